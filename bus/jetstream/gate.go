@@ -308,7 +308,7 @@ func (g *gate) refuse(m *nats.Msg, err error) {
 	api := jetstream.APIError{Code: 400, Description: err.Error()}
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
-		api.ErrorCode = wire.CodeMessageTooLarge
+		api.ErrorCode = jetstream.JSErrCodeStreamMessageExceedsMaximum
 	case errors.Is(err, bus.ErrFull):
 		api.ErrorCode = wire.CodeStorageResources
 		api.Code = 503
