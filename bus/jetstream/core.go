@@ -69,7 +69,7 @@ type Core struct {
 	hold       hold
 	abandoned  *wire.Signal // raised when the server is known not to answer what would change the ledger
 	holding    holding
-	turns      *turns
+	turns      sync.Map                              // *turn: whose it is to read a stream, by its name
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
 	chunks     *ttlcache.Cache[string, []chunk]      // see newChunkIndex
 	logger     zerolog.Logger
@@ -95,7 +95,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), chunks: newChunkIndex(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), chunks: newChunkIndex(), logger: config.Logger, config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = wire.Endpoint{
