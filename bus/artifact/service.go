@@ -36,7 +36,7 @@ type Service struct {
 
 // NewService returns the service of an object store.
 func NewService(store bus.ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *Service {
-	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes), agents: make(map[string]*artifactShare)}
+	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes)}
 	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: shares}
 }
 
