@@ -72,7 +72,6 @@ type Core struct {
 	turns      sync.Map                              // *turn: whose it is to read a stream, by its name
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
 	chunks     *ttlcache.Cache[string, []chunk]      // see newChunkIndex
-	logger     zerolog.Logger
 	shards     int
 	replicas   int
 	config     Config
@@ -95,7 +94,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), chunks: newChunkIndex(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), chunks: newChunkIndex(), config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = wire.Endpoint{

@@ -335,7 +335,7 @@ func (g *gate) answer(m *nats.Msg, body string) {
 		return
 	}
 	if err := g.connection.Publish(m.Reply, []byte(body)); err != nil {
-		g.core.logger.Debug().Err(fmt.Errorf("answer an agent: %w", err)).Msg("an agent will publish again")
+		g.core.config.Logger.Debug().Err(fmt.Errorf("answer an agent: %w", err)).Msg("an agent will publish again")
 	}
 }
 
