@@ -33,13 +33,9 @@ func (s *Server) CheckWrites() error {
 	health := s.server.Healthz(&server.HealthzOptions{Details: true})
 	var failed *WriteError
 	for _, found := range health.Errors {
-		if !strings.Contains(found.Error, "write error") {
-			continue
-		}
-		_, detail, _ := strings.Cut(found.Error, "write error: ")
-		failed = &WriteError{Detail: found.Stream + ": " + detail, Full: roomless(detail)}
-		if !failed.Full {
-			return failed
+		if strings.Contains(found.Error, "write error") && (failed == nil || failed.Full) {
+			_, detail, _ := strings.Cut(found.Error, "write error: ")
+			failed = &WriteError{Detail: found.Stream + ": " + detail, Full: roomless(detail)}
 		}
 	}
 	if failed != nil {
