@@ -42,8 +42,9 @@ type ArtifactStore interface {
 	Part(ctx context.Context, sha256 string, offset int64, limit int) (piece []byte, size int64, err error)
 }
 
-// A Core is everything that the core account may do. Adapters, the shard owners
-// and the command line hold one; agents hold a Worker.
+// A Core is everything that the core account may do: Podium's own on the server, to which
+// all streams belong. Adapters, the shard owners and the command line hold one; agents hold
+// a Worker.
 type Core interface {
 	Ledger
 	// Store opens a bucket, which exists from the ledger's creation on.

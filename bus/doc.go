@@ -1,48 +1,63 @@
-// Package bus is to execution events what net/http is to requests: the contract
-// between those who write events down and those who act on them.
+// Package bus stores messages in streams and hands work to agents. It is a thin contract
+// over NATS JetStream, and the same contract holds in memory.
 //
-// An event is one CloudEvent 1.0: a mail has come, do this task, the task is done. It
-// is appended to a stream before anybody acts on it, and it is read in the order of its
-// stream. Its body is the documented JSON and nothing else. What comes may be in binary
-// mode, in structured mode, or the bare documented JSON, so that a shell script with a
-// NATS client is an agent in good standing.
+// A message is one CloudEvent 1.0: a mail has come, do this task, the task is done. It is
+// stored before anybody acts on it, and it is read in the order of its stream. Its body is
+// the documented JSON and nothing else. What comes may be in binary mode, in structured
+// mode, or that JSON alone, so that a shell script with a NATS client can be an agent.
+//
+// A mail thread is a session, and so is a chat. Sessions are spread over a fixed number of
+// shards, and each shard is one stream. One process owns a shard: it reads the shard's
+// messages and decides for its sessions. What it decides is a record in the same stream.
 //
 // # Where to begin
 //
-// There are two sides, and every program is on one of them. A [Core] may do everything:
-// adapters, the owners of shards and the command line hold one. A [Worker] is all that
-// one agent may do. Read the files in this order:
+// There are two sides. A [Core] may do everything: adapters, the owners of shards and the
+// command line hold one. A [Worker] is all that one agent may do. A supervisor is on both:
+// it takes requests over as an agent does ([podium/bus/agent.Receive]), and answers them
+// from its shards. Read the files in this order:
 //
 //   - ledger.go: a [Ledger] keeps every [Message] in streams; a [Reader] reads one of them.
-//   - append.go: [Append] and [Next], one message in and one message out.
+//   - append.go: [Append] and [Next], one message in and one message out. ExampleAppend runs.
 //   - subject.go: a [Subject] says where a message stands, and whose it is.
 //   - worker.go: how an agent is handed its requests, each a [Delivery].
 //   - core.go: what else a [Core] has, such as a [Store] and [Artifacts].
-//   - errors.go: whose fault it is.
+//   - errors.go: whose fault it is. lost.go and format.go: which ledgers are refused.
+//   - precedence.go and disk.go: which readers always find room, and how full a ledger is.
 //
-// The packages memory, jetstream and embedded are the ways to get them: in memory, from
-// a NATS server, or from one in this process. Nothing above them can tell which it has.
-// [podium/bus/agent.Serve] is the server of an agent in Go, and
-// [podium/bus/intake.Intake] the way of an adapter; both have examples that run.
+// This is what NATS has for each:
+//
+//	Ledger        streams
+//	Store         a key-value bucket
+//	Artifacts     an object store, which agents reach by request and reply
+//	Worker        a durable pull consumer for the agent's requests
+//	Core.Serve    request and reply, the other end of Worker.Ask
+//	Core.Signal   a plain publish, which is not stored
+//
+// The packages memory, jetstream and embedded make them: in memory, from a NATS server, or
+// from one in this process. Nothing above them can tell which it has.
+// [podium/bus/agent.Serve] runs an agent in Go, and [podium/bus/intake.Intake] takes what an
+// adapter has received; both have examples that run.
 //
 // # What it guarantees
 //
-// What was acknowledged is there, once and in order. Of those who append after the same
-// message one wins. A request comes at least once, and has exactly one response. An
-// effect outside happens by a permit, which is given once. The 25 promises below say
-// this in full, each with the test that pins it.
+// What was acknowledged is stored once, and keeps its order. An append may name the newest
+// message of its subject ([After]). If another append came first, it fails with
+// [ErrConflict]. A request is handed out at least once, and has exactly one response. Work
+// may be done twice, because a process may die between the work and its response. State
+// changes once, because whoever owns a session remembers what it has seen.
 //
-// State changes exactly once, because whoever owns a session remembers what it has seen.
-// Work is done at least once: a process may die between the work and its response.
-// Effects outside therefore carry [podium/bus/agent.Request.EffectID], the same for
-// every attempt. A profile may want an effect of unknown outcome again; then its permit
-// is given again.
+// An effect outside has an id, the same for every attempt
+// ([podium/bus/agent.Request.EffectID]), and a permit. A second permit is given if the agent
+// says that the permitted attempt has failed. If nobody knows whether the effect has
+// happened, the profile says whether it is tried again, by a second permit too. The 25
+// promises at the end of this page say all this in full.
 //
 // # What it does not do
 //
-// It knows neither what an event means nor who should act on it: that is the business
-// of the packages schemas and supervisor. It filters no repeats: whoever reads knows
-// them by their ids. It keeps no order between two streams.
+// It knows neither what a message means nor who should act on it: that is the business of
+// the packages schemas and supervisor. It does not deduplicate, and no append carries a
+// Nats-Msg-Id: readers know a repeat by its event id.
 //
 // # What stands on the contract
 //
@@ -75,13 +90,22 @@
 //	podium.agent.<agent>.artifact       a service: the object store   not stored
 //	podium.agent.<agent>.cancel         a hint to the agent           not stored
 //	podium.agent.<agent>.permitted      the answer to a permit        not stored
+//	podium.source.<adapter>.status      how an adapter is             not stored
 //
-// <p> is a shard, <agent> and <adapter> match [a-z0-9_-]{1,63}. Whose message it is,
-// is decided by the subject, which permissions guard, and never by the body.
+// <p> is a shard, <agent> and <adapter> match [a-z0-9_-]{1,63}. The subject says whose
+// message it is, because permissions guard it. The body never does.
+//
+// # Whose fault it is
+//
+// ErrConflict is the caller's: read again. A [TemporaryError] is nobody's: try
+// again, and remember that the first try may have succeeded. A [MalformedError]
+// is the sender's: quarantine it, no other try can help. ErrFull and ErrDenied
+// are the operator's. A [podium/bus/agent.Failure] is the agent's word to a person; any other
+// error of a handler is between the agent and its log.
 //
 // # What the ledger promises
 //
-// Each promise names the test that pins it. Those of package bustest run on every
+// Each promise names the test that pins it. The tests of package bustest run on every
 // implementation.
 //
 //  1. A message that was acknowledged is in the stream of its subject, once and
@@ -90,7 +114,7 @@
 //  2. Messages published from one goroutine keep their order, and done is called
 //     exactly once for each (Append/SameGoroutineKeepsOrder, Append/DoneIsCalledOnce).
 //  3. Nothing is swallowed as a repeat: the same body twice is two messages
-//     (Append/SameBodyTwiceIsTwoMessages). Whoever reads knows a repeat by its id.
+//     (Append/SameBodyTwiceIsTwoMessages).
 //  4. Of those who append after the same message of a subject exactly one wins, the
 //     first message included; the others get ErrConflict and changed nothing
 //     (Append/CompareAndAppend, Append/RacingAppendersHaveOneWinner).
@@ -162,29 +186,18 @@
 //
 // # What a permit promises
 //
-//  23. An agent that asks before it acts outside ([podium/bus/agent.Request.Permit]) acts with leave
-//     only; without an answer it asks again, with the same question
-//     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The leave that a
+//  23. An agent that asks before it acts outside ([podium/bus/agent.Request.Permit]) acts
+//     with a permit only; without an answer it asks again, with the same question
+//     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The permit that a
 //     request brings along counts for whoever is handed it first, and nobody else
 //     (TestPermitComesAlongOnce). Who that is does not rest on the server's count of
 //     deliveries alone, which a crash turns back ([First], First/FreshCopyIsBelieved,
 //     TestWorkIsNotDoneAgainAfterACrashOfTheServer).
-//  24. Without leave there is a failed response for good, or none when another
-//     process has leave by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
-//     For a question there is none, whoever asks (TestNoPermitForAQuestion).
-//  25. After leave, whatever ends a handler without its own word is told as an
+//  24. Without a permit there is a failed response for good, or none when another
+//     process has the permit by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).
+//     For a question there is no permit, whoever asks (TestNoPermitForAQuestion).
+//  25. Once it is permitted, whatever ends a handler without its own word is told as an
 //     effect that may have happened (TestPermitLeavesDoubt). So is whatever ends one
 //     that has not heard what is permitted, when others may have been handed the request
 //     (TestPermitOfAnEarlierDelivery, TestFailingBeforeAskingLeavesDoubt).
-//
-// A supervisor is an agent too: it takes its requests over by
-// [podium/bus/agent.Receive] and answers them from its shards.
-//
-// # Whose fault it is
-//
-// ErrConflict is the caller's: read again. A [TemporaryError] is nobody's: try
-// again, and remember that the first try may have succeeded. A [MalformedError]
-// is the sender's: quarantine it, no other try can help. ErrFull and ErrDenied
-// are the operator's. A [podium/bus/agent.Failure] is the agent's word to a person; any other
-// error of a handler is between the agent and its log.
 package bus

@@ -36,20 +36,19 @@ func (c *agentsCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		expected, running, err := env.expectedAgents()
+		instance, running, err := installation.FindInstance(env.data)
 		if err != nil {
 			return err
 		}
-		rows := make([]agentRow, 0, len(agents)+len(expected))
-		for i := range agents {
-			rows = append(rows, agentRow{Agent: agents[i]})
-			expected = slices.DeleteFunc(expected, func(name string) bool { return name == agents[i].Name })
+		for _, name := range instance.Agents {
+			if running && !slices.ContainsFunc(agents, func(known schemas.Agent) bool { return known.Name == name }) {
+				agents = append(agents, schemas.Agent{Name: name})
+			}
 		}
-		for _, name := range expected {
-			rows = append(rows, agentRow{Agent: schemas.Agent{Name: name}})
-		}
-		slices.SortFunc(rows, func(a, b agentRow) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(agents, func(a, b schemas.Agent) int { return strings.Compare(a.Name, b.Name) })
+		rows := make([]agentRow, len(agents))
 		for i := range rows {
+			rows[i].Agent = agents[i]
 			if err := rows[i].look(env, ledger, running); err != nil {
 				return err
 			}
@@ -61,20 +60,11 @@ func (c *agentsCommand) Run(env *environment) error {
 	})
 }
 
-// expectedAgents lists the agents of the instance that runs; none when none does.
-func (e *environment) expectedAgents() (names []string, running bool, err error) {
-	instance, running, err := installation.FindInstance(e.data)
-	if err != nil || !running {
-		return nil, false, err
-	}
-	return slices.Clone(instance.Agents), true, nil
-}
-
 // An agentRow is an agent, and what the bus knows of it.
 type agentRow struct {
 	schemas.Agent
-	served string // yes or no, while an instance runs
-	seen   time.Time
+
+	Served *bool `json:"served,omitzero"` // only while an instance runs
 }
 
 // look finds out how many requests the agent works on at a time at most, which the bus
@@ -88,7 +78,6 @@ func (r *agentRow) look(env *environment, ledger *installation.Ledger, running b
 	case r.Concurrency == 0 || r.Concurrency > pool.Size:
 		r.Concurrency = pool.Size
 	}
-	r.seen = r.LastSeen
 	if !running {
 		return nil
 	}
@@ -96,10 +85,7 @@ func (r *agentRow) look(env *environment, ledger *installation.Ledger, running b
 	if err != nil {
 		return err
 	}
-	r.seen, r.served = presence.LastSeen, "no"
-	if presence.Served {
-		r.served = "yes"
-	}
+	r.LastSeen, r.Served = presence.LastSeen, &presence.Served
 	return nil
 }
 
@@ -108,17 +94,20 @@ func (e *environment) tellAgents(rows []agentRow) error {
 	_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tSERVED\tLAST SEEN\tBREAKER\tWHAT IT DOES")
 	for i := range rows {
 		r := &rows[i]
-		does, atATime, seen := r.Description, "", "never"
+		does, atATime, served, seen := r.Description, "", "", "never"
 		if r.Announced.IsZero() {
-			does = unconnected
+			does = "has not connected"
 		}
 		if r.Concurrency > 0 {
 			atATime = strconv.Itoa(r.Concurrency)
 		}
-		if !r.seen.IsZero() {
-			seen = r.seen.Local().Format(time.DateTime)
+		if r.Served != nil {
+			served = map[bool]string{true: "yes", false: "no"}[*r.Served]
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, view.Line(r.Kind, 0), atATime, r.served, seen,
+		if !r.LastSeen.IsZero() {
+			seen = r.LastSeen.Local().Format(time.DateTime)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, view.Line(r.Kind, 0), atATime, served, seen,
 			view.Breaker(r.Breaker, time.Now()), view.Line(does, 0))
 	}
 	return table.Flush()
@@ -126,27 +115,16 @@ func (e *environment) tellAgents(rows []agentRow) error {
 
 // printAgents prints each agent as one line of JSON.
 func (e *environment) printAgents(rows []agentRow) error {
-	for i := range rows {
-		row := struct {
-			schemas.Agent
-
-			Served *bool `json:"served,omitzero"` // only while an instance runs
-		}{Agent: rows[i].Agent}
+	for _, row := range rows {
 		breaker := schemas.Breaker{State: schemas.BreakerClosed}
 		if row.Breaker != nil {
 			breaker = *row.Breaker
 			breaker.State = breaker.At(time.Now())
 		}
-		row.Breaker, row.LastSeen = &breaker, rows[i].seen
-		if rows[i].served != "" {
-			row.Served = new(rows[i].served == "yes")
-		}
+		row.Breaker = &breaker
 		if err := e.printLine(row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// unconnected is what is known of an agent that has never announced itself.
-const unconnected = "has not connected"

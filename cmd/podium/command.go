@@ -100,6 +100,14 @@ func (e *environment) print(format string, values ...any) error {
 	return err
 }
 
+// answer prints a value to programs, or a sentence to people.
+func (e *environment) answer(value any, format string, values ...any) error {
+	if e.json {
+		return json.NewEncoder(e.stdout).Encode(value)
+	}
+	return e.print(format, values...)
+}
+
 // printLine prints a value as one line of JSON.
 func (e *environment) printLine(value any) error {
 	body, err := schemas.Marshal(value)

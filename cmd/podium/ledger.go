@@ -1,11 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
-	"podium/bus/embedded/recovery"
 	"podium/bus/embedded/secrets"
 	"podium/cmd/podium/installation"
 )
@@ -78,7 +77,7 @@ func (c *ledgerRepairCommand) Run(env *environment) error {
 		return env.tell("nothing is lost, and nothing was changed\n")
 	}
 	for i := range lost {
-		if err = env.tellLoss(&lost[i]); err != nil {
+		if err = env.answer(&lost[i], "%s\n", &lost[i]); err != nil {
 			return err
 		}
 	}
@@ -120,24 +119,15 @@ func (c *ledgerRenewCommand) Run(env *environment) error {
 
 // tellLosses says what is lost. It is an exitError when nobody has decided on something.
 func (e *environment) tellLosses(lost installation.Losses) error {
-	for _, losses := range [...][]recovery.Loss{lost.Accepted, lost.Open} {
-		for i := range losses {
-			if err := e.tellLoss(&losses[i]); err != nil {
-				return err
-			}
+	for _, loss := range slices.Concat(lost.Accepted, lost.Open) {
+		if err := e.answer(&loss, "%s\n", &loss); err != nil {
+			return err
 		}
 	}
 	if len(lost.Open) == 0 {
 		return nil
 	}
 	return &exitError{code: exitDiffers, err: fmt.Errorf("the ledger has lost something in %d places; restore it from a backup, or go on without: podium ledger repair --data %s", len(lost.Open), e.data)}
-}
-
-func (e *environment) tellLoss(loss *recovery.Loss) error {
-	if e.json {
-		return json.NewEncoder(e.stdout).Encode(loss)
-	}
-	return e.print("%s\n", loss)
 }
 
 // tell says something to people, and nothing to programs.

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"podium/bus"
-	"podium/bus/artifact"
-	"podium/bus/binding"
 	"podium/cmd/podium/installation"
-	"podium/schemas"
-	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
-	"podium/supervisor/session"
 )
 
 // linted is what route --lint prints.
@@ -80,35 +73,11 @@ func requests(env *environment, core bus.Core, profile string, most int) ([]stri
 		if run.Profile != profile || len(words) >= most {
 			continue
 		}
-		text, err := requestOf(env.ctx, core, run)
+		text, err := env.runLog(core).Words(env.ctx, run)
 		if err != nil {
-			return nil, fmt.Errorf("the words of run %s: %w", run.ID, err)
+			return nil, err
 		}
 		words = append(words, text)
 	}
 	return words, nil
-}
-
-// requestOf returns what a run was asked. Words too large for its record are
-// read from the message that brought them.
-func requestOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (string, error) {
-	if run.Message.Text.Sequence == 0 {
-		return run.Message.Text.Text, nil
-	}
-	message, err := core.Get(ctx, bus.ShardStream(schemas.ShardOf(run.Session, core.Shards())), run.Message.Text.Sequence)
-	if err != nil {
-		return "", err
-	}
-	event, err := binding.Decode(message)
-	if err != nil {
-		return "", err
-	}
-	if err = artifact.Resolve(ctx, core.Artifacts(), &event); err != nil {
-		return "", err
-	}
-	input, err := session.Read(event, "", message.Sequence)
-	if err != nil || input.Message == nil {
-		return "", errors.Join(errors.New("they are not in a message that starts a run"), err)
-	}
-	return input.Message.Text, nil
 }

@@ -257,20 +257,20 @@ func TestWatcherIsSafe(t *testing.T) {
 		return run
 	}
 	root := plan("root", "desk")
-	watcher.Show(&schemas.Record{}, root)
+	watcher.Show(view.Place{}, &schemas.Record{}, root)
 	var showing sync.WaitGroup
 	for n := range 4 {
 		nested := plan("nested"+strconv.Itoa(n), "inner")
 		showing.Go(func() {
 			for i := range nested.Tasks {
 				nested.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Detail: "torn", Cause: schemas.FailurePermanent}}
-				watcher.ShowNested(view.Place{Run: "root", Task: "7"}, &schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}}, nested)
+				watcher.Show(view.Place{Run: "root", Task: "7"}, &schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.TaskStarted{Run: 1, Task: strconv.Itoa(i)}}}}}, nested)
 			}
 		})
 	}
 	for i := range root.Tasks {
 		root.Tasks[i] = &workflow.Task{ID: strconv.Itoa(i), State: workflow.TaskRunning}
-		watcher.Show(&schemas.Record{}, root)
+		watcher.Show(view.Place{}, &schemas.Record{}, root)
 	}
 	showing.Wait()
 	if err := watcher.Close(); err != nil {
@@ -295,10 +295,10 @@ func TestSmallPictureStandsAmongTheLines(t *testing.T) {
 		}
 		watcher := view.Watch(slave, view.Live)
 		run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseDecomposing}}
-		watcher.Show(&schemas.Record{}, run)
+		watcher.Show(view.Place{}, &schemas.Record{}, run)
 		w.waitsFor("before\nbefore\n░", "0 %  decomposing")
 		run.Phase, run.Tasks = workflow.PhaseExecuting, []*workflow.Task{{ID: "t1", State: workflow.TaskRunning}, {ID: "t2"}}
-		watcher.Show(&schemas.Record{}, run)
+		watcher.Show(view.Place{}, &schemas.Record{}, run)
 		w.waitsFor("before\nbefore\n░", "t1")
 		if resized {
 			w.size(60, 12)

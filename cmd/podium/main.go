@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -37,10 +36,7 @@ func (versionCommand) Help() string {
 
 func (versionCommand) Run(env *environment) error {
 	version := versions()
-	if env.json {
-		return json.NewEncoder(env.stdout).Encode(version)
-	}
-	return env.print("%s\n", versionLine(version))
+	return env.answer(version, "%s\n", versionLine(version))
 }
 
 // versions says what this binary was built of.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 
 	"podium/cmd/podium/installation"
@@ -44,10 +43,8 @@ func (c *runsResendCommand) Run(env *environment) error {
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
 			return err
 		}
-		if env.json {
-			return json.NewEncoder(env.stdout).Encode(map[string]string{"run": run.ID, "asked": string(control.Action)})
-		}
-		return env.print("asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
+		return env.answer(map[string]string{"run": run.ID, "asked": string(control.Action)},
+			"asked to send the answer of run %s again; `podium runs show %s` says what came of it\n", run.ID, run.ID)
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -67,10 +66,10 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 func (e *environment) watch(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent, detail view.Detail) error {
 	watched := view.Watch(e.stdout, detail)
 	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
-		watched.ShowNested(view.Place{Run: parent, Task: task}, record, run)
+		watched.Show(view.Place{Run: parent, Task: task}, record, run)
 	})
 	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *workflow.RunHistory) {
-		watched.Show(record, run)
+		watched.Show(view.Place{}, record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)
 		}
@@ -99,14 +98,10 @@ func (e *environment) ended(core bus.Core, run *workflow.RunHistory) error {
 	if err != nil {
 		return err
 	}
-	if e.json {
-		err = json.NewEncoder(e.stdout).Encode(map[string]any{
-			"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
-			"why": view.Why(run), // null when all is well
-		})
-	} else {
-		err = e.print("%s\n", view.Plain(answer))
-	}
+	err = e.answer(map[string]any{
+		"event": "outcome", "run": run.ID, "status": run.Status, "reason": run.Reason, "answer": answer, "replied": run.Replied,
+		"why": view.Why(run), // null when all is well
+	}, "%s\n", view.Plain(answer))
 	if err == nil && run.Status != schemas.RunCompleted {
 		err = fmt.Errorf("run %s ended %s (%s)", run.ID, run.Status, run.Reason)
 		if why := view.Why(run); len(why) > 0 {

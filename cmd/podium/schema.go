@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -28,10 +27,7 @@ func (c *schemaCommand) Run(env *environment) error {
 	names := append(schemas.Names(), configSchema)
 	slices.Sort(names)
 	if c.Name == "" {
-		if env.json {
-			return json.NewEncoder(env.stdout).Encode(names)
-		}
-		return env.print("%s\n", strings.Join(names, "\n"))
+		return env.answer(names, "%s\n", strings.Join(names, "\n"))
 	}
 	body, err := config.Schema(), error(nil)
 	if c.Name != configSchema {

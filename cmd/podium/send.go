@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,17 +112,11 @@ func (c *sendCommand) send(env *environment, core bus.Core, adapter string, even
 		return err
 	}
 	if !c.Wait {
-		return c.receipt(env, receipt)
+		return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence},
+			"accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
 	}
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
 	return env.follow(core, &workflow.Excerpt{Session: receipt.Session, Input: event.ID}, runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""})
-}
-
-func (c *sendCommand) receipt(env *environment, receipt intake.Receipt) error {
-	if env.json {
-		return json.NewEncoder(env.stdout).Encode(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence})
-	}
-	return env.print("accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
 }

@@ -70,7 +70,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	place := fmt.Sprintf("ledger in %s, NATS on %s", settings.Ledger.Data, running.Ledger.URL())
+	place := fmt.Sprintf("ledger in %s, NATS on %s", settings.Ledger.Data, running.Ledger.URL)
 	if nats := settings.Ledger.NATS; nats != nil {
 		place = fmt.Sprintf("ledger on %s, keys in %s", nats.Servers(), installation.CredentialsDir(settings.Ledger.Data))
 	}

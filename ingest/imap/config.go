@@ -104,7 +104,7 @@ func (c Config) validate() error {
 	refuse(c.CanaryEvery > 0 && len(c.CanaryKey) == 0, "a canary needs a key")
 	refuse(c.Port < 1 || c.Port > 65535, "port %d is not between 1 and 65535", c.Port)
 	refuse(!slices.Contains([]connection.Security{connection.SecurityTLS, connection.SecurityStartTLS, connection.SecurityNone}, c.Security),
-		"security %q is none of tls, starttls, none", c.Security)
+		"security %q is none of implicit, starttls, none", c.Security)
 	refuse(c.Security == connection.SecurityNone && c.Cleartext == nil && !cleartext.Here(c.Host),
 		"without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly")
 	refuse(c.IdleReissue >= 29*time.Minute, "idle reissue %s is not below the 29m of RFC 2177", c.IdleReissue)

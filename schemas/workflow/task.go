@@ -63,13 +63,13 @@ type Task struct {
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
-	Rejections int32     `json:"refused,omitzero"`
+	Rejections int32     `json:"rejections,omitzero"`
 	Level      int       `json:"level,omitzero"` // of the graph; the first is 0
 	State      TaskState `json:"state"`
 	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
 	// agent's: they went to PreviousAgent, whose fallback it is, or found no room, as a delivery may.
 	Attempt           int    `json:"attempt,omitzero"`
-	UncountedAttempts int    `json:"attempts_before,omitzero"`
+	UncountedAttempts int    `json:"uncounted_attempts,omitzero"`
 	PreviousAgent     string `json:"previous_agent,omitzero"`
 	Request           string `json:"request,omitzero"`          // of the current attempt
 	PreviousRequest   string `json:"previous_request,omitzero"` // request of the attempt before
@@ -95,8 +95,8 @@ type Task struct {
 	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
 	Unproven     []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
 	Tokens       int                   `json:"tokens,omitzero"`
-	LastFailure  *schemas.TaskFailed   `json:"failed,omitzero"` // the last attempt that has; another one may be under way since
-	Permit       string                `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
+	LastFailure  *schemas.TaskFailed   `json:"last_failure,omitzero"` // the last attempt that has; another one may be under way since
+	Permit       string                `json:"permit,omitzero"`       // the newest that was granted, until the agent says that the attempt failed
 }
 
 // Failure returns LastFailure, or the zero value while no attempt has failed.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/supervisor/session"
 )
@@ -42,14 +43,14 @@ type line struct {
 	when    time.Time
 }
 
-// A mood is how a line is shown where there are colors.
-type mood uint8
+// A mood is how a line is shown where there are colors: the one that it begins with.
+type mood string
 
 const (
-	plain mood = iota
-	good
-	bad
-	careful
+	plain   mood = ""
+	good    mood = view.Green
+	bad     mood = view.Red
+	careful mood = view.Yellow
 )
 
 // An outcome is what became of an answer.
@@ -165,7 +166,7 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 		}
 	case *schemas.ReplyWithheld:
 		f.count(withheld, told.at)
-		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{spoken(fact.Reason)}
+		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{view.Spoken(fact.Reason)}
 		if told.when = fact.Until; !told.when.IsZero() {
 			told.said += " until %t"
 		}
@@ -192,7 +193,7 @@ func received(told *line, f *schemas.MessageReceived, cause string) {
 	case schemas.TypeExecutionRequest:
 		kind = "request"
 	}
-	told.with = [3]string{kind, spoken(f.Reason)}
+	told.with = [3]string{kind, view.Spoken(f.Reason)}
 	switch f.Disposition {
 	case schemas.DispositionStarted:
 		told.said = "%s received: %r"
@@ -213,7 +214,7 @@ func received(told *line, f *schemas.MessageReceived, cause string) {
 func (f *Feed) failure(told *line, failure *schemas.TaskFailed, before *session.State) {
 	told.mood = careful
 	if failure.Task == schemas.DeliveryTask {
-		told.with = [3]string{deliverer(before), spoken(failure.Cause)}
+		told.with = [3]string{deliverer(before), view.Spoken(failure.Cause)}
 		if told.when = failure.RetryAt; told.when.IsZero() {
 			f.count(failed, told.at)
 			told.mood, told.said = bad, "%r: answer failed by %s (%s); podium runs show says why, podium runs resend sends it again"
@@ -228,7 +229,7 @@ func (f *Feed) failure(told *line, failure *schemas.TaskFailed, before *session.
 			agent = task.Agent
 		}
 	}
-	told.with = [3]string{agent, spoken(failure.Cause), failure.Agent}
+	told.with = [3]string{agent, view.Spoken(failure.Cause), failure.Agent}
 	switch {
 	case !failure.RetryAt.IsZero():
 		told.said, told.when = "%r: %s has failed (%s); again at %t", failure.RetryAt
@@ -240,7 +241,7 @@ func (f *Feed) failure(told *line, failure *schemas.TaskFailed, before *session.
 }
 
 func ended(told *line, f *schemas.RunEnded) {
-	told.with = [3]string{string(f.Status), spoken(f.Reason)}
+	told.with = [3]string{string(f.Status), view.Spoken(f.Reason)}
 	if told.said = "%r ended: %s (%s)"; string(f.Status) == string(f.Reason) {
 		told.said = "%r ended: %s"
 	}

@@ -71,19 +71,6 @@ type writer struct {
 	to  Output
 }
 
-func (m mood) begins() string {
-	switch m {
-	case good:
-		return view.Green
-	case bad:
-		return view.Red
-	case careful:
-		return view.Yellow
-	case plain:
-	}
-	return ""
-}
-
 // write writes a line; an error stays until Flush tells it.
 func (w *writer) write(told *line) {
 	sentence := view.Line(told.sentence(), 0)
@@ -93,7 +80,7 @@ func (w *writer) write(told *line) {
 	}
 	begin, end := "", ""
 	if w.to.Colors && told.mood != plain {
-		begin, end = told.mood.begins(), view.Reset
+		begin, end = string(told.mood), view.Reset
 	}
 	_, _ = w.out.WriteString(told.at.Local().Format("15:04:05.000") + "  " + begin + sentence + end + "\n")
 }
@@ -145,6 +132,3 @@ func (l *line) sentence() string {
 		rest = after[1:]
 	}
 }
-
-// spoken turns a word of the ledger into words.
-func spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }

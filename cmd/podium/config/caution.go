@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 
+	"podium/cleartext"
 	"podium/schemas"
 )
 
@@ -19,7 +20,7 @@ func (c *Config) Cautions() []string {
 			name, host string
 			cleartext  Cleartext
 		}{{"imap", account.IMAP.Host, account.IMAP.Cleartext}, {"smtp", account.SMTP.Host, account.SMTP.Cleartext}} {
-			if server.cleartext != "" && !isLoopback(server.host) {
+			if server.cleartext != "" && !cleartext.Here(server.host) {
 				cautions = append(cautions, fmt.Sprintf("mail account %q sends mail and password readable over the network (%s.tls: none, cleartext: %s): that is for a test server; "+
 					"nothing goes to an address that is not private", account.Name, server.name, server.cleartext))
 			}

@@ -72,8 +72,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 		return orVariable(object{"type": "string", "pattern": sizePattern})
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
-	}
-	if kind == reflect.TypeFor[jsontext.Value]() {
+	case reflect.TypeFor[jsontext.Value]():
 		return object{}
 	}
 	switch kind.Kind() {
@@ -96,20 +95,9 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 		}
 		return list
 	case reflect.Int:
-		number := object{"type": "integer"}
-		if least, ok := strictyaml.Bound(tag, "min"); ok {
-			number["minimum"] = least
-		}
-		if most, ok := strictyaml.Bound(tag, "max"); ok {
-			number["maximum"] = most
-		}
-		return orVariable(number)
+		return number(object{"type": "integer"}, tag)
 	case reflect.Float64:
-		number := object{"type": "number", "minimum": 0}
-		if most, ok := strictyaml.Bound(tag, "max"); ok {
-			number["maximum"] = most
-		}
-		return orVariable(number)
+		return number(object{"type": "number", "minimum": 0}, tag)
 	case reflect.Bool:
 		return orVariable(object{"type": "boolean"})
 	case reflect.String:
@@ -137,6 +125,16 @@ func (w *schemaWriter) reference(section reflect.Type) object {
 	default:
 		return reference
 	}
+}
+
+// number is one within the bounds of its tag.
+func number(form object, tag reflect.StructTag) object {
+	for word, bound := range map[string]string{"minimum": "min", "maximum": "max"} {
+		if value, ok := strictyaml.Bound(tag, bound); ok {
+			form[word] = value
+		}
+	}
+	return orVariable(form)
 }
 
 // orVariable allows an environment variable in place of a value.

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -193,12 +192,4 @@ func (v *validator) profileExists(path, name string) {
 func isURL(text string, schemes ...string) bool {
 	parsed, err := url.Parse(text)
 	return err == nil && parsed.Host != "" && slices.Contains(schemes, parsed.Scheme)
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
 }

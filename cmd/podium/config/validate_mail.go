@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	agent "podium/agents/mail"
+	"podium/cleartext"
 )
 
 func (v *validator) mail() {
@@ -56,16 +57,16 @@ func sameHost(a, b string) bool {
 
 // encryption refuses what would send mail and password readable to where the file does not
 // say so. A name is not resolved here: the address is judged at each connection.
-func (v *validator) encryption(path string, encryption Encryption, cleartext Cleartext, host string) {
+func (v *validator) encryption(path string, encryption Encryption, reach Cleartext, host string) {
 	address, err := netip.ParseAddr(host)
 	literal := err == nil
 	switch {
-	case encryption != EncryptionNone && cleartext != "":
+	case encryption != EncryptionNone && reach != "":
 		v.problem(path+".cleartext", "it goes with tls: none; without that everything is encrypted")
-	case encryption != EncryptionNone || isLoopback(host):
-	case cleartext == "":
+	case encryption != EncryptionNone || cleartext.Here(host):
+	case reach == "":
 		v.problem(path+".tls", "none would send mail and password readable over the network; it is for a server on this machine only, and with cleartext: private for a test server at a private address")
-	case literal && !cleartext.Allows(address):
+	case literal && !reach.Allows(address):
 		v.problem(path+".host", "it is no private address: nothing goes there without TLS, whatever cleartext says; write tls: implicit or tls: starttls")
 	}
 }
@@ -148,5 +149,5 @@ func (v *validator) oauth(path string, oauth *OAuth) {
 
 func isLoopbackURL(text string) bool {
 	parsed, err := url.Parse(text)
-	return err == nil && parsed.Scheme == "http" && isLoopback(parsed.Hostname())
+	return err == nil && parsed.Scheme == "http" && cleartext.Here(parsed.Hostname())
 }

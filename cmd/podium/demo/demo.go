@@ -29,6 +29,7 @@ import (
 	"podium/bus/history"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/ingest/imap/memorymailbox"
@@ -246,21 +247,14 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 	}
 	watched := view.Watch(d.config.Out, detail)
 	defer func() { _ = watched.Close() }()
-	var folded workflow.SessionHistory
-	for record, err := range history.FollowSession(ctx, d.service.Ledger.Core, session, 1) {
-		if err != nil {
-			return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
-		}
-		if err = folded.Apply(record.Record); err != nil {
-			return Run{}, err
-		}
-		run := folded.Run(1)
-		watched.Show(&record.Record, run)
-		if run != nil && run.Phase == workflow.PhaseComplete {
-			return d.outcome(ctx, run)
-		}
+	reader, first := runlog.Reader{Core: d.service.Ledger.Core}, &workflow.Excerpt{Session: session, Number: 1}
+	run, err := reader.AwaitEnd(ctx, first, runlog.Sent{}, func(record *schemas.Record, run *workflow.RunHistory) {
+		watched.Show(view.Place{}, record, run)
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
 	}
-	return Run{}, ctx.Err()
+	return d.outcome(ctx, run)
 }
 
 func (d *demonstration) outcome(ctx context.Context, run *workflow.RunHistory) (Run, error) {

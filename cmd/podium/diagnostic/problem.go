@@ -50,14 +50,6 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (p Problems) Unwrap() []error {
-	errs := make([]error, len(p))
-	for i, problem := range p {
-		errs[i] = problem
-	}
-	return errs
-}
-
 // Sorted returns them in the order of the file, or nil when there are none.
 func (p Problems) Sorted() error {
 	if len(p) == 0 {

@@ -93,12 +93,9 @@ func FindInstance(data string) (Instance, bool, error) {
 }
 
 func sameFolder(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
+	one, missing := os.Stat(a)
 	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return missing == nil && err == nil && os.SameFile(one, other)
 }
 
 func alive(pid int) bool {
@@ -160,7 +157,7 @@ func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger
 	if err != nil {
 		return nil, fmt.Errorf("connect to the running instance (process %d): %w", instance.PID, err)
 	}
-	return &Ledger{Core: core, Data: data, url: instance.NATS, Losses: SortLosses(lost, nil), log: log}, nil
+	return &Ledger{Core: core, Data: data, URL: instance.NATS, Losses: SortLosses(lost, nil), log: log}, nil
 }
 
 // ErrNotExternal reports an agent that no other process may serve.

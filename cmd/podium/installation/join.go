@@ -29,7 +29,7 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, Seed: Absolute(keys.Core.SeedFile), Keys: keys, log: log}, nil
+	return &Ledger{Core: core, Data: settings.Data, URL: settings.NATS.URL, Keys: keys, log: log}, nil
 }
 
 // Join opens the ledger on a server of its own as it is, for a verb: no instance has
@@ -51,7 +51,7 @@ func Join(ctx context.Context, settings config.Ledger, log zerolog.Logger) (*Led
 	case err != nil:
 		return nil, err
 	}
-	return &Ledger{Core: core, Data: settings.Data, url: settings.NATS.URL, Seed: Absolute(seed), log: log}, nil
+	return &Ledger{Core: core, Data: settings.Data, URL: settings.NATS.URL, log: log}, nil
 }
 
 // JoinWorker connects as an agent to the ledger on a server of its own, by the key

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,8 +28,7 @@ type Ledger struct {
 	// Data is the directory of the ledger's credentials and, when it is
 	// embedded, of the ledger itself.
 	Data   string
-	url    string
-	Seed   string // file of the core account's seed
+	URL    string // where its clients connect
 	Keys   embedded.Keys
 	Server *embedded.Server // nil when the ledger is on a server of its own
 	// MaxBytes is what an embedded ledger may hold; 0 is as much as its server's
@@ -49,34 +47,34 @@ func OpenLedger(ctx context.Context, settings config.Ledger, agents, external []
 	if settings.NATS != nil {
 		return joinLedger(ctx, settings, slices.Concat(agents, external), log)
 	}
-	server, err := embedded.Start(ctx, embedded.Config{
+	about := embedded.Config{
 		Dir: settings.Data, Durability: embedded.Durability(settings.Durability), Agents: agents, External: external,
-		Shards: shardsFor(settings), MaxBytes: int64(settings.MaxBytes), Logger: log,
-	})
+		Shards: shardsFor(settings), MaxBytes: cmp.Or(int64(settings.MaxBytes), embedded.DefaultMaxBytes), Logger: log,
+	}
+	server, err := embedded.Start(ctx, about)
 	if err != nil {
 		return nil, err
 	}
-	return connectEmbedded(ctx, server, settings, log)
+	return connectEmbedded(ctx, server, about)
 }
 
 // connectEmbedded opens the ledger of a server, or closes that.
-func connectEmbedded(ctx context.Context, server *embedded.Server, settings config.Ledger, log zerolog.Logger) (*Ledger, error) {
-	ledger := &Ledger{Data: settings.Data, url: server.URL(), Seed: server.Keys().Core.SeedFile, Keys: server.Keys(), Server: server, MaxBytes: cmp.Or(int64(settings.MaxBytes), embedded.DefaultMaxBytes), log: log}
+func connectEmbedded(ctx context.Context, server *embedded.Server, about embedded.Config) (*Ledger, error) {
+	ledger := &Ledger{
+		Data: about.Dir, URL: server.URL(), Keys: server.Keys(), Server: server, MaxBytes: max(about.MaxBytes, 0), log: about.Logger,
+	}
 	var err error
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	runtime.GOMAXPROCS(embedded.Processors(embedded.Durability(settings.Durability), ledger.Core.Shards()))
+	runtime.GOMAXPROCS(embedded.Processors(about.Durability, ledger.Core.Shards()))
 	return ledger, nil
 }
 
 // shardsFor is the number of shards to create; 0 leaves an existing ledger its own.
 func shardsFor(settings config.Ledger) int {
-	if settings.Shards != 0 {
+	if settings.Shards != 0 || isThere(filepath.Join(settings.Data, "ledger")) {
 		return settings.Shards
-	}
-	if _, err := os.Stat(filepath.Join(settings.Data, "ledger")); err == nil {
-		return 0
 	}
 	return jetstream.DefaultShards()
 }
@@ -99,14 +97,12 @@ func OpenAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	if err := isLedger(data); err != nil {
 		return nil, err
 	}
-	settings := atRest(data)
-	server, err := embedded.Start(ctx, embedded.Config{
-		Dir: data, Durability: embedded.Durability(settings.Durability), MaxBytes: embedded.AsItIs, AtRest: true, Logger: log,
-	})
+	about := embedded.Config{Dir: data, MaxBytes: embedded.AsItIs, AtRest: true, Logger: log}
+	server, err := embedded.Start(ctx, about)
 	if err != nil {
 		return nil, err
 	}
-	return connectEmbedded(ctx, server, settings, log)
+	return connectEmbedded(ctx, server, about)
 }
 
 // LookAtRest opens the ledger in a directory that no instance is running on, to read it.
@@ -115,20 +111,16 @@ func LookAtRest(ctx context.Context, data string, log zerolog.Logger) (*Ledger, 
 	if err := isLedger(data); err != nil {
 		return nil, err
 	}
-	settings := atRest(data)
-	server, lost, err := embedded.Look(ctx, embedded.Config{Dir: data, Durability: embedded.Durability(settings.Durability), MaxBytes: embedded.AsItIs, Logger: log})
+	about := embedded.Config{Dir: data, MaxBytes: embedded.AsItIs, Logger: log}
+	server, lost, err := embedded.Look(ctx, about)
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := connectEmbedded(ctx, server, settings, log)
+	ledger, err := connectEmbedded(ctx, server, about)
 	if err == nil {
 		ledger.Losses = SortLosses(server.Losses(), lost)
 	}
 	return ledger, err
-}
-
-func atRest(data string) config.Ledger {
-	return config.Ledger{Data: data, Durability: config.DurabilityFsync}
 }
 
 func isLedger(data string) error {
@@ -171,9 +163,6 @@ func (l *Ledger) Lost() []recovery.Loss {
 	return l.Server.Losses()
 }
 
-// URL is where the ledger's clients connect.
-func (l *Ledger) URL() string { return l.url }
-
 // Worker connects as one of the agents.
 func (l *Ledger) Worker(ctx context.Context, agent string) (*worker.Worker, error) {
 	key, ok := l.Keys.Agents[agent]
@@ -181,7 +170,7 @@ func (l *Ledger) Worker(ctx context.Context, agent string) (*worker.Worker, erro
 		return nil, fmt.Errorf("agent %q has no credentials: it is not in the configuration", agent)
 	}
 	return worker.Connect(ctx, worker.Config{
-		URL: l.url, SeedFile: key.SeedFile, Agent: agent, Core: l.Core, Logger: l.log,
+		URL: l.URL, SeedFile: key.SeedFile, Agent: agent, Core: l.Core, Logger: l.log,
 	})
 }
 

@@ -57,14 +57,15 @@ func (h Holder) free(by Holder) bool {
 // It is for people: it compares clocks.
 func Find(ctx context.Context, store bus.Store) (holder Holder, lives bool, err error) {
 	holder, _, err = read(ctx, store)
-	if errors.Is(err, bus.ErrNotFound) {
-		return Holder{Released: true}, false, nil
-	}
 	return holder, err == nil && !holder.Released && time.Since(holder.Renewed) < 2*Time, err
 }
 
+// read returns the lease and its revision. One that there is not is free, at revision 0.
 func read(ctx context.Context, store bus.Store) (holder Holder, revision uint64, err error) {
 	value, revision, err := store.Get(ctx, key)
+	if errors.Is(err, bus.ErrNotFound) {
+		return Holder{Released: true}, 0, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(value, &holder)
 	}

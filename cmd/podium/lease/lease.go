@@ -40,9 +40,6 @@ func Take(ctx context.Context, store bus.Store, self Holder, say func(sentence s
 	watching := &watch{self: self, say: say}
 	for {
 		holder, revision, err := read(ctx, store)
-		if errors.Is(err, bus.ErrNotFound) {
-			holder, revision, err = Holder{Released: true}, 0, nil
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +109,7 @@ func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, lo
 func (l *Lease) renew(ctx context.Context) error {
 	said := false
 	for wait := renewal; ; {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if backoff.Pause(ctx, wait) != nil {
 			return nil
 		}
 		err := l.sign(ctx)
@@ -155,12 +150,10 @@ func (l *Lease) sign(ctx context.Context) error {
 			return err
 		}
 		holder, revision, err := read(ctx, l.store)
-		switch {
-		case errors.Is(err, bus.ErrNotFound): // an operator has removed it
-			revision = 0
-		case err != nil:
+		if err != nil {
 			return err
-		case holder.ID != l.self.ID:
+		}
+		if revision > 0 && holder.ID != l.self.ID { // else an operator has removed it
 			return &LostError{Holder: holder}
 		}
 		l.revision = revision
@@ -170,8 +163,8 @@ func (l *Lease) sign(ctx context.Context) error {
 // Check asks the ledger whether another process has the lease by now, and returns a
 // LostError when it has.
 func (l *Lease) Check(ctx context.Context) error {
-	holder, _, err := read(ctx, l.store)
-	if err == nil && holder.ID != l.self.ID {
+	holder, revision, err := read(ctx, l.store)
+	if err == nil && revision > 0 && holder.ID != l.self.ID {
 		return &LostError{Holder: holder}
 	}
 	return nil

@@ -3,16 +3,13 @@ package ledgerwatch
 import (
 	"context"
 	"errors"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"podium/bus"
 	"podium/bus/intake"
 )
 
-// silent is said of a ledger that cannot be asked.
-const silent = "does not answer"
+// Silent is said of a ledger that cannot be asked.
+const Silent = "does not answer"
 
 // Well is said of a ledger that is well.
 const Well = "ok"
@@ -54,7 +51,7 @@ func (w *Watcher) Health(ctx context.Context) (said string, numbers Health, take
 	case held != nil:
 		return "failed: " + held.Error(), numbers, false
 	case err != nil:
-		return silent, numbers, false
+		return Silent, numbers, false
 	case fill.Share() >= intake.IntakeShare:
 		return "full: nothing new is taken, what is under way goes on: " + fill.String(), numbers, false
 	case fill.Share() >= NearlyFull:
@@ -97,59 +94,5 @@ func (w *Watcher) sayLevel(ctx context.Context) {
 		w.log.Info().Msg("the ledger has room again")
 	default:
 		w.log.Warn().Str("why", fill.String()).Msg(level)
-	}
-}
-
-// Metrics tells how much of the ledger's room is used, when it is asked.
-type Metrics struct{ Of *Watcher }
-
-// metricsWait bounds the question to the ledger.
-const metricsWait = 2 * time.Second
-
-type descriptions struct{ bytes, limit, free, used, takes *prometheus.Desc }
-
-func (Metrics) descriptions() descriptions {
-	return descriptions{
-		bytes: prometheus.NewDesc("podium_ledger_bytes", "Bytes that the ledger holds.", nil, nil),
-		limit: prometheus.NewDesc("podium_ledger_limit_bytes", "Bytes that the ledger may hold: ledger.max_bytes.", nil, nil),
-		free:  prometheus.NewDesc("podium_ledger_disk_free_bytes", "Bytes that the ledger's disk has left.", nil, nil),
-		used: prometheus.NewDesc("podium_ledger_used_ratio", "What is used of the limit of the fullest shard, of that of the artifacts, or of the disk, whichever is most; "+
-			"new messages are refused from 0.9 on.", nil, nil),
-		takes: prometheus.NewDesc("podium_ledger_healthy", "1 while the ledger takes new messages.", nil, nil),
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (m Metrics) Describe(out chan<- *prometheus.Desc) {
-	told := m.descriptions()
-	for _, one := range [...]*prometheus.Desc{told.bytes, told.limit, told.free, told.used, told.takes} {
-		out <- one
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m Metrics) Collect(out chan<- prometheus.Metric) {
-	ctx, stop := context.WithTimeout(context.Background(), metricsWait)
-	defer stop()
-	told := m.descriptions()
-	gauge := func(of *prometheus.Desc, value float64) {
-		out <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value)
-	}
-	said, numbers, takes := m.Of.Health(ctx)
-	healthy := 0.0
-	if takes {
-		healthy = 1
-	}
-	gauge(told.takes, healthy)
-	if said == silent {
-		return
-	}
-	gauge(told.bytes, float64(numbers.Bytes))
-	gauge(told.used, numbers.Used/100)
-	if numbers.Limit > 0 {
-		gauge(told.limit, float64(numbers.Limit))
-	}
-	if numbers.DiskFree != nil {
-		gauge(told.free, float64(*numbers.DiskFree))
 	}
 }

@@ -1,7 +1,7 @@
 // Package ledgerwatch watches whether an open ledger has room, can be written and holds what
 // it did. While it has none, or cannot, or does not, nothing is put on it; an embedded
 // server that has met a full disk is started again when there is room. It says how the
-// ledger is, to the log, on the health page and as metrics.
+// ledger is: to the log, and to who asks for the health page and for metrics.
 package ledgerwatch
 
 import (

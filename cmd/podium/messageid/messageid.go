@@ -34,32 +34,24 @@ func alphabet() *base32.Encoding {
 
 // A Signer makes and checks the part of Message-IDs before the "@". It is safe for use
 // by several goroutines at once.
-type Signer struct {
-	key func() ([]byte, error)
-
-	once    sync.Once
-	derived []byte
-	err     error
-}
+type Signer struct{ derived func() ([]byte, error) }
 
 // New returns a signer. It asks for its key when it is needed first; of the same key
 // other things may be made elsewhere.
-func New(key func() ([]byte, error)) *Signer { return &Signer{key: key} }
-
-// Check reports whether there is a key to work with.
-func (s *Signer) Check() error {
-	s.once.Do(func() {
-		key, err := s.key()
+func New(key func() ([]byte, error)) *Signer {
+	return &Signer{derived: sync.OnceValues(func() ([]byte, error) {
+		key, err := key()
 		if err == nil && len(key) < sha256.Size {
 			err = fmt.Errorf("a key of %d bytes signs nothing", len(key))
 		}
-		if err != nil {
-			s.err = err
-			return
-		}
-		s.derived = sum(key, "podium message-id")
-	})
-	return s.err
+		return sum(key, "podium message-id"), err
+	})}
+}
+
+// Check reports whether there is a key to work with.
+func (s *Signer) Check() error {
+	_, err := s.derived()
+	return err
 }
 
 // A Source is whose letters are meant. An id of one is worth nothing to another.
@@ -75,11 +67,12 @@ func (s *Signer) Sign(from Source, effect, run string) (string, error) {
 	if _, _, err := schemas.ParseRunID(run); err != nil || !isEffect(effect) {
 		return "", fmt.Errorf("%w: effect %q of run %q", schemas.ErrInvalidID, effect, run)
 	}
-	if err := s.Check(); err != nil {
+	derived, err := s.derived()
+	if err != nil {
 		return "", err
 	}
 	named := effect + "." + run
-	return named + "." + s.mac(from, named), nil
+	return named + "." + mac(derived, from, named), nil
 }
 
 // Session returns the session that a Message-ID of ours leads to. Letters may be in any
@@ -91,14 +84,15 @@ func (s *Signer) Session(from Source, messageID string) (session string, ours bo
 		return "", false
 	}
 	left = lower(left)
-	run, mac, ok := split(left)
-	if !ok || !found || s.Check() != nil {
+	run, signed, ok := split(left)
+	if !ok || !found {
 		return "", false
 	}
-	if !hmac.Equal([]byte(mac), []byte(s.mac(from, strings.TrimSuffix(left, "."+mac)))) {
+	derived, err := s.derived()
+	if err != nil || !hmac.Equal([]byte(signed), []byte(mac(derived, from, strings.TrimSuffix(left, "."+signed)))) {
 		return "", false
 	}
-	session, _, err := schemas.ParseRunID(run)
+	session, _, err = schemas.ParseRunID(run)
 	return session, err == nil
 }
 
@@ -159,8 +153,8 @@ func lower(text string) string {
 
 // mac is over everything that is named. The parts are told apart by a byte that stands
 // in no name.
-func (s *Signer) mac(from Source, named string) string {
-	return alphabet().EncodeToString(sum(s.derived, from.Account+"\x00"+from.Profile+"\x00"+named)[:macSize])
+func mac(key []byte, from Source, named string) string {
+	return alphabet().EncodeToString(sum(key, from.Account+"\x00"+from.Profile+"\x00"+named)[:macSize])
 }
 
 func sum(key []byte, text string) []byte {

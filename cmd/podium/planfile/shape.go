@@ -114,13 +114,10 @@ func (*reader) wanted(of *shape) (words string, kind jsontext.Kind) {
 	switch {
 	case of.Type == "object":
 		return "an object", '{'
+	case of.Type == "array" && of.Items.Type == "string":
+		return "a list of texts", '['
 	case of.Type == "array":
-		switch of.Items.Type {
-		case "string":
-			return "a list of texts", '['
-		default:
-			return "a list of objects", '['
-		}
+		return "a list of objects", '['
 	case of.Type == "integer":
 		return "a whole number", '0'
 	case of.Type == "boolean":

@@ -26,38 +26,27 @@ var ErrUnusable = errors.New("the reply_ref was not sealed here for this channel
 // A Sealer makes and opens reply_refs: AES-256-GCM over an expiry and the route,
 // bound to the channel. Random nonces allow 2^32 of them under one key (NIST SP
 // 800-38D, section 8.3). It is safe for use by several goroutines at once.
-type Sealer struct {
-	key func() ([]byte, error)
-
-	once sync.Once
-	aead cipher.AEAD
-	err  error
-}
+type Sealer struct{ cipher func() (cipher.AEAD, error) }
 
 // New returns a sealer. It asks for its key, 32 bytes, when it is needed first.
-func New(key func() ([]byte, error)) *Sealer { return &Sealer{key: key} }
+func New(key func() ([]byte, error)) *Sealer {
+	return &Sealer{cipher: sync.OnceValues(func() (cipher.AEAD, error) {
+		key, err := key()
+		if err != nil {
+			return nil, err
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		return cipher.NewGCM(block)
+	})}
+}
 
 // Check reports whether there is a key to work with.
 func (s *Sealer) Check() error {
 	_, err := s.cipher()
 	return err
-}
-
-func (s *Sealer) cipher() (cipher.AEAD, error) {
-	s.once.Do(func() {
-		key, err := s.key()
-		if err != nil {
-			s.err = err
-			return
-		}
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			s.err = err
-			return
-		}
-		s.aead, s.err = cipher.NewGCM(block)
-	})
-	return s.aead, s.err
 }
 
 // Seal returns a reply_ref for a channel, which is worth nothing from expires on.

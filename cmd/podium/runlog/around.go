@@ -129,10 +129,10 @@ func childrenOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) ([
 			continue
 		}
 		profile, err := profileOf(ctx, core, task.Agent)
-		if err != nil || profile == "" {
-			if err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return nil, err
+		}
+		if profile == "" {
 			continue
 		}
 		child := workflow.SessionHistory{Session: childSession(run, task, profile)}

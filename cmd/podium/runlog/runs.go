@@ -104,18 +104,11 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 		}
 		return run, err
 	}
-	all, err := r.sessions(ctx)
+	all, err := r.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []*workflow.RunHistory
-	for _, folded := range all {
-		for i := range folded.Runs {
-			if strings.HasPrefix(folded.Runs[i].ID, name) {
-				found = append(found, &folded.Runs[i])
-			}
-		}
-	}
+	found := slices.DeleteFunc(all, func(run *workflow.RunHistory) bool { return !strings.HasPrefix(run.ID, name) })
 	switch len(found) {
 	case 0:
 		return nil, &UnknownRunError{name}
@@ -148,13 +141,29 @@ func (r Reader) Fill(ctx context.Context, runs []*workflow.RunHistory) error {
 		if run.Message.Text.Text != "" || strings.TrimSpace(run.Message.Subject) != "" || run.Message.Text.Sequence == 0 {
 			continue
 		}
-		words, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Message.Text.Sequence)
+		words, err := r.Words(ctx, run)
 		if err != nil {
-			return fmt.Errorf("the words of run %s: %w", run.ID, err)
+			return err
 		}
-		run.Message.Text.Text = head(words.Content.Text)
+		run.Message.Text.Text = head(words)
 	}
 	return nil
+}
+
+// Words returns what a run was asked. Words too large for its record are read from the
+// message that brought them.
+func (r Reader) Words(ctx context.Context, run *workflow.RunHistory) (string, error) {
+	if run.Message.Text.Sequence == 0 {
+		return run.Message.Text.Text, nil
+	}
+	input, err := restore.ReadInput(ctx, r.Core, schemas.ShardOf(run.Session, r.Core.Shards()), run.Message.Text.Sequence)
+	if err == nil && input.Read.Message == nil {
+		err = errors.New("they are not in a message that starts a run")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the words of run %s: %w", run.ID, err)
+	}
+	return input.Content.Text, nil
 }
 
 // headLength bounds the words that a list tells, in bytes.

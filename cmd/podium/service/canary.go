@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/mail"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,12 +25,11 @@ import (
 )
 
 func (s *Service) canaryKey() ([]byte, error) {
-	for i := range s.settings.Mail.Accounts {
-		if s.settings.Mail.Accounts[i].IMAP.Canary != nil {
-			return installation.KeepKey(filepath.Join(installation.CredentialsDir(s.settings.Ledger.Data), "canary.key"), "a canary under way will be taken for a person's mail")
-		}
+	if !slices.ContainsFunc(s.settings.Mail.Accounts, func(account config.Account) bool { return account.IMAP.Canary != nil }) {
+		return nil, nil
 	}
-	return nil, nil
+	file := filepath.Join(installation.CredentialsDir(s.settings.Ledger.Data), "canary.key")
+	return installation.KeepKey(file, "a canary under way will be taken for a person's mail")
 }
 
 // canarySender sends a mail from an account to itself, through the server that

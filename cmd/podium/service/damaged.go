@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -33,10 +32,7 @@ var ErrLedgerChanged = errors.New("the ledger was changed")
 // nobody is at work on them.
 func ServeLoss(ctx context.Context, settings *config.Config, lost *recovery.LossError, log zerolog.Logger) error {
 	mended := embedded.WatchFiles(settings.Ledger.Data) // from here on a repair is noticed
-	server, err := lossServer(lost)
-	if err != nil {
-		return err
-	}
+	server := lossServer(lost, log)
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", settings.HTTP.Listen)
 	if err != nil {
@@ -76,24 +72,16 @@ func closed(err error) error {
 }
 
 // lossServer says what is lost, and refuses everything else.
-func lossServer(lost *recovery.LossError) (*http.Server, error) {
-	report, err := json.Marshal(struct {
+func lossServer(lost *recovery.LossError, log zerolog.Logger) *http.Server {
+	report := struct {
 		OK     bool            `json:"ok"`
 		Ledger string          `json:"ledger"`
 		Losses []recovery.Loss `json:"losses"`
-	}{Ledger: lost.Error(), Losses: lost.Losses})
-	if err != nil {
-		return nil, err
-	}
-	report = append(report, '\n')
+	}{Ledger: lost.Error(), Losses: lost.Losses}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the ledger is damaged, and nothing is taken; /healthz says more", http.StatusServiceUnavailable)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write(report) // whoever asked may be gone
-	})
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}, nil
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, false, report, log) })
+	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
 }

@@ -11,21 +11,23 @@ import (
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
 	"podium/ingest/imap"
+
+	"github.com/rs/zerolog"
 )
 
 // mailboxHealth is a mailbox on the health page.
 type mailboxHealth struct {
-	Account     string     `json:"account"`
-	Mailbox     string     `json:"mailbox"`
-	Healthy     bool       `json:"healthy"`
-	Connected   bool       `json:"connected"` // it proves nothing
-	LastSuccess *time.Time `json:"last_success,omitempty"`
-	Silent      bool       `json:"silent"`
-	Lag         int        `json:"lag"`
-	Gaps        int        `json:"gaps"`
-	Failed      int        `json:"failed"`
+	Account     string    `json:"account"`
+	Mailbox     string    `json:"mailbox"`
+	Healthy     bool      `json:"healthy"`
+	Connected   bool      `json:"connected"` // it proves nothing
+	LastSuccess time.Time `json:"last_success,omitzero"`
+	Silent      bool      `json:"silent"`
+	Lag         int       `json:"lag"`
+	Gaps        int       `json:"gaps"`
+	Failed      int       `json:"failed"`
 	// LedgerRebuilt is when the mailbox ledger was lost, or a part of it, and made again.
-	LedgerRebuilt *time.Time `json:"ledger_rebuilt,omitempty"`
+	LedgerRebuilt time.Time  `json:"ledger_rebuilt,omitzero"`
 	Trust         imap.Trust `json:"trust,omitempty"`
 	Problem       string     `json:"problem,omitempty"`
 	// CanarySeconds is how long the newest canary was under way; CanaryOverdue
@@ -47,12 +49,10 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.Lost(), OK: true, Ledger: "ok", Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
+	}{Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
-	var takes bool
-	report.Ledger, report.Health, takes = s.watcher.Health(ctx)
-	report.OK = takes
+	report.Ledger, report.Health, report.OK = s.watcher.Health(ctx)
 	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerwatch.Well {
 		report.Ledger = open[0].String() // it works on without that
 	}
@@ -65,29 +65,27 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		report.OK = report.OK && mailbox.Healthy
 		report.Mailboxes = append(report.Mailboxes, mailbox)
 	}
+	answer(w, report.OK, report, s.log)
+}
+
+// answer writes a report on the service: with 503 when it is not well.
+func answer(w http.ResponseWriter, well bool, report any, log zerolog.Logger) {
 	w.Header().Set("Content-Type", "application/json")
-	if !report.OK {
+	if !well {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		s.log.Debug().Err(err).Msg("health report not delivered")
+	if err := json.NewEncoder(w).Encode(report); err != nil { // whoever asked may be gone
+		log.Debug().Err(err).Msg("a report on the service was not delivered")
 	}
 }
 
 func healthOf(status *imap.Status) mailboxHealth {
-	mailbox := mailboxHealth{
+	return mailboxHealth{
 		Account: status.Account, Mailbox: status.Mailbox,
 		// A mailbox that was never read yet is not well, however young the adapter is.
 		Healthy:   status.Healthy() && !status.LastSuccess.IsZero(),
 		Connected: status.Connected, Silent: status.Silent, Lag: status.Lag, Gaps: status.Gaps, Failed: status.Failed,
-		Trust: status.Trust, Problem: status.Problem,
+		LastSuccess: status.LastSuccess, LedgerRebuilt: status.Rebuilt, Trust: status.Trust, Problem: status.Problem,
 		CanarySeconds: status.Canary.RoundTrip.Seconds(), CanaryOverdue: status.Canary.Overdue,
 	}
-	if !status.LastSuccess.IsZero() {
-		mailbox.LastSuccess = &status.LastSuccess
-	}
-	if !status.Rebuilt.IsZero() {
-		mailbox.LedgerRebuilt = &status.Rebuilt
-	}
-	return mailbox
 }

@@ -1,9 +1,7 @@
 package service
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"podium/bus/backoff"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/ledgerwatch"
 )
 
 // presentFor is how long what was found out about the agents is told again: the
@@ -24,7 +23,7 @@ type servedAgent struct {
 	Served bool             `json:"served"`
 	// LastSeen is its newest sign of life; while nobody serves it, since when that
 	// is so. Absent is never.
-	LastSeen *time.Time `json:"last_seen,omitempty"`
+	LastSeen time.Time `json:"last_seen,omitzero"`
 }
 
 // present is the newest report about the agents.
@@ -53,11 +52,7 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 		if err != nil {
 			return nil, err
 		}
-		agent := servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served}
-		if !presence.LastSeen.IsZero() {
-			agent.LastSeen = &presence.LastSeen
-		}
-		found = append(found, agent)
+		found = append(found, servedAgent{Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen})
 	}
 	return found, nil
 }
@@ -84,7 +79,7 @@ func (s *Service) tellOfAgents(ctx context.Context) error {
 			case agent.Served && known && !was:
 				s.activity.Back(agent.Name)
 			case !agent.Served && (was || !known):
-				s.activity.Gone(agent.Name, *cmp.Or(agent.LastSeen, &time.Time{}))
+				s.activity.Gone(agent.Name, agent.LastSeen)
 			}
 		}
 	})
@@ -100,15 +95,11 @@ func (s *Service) agentsPage(w http.ResponseWriter, r *http.Request) {
 		Agents []servedAgent `json:"agents"`
 		Ledger string        `json:"ledger,omitempty"`
 	}{Agents: []servedAgent{}}
-	status := http.StatusOK
-	if agents, err := s.servedAgents(ctx); err == nil {
+	agents, err := s.servedAgents(ctx)
+	if err == nil {
 		report.Agents = agents
 	} else {
-		report.Ledger, status = "does not answer", http.StatusServiceUnavailable
+		report.Ledger = ledgerwatch.Silent
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		s.log.Debug().Err(err).Msg("report about agents not delivered")
-	}
+	answer(w, err == nil, report, s.log)
 }

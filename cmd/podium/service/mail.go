@@ -86,7 +86,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 	made := imap.Config{
 		Config: connection.Config{
 			Account: account.Name,
-			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
+			Host:    account.IMAP.Host, Port: account.IMAP.Port, Security: connection.Security(account.IMAP.TLS), Cleartext: account.IMAP.Cleartext.Allows,
 			Username: account.IMAP.Username, Mailbox: mailbox,
 			Password: func(context.Context) (string, error) { return string(account.IMAP.Password), nil },
 		},
@@ -161,17 +161,6 @@ func tokenSource(all *config.Config, data string, account *config.Account) (*oau
 		return nil, fmt.Errorf("account %q: %w", account.Name, err)
 	}
 	return source, nil
-}
-
-func security(encryption config.Encryption) connection.Security {
-	switch encryption {
-	case config.EncryptionImplicit:
-		return connection.SecurityTLS
-	case config.EncryptionStartTLS:
-		return connection.SecurityStartTLS
-	case config.EncryptionNone:
-	}
-	return connection.SecurityNone
 }
 
 // since is the INTERNALDATE from which on mail is taken at first contact.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -16,12 +17,13 @@ import (
 	"podium/ingest/imap"
 )
 
-// metrics serves what the adapters and the gate count, and how the process is, in the text format of Prometheus.
+// metrics serves what the adapters and the gate count, and how ledger and process are, in the text format of Prometheus.
 // They are looked at when somebody asks.
 func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entrance *admission.Control) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(ledgerwatch.Metrics{Of: s.watcher}, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+	registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 		to := metrics(out)
+		to.ledger(s.watcher)
 		to.mail(s.adapters)
 		to.chats(chats.Tallies())
 		to.events(events.Tallies())
@@ -41,6 +43,29 @@ func (m metrics) gauge(name, help string, value float64, labels prometheus.Label
 
 func (m metrics) counter(name, help string, value uint64, labels prometheus.Labels) {
 	m <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, labels), prometheus.CounterValue, float64(value))
+}
+
+// ledgerWait bounds the question to the ledger.
+const ledgerWait = 2 * time.Second
+
+// ledger tells how much of the ledger's room is used.
+func (m metrics) ledger(watcher *ledgerwatch.Watcher) {
+	ctx, stop := context.WithTimeout(context.Background(), ledgerWait)
+	defer stop()
+	said, numbers, takes := watcher.Health(ctx)
+	m.gauge("podium_ledger_healthy", "1 while the ledger takes new messages.", truth(takes), nil)
+	if said == ledgerwatch.Silent {
+		return
+	}
+	m.gauge("podium_ledger_bytes", "Bytes that the ledger holds.", float64(numbers.Bytes), nil)
+	m.gauge("podium_ledger_used_ratio", "What is used of the limit of the fullest shard, of that of the artifacts, or of the disk, whichever is most; "+
+		"new messages are refused from 0.9 on.", numbers.Used/100, nil)
+	if numbers.Limit > 0 {
+		m.gauge("podium_ledger_limit_bytes", "Bytes that the ledger may hold: ledger.max_bytes.", float64(numbers.Limit), nil)
+	}
+	if numbers.DiskFree != nil {
+		m.gauge("podium_ledger_disk_free_bytes", "Bytes that the ledger's disk has left.", float64(*numbers.DiskFree), nil)
+	}
 }
 
 func (m metrics) mail(adapters []*imap.Adapter) {

@@ -17,8 +17,12 @@ import (
 // against other processes before anything is written.
 func (s *Service) openLedger(ctx context.Context) (err error) {
 	settings := s.settings.Ledger
+	open := func(ctx context.Context) (err error) {
+		s.Ledger, err = installation.OpenLedger(ctx, settings, s.settings.AgentNames(false), s.settings.AgentNames(true), s.log)
+		return err
+	}
 	if settings.NATS == nil {
-		if s.Ledger, err = installation.OpenLedger(ctx, settings, s.settings.AgentNames(false), s.settings.AgentNames(true), s.log); err != nil {
+		if err = open(ctx); err != nil {
 			return err
 		}
 		return s.settleDurability(ctx)
@@ -30,10 +34,7 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	if err = s.patience.until(ctx, func(ctx context.Context) error {
-		s.Ledger, err = installation.OpenLedger(ctx, settings, s.settings.AgentNames(false), s.settings.AgentNames(true), s.log)
-		return err
-	}); err != nil {
+	if err = s.patience.until(ctx, open); err != nil {
 		return err
 	}
 	if err = s.settleDurability(ctx); err != nil {

@@ -68,7 +68,7 @@ func consumers(t *testing.T, running *service.Service, data string) func() int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := nats.Connect(running.Ledger.URL(), key)
+	connection, err := nats.Connect(running.Ledger.URL, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -133,8 +134,8 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
 	return s, installation.Instance{
-		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL(), Embedded: s.Ledger.Server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
-		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: s.Ledger.Seed, Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
+		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(), NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: "http://" + s.listener.Addr().String(), Config: settings.File(),
+		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile), Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names,
 		External: s.external(),
 	}.Write()
 }
@@ -243,9 +244,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			return err
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("the shard's owner failed; starting it again")
-		select {
-		case <-time.After(restartAfter):
-		case <-ctx.Done():
+		if backoff.Pause(ctx, restartAfter) != nil {
 			return nil
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"podium/bus"
@@ -29,20 +29,7 @@ type inProcess struct {
 
 	worker *worker.Worker // that Start has connected, until Run takes it
 
-	mu      sync.Mutex
-	problem string // why it is not served; empty when it is
-}
-
-func (a *inProcess) state() (problem string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.problem
-}
-
-func (a *inProcess) say(problem string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.problem = problem
+	problem atomic.Value // why it is not served, a string; empty when it is
 }
 
 // inProcessAgents lists the agents that this process serves, in order of name.
@@ -106,7 +93,7 @@ func (s *Service) keepServing(ctx context.Context, agent *inProcess) {
 		if time.Since(began) > serveAgainMax {
 			trouble.Reset()
 		}
-		agent.say(err.Error())
+		agent.problem.Store(err.Error())
 		s.log.Error().Err(err).Str("agent", agent.name).Msg("the agent is not served; trying again")
 		if trouble.Wait(ctx) != nil {
 			return
@@ -125,7 +112,7 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 		}
 	}
 	defer worker.Close()
-	well := time.AfterFunc(wellAfter, func() { agent.say("") })
+	well := time.AfterFunc(wellAfter, func() { agent.problem.Store("") })
 	defer well.Stop()
 	if err = agent.serve(ctx, worker); err == nil {
 		err = errServedNoMore
@@ -156,7 +143,7 @@ type agentHealth struct {
 func (s *Service) agentHealth() []agentHealth {
 	report := make([]agentHealth, len(s.serving))
 	for i, agent := range s.serving {
-		problem := agent.state()
+		problem, _ := agent.problem.Load().(string)
 		report[i] = agentHealth{Name: agent.name, Healthy: problem == "", Problem: problem}
 	}
 	return report

@@ -25,19 +25,20 @@ func (p pen) in(color, text string) string {
 	return color + text + Reset
 }
 
-func taskColor(state workflow.TaskState) string {
+// look is how the state of a task is shown: its mark, and its color, where it has one.
+func look(state workflow.TaskState) (mark, color string) {
 	switch state {
 	case workflow.TaskCompleted:
-		return Green
+		return "✓", Green
 	case workflow.TaskFailed:
-		return Red
+		return "✗", Red
 	case workflow.TaskSkipped, workflow.TaskCancelled:
-		return Yellow
+		return "–", Yellow
 	case workflow.TaskDispatched, workflow.TaskRunning:
-		return Cyan
+		return "▸", Cyan
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
 	}
-	return ""
+	return "·", ""
 }
 
 // runColor is that of what came of a run; of one that is under way it has none.

@@ -51,7 +51,7 @@ func factLine(f schemas.Fact, now time.Time) string {
 	case *schemas.RunSettled:
 		return settledLine(f)
 	case *schemas.ReplyWithheld:
-		return "answer withheld: " + spoken(f.Reason)
+		return "answer withheld: " + Spoken(f.Reason)
 	case *schemas.DeliveryBounced:
 		return "report: " + bounce(f)
 	case *schemas.ResendRequested:
@@ -121,7 +121,7 @@ func completionLine(f *schemas.TaskCompleted) string {
 	case f.Reused > 0:
 		line += " by an earlier answer"
 	case f.Recovered != "":
-		line += " after " + spoken(f.Recovered)
+		line += " after " + Spoken(f.Recovered)
 	}
 	return line + quoted(f.Result)
 }
@@ -134,20 +134,20 @@ func unserved(agent string, since time.Time) string {
 	return "nobody serves " + agent + " since " + since.Local().Format(time.DateTime)
 }
 
-// spoken turns a word of the ledger into words.
 // withheld says why an answer does not go out, and what changes that.
 func withheld(f *schemas.ReplyWithheld) string {
 	switch f.Reason {
 	case schemas.WithheldUnproven:
-		return spoken(f.Reason) + "; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)"
+		return Spoken(f.Reason) + "; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)"
 	case schemas.WithheldRefuted:
-		return spoken(f.Reason) + "; the mail server says that the sender is forged, so that no work was done either (conversation.answer)"
+		return Spoken(f.Reason) + "; the mail server says that the sender is forged, so that no work was done either (conversation.answer)"
 	case schemas.WithheldBudget:
 	}
-	return fmt.Sprintf("%s; the next answer may go out at %s", spoken(f.Reason), f.Until.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s; the next answer may go out at %s", Spoken(f.Reason), f.Until.Local().Format(time.DateTime))
 }
 
-func spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }
+// Spoken turns a word of the ledger into words.
+func Spoken[T ~string](word T) string { return strings.ReplaceAll(string(word), "_", " ") }
 
 func messageLine(f *schemas.MessageReceived) string {
 	switch f.Disposition {

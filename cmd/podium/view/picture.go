@@ -139,7 +139,8 @@ func (d *drawing) counted(count counts) string {
 		workflow.TaskCompleted, workflow.TaskSkipped, workflow.TaskCancelled,
 	} {
 		if count[state] > 0 {
-			told = append(told, d.in(taskColor(state), fmt.Sprintf("%d %s", count[state], state)))
+			_, color := look(state)
+			told = append(told, d.in(color, fmt.Sprintf("%d %s", count[state], state)))
 		}
 	}
 	return strings.Join(told, ", ")

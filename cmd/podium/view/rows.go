@@ -33,9 +33,10 @@ func (d *drawing) tasks(b *branch, above, depth int) {
 	indent := strings.Repeat(" ", 2+4*depth)
 	for _, task := range tasks {
 		at := len(d.rows)
-		text := fmt.Sprintf("%s%s %s %s %s %8s  %s", indent, d.in(taskColor(task.State), mark(task.State)),
+		mark, color := look(task.State)
+		text := fmt.Sprintf("%s%s %s %s %s %8s  %s", indent, d.in(color, mark),
 			pad(cut(Line(task.ID, shortLength), ids), ids), pad(cut(Line(task.Agent, shortLength), agents), agents),
-			d.in(taskColor(task.State), pad(string(task.State), stateWidth)), d.took(task), Line(task.Description(), 2*shortLength))
+			d.in(color, pad(string(task.State), stateWidth)), d.took(task), Line(task.Description(), 2*shortLength))
 		d.rows = append(d.rows, row{text: strings.TrimRight(text, " "), above: above, state: task.State, ended: task.Ended})
 		for _, note := range d.notes(task) {
 			d.rows = append(d.rows, row{text: indent + "    " + note, above: at, of: task.State})
@@ -67,7 +68,7 @@ func (d *drawing) notes(task *workflow.Task) (notes []string) {
 	case task.State == workflow.TaskSkipped && cmp.Or(task.Failure().Detail, task.Message) != "":
 		notes = append(notes, Line(cmp.Or(task.Failure().Detail, task.Message), detailLength))
 	case task.Failure().Cause != "" && task.State != workflow.TaskCompleted:
-		notes = append(notes, d.in(taskColor(workflow.TaskFailed), failure(task)))
+		notes = append(notes, d.in(Red, failure(task)))
 	}
 	if task.RetryAt().After(d.now) && !d.now.IsZero() {
 		notes = append(notes, fmt.Sprintf("again in %s", task.RetryAt().Sub(d.now).Round(time.Second)))

@@ -131,7 +131,8 @@ func Why(run *workflow.RunHistory) []string {
 }
 
 func task(line func(string, ...any), task *workflow.Task, decision *schemas.RouteDecision) {
-	line("%s %-8s %-10s %-10s %s", mark(task.State), task.ID, task.Agent, task.State, short(task.Description()))
+	mark, _ := look(task.State)
+	line("%s %-8s %-10s %-10s %s", mark, task.ID, task.Agent, task.State, short(task.Description()))
 	if decision != nil {
 		line("           why: %s", decision.Reasoning)
 	}
@@ -176,7 +177,7 @@ func failure(task *workflow.Task) string {
 		told += " " + detail
 	}
 	if failed.Action != "" {
-		told += " (" + spoken(failed.Action) + ")"
+		told += " (" + Spoken(failed.Action) + ")"
 	}
 	return told
 }
@@ -197,19 +198,4 @@ func because[S, R ~string](status S, reason R) string {
 		return string(status)
 	}
 	return fmt.Sprintf("%s (%s)", status, reason)
-}
-
-func mark(state workflow.TaskState) string {
-	switch state {
-	case workflow.TaskCompleted:
-		return "✓"
-	case workflow.TaskFailed:
-		return "✗"
-	case workflow.TaskSkipped, workflow.TaskCancelled:
-		return "–"
-	case workflow.TaskDispatched, workflow.TaskRunning:
-		return "▸"
-	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
-	}
-	return "·"
 }

@@ -48,22 +48,12 @@ func Watch(out io.Writer, detail Detail) *Watcher {
 	return w
 }
 
-// Show takes the next record of the session, and the run it watches or nil.
-func (w *Watcher) Show(record *schemas.Record, run *workflow.RunHistory) {
-	if run != nil && w.detail != Nothing {
-		w.show(Place{}, record, run)
+// Show takes the next record of the session, and the run it watches or nil; with a place,
+// the next record about a run that was begun for a task of one that was shown before.
+func (w *Watcher) Show(place Place, record *schemas.Record, run *workflow.RunHistory) {
+	if run == nil || w.detail == Nothing {
+		return
 	}
-}
-
-// ShowNested takes the next record about a run that was begun for a task of one that
-// was shown before.
-func (w *Watcher) ShowNested(place Place, record *schemas.Record, run *workflow.RunHistory) {
-	if w.detail != Nothing {
-		w.show(place, record, run)
-	}
-}
-
-func (w *Watcher) show(place Place, record *schemas.Record, run *workflow.RunHistory) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.detail == Changes {

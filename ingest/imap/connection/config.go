@@ -15,7 +15,7 @@ type Security string
 
 // The kinds of protection.
 const (
-	SecurityTLS      Security = "tls"      // from the first byte (RFC 8314)
+	SecurityTLS      Security = "implicit" // from the first byte (RFC 8314)
 	SecurityStartTLS Security = "starttls" // STARTTLS before the credentials
 	SecurityNone     Security = "none"     // on loopback, or where Cleartext allows it
 )
