@@ -23,7 +23,12 @@ import (
 func (s *server) handleRequest(ctx context.Context, d bus.Delivery) {
 	ctx, held := s.keepLease(ctx, d)
 	defer held.end()
-	e, request, err := s.read(ctx, d.Message())
+	e, err := binding.Decode(d.Message())
+	if err != nil {
+		s.refuse(ctx, d, e, nil, err)
+		return
+	}
+	request, err := s.open(ctx, &e)
 	if err != nil {
 		s.refuse(ctx, d, e, request, err)
 		return
@@ -105,18 +110,9 @@ func (s *server) end(request string, given *outgoingResponse) {
 	}
 }
 
-// read turns a message into a request. A *MalformedError means that no other try
-// can help; request is then set as far as it is needed to answer.
-func (s *server) read(ctx context.Context, m bus.Message) (schemas.Event, *Request, error) {
-	e, err := binding.Decode(m)
-	if err != nil {
-		return e, nil, err
-	}
-	request, err := s.open(ctx, &e)
-	return e, request, err
-}
-
-// open reads the request that an event carries, and fetches its body if need be.
+// open reads the request that an event carries, and fetches its body if need be. A
+// *MalformedError means that no other try can help; request is then set as far as it is
+// needed to answer.
 func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 	if e.Type != schemas.TypeExecutionRequest {
 		return nil, &bus.MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}

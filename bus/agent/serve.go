@@ -63,17 +63,11 @@ func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	if len(c.Agent.Kinds) == 0 {
 		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
 	}
-	for _, d := range [...]struct {
-		value   *time.Duration
-		instead time.Duration
-	}{{&c.AckWait, 30 * time.Second}, {&c.Heartbeat, bus.DefaultHeartbeat}, {&c.ProgressEvery, DefaultProgressEvery}, {&c.DrainTimeout, 30 * time.Second}} {
-		if *d.value <= 0 {
-			*d.value = d.instead
-		}
-	}
-	if c.Remember <= 0 {
-		c.Remember = 1024
-	}
+	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
+	c.Heartbeat = cmp.Or(c.Heartbeat, bus.DefaultHeartbeat)
+	c.ProgressEvery = cmp.Or(c.ProgressEvery, DefaultProgressEvery)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, 30*time.Second)
+	c.Remember = cmp.Or(c.Remember, 1024)
 	return c
 }
 
@@ -171,7 +165,9 @@ func (s *server) run(ctx context.Context) error {
 		stop(errDrained) // it is not this process that is asked
 	}
 	s.draining.Store(true)
-	s.drain(&requests, stop)
+	late := time.AfterFunc(s.config.DrainTimeout, func() { stop(errDrained) })
+	requests.Wait()
+	late.Stop()
 	quiet()
 	life.Wait()
 	return err
@@ -246,13 +242,6 @@ func (s *server) release(slots int) {
 	for range slots {
 		<-s.slots
 	}
-}
-
-// drain waits for the requests under way, and cancels them when the time is over.
-func (s *server) drain(requests *sync.WaitGroup, stop context.CancelCauseFunc) {
-	timer := time.AfterFunc(s.config.DrainTimeout, func() { stop(errDrained) })
-	defer timer.Stop()
-	requests.Wait()
 }
 
 // listen passes on what comes, until ctx ends or nothing can come any more.

@@ -115,5 +115,5 @@ func (a *client) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadClo
 	if err := r.fetch(); err != nil {
 		return nil, err
 	}
-	return Verify(io.NopCloser(r), artifact.SHA256), nil
+	return Verify(r, artifact.SHA256), nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -78,23 +79,18 @@ func readAll(ctx context.Context, store bus.Artifacts, artifact schemas.Artifact
 	if err != nil {
 		return nil, err
 	}
-	verified := Verify(opened, artifact.SHA256)
-	defer func() {
-		if closed := verified.Close(); err == nil {
-			err = closed
-		}
-	}()
-	return io.ReadAll(io.LimitReader(verified, artifact.Size+1))
+	content, err = io.ReadAll(io.LimitReader(Verify(opened, artifact.SHA256), artifact.Size+1))
+	return content, errors.Join(err, opened.Close())
 }
 
 // Verify returns a reader of the same bytes that ends in ErrCorrupt instead of
 // io.EOF when their SHA-256 is not the one named (hex).
-func Verify(content io.ReadCloser, sha256Hex string) io.ReadCloser {
-	return &verifier{content: content, sum: sha256.New(), want: sha256Hex}
+func Verify(content io.Reader, sha256Hex string) io.ReadCloser {
+	return io.NopCloser(&verifier{content: content, sum: sha256.New(), want: sha256Hex})
 }
 
 type verifier struct {
-	content io.ReadCloser
+	content io.Reader
 	sum     hash.Hash
 	want    string
 }
@@ -107,8 +103,6 @@ func (v *verifier) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-func (v *verifier) Close() error { return v.content.Close() }
 
 // Pieces reads pieces one behind the other, and holds one of them.
 type Pieces struct {

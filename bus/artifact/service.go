@@ -36,7 +36,7 @@ type Service struct {
 
 // NewService returns the service of an object store.
 func NewService(store bus.ArtifactStore, grants *Grants, clock func() time.Time, quota Quota) *Service {
-	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes), agents: make(map[string]*artifactShare)}
+	shares := &artifactShares{bytes: semaphore.NewWeighted(artifactBytes)}
 	return &Service{store: store, grants: grants, clock: clock, quota: quota, shares: shares}
 }
 
@@ -151,7 +151,7 @@ func (s *Service) join(ctx context.Context, agent string, frame *artifactFrame) 
 		rest = rest[1:]
 		return piece, err
 	}}
-	return s.put(ctx, agent, Verify(io.NopCloser(whole), frame.SHA256), frame.MediaType)
+	return s.put(ctx, agent, Verify(whole, frame.SHA256), frame.MediaType)
 }
 
 func (s *Service) get(ctx context.Context, agent string, frame *artifactFrame) (schemas.Artifact, []byte, error) {

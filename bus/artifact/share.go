@@ -29,10 +29,8 @@ const (
 
 // artifactShares divides the artifact service among the agents.
 type artifactShares struct {
-	bytes *semaphore.Weighted
-
-	mu     sync.Mutex
-	agents map[string]*artifactShare
+	bytes  *semaphore.Weighted
+	agents sync.Map // *artifactShare, by name
 }
 
 // An artifactShare is what one agent has under way, over all its connections. It
@@ -44,14 +42,8 @@ type artifactShare struct {
 }
 
 func (s *artifactShares) of(agent string) *artifactShare {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	share := s.agents[agent]
-	if share == nil {
-		share = &artifactShare{slots: make(chan struct{}, artifactsAtWork), given: rate.NewLimiter(artifactRate, artifactBurst)}
-		s.agents[agent] = share
-	}
-	return share
+	share, _ := s.agents.LoadOrStore(agent, &artifactShare{slots: make(chan struct{}, artifactsAtWork), given: rate.NewLimiter(artifactRate, artifactBurst)})
+	return share.(*artifactShare) //nolint:forcetypeassert // nothing else is stored
 }
 
 // enter waits until a request may hold so many bytes, which leave gives back. It

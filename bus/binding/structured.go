@@ -82,17 +82,10 @@ func MarshalStructured(e *schemas.Event) ([]byte, error) {
 	written.SetID(e.ID)
 	written.SetSource(e.Source)
 	written.SetType(e.Type)
-	for _, optional := range [...]struct {
-		value string
-		set   func(string)
-	}{{e.Subject, written.SetSubject}, {e.DataContentType, written.SetDataContentType}, {e.DataSchema, written.SetDataSchema}} {
-		if optional.value != "" {
-			optional.set(optional.value)
-		}
-	}
-	if !e.Time.IsZero() {
-		written.SetTime(e.Time)
-	}
+	written.SetSubject(e.Subject)
+	written.SetDataContentType(e.DataContentType)
+	written.SetDataSchema(e.DataSchema)
+	written.SetTime(e.Time)
 	values := attributeValues(e)
 	for i, header := range headerNames() {
 		switch name := attributeName(header); {

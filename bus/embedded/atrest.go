@@ -32,12 +32,14 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 	}
 	s := &Server{config: config, storeBytes: math.MaxInt64}
 	s.config.Listen, s.config.Durability = "", Interval // nothing of it has to last
-	if s.looking, err = lockToLook(store); err != nil {
+	release, err := lockToLook(store)
+	if err != nil {
 		return nil, nil, err
 	}
+	s.held = append(s.held, release)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.discard())
+			err = errors.Join(err, s.letGo())
 		}
 	}()
 	if err = checkFormat(store); err != nil {
@@ -48,14 +50,16 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 		return nil, nil, err
 	}
 	s.lost = known
-	if err = s.makeCopy(); err == nil {
-		err = filestore.Mirror(seen, store, filepath.Join(s.copied, ledgerDir), len(lost) > 0)
+	folder, err := s.makeCopy()
+	if err == nil {
+		s.store = filepath.Join(folder, ledgerDir)
+		err = filestore.Mirror(seen, store, s.store, len(lost) > 0)
 	}
 	if err == nil {
-		s.keys, err = Credentials(filepath.Join(s.copied, "own", credentialDir), nil)
+		s.keys, err = Credentials(filepath.Join(folder, "own", credentialDir), nil)
 	}
 	if err == nil {
-		err = s.start(ctx, filepath.Join(s.copied, ledgerDir))
+		err = s.start(ctx)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("look at the ledger: %w", err)
@@ -65,20 +69,21 @@ func Look(ctx context.Context, config Config) (_ *Server, lost []recovery.Loss, 
 
 // makeCopy makes the folder of the copy, and removes those of readers who were killed: each
 // reader holds the lock of its own.
-func (s *Server) makeCopy() (err error) {
+func (s *Server) makeCopy() (folder string, err error) {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
 	if err != nil {
-		return err
+		return "", err
 	}
-	for _, folder := range left {
-		removeCopy(folder)
+	for _, one := range left {
+		removeCopy(one)
 	}
-	if s.copied, err = os.MkdirTemp("", copyPrefix); err != nil {
-		return err
+	if folder, err = os.MkdirTemp("", copyPrefix); err != nil {
+		return "", err
 	}
-	s.copying = flock.New(filepath.Join(s.copied, "lock"))
-	_, err = s.copying.TryLock()
-	return err
+	lock := flock.New(filepath.Join(folder, "lock"))
+	s.held = append(s.held, func() error { return os.RemoveAll(folder) }, lock.Close)
+	_, err = lock.TryLock()
+	return folder, err
 }
 
 // removeCopy removes the copy of a reader who is gone, as far as it can.
@@ -92,20 +97,6 @@ func removeCopy(folder string) {
 		_ = os.RemoveAll(folder) // the next reader tries again
 	}
 	_ = lock.Close()
-}
-
-// discard lets go of what was looked at.
-func (s *Server) discard() (err error) {
-	if s.copying != nil {
-		err = s.copying.Close()
-	}
-	if s.copied != "" {
-		err = errors.Join(err, os.RemoveAll(s.copied))
-	}
-	if s.looking != nil {
-		err = errors.Join(err, s.looking())
-	}
-	return err
 }
 
 // lockToLook keeps servers off a ledger without leaving anything there.

@@ -46,7 +46,6 @@ const (
 type serverLog struct {
 	logger zerolog.Logger
 	names  map[string]string // of who may connect, by public key
-	clock  func() time.Time  // nil is the system's
 
 	mu      sync.Mutex
 	first   string              // the first fatal line: why the server did not start
@@ -95,10 +94,6 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 // admit reports whether there is room for a line about a client of an agent, and how many
 // were left out before it.
 func (l *serverLog) admit(agent string) (omitted int, ok bool) {
-	now := time.Now
-	if l.clock != nil {
-		now = l.clock
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	about := l.clients[agent]
@@ -109,7 +104,7 @@ func (l *serverLog) admit(agent string) (omitted int, ok bool) {
 		about = &written{limit: rate.NewLimiter(rate.Every(clientEvery), clientLines)}
 		l.clients[agent] = about
 	}
-	if !about.limit.AllowN(now(), 1) {
+	if !about.limit.Allow() {
 		about.omitted++
 		return 0, false
 	}

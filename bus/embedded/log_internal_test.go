@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -70,35 +71,36 @@ func TestLogNamesAgentAndSubject_G37(t *testing.T) {
 // about another one, and what was left out is counted.
 func TestLogIsNotFlooded(t *testing.T) {
 	t.Parallel()
-	const from = `127.0.0.1:44 - cid:7 - "v1.55.0:go:x" - "EXTERNAL_alpha/nkey:` + alphaKey + `" - Publish Violation - Subject %q`
-	const stranger = `127.0.0.1:44 - cid:8 - authentication error`
-	var written bytes.Buffer
-	now := time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
-	log := &serverLog{logger: zerolog.New(&written), names: map[string]string{alphaKey: "alpha"}, clock: func() time.Time { return now }}
-	lines := func() int { return bytes.Count(written.Bytes(), []byte{'\n'}) }
-	for range 10_000 {
+	synctest.Test(t, func(t *testing.T) {
+		const from = `127.0.0.1:44 - cid:7 - "v1.55.0:go:x" - "EXTERNAL_alpha/nkey:` + alphaKey + `" - Publish Violation - Subject %q`
+		const stranger = `127.0.0.1:44 - cid:8 - authentication error`
+		var written bytes.Buffer
+		log := &serverLog{logger: zerolog.New(&written), names: map[string]string{alphaKey: "alpha"}}
+		lines := func() int { return bytes.Count(written.Bytes(), []byte{'\n'}) }
+		for range 10_000 {
+			log.Errorf(from, "podium.control.0")
+		}
+		if got := lines(); got == 0 || got > 100 {
+			t.Errorf("%d lines about 10,000 refusals", got)
+		}
+		before := lines()
+		for range 10_000 {
+			log.Errorf(stranger)
+		}
+		if got := lines() - before; got == 0 || got > 100 {
+			t.Errorf("%d lines about 10,000 strangers", got)
+		}
+		before = lines()
+		log.Errorf("the disk is full")
+		if lines() != before+1 {
+			t.Error("a line about the server itself was left out")
+		}
+		time.Sleep(time.Minute)
+		written.Reset()
 		log.Errorf(from, "podium.control.0")
-	}
-	if got := lines(); got == 0 || got > 100 {
-		t.Errorf("%d lines about 10,000 refusals", got)
-	}
-	before := lines()
-	for range 10_000 {
-		log.Errorf(stranger)
-	}
-	if got := lines() - before; got == 0 || got > 100 {
-		t.Errorf("%d lines about 10,000 strangers", got)
-	}
-	before = lines()
-	log.Errorf("the disk is full")
-	if lines() != before+1 {
-		t.Error("a line about the server itself was left out")
-	}
-	now = now.Add(time.Minute)
-	written.Reset()
-	log.Errorf(from, "podium.control.0")
-	var line struct{ Omitted int }
-	if err := json.Unmarshal(written.Bytes(), &line); err != nil || line.Omitted < 9_900 {
-		t.Errorf("a minute later: %v, %s", err, written.String())
-	}
+		var line struct{ Omitted int }
+		if err := json.Unmarshal(written.Bytes(), &line); err != nil || line.Omitted < 9_900 {
+			t.Errorf("a minute later: %v, %s", err, written.String())
+		}
+	})
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,13 +33,9 @@ func (s *Server) CheckWrites() error {
 	health := s.server.Healthz(&server.HealthzOptions{Details: true})
 	var failed *WriteError
 	for _, found := range health.Errors {
-		if !strings.Contains(found.Error, "write error") {
-			continue
-		}
-		_, detail, _ := strings.Cut(found.Error, "write error: ")
-		failed = &WriteError{Detail: found.Stream + ": " + detail, Full: roomless(detail)}
-		if !failed.Full {
-			return failed
+		if strings.Contains(found.Error, "write error") && (failed == nil || failed.Full) {
+			_, detail, _ := strings.Cut(found.Error, "write error: ")
+			failed = &WriteError{Detail: found.Stream + ": " + detail, Full: roomless(detail)}
 		}
 	}
 	if failed != nil {
@@ -60,7 +55,7 @@ func roomless(detail string) bool {
 // CheckStreams returns a *bus.LostError when the directory of a stream has gone from
 // under the server.
 func (s *Server) CheckStreams(streams ...string) error {
-	account := filepath.Join(s.config.Dir, ledgerDir, server.JetStreamStoreDir, coreAccount, "streams")
+	account := filepath.Join(s.store, server.JetStreamStoreDir, coreAccount, "streams")
 	for _, stream := range streams {
 		if _, err := os.Stat(filepath.Join(account, stream)); errors.Is(err, fs.ErrNotExist) {
 			return &bus.LostError{Stream: stream, Gone: true}
@@ -83,14 +78,10 @@ func (s *Server) Restart(ctx context.Context) error {
 		}
 		s.stop()
 	}
-	store, err := filepath.Abs(filepath.Join(s.config.Dir, ledgerDir))
-	if err != nil {
-		return fmt.Errorf("the ledger's directory: %w", err)
-	}
 	if s.recovery != nil {
 		if err := s.recovery.Again(ctx); err != nil {
 			return err
 		}
 	}
-	return s.start(ctx, store)
+	return s.start(ctx)
 }

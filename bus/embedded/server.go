@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
 
@@ -60,16 +59,14 @@ type Config struct {
 // A Server is a running nats-server in this process.
 type Server struct {
 	config     Config
-	storeBytes int64 // bound of the store
-	shardBytes int64 // of all shards; 0 leaves them theirs
+	store      string         // the server's directory
+	held       []func() error // let go of when it has ended, the last first
+	storeBytes int64          // bound of the store
+	shardBytes int64          // of all shards; 0 leaves them theirs
 	keys       Keys
 	server     *server.Server
-	lock       *storeLock
 	recovery   *recovery.Recovery // nil for who only looks
 	lost       []recovery.Loss    // of a ledger that is only looked at
-	copied     string             // the folder in which that is done
-	copying    *flock.Flock       // of that folder
-	looking    func() error       // ends it
 	close      sync.Once
 
 	reached atomic.Pointer[server.Server] // by connections; nil while there is none
@@ -87,7 +84,7 @@ func (s *Server) CountRequests(made func(agent string) int64) { s.requests.Store
 // has the directory, with bus.ErrFormat on a ledger that this version does not read, and with a *recovery.LossError, having changed nothing, when the
 // ledger has lost something that no loss of power explains. Close it when every
 // connection to it is closed.
-func Start(ctx context.Context, config Config) (*Server, error) {
+func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	if config.Dir == "" {
 		return nil, errors.New("the ledger needs a directory")
 	}
@@ -104,38 +101,43 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &Server{config: config, store: store, held: []func() error{lock.release}, storeBytes: storeBytes, shardBytes: shardBytes}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.letGo())
+		}
+	}()
 	if err = checkFormat(store); err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, err
 	}
-	keys, err := Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
+	s.keys, err = Credentials(filepath.Join(config.Dir, credentialDir), slices.Concat(config.Agents, config.External))
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, err
 	}
-	s := &Server{config: config, keys: keys, lock: lock, storeBytes: storeBytes, shardBytes: shardBytes}
 	s.recovery, err = recovery.Begin(ctx, recovery.Config{
 		Data: config.Dir, Store: store, Flushed: config.Durability == Fsync, AtRest: config.AtRest, Logger: config.Logger,
 	})
 	if err != nil {
-		return nil, errors.Join(err, lock.release())
+		return nil, err
 	}
-	if err := s.start(ctx, store); err != nil {
-		return nil, errors.Join(err, s.recovery.NotStarted(), lock.release())
+	if err = s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.recovery.NotStarted())
 	}
 	return s, nil
 }
 
-func (s *Server) start(ctx context.Context, store string) error {
-	portFile := filepath.Join(store, "port")
+func (s *Server) start(ctx context.Context) error {
+	portFile := filepath.Join(s.store, "port")
 	listen, err := listenAddress(ctx, s.config.Listen, portFile)
 	if err != nil {
 		return err
 	}
-	reserved, err := reservedIn(store)
+	reserved, err := reservedIn(s.store)
 	if err != nil {
 		return err
 	}
 	text, err := Settings{
-		Listen: listen, StoreDir: store, Durability: s.config.Durability,
+		Listen: listen, StoreDir: s.store, Durability: s.config.Durability,
 		MaxBytes: max(s.storeBytes, reserved), Accounts: s.keys.Accounts(s.config.External...),
 	}.Config()
 	if err != nil {
@@ -220,10 +222,7 @@ func listenAddress(ctx context.Context, listen, portFile string) (string, error)
 // rememberedPort returns the port of the last start. What a file holds that was not
 // written to its end counts as none: it is no more than a convenience.
 func rememberedPort(file string) string {
-	held, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+	held, _ := os.ReadFile(file)
 	port, err := strconv.ParseUint(strings.TrimSpace(string(held)), 10, 16)
 	if err != nil || port == 0 {
 		return ""
@@ -304,11 +303,16 @@ func (s *Server) Close() error {
 		if s.recovery != nil && orderly {
 			err = s.recovery.Stopped(last)
 		}
-		if s.lock != nil {
-			err = errors.Join(err, s.lock.release())
-		}
-		err = errors.Join(err, s.discard())
+		err = errors.Join(err, s.letGo())
 	})
+	return err
+}
+
+// letGo lets go of the ledger, or of what was looked at.
+func (s *Server) letGo() (err error) {
+	for _, release := range slices.Backward(s.held) {
+		err = errors.Join(err, release())
+	}
 	return err
 }
 

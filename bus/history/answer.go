@@ -2,12 +2,9 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"podium/bus"
-	"podium/bus/artifact"
-	"podium/bus/binding"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -40,7 +37,11 @@ func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schem
 	if err != nil {
 		return "", err
 	}
-	response, err := readResponse(ctx, ledger, message)
+	var response schemas.ExecutionResponse
+	content, err := bodyOf(ctx, ledger, message, schemas.TypeExecutionResponse)
+	if err == nil {
+		response, err = schemas.DecodeExecutionResponse(content)
+	}
 	if err != nil {
 		return "", fmt.Errorf("message %d of %s: %w", message.Sequence, message.Stream, err)
 	}
@@ -52,24 +53,4 @@ func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schem
 		text = text[body.Offset:end]
 	}
 	return text, nil
-}
-
-func readResponse(ctx context.Context, ledger bus.Ledger, message bus.Message) (schemas.ExecutionResponse, error) {
-	e, err := binding.Decode(message)
-	if err != nil {
-		return schemas.ExecutionResponse{}, err
-	}
-	if e.Artifact != nil {
-		core, ok := ledger.(bus.Core)
-		if !ok {
-			return schemas.ExecutionResponse{}, errors.New("its body stands in the object store, which is out of reach here")
-		}
-		if err := artifact.Resolve(ctx, core.Artifacts(), &e); err != nil {
-			return schemas.ExecutionResponse{}, err
-		}
-	}
-	if e.Type != schemas.TypeExecutionResponse {
-		return schemas.ExecutionResponse{}, &bus.MalformedError{Detail: "it is not a " + schemas.TypeExecutionResponse}
-	}
-	return schemas.DecodeExecutionResponse(e.Data)
 }

@@ -105,22 +105,28 @@ func sessionPlace(ledger bus.Ledger, session string) (stream, subject string) {
 // stands in the object store is fetched when the ledger is a Core.
 func ReadRecord(ctx context.Context, ledger bus.Ledger, message bus.Message) (StoredRecord, error) {
 	stored := StoredRecord{Sequence: message.Sequence, Recorded: message.Recorded}
-	e, err := binding.Decode(message)
-	if err == nil && e.Artifact != nil {
-		if core, ok := ledger.(bus.Core); ok {
-			err = artifact.Resolve(ctx, core.Artifacts(), &e)
-		} else {
-			err = errors.New("its body stands in the object store, which is out of reach here")
-		}
-	}
-	if err == nil && e.Type != schemas.TypeRecord {
-		err = &bus.MalformedError{Detail: "it is not a " + schemas.TypeRecord}
-	}
+	body, err := bodyOf(ctx, ledger, message, schemas.TypeRecord)
 	if err == nil {
-		err = schemas.Unmarshal(e.Data, &stored.Record)
+		err = schemas.Unmarshal(body, &stored.Record)
 	}
 	if err != nil {
 		return StoredRecord{}, fmt.Errorf("record %d of %s: %w", message.Sequence, message.Stream, err)
 	}
 	return stored, nil
+}
+
+// bodyOf returns the whole body of a message, which has to be an event of that type.
+func bodyOf(ctx context.Context, ledger bus.Ledger, message bus.Message, eventType string) ([]byte, error) {
+	e, err := binding.Decode(message)
+	if err == nil && e.Artifact != nil {
+		core, ok := ledger.(bus.Core)
+		if !ok {
+			return nil, errors.New("its body stands in the object store, which is out of reach here")
+		}
+		err = artifact.Resolve(ctx, core.Artifacts(), &e)
+	}
+	if err == nil && e.Type != eventType {
+		err = &bus.MalformedError{Detail: "it is not a " + eventType}
+	}
+	return e.Data, err
 }

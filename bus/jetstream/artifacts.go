@@ -95,39 +95,25 @@ func (a artifacts) put(ctx context.Context, content *spooled) error {
 // putPieces stores what r yields, some pieces at a time, and returns when all of them
 // are there.
 func (a artifacts) putPieces(ctx context.Context, subject string, r io.Reader) (count uint32, err error) {
-	outcomes := make(chan error, artifactPieces)
-	underWay := 0
-	wait := func(left int) error {
-		for ; underWay > left; underWay-- {
-			select {
-			case err := <-outcomes:
-				if err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	}
-	for {
+	var underWay []bus.Appending
+	for last := false; !last; {
 		piece := make([]byte, artifactPiece)
 		size, err := io.ReadFull(r, piece)
+		if last = bus.IsAny(err, io.EOF, io.ErrUnexpectedEOF); err != nil && !last {
+			return 0, err
+		}
 		if size > 0 {
-			a.core.Publish(bus.Message{Subject: subject, Body: piece[:size]}, bus.Expect{}, func(_ bus.Ack, err error) { outcomes <- err })
-			underWay++
+			underWay = append(underWay, bus.AppendAsync(a.core, bus.Message{Subject: subject, Body: piece[:size]}, bus.Expect{}))
 			count++
 		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return count, wait(0)
-		case err != nil:
-			return 0, err
-		}
-		if err = wait(artifactPieces - 1); err != nil {
-			return 0, err
+		for len(underWay) >= artifactPieces || last && len(underWay) > 0 {
+			if _, err = underWay[0].Wait(ctx); err != nil {
+				return 0, err
+			}
+			underWay = underWay[1:]
 		}
 	}
+	return count, nil
 }
 
 // forget gives back the room of pieces that nothing speaks of. What it cannot only takes
@@ -154,17 +140,23 @@ func (a artifacts) open(ctx context.Context) (jetstream.ObjectStore, error) {
 	return objects, nil
 }
 
-func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
-	if !schemas.ValidHash(reference.SHA256) {
-		return nil, fmt.Errorf("get an artifact: %w", bus.ErrNotFound)
+// find looks up what the object store says of an artifact.
+func (a artifacts) find(ctx context.Context, op, hash string) (*jetstream.ObjectInfo, error) {
+	if !schemas.ValidHash(hash) {
+		return nil, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	}
 	objects, err := a.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	info, err := objects.GetInfo(ctx, reference.SHA256)
+	info, err := objects.GetInfo(ctx, hash)
+	return info, wire.ClassifyStore(op, wire.NotFound(err))
+}
+
+func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {
+	info, err := a.find(ctx, "get an artifact", reference.SHA256)
 	if err != nil {
-		return nil, wire.ClassifyStore("get an artifact", wire.NotFound(err))
+		return nil, err
 	}
 	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
 	pieces := &artifact.Pieces{Next: func() ([]byte, error) {
@@ -174,14 +166,13 @@ func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.Read
 		}
 		return piece, err
 	}}
-	return artifact.Verify(io.NopCloser(pieces), reference.SHA256), nil
+	return artifact.Verify(pieces, reference.SHA256), nil
 }
 
 // A spooled artifact waits for its hash before it has a name.
 type spooled struct {
 	reader io.Reader
-	memory *bytes.Buffer // all of it, unless there is a file
-	file   *os.File      // nil when all of it is in memory
+	file   *os.File // nil when all of it is in memory
 	hash   string
 	digest string // the same, as the object store writes it
 	size   int64
@@ -197,7 +188,7 @@ func spool(r io.Reader) (_ *spooled, err error) {
 		memory.Grow(min(sized.Len(), artifactMemory) + bytes.MinRead)
 	}
 	size, err := io.CopyN(memory, tee, artifactMemory)
-	s := &spooled{reader: memory, memory: memory, size: size}
+	s := &spooled{reader: memory, size: size}
 	switch {
 	case errors.Is(err, io.EOF):
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
@@ -66,12 +67,11 @@ type Core struct {
 	returned   *wire.Signal
 	publisher  *publisher
 	hold       hold
-	scope      atomic.Pointer[requestScope]
+	abandoned  *wire.Signal // raised when the server is known not to answer what would change the ledger
 	holding    holding
-	turns      *turns
+	turns      sync.Map                              // *turn: whose it is to read a stream, by its name
 	objects    atomic.Pointer[jetstream.ObjectStore] // the artifacts, once they were looked up
-	chunks     chunkIndex
-	logger     zerolog.Logger
+	chunks     *ttlcache.Cache[string, []chunk]      // see newChunkIndex
 	shards     int
 	replicas   int
 	config     Config
@@ -94,7 +94,7 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 	opening, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	core := &Core{
-		returned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), logger: config.Logger, config: config,
+		returned: wire.NewSignal(), abandoned: wire.NewSignal(), publisher: newPublisher(), chunks: newChunkIndex(), config: config,
 		replicas: max(config.Replicas, 1), open: make(map[closer]struct{}),
 	}
 	core.endpoint = wire.Endpoint{
@@ -102,7 +102,6 @@ func Connect(ctx context.Context, config Config) (*Core, error) {
 		Name: "podium " + config.Name, Returned: wire.NewSignal(), Logger: config.Logger,
 	}
 	core.publisher.hold = &core.hold
-	core.scope.Store(newRequestScope())
 	server := core.endpoint
 	server.Returned, server.Lost = core.returned, core.publisher.lost
 	server.Failed = func(err error) {

@@ -196,10 +196,7 @@ func (q *agentQueue) enter(m *nats.Msg) bool {
 	}
 	q.waiting = append(q.waiting, m)
 	q.bytes += size
-	select {
-	case q.changed <- struct{}{}:
-	default:
-	}
+	notify(q.changed)
 	return true
 }
 
@@ -311,7 +308,7 @@ func (g *gate) refuse(m *nats.Msg, err error) {
 	api := jetstream.APIError{Code: 400, Description: err.Error()}
 	switch {
 	case errors.Is(err, bus.ErrTooLarge):
-		api.ErrorCode = wire.CodeMessageTooLarge
+		api.ErrorCode = jetstream.JSErrCodeStreamMessageExceedsMaximum
 	case errors.Is(err, bus.ErrFull):
 		api.ErrorCode = wire.CodeStorageResources
 		api.Code = 503
@@ -338,7 +335,7 @@ func (g *gate) answer(m *nats.Msg, body string) {
 		return
 	}
 	if err := g.connection.Publish(m.Reply, []byte(body)); err != nil {
-		g.core.logger.Debug().Err(fmt.Errorf("answer an agent: %w", err)).Msg("an agent will publish again")
+		g.core.config.Logger.Debug().Err(fmt.Errorf("answer an agent: %w", err)).Msg("an agent will publish again")
 	}
 }
 

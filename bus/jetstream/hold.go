@@ -29,10 +29,6 @@ func (h *hold) refusing() error {
 // this connection would append, put into a bucket or store as an artifact. Nil ends
 // that. What is under way goes on, and what only reads, too.
 func (c *Core) Hold(reason error) {
-	if reason == nil {
-		c.hold.reason.Store(nil)
-		return
-	}
 	c.hold.reason.Store(&reason)
 }
 
@@ -43,29 +39,14 @@ func (c *Core) Held() error { return c.hold.refusing() }
 // temporary error. It is for a server that is known to answer none of it.
 func (c *Core) Abandon() {
 	c.publisher.giveUp(time.Now(), &bus.TemporaryError{Op: "publish", Err: errAbandoned})
-	next := newRequestScope()
-	if last := c.scope.Swap(next); last != nil {
-		last.end()
-	}
-}
-
-// A requestScope bounds the requests that change the ledger: it ends when the server is
-// known not to answer them.
-type requestScope struct {
-	ctx context.Context //nolint:containedctx // it is the end of the scope, and no request's
-	end context.CancelFunc
-}
-
-func newRequestScope() *requestScope {
-	ctx, end := context.WithCancel(context.Background())
-	return &requestScope{ctx: ctx, end: end}
+	c.abandoned.Raise()
 }
 
 // Answered bounds a request that may have to be abandoned.
 func (c *Core) Answered(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := wire.Bounded(ctx)
-	stop := context.AfterFunc(c.scope.Load().ctx, cancel)
-	return ctx, func() { stop(); cancel() }
+	ctx, end := c.abandoned.Until(ctx)
+	return ctx, func() { end(); cancel() }
 }
 
 // allowed returns an error while something is held.

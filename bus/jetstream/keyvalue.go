@@ -36,21 +36,14 @@ func (c *Core) openArtifacts(ctx context.Context, config Config, asItIs bool) er
 	if config.MaxBytes > 0 {
 		bound = int64(float64(config.MaxBytes) * artifactShare)
 	}
-	_, err := c.js.ObjectStore(ctx, bus.ArtifactBucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+	info, err := c.streamInfo(ctx, bus.ArtifactStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		_, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 			Bucket: bus.ArtifactBucket, MaxBytes: bound, Storage: jetstream.FileStorage, Replicas: max(config.Replicas, 1),
 		})
 		return wire.Classify("open bucket "+bus.ArtifactBucket, err)
 	}
-	var info *jetstream.StreamInfo
-	if err == nil && asItIs {
-		return nil
-	}
-	if err == nil {
-		info, err = c.streamInfo(ctx, bus.ArtifactStream)
-	}
-	if err != nil {
+	if err != nil || asItIs {
 		return wire.Classify("open bucket "+bus.ArtifactBucket, err)
 	}
 	changed := info.Config

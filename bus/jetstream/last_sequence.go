@@ -128,11 +128,8 @@ func (c *Core) Verify(ctx context.Context) error {
 
 func (c *Core) verify(ctx context.Context, stream string, known *lastSequence) error {
 	for times := 1; ; times++ {
-		lost, err := c.compare(ctx, stream, known)
-		if lost == nil || times == confirmTimes {
-			if lost != nil {
-				return lost
-			}
+		err := c.compare(ctx, stream, known)
+		if !errors.Is(err, bus.ErrLost) || times == confirmTimes {
 			return err
 		}
 		if err := backoff.Pause(ctx, confirmEvery); err != nil {
@@ -141,8 +138,8 @@ func (c *Core) verify(ctx context.Context, stream string, known *lastSequence) e
 	}
 }
 
-// compare returns what a stream lacks, by one look at it.
-func (c *Core) compare(ctx context.Context, stream string, known *lastSequence) (*bus.LostError, error) {
+// compare returns a *bus.LostError when a stream lacks something, by one look at it.
+func (c *Core) compare(ctx context.Context, stream string, known *lastSequence) error {
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	seen := known.seen.Load()
@@ -150,12 +147,12 @@ func (c *Core) compare(ctx context.Context, stream string, known *lastSequence) 
 	err = wire.ClassifyStore("verify stream "+stream, wire.NotFound(err))
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
-		return &bus.LostError{Stream: stream, Seen: seen, Gone: true}, nil
+		return &bus.LostError{Stream: stream, Seen: seen, Gone: true}
 	case err != nil:
-		return nil, err
+		return err
 	case info.State.LastSeq < seen || !info.Created.Equal(known.created):
-		return &bus.LostError{Stream: stream, Seen: seen, Ends: info.State.LastSeq}, nil
+		return &bus.LostError{Stream: stream, Seen: seen, Ends: info.State.LastSeq}
 	}
 	known.saw(info.State.LastSeq)
-	return nil, nil //nolint:nilnil // nothing is lost and nothing wrong
+	return nil
 }

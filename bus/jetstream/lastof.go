@@ -24,9 +24,7 @@ func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	newest := make(map[string]bus.Message, len(subjects))
-	for len(subjects) > 0 {
-		chunk := subjects[:min(lastOfChunk, len(subjects))]
-		subjects = subjects[len(chunk):]
+	for chunk := range slices.Chunk(subjects, lastOfChunk) {
 		var err error
 		if c.replicas == 1 && allCoreWrites(chunk) {
 			err = c.directLastOf(ctx, bus.ShardStream(shard), chunk, newest)

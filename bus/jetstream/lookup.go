@@ -84,7 +84,7 @@ func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.M
 		return bus.Message{}, fmt.Errorf("%s: %w", op, err)
 	}
 	switch {
-	case answer.Error != nil && answer.Error.ErrorCode == wire.CodeStreamNotFound:
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
 		return bus.Message{}, fmt.Errorf("%s: there is no such stream: %w", op, bus.ErrNotFound)
 	case answer.Error != nil:
 		return bus.Message{}, wire.ClassifyAPI(op, answer.Error)

@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
+	"github.com/jellydator/ttlcache/v3"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"podium/bus"
-	"podium/bus/jetstream/wire"
-	"podium/schemas"
 )
 
 // maxIndexes is how many artifacts the places of their chunks are kept of: with at
@@ -26,44 +22,17 @@ type chunk struct {
 	offset   int64
 }
 
-// chunkIndex remembers where chunks are, so that the pieces of a large artifact
-// are not a read from its beginning each.
-type chunkIndex struct {
-	mu      sync.Mutex
-	objects map[string][]chunk // by the subject of the chunks, each list from the first on
-}
-
-// known returns what is known of an object's chunks; it is not to be changed.
-func (x *chunkIndex) known(subject string) []chunk {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.objects[subject]
-}
-
-// learn keeps the longer list. When there are too many, all are forgotten.
-func (x *chunkIndex) learn(subject string, chunks []chunk) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.objects == nil || len(x.objects) >= maxIndexes {
-		x.objects = make(map[string][]chunk)
-	}
-	if len(chunks) > len(x.objects[subject]) {
-		x.objects[subject] = chunks
-	}
+// newChunkIndex remembers where chunks are, by the subject of an object's, each list from the
+// first on, so that the pieces of a large artifact are not a read from its beginning each.
+func newChunkIndex() *ttlcache.Cache[string, []chunk] {
+	return ttlcache.New(ttlcache.WithCapacity[string, []chunk](maxIndexes))
 }
 
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
 	const op = "get a piece of an artifact"
-	if !schemas.ValidHash(sha256) {
-		return nil, 0, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
-	}
-	objects, err := a.open(ctx)
+	info, err := a.find(ctx, op, sha256)
 	if err != nil {
 		return nil, 0, err
-	}
-	info, err := objects.GetInfo(ctx, sha256)
-	if err != nil {
-		return nil, 0, wire.ClassifyStore(op, wire.NotFound(err))
 	}
 	size := int64(info.Size) //nolint:gosec // below 64 MiB
 	limit = int(min(int64(limit), size-offset))
@@ -80,7 +49,10 @@ func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit 
 // collect reads from the last known chunk that begins at or before the offset.
 func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offset int64, limit int) ([]byte, error) {
 	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
-	known := a.core.chunks.known(o.subject)
+	var known []chunk // it is not to be changed
+	if remembered := a.core.chunks.Get(o.subject); remembered != nil {
+		known = remembered.Value()
+	}
 	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return cmp.Compare(c.offset, offset) })
 	if !found {
 		at--
@@ -107,6 +79,8 @@ func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offs
 		}
 		begins += size
 	}
-	a.core.chunks.learn(o.subject, chunks)
+	if len(chunks) > len(known) {
+		a.core.chunks.Set(o.subject, chunks, ttlcache.NoTTL)
+	}
 	return piece, nil
 }

@@ -178,7 +178,7 @@ func (r *reader) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = fmt.Errorf("read %s: %w", r.stream, err)
-	r.awaken()
+	notify(r.wake)
 }
 
 func (r *reader) silent() bool {

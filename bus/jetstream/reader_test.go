@@ -19,7 +19,7 @@ import (
 // mutedCore is a connection to a server that answers nothing.
 func mutedCore(t *testing.T, server *mute) *Core {
 	t.Helper()
-	c := &Core{returned: wire.NewSignal(), publisher: newPublisher(), turns: newTurns(), open: make(map[closer]struct{})}
+	c := &Core{returned: wire.NewSignal(), publisher: newPublisher(), open: make(map[closer]struct{})}
 	var err error
 	c.connection, err = wire.Endpoint{
 		Process: server, Name: "test", Returned: c.returned, Lost: c.publisher.lost, Logger: zerolog.Nop(),

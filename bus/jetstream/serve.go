@@ -158,7 +158,7 @@ func (s *service) reply(m *nats.Msg, body []byte, err error) {
 		reply.Data = nil
 		reply.Header = nats.Header{wire.ErrorHeader: {oneLine(err.Error())}, wire.ErrorCodeHeader: {code}}
 		if err := s.core.connection.PublishMsg(reply); err != nil {
-			s.core.logger.Warn().Err(err).Msg("an answer to an agent was lost")
+			s.core.config.Logger.Warn().Err(err).Msg("an answer to an agent was lost")
 		}
 	}
 }

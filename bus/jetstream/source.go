@@ -53,9 +53,12 @@ func (r *reader) ask() {
 }
 
 // question has the consumer made anew.
-func (r *reader) question() {
+func (r *reader) question() { notify(r.doubt) }
+
+// notify leaves a value for whoever looks next, unless there is one.
+func notify(wake chan<- struct{}) {
 	select {
-	case r.doubt <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -85,7 +88,7 @@ func (r *reader) receive(number int, m *nats.Msg) {
 			Stream: r.stream, Sequence: at.Stream, Recorded: at.Recorded,
 		}})
 		r.bytes += len(m.Data)
-		r.awaken()
+		notify(r.wake)
 	}
 	r.ask()
 }
@@ -107,13 +110,6 @@ func (r *reader) status(m *nats.Msg) {
 		r.ask()
 	default:
 		r.question()
-	}
-}
-
-func (r *reader) awaken() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -180,7 +176,7 @@ func (r *reader) open(ctx context.Context) error {
 		return wire.Classify("listen to a consumer", err)
 	}
 	r.ask()
-	r.awaken()
+	notify(r.wake)
 	return nil
 }
 
@@ -217,18 +213,7 @@ func (r *reader) makeConsumer(ctx context.Context, name string) (jetstream.Consu
 // onThisConnection returns a context that ends when the connection was lost and is
 // back: the answer to what was asked before will never come.
 func (c *Core) onThisConnection(ctx context.Context) (context.Context, context.CancelFunc) {
-	returned := c.returned.Next()
-	here, end := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-returned:
-			end()
-		case <-here.Done():
-		}
-	}()
-	return here, func() { end(); <-ended }
+	return c.returned.Until(ctx)
 }
 
 // lingering returns a context that ends drainWait after ctx, and with the connection.

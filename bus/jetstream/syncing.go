@@ -48,9 +48,6 @@ type report struct {
 	} `json:"meta_cluster"`
 }
 
-// known reports whether the server says how it syncs. Those of before 2.10 do not.
-func (r *report) known() bool { return r.Config.SyncAlways || r.Config.SyncInterval > 0 }
-
 // Syncing asks the servers over the connection, which answers when the system
 // account lets the core account ask, and each of the monitoring URLs, such as
 // http://127.0.0.1:8222. The error says which of those were of no use, and why.
@@ -80,8 +77,8 @@ func summarize(reports map[string]*report) (all Syncing) {
 			continue
 		}
 		all.Servers = max(all.Servers, said.Cluster.Size, 1)
-		if !said.known() {
-			continue
+		if !said.Config.SyncAlways && said.Config.SyncInterval <= 0 {
+			continue // it does not say, as those of before 2.10
 		}
 		all.Seen++
 		if !said.Config.SyncAlways {

@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -31,29 +30,15 @@ const (
 	turnPoll = 100 * time.Millisecond
 )
 
-// turns are whose turn it is to read a stream, by its name.
-type turns struct {
-	mu      sync.Mutex
-	streams map[string]*turn
-}
-
 // A turn is what the visitors of one stream have between them.
 type turn struct {
 	places   *semaphore.Weighted // from before a consumer is made until it is deleted
 	openings *semaphore.Weighted // while one is made
 }
 
-func newTurns() *turns { return &turns{streams: make(map[string]*turn)} }
-
-func (t *turns) of(stream string) *turn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.streams[stream]
-	if known == nil {
-		known = &turn{places: semaphore.NewWeighted(visitorsHere), openings: semaphore.NewWeighted(openingsAtOnce)}
-		t.streams[stream] = known
-	}
-	return known
+func (c *Core) turn(stream string) *turn {
+	known, _ := c.turns.LoadOrStore(stream, &turn{places: semaphore.NewWeighted(visitorsHere), openings: semaphore.NewWeighted(openingsAtOnce)})
+	return known.(*turn) //nolint:forcetypeassert // nothing else is stored
 }
 
 // visit takes a place on a stream. Whoever has precedence needs none.
@@ -61,7 +46,7 @@ func (c *Core) visit(ctx context.Context, stream string) (leave func(), err erro
 	if bus.HasPrecedence(ctx) {
 		return func() {}, nil
 	}
-	places := c.turns.of(stream).places
+	places := c.turn(stream).places
 	if err := acquire(ctx, places); err != nil {
 		return nil, err
 	}
@@ -74,7 +59,7 @@ func (c *Core) admit(ctx context.Context, stream string) (made func(), err error
 	if bus.HasPrecedence(ctx) {
 		return func() {}, nil
 	}
-	openings := c.turns.of(stream).openings
+	openings := c.turn(stream).openings
 	if err := acquire(ctx, openings); err != nil {
 		return nil, err
 	}

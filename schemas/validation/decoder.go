@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 )
 
 // A decoder reads one value and checks it against its schema in
@@ -63,14 +64,22 @@ func (d *decoder) refuse(reason string) {
 	}
 }
 
-// value reads a whole value of one kind. Its bytes are valid until the next read.
-func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) {
+// next reads a whole value. Its bytes are valid until the next read.
+func (d *decoder) next() (jsontext.Value, bool) {
 	if d.err != nil {
 		return nil, false
 	}
 	value, err := d.tokens.ReadValue()
 	if err != nil {
 		d.err = notJSON(err)
+	}
+	return value, err == nil
+}
+
+// value is next for one kind.
+func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) {
+	value, ok := d.next()
+	if !ok {
 		return nil, false
 	}
 	if got := value.Kind(); got != kind {
@@ -165,9 +174,8 @@ func (d *decoder) object(member func(name []byte), required ...string) {
 }
 
 func (d *decoder) name() []byte {
-	quoted, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
+	quoted, ok := d.next()
+	if !ok {
 		return nil
 	}
 	return d.unquote(quoted)
@@ -205,26 +213,9 @@ func dictionary[T any](d *decoder, element func(*decoder) T) map[string]T {
 	return items
 }
 
-// skip reads a value that the schema says nothing about.
-func (d *decoder) skip() {
-	if d.err != nil {
-		return
-	}
-	if err := d.tokens.SkipValue(); err != nil {
-		d.err = notJSON(err)
-	}
-}
-
 // free reads a value that may be anything.
 func (d *decoder) free() jsontext.Value {
-	if d.err != nil {
-		return nil
-	}
-	value, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
-		return nil
-	}
+	value, _ := d.next()
 	return value.Clone()
 }
 
@@ -259,29 +250,14 @@ func (d *decoder) bounded(s *shape) string {
 
 func (d *decoder) uuid() string {
 	text := d.text()
-	if d.err == nil && !isUUID(text) {
+	if d.err == nil && (len(text) != plainUUID || uuid.Validate(text) != nil) {
 		d.refuse(reasonUUID)
 	}
 	return text
 }
 
-func isUUID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	for i := range len(text) {
-		switch c := text[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
+// plainUUID is the length of a UUID by RFC 9562: the library knows further forms.
+const plainUUID = 36
 
 func (d *decoder) time() time.Time {
 	text := d.text()
@@ -307,12 +283,8 @@ func parseTime(text string) (time.Time, bool) {
 }
 
 func (d *decoder) boolean() bool {
-	if d.err != nil {
-		return false
-	}
-	value, err := d.tokens.ReadValue()
-	if err != nil {
-		d.err = notJSON(err)
+	value, ok := d.next()
+	if !ok {
 		return false
 	}
 	if got := typeOf(value.Kind()); got != typeBoolean {

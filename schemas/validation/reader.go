@@ -140,7 +140,7 @@ func (document *shape) object(s *shape, to reflect.Type) reader {
 				member.read(d, into.FieldByIndex(member.index))
 				return
 			}
-			d.skip()
+			d.next()
 		}, s.Required...)
 	}
 }

@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 )
 
 // A Damage is a piece of a block that cannot be read.
@@ -131,5 +132,5 @@ func (b *Block) add(record *Record) {
 
 // ending is what tells whether a file ends as it did: the checksum of its last record.
 func ending(content []byte) string {
-	return hexOf(content[max(len(content)-checksumSize, 0):])
+	return hex.EncodeToString(content[max(len(content)-checksumSize, 0):])
 }

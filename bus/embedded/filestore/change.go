@@ -38,11 +38,7 @@ func RemoveMeta(folder string) error {
 // CutBehind keeps of a block what stands before its first record of a sequence, or of a
 // later one, and before what is damaged.
 func CutBehind(folder string, index uint32, sequence uint64) error {
-	content, err := os.ReadFile(BlockFile(folder, index))
-	if err != nil {
-		return err
-	}
-	d, err := newDecoder(filepath.Base(folder), index)
+	content, d, err := open(folder, index)
 	if err != nil {
 		return err
 	}
@@ -53,6 +49,16 @@ func CutBehind(folder string, index uint32, sequence uint64) error {
 		}
 	}, func(offset, _ int64, _ string) { end = min(end, offset) })
 	return wholefile.Replace(BlockFile(folder, index), content[:end])
+}
+
+// open returns what a block's file holds, and what reads it.
+func open(folder string, index uint32) ([]byte, *decoder, error) {
+	content, err := os.ReadFile(BlockFile(folder, index))
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := newDecoder(filepath.Base(folder), index)
+	return content, d, err
 }
 
 // RemoveBlock removes a block.
@@ -81,11 +87,7 @@ func FlipBack(folder string, index uint32) (restored []int64, err error) {
 // rewrite writes a block anew with those of its damaged pieces that keep returns true for,
 // which may change them.
 func rewrite(folder string, index uint32, keep func(d *decoder, offset int64, piece []byte) bool) error {
-	content, err := os.ReadFile(BlockFile(folder, index))
-	if err != nil {
-		return err
-	}
-	d, err := newDecoder(filepath.Base(folder), index)
+	content, d, err := open(folder, index)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package filestore
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash"
 
@@ -83,5 +84,5 @@ func metaChecksum(stream string, content []byte) string {
 		return ""
 	}
 	_, _ = sum.Write(content)
-	return hexOf(sum.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -2,7 +2,6 @@ package filestore
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -81,14 +81,7 @@ func Read(ctx context.Context, store string, remembered Sizes, seen func(bytes i
 		return nil, fmt.Errorf("read the ledger's files: %w", err)
 	}
 	all := &Store{Streams: make([]Stream, len(folders))}
-	progress := make(chan int64)
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		for bytes := range progress {
-			seen(bytes)
-		}
-	}()
+	var telling sync.Mutex
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, folder := range folders {
@@ -104,15 +97,14 @@ func Read(ctx context.Context, store string, remembered Sizes, seen func(bytes i
 				block := &stream.Blocks[j]
 				read, err := readBlockFile(stream.Name, folder, block.Index, remembered(stream.Name, block.Index))
 				*block = read
-				progress <- read.Size
+				telling.Lock()
+				defer telling.Unlock()
+				seen(read.Size)
 				return err
 			})
 		}
 	}
-	err = errors.Join(err, readers.Wait())
-	close(progress)
-	<-told
-	if err != nil {
+	if err = errors.Join(err, readers.Wait()); err != nil {
 		return nil, fmt.Errorf("read the ledger's files: %w", err)
 	}
 	for i := range all.Streams {
@@ -127,16 +119,14 @@ func ReadMeta(store string) ([]Stream, error) {
 	folders, err := Folders(store)
 	streams := make([]Stream, len(folders))
 	for i, folder := range folders {
-		streams[i].Name, streams[i].Folder = filepath.Base(folder), folder
-		streams[i].readMeta()
+		streams[i].readMeta(folder)
 	}
 	return streams, err
 }
 
 // open reads what describes a stream, and lists its blocks.
 func (s *Stream) open(folder string) error {
-	s.Name, s.Folder = filepath.Base(folder), folder
-	s.readMeta()
+	s.readMeta(folder)
 	entries, err := os.ReadDir(filepath.Join(folder, blocksFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -223,7 +213,8 @@ func readBlockFile(stream, folder string, index uint32, remembered int64) (Block
 
 // readMeta reads what the server has written of the stream's settings. It compares the
 // checksum as the server does, which passes a stream over whose checksum differs.
-func (s *Stream) readMeta() {
+func (s *Stream) readMeta(folder string) {
+	s.Name, s.Folder = filepath.Base(folder), folder
 	content, err := readIfThere(filepath.Join(s.Folder, metaFile))
 	sum, failed := readIfThere(filepath.Join(s.Folder, metaSumFile))
 	switch s.Bare = content == nil && sum == nil; {
@@ -279,11 +270,8 @@ func (s *Stream) sum() {
 	for i := range s.Blocks {
 		block := &s.Blocks[i]
 		s.Last = max(s.Last, block.Last, block.removed)
-		if block.First == 0 {
-			continue
+		if block.First != 0 {
+			s.LastTime = block.LastTime
 		}
-		s.LastTime = block.LastTime
 	}
 }
-
-func hexOf(content []byte) string { return hex.EncodeToString(content) }

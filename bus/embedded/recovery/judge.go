@@ -22,7 +22,7 @@ func Judge(store *filestore.Store, marks *Marks) []Loss {
 	var losses []Loss
 	for _, name := range slices.Compact(names) {
 		mark := marks.Streams[name]
-		j := &judgement{name: name, mark: mark, crashed: !marks.Clean && !marks.Time.IsZero(), clean: marks.Clean, flushing: marks.Flushing}
+		j := &judgement{name: name, mark: mark, marks: marks}
 		if stream := store.Stream(name); stream != nil {
 			j.stream(stream)
 		} else if mark.Last > 0 {
@@ -40,12 +40,10 @@ func (j *judgement) known(first, last uint64) bool {
 
 // A judgement is on one stream.
 type judgement struct {
-	name     string
-	mark     Mark
-	clean    bool // it was stopped in order
-	crashed  bool // it was not, as the marks say; neither without marks
-	flushing bool
-	losses   []Loss
+	name   string
+	mark   Mark
+	marks  *Marks // Clean says that it was stopped in order
+	losses []Loss
 }
 
 // bucket is how the streams of buckets are named. Their server keeps the newest value of a
@@ -58,13 +56,14 @@ const bucket = "KV_"
 func (j *judgement) lose(loss Loss) {
 	loss.Stream = j.name
 	torn := loss.First != 0 && loss.File != "" || loss.Cause == Shorter
-	loss.Power = j.crashed && (loss.First > j.mark.Flushed || torn && !j.flushing && strings.HasPrefix(j.name, bucket))
-	loss.Promised = loss.Power && !j.flushing
+	crashed := !j.marks.Clean && !j.marks.Time.IsZero() // as the marks say; without marks nobody knows
+	loss.Power = crashed && (loss.First > j.mark.Flushed || torn && !j.marks.Flushing && strings.HasPrefix(j.name, bucket))
+	loss.Promised = loss.Power && !j.marks.Flushing
 	j.losses = append(j.losses, loss)
 }
 
 func (j *judgement) stream(s *filestore.Stream) {
-	if s.Bare && j.clean && j.mark.Settings != "" {
+	if s.Bare && j.marks.Clean && j.mark.Settings != "" {
 		j.lose(Loss{Cause: Unset, Detail: "the files of its settings are gone", File: s.Folder})
 	}
 	if s.Meta != "" && (s.Last > 0 || j.mark.Last > 0) {
@@ -83,7 +82,7 @@ func (j *judgement) stream(s *filestore.Stream) {
 		j.shorter(s, since)
 	}
 	j.losses = slices.DeleteFunc(j.losses, func(loss Loss) bool { return j.torn(&loss) })
-	if (j.clean || s.Whole) && len(j.losses) == 0 {
+	if (j.marks.Clean || s.Whole) && len(j.losses) == 0 {
 		j.files(s)
 	}
 }
@@ -141,7 +140,7 @@ func (j *judgement) shorter(s *filestore.Stream, since time.Time) {
 // torn reports what was being written when the process ended: behind it stands nothing,
 // and nobody has seen it. In a store that was stopped in order nothing is torn.
 func (j *judgement) torn(loss *Loss) bool {
-	return !j.clean && loss.Cause == Damaged && loss.First > j.mark.Last && loss.Last == 0 && loss.Behind == 0 && loss.Offset >= 0 && loss.First != 0
+	return !j.marks.Clean && loss.Cause == Damaged && loss.First > j.mark.Last && loss.Last == 0 && loss.Behind == 0 && loss.Offset >= 0 && loss.First != 0
 }
 
 // files compares the files with those there were. A stream that lets go of messages has

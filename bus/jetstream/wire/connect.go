@@ -11,7 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -60,28 +60,38 @@ type Endpoint struct {
 }
 
 // A Signal wakes everyone who waits for it, as often as it is raised.
-type Signal struct {
-	mu      sync.Mutex
-	current chan struct{}
+type Signal struct{ current atomic.Pointer[turn] }
+
+// A turn lasts until the signal is raised next.
+type turn struct {
+	ctx context.Context //nolint:containedctx // it is the end of the turn, and no request's
+	end context.CancelFunc
+}
+
+func newTurn() *turn {
+	ctx, end := context.WithCancel(context.Background())
+	return &turn{ctx, end}
 }
 
 // NewSignal returns a signal that was never raised.
-func NewSignal() *Signal { return &Signal{current: make(chan struct{})} }
+func NewSignal() *Signal {
+	s := new(Signal)
+	s.current.Store(newTurn())
+	return s
+}
 
 // Next returns a channel that is closed when the signal is raised next.
-func (s *Signal) Next() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
+func (s *Signal) Next() <-chan struct{} { return s.current.Load().ctx.Done() }
+
+// Until returns a context that ends when the signal is raised next, too.
+func (s *Signal) Until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.current.Load().ctx, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // Raise wakes everyone who waits.
-func (s *Signal) Raise() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.current)
-	s.current = make(chan struct{})
-}
+func (s *Signal) Raise() { s.current.Swap(newTurn()).end() }
 
 // Connect opens a connection that comes back by itself for as long as it is not
 // closed. Nothing is buffered while it is away: a publish fails at once, so that

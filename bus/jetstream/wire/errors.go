@@ -12,19 +12,13 @@ import (
 	"podium/bus"
 )
 
-// Error codes of the server (server/errors.json).
+// Error codes of the server (server/errors.json) that the library does not name.
 const (
-	codeAccountResources   jetstream.ErrorCode = 10002
-	codeMaximumConsumers   jetstream.ErrorCode = 10026
-	codeInsufficient       jetstream.ErrorCode = 10023
-	codeNoMessage          jetstream.ErrorCode = 10037
-	CodeStorageResources   jetstream.ErrorCode = 10047
-	CodeStreamNotFound     jetstream.ErrorCode = 10059
-	CodeMessageTooLarge    jetstream.ErrorCode = 10054
-	codeWrongLastSequence  jetstream.ErrorCode = 10071
-	codeStoreFailed        jetstream.ErrorCode = 10077
-	codeHeaderTooLarge     jetstream.ErrorCode = 10097
-	codeWrongLastSequence2 jetstream.ErrorCode = 10164
+	codeAccountResources jetstream.ErrorCode = 10002
+	codeInsufficient     jetstream.ErrorCode = 10023
+	CodeStorageResources jetstream.ErrorCode = 10047
+	codeStoreFailed      jetstream.ErrorCode = 10077
+	codeHeaderTooLarge   jetstream.ErrorCode = 10097
 )
 
 // errSwallowed reports an append that the server took for a repeat.
@@ -74,15 +68,15 @@ func transient(err error) bool {
 // ClassifyAPI is Classify for an error in the server's own words.
 func ClassifyAPI(op string, api *jetstream.APIError) error {
 	switch api.ErrorCode {
-	case codeWrongLastSequence, codeWrongLastSequence2:
+	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 		return fmt.Errorf("%s: %w", op, bus.ErrConflict)
-	case CodeMessageTooLarge, codeHeaderTooLarge:
+	case jetstream.JSErrCodeStreamMessageExceedsMaximum, codeHeaderTooLarge:
 		return fmt.Errorf("%s: %w", op, bus.ErrTooLarge)
-	case codeNoMessage:
+	case jetstream.JSErrCodeMessageNotFound:
 		return fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	case codeAccountResources, codeInsufficient, CodeStorageResources:
 		return fmt.Errorf("%s: %w", op, bus.ErrFull)
-	case codeMaximumConsumers:
+	case jetstream.JSErrCodeMaximumConsumersLimit:
 		return TooManyReaders(op)
 	case codeStoreFailed:
 		if strings.Contains(api.Description, "maximum") { // bytes or messages exceeded

@@ -15,7 +15,6 @@ const serverPrefix = "nats-"
 
 // How the answer of a service says why there is none, as in NATS services.
 const (
-	// errorHeader is where an answer tells its error, as in NATS services.
 	ErrorHeader     = "Nats-Service-Error"
 	ErrorCodeHeader = "Nats-Service-Error-Code"
 	CodeFailed      = "500"

@@ -72,7 +72,7 @@ func Connect(ctx context.Context, config Config) (*Worker, error) {
 		return nil, fmt.Errorf("%q cannot be the name of an agent", config.Agent)
 	}
 	w := &Worker{
-		agent: config.Agent, core: config.Core, returned: wire.NewSignal(), denials: &denials{waiting: make(map[string]map[*context.CancelCauseFunc]struct{})},
+		agent: config.Agent, core: config.Core, returned: wire.NewSignal(), denials: &denials{waiting: make(map[*context.CancelCauseFunc]string)},
 		cancelled: make(chan string, cancelBuffer), permitted: make(chan schemas.PermitAnswer, permitBuffer),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
@@ -208,25 +208,18 @@ func (w *Worker) Close() {
 // server says so apart from any request, naming the subject only.
 type denials struct {
 	mu      sync.Mutex
-	waiting map[string]map[*context.CancelCauseFunc]struct{}
+	waiting map[*context.CancelCauseFunc]string // for an answer on which subject
 }
 
 // watch has refuse called when the subject is denied, until stop is called.
 func (d *denials) watch(subject string, refuse context.CancelCauseFunc) (stop func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := &refuse
-	if d.waiting[subject] == nil {
-		d.waiting[subject] = make(map[*context.CancelCauseFunc]struct{})
-	}
-	d.waiting[subject][key] = struct{}{}
+	d.waiting[&refuse] = subject
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.waiting[subject], key)
-		if len(d.waiting[subject]) == 0 {
-			delete(d.waiting, subject)
-		}
+		delete(d.waiting, &refuse)
 	}
 }
 
@@ -239,7 +232,9 @@ func (d *denials) report(err error) {
 	subject, _, _ := strings.Cut(rest, `"`)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for refuse := range d.waiting[subject] {
-		(*refuse)(bus.ErrDenied)
+	for refuse, asked := range d.waiting {
+		if asked == subject {
+			(*refuse)(bus.ErrDenied)
+		}
 	}
 }
