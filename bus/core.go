@@ -8,8 +8,8 @@ import (
 	"podium/schemas"
 )
 
-// A Store is a small key-value table with compare-and-set.
-type Store interface {
+// A KeyValue is a small key-value bucket with compare-and-set.
+type KeyValue interface {
 	// Get returns a value and its revision, or ErrNotFound.
 	Get(ctx context.Context, key string) (value []byte, revision uint64, err error)
 	// Put sets a value whatever stood there.
@@ -47,8 +47,8 @@ type ArtifactStore interface {
 // a Worker.
 type Core interface {
 	Ledger
-	// Store opens a bucket, which exists from the ledger's creation on.
-	Store(bucket string) Store
+	// KeyValue opens a bucket, which exists from the ledger's creation on.
+	KeyValue(bucket string) KeyValue
 	Artifacts() ArtifactStore
 	// Declare makes sure that an agent's durable consumer exists with these bounds.
 	Declare(ctx context.Context, agent string, pool Pool) error

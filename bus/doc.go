@@ -21,7 +21,7 @@
 //   - append.go: [Append] and [Next], one message in and one message out. ExampleAppend runs.
 //   - subject.go: a [Subject] says where a message stands, and whose it is.
 //   - worker.go: how an agent is handed its requests, each a [Delivery].
-//   - core.go: what else a [Core] has, such as a [Store] and [Artifacts].
+//   - core.go: what else a [Core] has, such as a [KeyValue] and [Artifacts].
 //   - errors.go: whose fault it is. lost.go and format.go: which ledgers are refused.
 //   - precedence.go and disk.go: which readers always find room, and how full a ledger is.
 //
@@ -42,7 +42,7 @@
 // # What it guarantees
 //
 // What was acknowledged is stored once, and keeps its order. An append may name the newest
-// message of its subject ([After]). If another append came first, it fails with
+// message of its subject ([ExpectLast]). If another append came first, it fails with
 // [ErrConflict]. A request is handed out at least once, and has exactly one response. Work
 // may be done twice, because a process may die between the work and its response. State
 // changes once, because whoever owns a session remembers what it has seen.
@@ -191,7 +191,7 @@
 //     (TestPermitIsAskedUntilAnswered, Services/PermitReachesTheAgent). The permit that a
 //     request brings along counts for whoever is handed it first, and nobody else
 //     (TestPermitComesAlongOnce). Who that is does not rest on the server's count of
-//     deliveries alone, which a crash turns back ([First], First/FreshCopyIsBelieved,
+//     deliveries alone, which a crash turns back ([IsFirstDelivery], First/FreshCopyIsBelieved,
 //     TestWorkIsNotDoneAgainAfterACrashOfTheServer).
 //  24. Without a permit there is a failed response for good, or none when another
 //     process has the permit by now (TestPermitRefused, TestPermitGoneIsLeftToOthers).

@@ -19,13 +19,13 @@ func ExampleAppend() {
 	session := schemas.SessionID("desk", "thread-1")
 	record := bus.Message{Subject: bus.SessionSubject(session, ledger.Shards()), Body: []byte(`{}`)}
 
-	first, err := bus.Append(ctx, ledger, record, bus.After(0)) // nothing is there yet
+	first, err := bus.Append(ctx, ledger, record, bus.ExpectLast(0)) // nothing is there yet
 	fmt.Println(first.Stream, first.Sequence, err)
 
-	_, err = bus.Append(ctx, ledger, record, bus.After(0)) // written by somebody who has not seen the first
+	_, err = bus.Append(ctx, ledger, record, bus.ExpectLast(0)) // written by somebody who has not seen the first
 	fmt.Println(errors.Is(err, bus.ErrConflict), bus.Temporary(err))
 
-	second, err := bus.Append(ctx, ledger, record, bus.After(first.Sequence))
+	second, err := bus.Append(ctx, ledger, record, bus.ExpectLast(first.Sequence))
 	fmt.Println(second.Stream, second.Sequence, err)
 	// Output:
 	// PODIUM_0 1 <nil>

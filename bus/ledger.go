@@ -35,8 +35,8 @@ type Expect struct {
 	Last  uint64
 }
 
-// After expects that the newest message of the subject has this sequence.
-func After(sequence uint64) Expect { return Expect{Check: true, Last: sequence} }
+// ExpectLast expects that the newest message of the subject has this sequence.
+func ExpectLast(sequence uint64) Expect { return Expect{Check: true, Last: sequence} }
 
 // A Ledger is the shards and the work stream. All methods are safe for use by
 // several goroutines at once.

@@ -82,8 +82,8 @@ func SessionSubject(session string, shards int) string {
 // ShardSubject holds the checkpoints of a shard.
 func ShardSubject(shard int) string { return "podium.shard." + strconv.Itoa(shard) }
 
-// DeadSubject is the quarantine of a shard.
-func DeadSubject(reason schemas.QuarantineReason, shard int) string {
+// QuarantineSubject is the quarantine of a shard.
+func QuarantineSubject(reason schemas.QuarantineReason, shard int) string {
 	return "podium.dead." + string(reason) + "." + strconv.Itoa(shard)
 }
 
@@ -104,15 +104,15 @@ type Kind string
 
 // The kinds of subject.
 const (
-	KindIn       Kind = "in"
-	KindRequest  Kind = "request"
-	KindResponse Kind = "response"
-	KindProgress Kind = "progress"
-	KindPermit   Kind = "permit"
-	KindControl  Kind = "control"
-	KindSession  Kind = "session"
-	KindShard    Kind = "shard"
-	KindDead     Kind = "dead"
+	KindIn         Kind = "in"
+	KindRequest    Kind = "request"
+	KindResponse   Kind = "response"
+	KindProgress   Kind = "progress"
+	KindPermit     Kind = "permit"
+	KindControl    Kind = "control"
+	KindSession    Kind = "session"
+	KindShard      Kind = "shard"
+	KindQuarantine Kind = "dead"
 )
 
 // A Subject is a parsed subject. Whose message it is, is decided by Agent, never by the body.

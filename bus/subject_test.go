@@ -14,15 +14,15 @@ func TestSubjectsAreParsedAsTheyAreBuilt(t *testing.T) {
 	session := schemas.SessionID("p", "k")
 	shard := schemas.ShardOf(session, 3)
 	for subject, want := range map[string]bus.Subject{
-		bus.InSubject("chat", 2):            {Kind: bus.KindIn, Adapter: "chat", Shard: 2},
-		bus.RequestSubject("echo"):          {Kind: bus.KindRequest, Agent: "echo", Shard: -1},
-		bus.ResponseSubject("echo", 1):      {Kind: bus.KindResponse, Agent: "echo", Shard: 1},
-		bus.ProgressSubject("echo", 0):      {Kind: bus.KindProgress, Agent: "echo"},
-		bus.ControlSubject(0):               {Kind: bus.KindControl},
-		bus.ShardSubject(1):                 {Kind: bus.KindShard, Shard: 1},
-		bus.SessionSubject(session, 3):      {Kind: bus.KindSession, Session: session, Shard: shard},
-		bus.DeadSubject("malformed", 1):     {Kind: bus.KindDead, Reason: "malformed", Shard: 1},
-		bus.ServiceSubject("echo", "alive"): {Kind: "alive", Agent: "echo", Shard: -1},
+		bus.InSubject("chat", 2):              {Kind: bus.KindIn, Adapter: "chat", Shard: 2},
+		bus.RequestSubject("echo"):            {Kind: bus.KindRequest, Agent: "echo", Shard: -1},
+		bus.ResponseSubject("echo", 1):        {Kind: bus.KindResponse, Agent: "echo", Shard: 1},
+		bus.ProgressSubject("echo", 0):        {Kind: bus.KindProgress, Agent: "echo"},
+		bus.ControlSubject(0):                 {Kind: bus.KindControl},
+		bus.ShardSubject(1):                   {Kind: bus.KindShard, Shard: 1},
+		bus.SessionSubject(session, 3):        {Kind: bus.KindSession, Session: session, Shard: shard},
+		bus.QuarantineSubject("malformed", 1): {Kind: bus.KindQuarantine, Reason: "malformed", Shard: 1},
+		bus.ServiceSubject("echo", "alive"):   {Kind: "alive", Agent: "echo", Shard: -1},
 	} {
 		if got, err := bus.ParseSubject(subject); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", subject, got, err, want)

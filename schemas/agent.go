@@ -82,7 +82,7 @@ type Breaker struct {
 
 // A BreakerFailure is a request that came to nothing.
 type BreakerFailure struct {
-	Request string    `json:"request"` // that has failed, as AttemptOf has it
+	Request string    `json:"request"` // that has failed, as AttemptKey has it
 	At      time.Time `json:"at"`
 }
 

@@ -11,9 +11,9 @@ import (
 // readers are our own checks without the rules that no schema can say.
 func readers() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
-		ExecutionRequestType:  func(body []byte) error { _, err := readRequest(body); return err },
-		ExecutionResponseType: func(body []byte) error { _, err := readResponse(body); return err },
-		ProgressUpdateType:    func(body []byte) error { _, err := readProgress(body); return err },
+		EnvelopeTypeExecutionRequest:  func(body []byte) error { _, err := readRequest(body); return err },
+		EnvelopeTypeExecutionResponse: func(body []byte) error { _, err := readResponse(body); return err },
+		EnvelopeTypeProgressUpdate:    func(body []byte) error { _, err := readProgress(body); return err },
 	}
 }
 
@@ -102,14 +102,14 @@ func fuzzAgreement(f *testing.F, name string) {
 	f.Fuzz(func(t *testing.T, body []byte) { agree(t, name, body) })
 }
 
-func FuzzExecutionRequestAgrees(f *testing.F)  { fuzzAgreement(f, ExecutionRequestType) }
-func FuzzExecutionResponseAgrees(f *testing.F) { fuzzAgreement(f, ExecutionResponseType) }
-func FuzzProgressUpdateAgrees(f *testing.F)    { fuzzAgreement(f, ProgressUpdateType) }
+func FuzzExecutionRequestAgrees(f *testing.F)  { fuzzAgreement(f, EnvelopeTypeExecutionRequest) }
+func FuzzExecutionResponseAgrees(f *testing.F) { fuzzAgreement(f, EnvelopeTypeExecutionResponse) }
+func FuzzProgressUpdateAgrees(f *testing.F)    { fuzzAgreement(f, EnvelopeTypeProgressUpdate) }
 
 // What a decoder accepts, it hands over without loss: written again and read
 // again it is the same.
 func FuzzExecutionResponseRoundTrip(f *testing.F) {
-	for _, body := range golden(f, ExecutionResponseType, "valid") {
+	for _, body := range golden(f, EnvelopeTypeExecutionResponse, "valid") {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -135,9 +135,9 @@ func FuzzExecutionResponseRoundTrip(f *testing.F) {
 // unchecked what reading costs when nothing is checked.
 func BenchmarkDecode(b *testing.B) {
 	unchecked := map[string]func([]byte) error{
-		ExecutionRequestType:  func(body []byte) error { return Unmarshal(body, new(ExecutionRequest)) },
-		ExecutionResponseType: func(body []byte) error { return Unmarshal(body, new(ExecutionResponse)) },
-		ProgressUpdateType:    func(body []byte) error { return Unmarshal(body, new(ProgressUpdate)) },
+		EnvelopeTypeExecutionRequest:  func(body []byte) error { return Unmarshal(body, new(ExecutionRequest)) },
+		EnvelopeTypeExecutionResponse: func(body []byte) error { return Unmarshal(body, new(ExecutionResponse)) },
+		EnvelopeTypeProgressUpdate:    func(body []byte) error { return Unmarshal(body, new(ProgressUpdate)) },
 	}
 	for name, hand := range decoders() {
 		for _, example := range []string{"minimal", "documented"} {

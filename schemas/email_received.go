@@ -138,14 +138,14 @@ const (
 
 // A Bounce is a report on a mail that was sent (RFC 3464, RFC 6533).
 type Bounce struct {
-	Delivery
-	MessageID  string     `json:"message_id,omitzero"`  // of the mail it reports on
-	EnvelopeID string     `json:"envelope_id,omitzero"` // Original-Envelope-Id (RFC 3461)
-	Others     []Delivery `json:"others,omitzero"`      // further recipients, at most 100
+	RecipientStatus
+	MessageID  string            `json:"message_id,omitzero"`  // of the mail it reports on
+	EnvelopeID string            `json:"envelope_id,omitzero"` // Original-Envelope-Id (RFC 3461)
+	Others     []RecipientStatus `json:"others,omitzero"`      // further recipients, at most 100
 }
 
-// A Delivery is what became of a mail for one recipient.
-type Delivery struct {
+// A RecipientStatus is what became of a mail for one recipient.
+type RecipientStatus struct {
 	Recipient  string `json:"recipient,omitzero"`  // an address
 	Action     string `json:"action,omitzero"`     // failed, delayed, delivered, relayed or expanded
 	Status     string `json:"status,omitzero"`     // RFC 3463, "5.1.1"

@@ -47,7 +47,7 @@ type Event struct {
 	Expires       time.Time // expires: after this nobody waits for the work
 	ReplyTo       string    // replyto: subject of the response
 	Permit        string    // permit: the right to act outside that came with the request
-	First         string    // first: server on which this copy of a request, the first, was published (see bus.First)
+	First         string    // first: server on which this copy of a request, the first, was published (see bus.IsFirstDelivery)
 	TraceParent   string    // traceparent (W3C)
 	KeyID         string    // keyid: names the key under which Data is encrypted; empty is plain
 

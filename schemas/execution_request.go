@@ -24,9 +24,9 @@ type Envelope struct {
 
 // The values of Envelope.Type.
 const (
-	ExecutionRequestType  = "execution_request"
-	ExecutionResponseType = "execution_response"
-	ProgressUpdateType    = "progress_update"
+	EnvelopeTypeExecutionRequest  = "execution_request"
+	EnvelopeTypeExecutionResponse = "execution_response"
+	EnvelopeTypeProgressUpdate    = "progress_update"
 )
 
 // An ExecutionRequest asks an agent, or a supervisor, for work (M-01…M-05).

@@ -16,8 +16,8 @@ type Body struct {
 	Size   int `json:"size,omitzero"`
 }
 
-// InlineLimit is the size in bytes up to which a Body stands in the record.
-const InlineLimit = 4 << 10
+// RecordInlineLimit is the size in bytes up to which a Body stands in the record.
+const RecordInlineLimit = 4 << 10
 
 // MessageReceived says what became of an incoming message: every one of them
 // ends in exactly one disposition.

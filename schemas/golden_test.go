@@ -14,9 +14,9 @@ import (
 // decoders are our own readers, by the name of their schema.
 func decoders() map[string]func([]byte) error {
 	return map[string]func([]byte) error{
-		ExecutionRequestType:  func(body []byte) error { _, err := DecodeExecutionRequest(body); return err },
-		ExecutionResponseType: func(body []byte) error { _, err := DecodeExecutionResponse(body); return err },
-		ProgressUpdateType:    func(body []byte) error { _, err := DecodeProgressUpdate(body); return err },
+		EnvelopeTypeExecutionRequest:  func(body []byte) error { _, err := DecodeExecutionRequest(body); return err },
+		EnvelopeTypeExecutionResponse: func(body []byte) error { _, err := DecodeExecutionResponse(body); return err },
+		EnvelopeTypeProgressUpdate:    func(body []byte) error { _, err := DecodeProgressUpdate(body); return err },
 	}
 }
 

@@ -80,10 +80,10 @@ func RequestID(shard int, epoch uint64, run, task string, attempt int) string {
 	return id.String()
 }
 
-// AttemptOf returns what the requests for one attempt of a task have in common, whichever
+// AttemptKey returns what the requests for one attempt of a task have in common, whichever
 // epoch has dispatched it: the RequestID of epoch 0, which no request has. Any other id is
 // returned as it is.
-func AttemptOf(request string) string {
+func AttemptKey(request string) string {
 	if len(request) != len(uuid.Nil.String()) || request[8] != '-' || request[14] != '8' {
 		return request
 	}

@@ -24,9 +24,9 @@ func TestIdentitiesAreFixed(t *testing.T) {
 		"request":         {RequestID(3, 1, run, "t1", 1), "00030000-0001-8843-a90a-149799e09b11"},
 		"second attempt":  {RequestID(3, 1, run, "t1", 2), "00030000-0001-8dc4-8f6b-6288d294aebf"},
 		"later epoch":     {RequestID(3, 0xdeadbeef_89abcdef, run, "t1", 1), "000389ab-cdef-8843-a90a-149799e09b11"},
-		"attempt":         {AttemptOf(RequestID(3, 7, run, "t1", 1)), RequestID(3, 0, run, "t1", 1)},
-		"no attempt":      {AttemptOf(PlanID(run)), PlanID(run)},
-		"no id":           {AttemptOf("x"), "x"},
+		"attempt":         {AttemptKey(RequestID(3, 7, run, "t1", 1)), RequestID(3, 0, run, "t1", 1)},
+		"no attempt":      {AttemptKey(PlanID(run)), PlanID(run)},
+		"no id":           {AttemptKey("x"), "x"},
 		"effect":          {EffectID(run, "t1"), "b9cbf024-1dea-5d69-9452-ea565839637d"},
 		"response":        {ResponseID(RequestID(3, 1, run, "t1", 1)), "d0b79675-1b11-584b-9c4d-e361a911abba"},
 	} {

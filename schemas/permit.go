@@ -7,8 +7,8 @@ type PermitRequest struct {
 	Envelope
 }
 
-// PermitRequestType is the Envelope.Type of a PermitRequest.
-const PermitRequestType = "permit_request"
+// EnvelopeTypePermitRequest is the Envelope.Type of a PermitRequest.
+const EnvelopeTypePermitRequest = "permit_request"
 
 // A PermitAnswer is what became of a PermitRequest. It is a signal: nothing
 // stores it, and it may be missed.

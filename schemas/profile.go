@@ -10,19 +10,19 @@ import (
 // A Profile is how one kind of session is handled: all policy, no code. A
 // run pins the profile that it began with by the SHA-256 of its canonical JSON.
 type Profile struct {
-	Name       string        `json:"name"`
-	Language   string        `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
-	Agents     []AgentUse    `json:"agents"`   // the closed set that may be dispatched to
-	Routers    []Router      `json:"routers"`  // asked in order; the first that decides wins
-	Complexity *Complexities `json:"complexity,omitzero"`
+	Name       string           `json:"name"`
+	Language   string           `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
+	Agents     []AgentUse       `json:"agents"`   // the closed set that may be dispatched to
+	Routers    []Router         `json:"routers"`  // asked in order; the first that decides wins
+	Complexity *ComplexityRules `json:"complexity,omitzero"`
 	// Planner says where plans come from. Absent: rules when there is a
 	// complexity check and the execution is a sequence, else none.
-	Planner      *Planner   `json:"planner,omitzero"`
-	Execution    Execution  `json:"execution"`
-	Retry        Retry      `json:"retry"`    // of a task
-	Delivery     Retry      `json:"delivery"` // of an answer
-	Deadlines    Deadlines  `json:"deadlines"`
-	Conversation Conversing `json:"conversation,omitzero"`
+	Planner      *Planner           `json:"planner,omitzero"`
+	Execution    Execution          `json:"execution"`
+	Retry        Retry              `json:"retry"`    // of a task
+	Delivery     Retry              `json:"delivery"` // of an answer
+	Deadlines    Deadlines          `json:"deadlines"`
+	Conversation ConversationPolicy `json:"conversation,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
 	// that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
@@ -176,8 +176,8 @@ const (
 	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
 
-// Complexities says when a text becomes a plan of several steps (O-17…O-21).
-type Complexities struct {
+// ComplexityRules says when a text becomes a plan of several steps (O-17…O-21).
+type ComplexityRules struct {
 	Verbs    []Keyword `json:"verbs"`             // action verbs; two distinct ones make a plan
 	Patterns []string  `json:"patterns,omitzero"` // RE2, matched on the folded text
 	// Separators split the text into steps, besides the verbs: words such as "then".
@@ -316,44 +316,44 @@ const (
 	ETASum          ETA = "sum"           // all remaining estimates times the slowdown so far
 )
 
-// Conversing says what a message means that comes while a run is under way, and
+// ConversationPolicy says what a message means that comes while a run is under way, and
 // what a session remembers.
-type Conversing struct {
+type ConversationPolicy struct {
 	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
 	// RepliesPerHour bounds the answers by mail to one session; 0 is
 	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
 	RepliesPerHour int `json:"replies_per_hour,omitzero"`
 	// Answer says whose mail is answered; AnswerEverybody when empty.
-	Answer Answering `json:"answer,omitzero"`
+	Answer AnswerPolicy `json:"answer,omitzero"`
 	// Entities are kept for the session, handed to every agent, and checked
 	// in what they answer (G-29, G-30).
 	Entities []Entity `json:"entities,omitzero"`
 }
 
-// The bounds of Conversing.RepliesPerHour. Programs that answer programs do so
+// The bounds of ConversationPolicy.RepliesPerHour. Programs that answer programs do so
 // without an end, and not all of them say what they are (RFC 3834).
 const (
 	DefaultRepliesPerHour = 3
 	MaxRepliesPerHour     = 60
 )
 
-// Answering says whose mail is answered, by what is known of its origin. An answer may
+// AnswerPolicy says whose mail is answered, by what is known of its origin. An answer may
 // carry words of the mail, and goes to whom that names.
-type Answering string
+type AnswerPolicy string
 
 // Whose mail is answered. Mail whose origin nobody checks always is.
 const (
 	// AnswerProven: mail that somebody trusted vouches for. What nobody vouches for is
 	// worked on, and its answer is withheld; what is refuted is not worked on.
-	AnswerProven Answering = "proven"
+	AnswerProven AnswerPolicy = "proven"
 	// AnswerUnrefuted: all but what is refuted, which is not worked on.
-	AnswerUnrefuted Answering = "unrefuted"
+	AnswerUnrefuted AnswerPolicy = "unrefuted"
 	// AnswerEverybody: all mail.
-	AnswerEverybody Answering = "everybody"
+	AnswerEverybody AnswerPolicy = "everybody"
 )
 
 // Withheld returns why mail of an origin is not answered; empty when it is.
-func (a Answering) Withheld(origin MailOrigin) WithheldReason {
+func (a AnswerPolicy) Withheld(origin MailOrigin) WithheldReason {
 	switch {
 	case origin == OriginRefuted && (a == AnswerProven || a == AnswerUnrefuted):
 		return WithheldRefuted

@@ -59,10 +59,10 @@ func Validate(name string, body []byte) error {
 		return err
 	}
 	switch name {
-	case ExecutionRequestType:
+	case EnvelopeTypeExecutionRequest:
 		_, err := DecodeExecutionRequest(body)
 		return err
-	case ProgressUpdateType:
+	case EnvelopeTypeProgressUpdate:
 		_, err := DecodeProgressUpdate(body)
 		return err
 	}
@@ -88,9 +88,9 @@ func validate(name string, body []byte) error {
 //nolint:gochecknoglobals // immutable after its first use
 var (
 	library      = sync.OnceValues(compileSchemas)
-	readRequest  = readerOf[ExecutionRequest](ExecutionRequestType)
-	readResponse = readerOf[ExecutionResponse](ExecutionResponseType)
-	readProgress = readerOf[ProgressUpdate](ProgressUpdateType)
+	readRequest  = readerOf[ExecutionRequest](EnvelopeTypeExecutionRequest)
+	readResponse = readerOf[ExecutionResponse](EnvelopeTypeExecutionResponse)
+	readProgress = readerOf[ProgressUpdate](EnvelopeTypeProgressUpdate)
 )
 
 func compileSchemas() (map[string]*validation.Schema, error) {

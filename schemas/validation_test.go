@@ -43,7 +43,7 @@ func TestVerdictIsStable(t *testing.T) {
 	body := []byte(`{"message_id":1,"from":2,"to":3,"type":4,"timestamp":5,"in_reply_to":6,"payload":{"status":7,"plan_id":8,"deliverables":[{},{}]}}`)
 	want := "invalid message at /from: is of type number, want string"
 	for range 50 {
-		if err := Validate(ExecutionResponseType, body); err == nil || err.Error() != want {
+		if err := Validate(EnvelopeTypeExecutionResponse, body); err == nil || err.Error() != want {
 			t.Fatalf("got %v, want %s", err, want)
 		}
 	}
@@ -86,11 +86,11 @@ func TestValidateHostileBodies(t *testing.T) {
 
 func TestValidateConcurrently(t *testing.T) {
 	t.Parallel()
-	body := golden(t, ProgressUpdateType, "valid")["testdata/progress_update/valid/documented.json"]
+	body := golden(t, EnvelopeTypeProgressUpdate, "valid")["testdata/progress_update/valid/documented.json"]
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if err := Validate(ProgressUpdateType, body); err != nil {
+			if err := Validate(EnvelopeTypeProgressUpdate, body); err != nil {
 				t.Error(err)
 			}
 		})

@@ -120,7 +120,7 @@ func TestSharedRecordsAreBounded(t *testing.T) {
 	for i, request := range d.requests("worker") {
 		size := 3 << 10
 		if i%20 == 7 {
-			size = artifact.InlineLimit
+			size = artifact.MessageInlineLimit
 		}
 		d.answerWhole("worker", &request, strings.Repeat("x", size))
 	}

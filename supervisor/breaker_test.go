@@ -135,7 +135,7 @@ func TestBreakerBarsAnAgent_M28(t *testing.T) {
 	}
 	asked++
 	request := d.last("worker")
-	if b := d.breaker("worker"); b.Probe != schemas.AttemptOf(request.ID) || !b.Until.Equal(request.Expires) {
+	if b := d.breaker("worker"); b.Probe != schemas.AttemptKey(request.ID) || !b.Until.Equal(request.Expires) {
 		t.Errorf("the breaker waits for %s until %s, the probe is %s and expires at %s", b.Probe, b.Until, request.ID, request.Expires)
 	}
 	d.say(other, other, "do it")
@@ -476,21 +476,23 @@ const (
 )
 
 type failing struct {
-	bus.Store
+	bus.KeyValue
 	deaf *deafness
 }
 
-func (c deafStore) Store(bucket string) bus.Store { return failing{c.Core.Store(bucket), c.deaf} }
+func (c deafStore) KeyValue(bucket string) bus.KeyValue {
+	return failing{c.Core.KeyValue(bucket), c.deaf}
+}
 
 func (s failing) Get(ctx context.Context, key string) ([]byte, uint64, error) {
 	if *s.deaf == deaf {
 		return nil, 0, &bus.TemporaryError{Op: "get", Err: context.DeadlineExceeded}
 	}
-	return s.Store.Get(ctx, key)
+	return s.KeyValue.Get(ctx, key)
 }
 
 func (s failing) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	sequence, err := s.Store.Update(ctx, key, value, revision)
+	sequence, err := s.KeyValue.Update(ctx, key, value, revision)
 	if *s.deaf == storesDeafly && err == nil {
 		return 0, &bus.TemporaryError{Op: "update", Err: context.DeadlineExceeded}
 	}

@@ -90,7 +90,7 @@ func TestSignOfLifeToAFormerOwnersRequest_X03(t *testing.T) {
 		u.bare(bus.ProgressSubject("worker", 0), schemas.ProgressUpdate{
 			Envelope: schemas.Envelope{
 				MessageID: schemas.EffectID("progress", "1"), From: "worker", To: "supervisor",
-				Type: schemas.ProgressUpdateType, Timestamp: u.now, InReplyTo: inReplyTo,
+				Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: u.now, InReplyTo: inReplyTo,
 			},
 			Payload: schemas.ProgressPayload{
 				PlanID:          schemas.PlanID(u.request.CorrelationID),

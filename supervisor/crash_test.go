@@ -135,7 +135,7 @@ func (d *desk) progress(agent string, request *schemas.Event) {
 	update := schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.EffectID(request.ID, d.now.String()), From: agent, To: "supervisor",
-			Type: schemas.ProgressUpdateType, Timestamp: d.now, InReplyTo: request.ID,
+			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: d.now, InReplyTo: request.ID,
 		},
 		Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(request.CorrelationID)},
 	}

@@ -141,7 +141,7 @@ func (d *desk) response(from string, request *schemas.Event, text string) schema
 	return schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(request.ID), From: from, To: "supervisor",
-			Type: schemas.ExecutionResponseType, Timestamp: d.now, InReplyTo: request.ID,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: d.now, InReplyTo: request.ID,
 		},
 		Payload: schemas.ResponsePayload{
 			Status: schemas.StatusCompleted, PlanID: schemas.PlanID(request.CorrelationID), Result: &schemas.Result{Text: text},

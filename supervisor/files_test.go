@@ -76,7 +76,7 @@ func TestUnprovenBodyIsQuarantined_X06(t *testing.T) {
 			if seen.fetched[stolen.SHA256] > 0 {
 				t.Error("the body was fetched")
 			}
-			d.answerWhole("worker", &request, strings.Repeat("x", artifact.InlineLimit))
+			d.answerWhole("worker", &request, strings.Repeat("x", artifact.MessageInlineLimit))
 			d.deliverAll(o, "chat")
 			if run := d.sessionHistory("thread").Run(1); run.Status != schemas.RunCompleted {
 				t.Errorf("the run is %s %s", run.Phase, run.Status)
@@ -166,7 +166,7 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 				}
 			}
 		}
-		n.must(n.ledger.Store(bus.AgentBucket).Delete(t.Context(), "key.grants"))
+		n.must(n.ledger.KeyValue(bus.AgentBucket).Delete(t.Context(), "key.grants"))
 		n.clean()
 	})
 }
@@ -184,7 +184,7 @@ func TestGrantsFromAnAdapterProveNothing(t *testing.T) {
 			d.must(err)
 			task := taskFor("supervisor", "whole")
 			request := schemas.ExecutionRequest{
-				Envelope: schemas.Envelope{MessageID: schemas.PlanID("r"), From: "erp", To: "supervisor", Type: schemas.ExecutionRequestType, Timestamp: d.now},
+				Envelope: schemas.Envelope{MessageID: schemas.PlanID("r"), From: "erp", To: "supervisor", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: d.now},
 				Payload:  schemas.RequestPayload{PlanID: schemas.PlanID("p"), RequestID: "r", Tasks: []schemas.Task{task}},
 			}
 			put.Grant = d.grants().Read("supervisor", request.MessageID, put.SHA256, d.now.Add(time.Hour))
@@ -220,7 +220,7 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 	d.must(err)
 	const hash = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
 	d.answerWithData(&requests[0], string(dataOf(t, schemas.Artifact{SHA256: hash, Size: 1, Grant: later.Put("worker", hash)})))
-	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.InlineLimit))
+	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.MessageInlineLimit))
 	body, err := schemas.Marshal(response)
 	d.must(err)
 	large := schemas.Event{

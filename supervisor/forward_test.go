@@ -52,7 +52,7 @@ func TestForwarder_X06(t *testing.T) {
 		progress := schemas.ProgressUpdate{
 			Envelope: schemas.Envelope{
 				MessageID: schemas.EffectID("progress", "1"), From: "worker", To: "supervisor",
-				Type: schemas.ProgressUpdateType, Timestamp: d.now, InReplyTo: request.ID,
+				Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: d.now, InReplyTo: request.ID,
 			},
 			Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(request.CorrelationID), ProgressPercentage: 50},
 		}

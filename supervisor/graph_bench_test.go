@@ -68,7 +68,7 @@ func (g *graphs) request(number int, tasks []schemas.Task) {
 	g.tb.Helper()
 	id := schemas.EffectID("request", strconv.Itoa(number))
 	body, err := schemas.Marshal(schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "graph", Type: schemas.ExecutionRequestType, Timestamp: g.now},
+		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "graph", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: g.now},
 		Payload:  schemas.RequestPayload{PlanID: id, RequestID: id, Tasks: tasks},
 	})
 	g.must(err)

@@ -95,7 +95,7 @@ func TestUnwritableOutputsStopNobody(t *testing.T) {
 	forgery, err := binding.Encode(bus.ResponseSubject("worker", 0), d.dataEvent(&request, nested(9996)))
 	d.must(err)
 	deep = &forgery
-	large := "[" + strings.Repeat("0,", schemas.InlineLimit) + "0]" // held by reference
+	large := "[" + strings.Repeat("0,", schemas.RecordInlineLimit) + "0]" // held by reference
 	answer = d.answerWithData(&request, large)
 	d.must(d.work(o))
 	if asked := d.askedOf("thread"); len(asked) != 1 {

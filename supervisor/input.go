@@ -91,7 +91,7 @@ func checkKind(kind bus.Kind, eventType string) error {
 		fits = eventType == schemas.TypePermitRequest
 	case bus.KindControl:
 		fits = eventType == schemas.TypeControl
-	case bus.KindRequest, bus.KindSession, bus.KindShard, bus.KindDead:
+	case bus.KindRequest, bus.KindSession, bus.KindShard, bus.KindQuarantine:
 	}
 	if !fits {
 		return fmt.Errorf("type %q does not belong on a subject for %s messages", eventType, kind)
@@ -107,7 +107,7 @@ func faultText(event schemas.Event, err error) string {
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(event.Type, "podium."), ".v1")
 	switch name {
-	case schemas.ExecutionResponseType, schemas.ProgressUpdateType:
+	case schemas.EnvelopeTypeExecutionResponse, schemas.EnvelopeTypeProgressUpdate:
 		if strict := schemas.Validate(name, event.Data); strict != nil {
 			return strict.Error()
 		}
@@ -133,7 +133,7 @@ func (in *input) inReplyTo() string {
 }
 
 // names is what an input answers, as one of State.Requests.
-func (in *input) names() requestKey { return keyOf(schemas.AttemptOf(in.inReplyTo())) }
+func (in *input) names() requestKey { return keyOf(schemas.AttemptKey(in.inReplyTo())) }
 
 // namesPlanOnly reports whether a progress update names a plan at the most.
 func (in *input) namesPlanOnly() bool {

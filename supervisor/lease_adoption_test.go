@@ -25,7 +25,7 @@ func newCut(t *testing.T) *cut {
 // keep remembers the bucket as it is now.
 func (c *cut) keep() {
 	c.tb.Helper()
-	store := c.ledger.Store(bus.LeaseBucket)
+	store := c.ledger.KeyValue(bus.LeaseBucket)
 	keys, err := store.Keys(c.tb.Context())
 	c.must(err)
 	clear(c.kept)
@@ -38,7 +38,7 @@ func (c *cut) keep() {
 // power makes the bucket what was kept of it, and opens new owners.
 func (c *cut) power() (zero, one *supervisor.Owner) {
 	c.tb.Helper()
-	store := c.ledger.Store(bus.LeaseBucket)
+	store := c.ledger.KeyValue(bus.LeaseBucket)
 	keys, err := store.Keys(c.tb.Context())
 	c.must(err)
 	for _, key := range keys {

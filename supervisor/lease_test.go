@@ -242,9 +242,9 @@ func TestLeaseIsKept_M19(t *testing.T) {
 	}
 	until := func() time.Time {
 		t.Helper()
-		keys, err := d.ledger.Store(bus.LeaseBucket).Keys(t.Context())
+		keys, err := d.ledger.KeyValue(bus.LeaseBucket).Keys(t.Context())
 		d.must(err)
-		body, _, err := d.ledger.Store(bus.LeaseBucket).Get(t.Context(), keys[0])
+		body, _, err := d.ledger.KeyValue(bus.LeaseBucket).Get(t.Context(), keys[0])
 		d.must(err)
 		var lease struct {
 			Until time.Time `json:"until"`
@@ -334,7 +334,7 @@ func TestLeaseOfACancelledTask_M19(t *testing.T) {
 	d.finish(first)
 	d.must(d.work(o))
 	d.expect(third)
-	keys, err := d.ledger.Store(bus.LeaseBucket).Keys(context.Background())
+	keys, err := d.ledger.KeyValue(bus.LeaseBucket).Keys(context.Background())
 	d.must(err)
 	if len(keys) != 2 {
 		t.Errorf("%d resources are known", len(keys))

@@ -77,7 +77,7 @@ func TestMalformedAnswerEndsItsAttempt_X06(t *testing.T) {
 			}, "{}")
 		},
 		"a body by reference": func(d *desk, request *schemas.Event) string {
-			event := d.dataEvent(request, `"`+strings.Repeat("x", 2*artifact.InlineLimit)+`"`)
+			event := d.dataEvent(request, `"`+strings.Repeat("x", 2*artifact.MessageInlineLimit)+`"`)
 			event.Data = []byte(strings.Replace(string(event.Data), `"status":"completed"`, `"status":"splendid"`, 1))
 			d.must(artifact.Offload(t.Context(), d.ledger.Artifacts(), event))
 			return fmt.Sprintf("%s:%d", bus.ShardStream(0), d.put(bus.ResponseSubject("worker", 0), event))

@@ -130,7 +130,7 @@ func (n *nest) demand(to, work string, attempt int, tasks ...schemas.Task) (sche
 	request := schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.EffectID(work, fmt.Sprint("request ", attempt)), From: "planner", To: to,
-			Type: schemas.ExecutionRequestType, Timestamp: midnight(),
+			Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: midnight(),
 		},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(work), RequestID: work, Tasks: tasks, AgentAssignments: assignments,
@@ -158,7 +158,7 @@ func (n *nest) answers(agent string) (all []schemas.ExecutionResponse) {
 	n.tb.Helper()
 	for _, event := range n.events(bus.WorkStream, bus.ServiceSubject(agent, string(bus.KindResponse))) {
 		n.must(artifact.Resolve(context.Background(), n.ledger.Artifacts(), &event))
-		n.must(schemas.Validate(schemas.ExecutionResponseType, event.Data))
+		n.must(schemas.Validate(schemas.EnvelopeTypeExecutionResponse, event.Data))
 		var response schemas.ExecutionResponse
 		n.must(schemas.Unmarshal(event.Data, &response))
 		all = append(all, response)
@@ -171,7 +171,7 @@ func (n *nest) told(agent string) (all []schemas.ProgressUpdate, at []time.Time)
 	n.tb.Helper()
 	for message, err := range n.ledger.Scan(context.Background(), bus.WorkStream, 1, bus.ServiceSubject(agent, string(bus.KindProgress))) {
 		n.must(err)
-		n.must(schemas.Validate(schemas.ProgressUpdateType, message.Body))
+		n.must(schemas.Validate(schemas.EnvelopeTypeProgressUpdate, message.Body))
 		update, err := schemas.DecodeProgressUpdate(message.Body)
 		n.must(err)
 		all, at = append(all, update), append(at, message.Recorded)

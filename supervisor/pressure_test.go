@@ -58,7 +58,7 @@ func (d *desk) bareProgress() {
 	d.tb.Helper()
 	body, err := schemas.Marshal(schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
-			MessageID: uuid.NewString(), From: "worker", To: "supervisor", Type: schemas.ProgressUpdateType, Timestamp: d.now,
+			MessageID: uuid.NewString(), From: "worker", To: "supervisor", Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: d.now,
 		},
 		Payload: schemas.ProgressPayload{PlanID: "p"},
 	})

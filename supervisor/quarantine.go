@@ -38,7 +38,7 @@ func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.Q
 	}
 	o.Log.Warn().Str("reason", string(reason)).Uint64("sequence", in.message.Sequence).Int("shard", o.Shard).
 		Msg("message quarantined")
-	o.publisher.PublishUntilStored(ctx, bus.DeadSubject(reason, o.Shard), &event, done)
+	o.publisher.PublishUntilStored(ctx, bus.QuarantineSubject(reason, o.Shard), &event, done)
 }
 
 // quarantineDamaged puts an input into quarantine, or has its session read once more.
@@ -50,7 +50,7 @@ func (o *Owner) quarantineDamaged(ctx context.Context, live *liveSession, in *in
 		return
 	}
 	o.begin(live, stageQuarantining)
-	o.publisher.Publish(ctx, bus.DeadSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
+	o.publisher.Publish(ctx, bus.QuarantineSubject(schemas.QuarantineDamaged, o.Shard), &event, bus.Expect{}, func(now time.Time, _ bus.Ack, err error) {
 		if err != nil {
 			o.retry(live, now, err)
 			return

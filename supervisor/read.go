@@ -105,7 +105,7 @@ func (o *Owner) sessionOf(in *input) (string, bool) {
 			return id, o.ownsSession(id)
 		}
 		return o.sessionOfRun(in.read.Control.Run)
-	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindDead:
+	case bus.KindResponse, bus.KindProgress, bus.KindRequest, bus.KindPermit, bus.KindSession, bus.KindShard, bus.KindQuarantine:
 	}
 	if live := o.byRequest[in.names()]; live != nil {
 		return live.id(), true

@@ -384,7 +384,7 @@ type sealed struct {
 }
 
 func (c *sealed) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
-	if subject, err := bus.ParseSubject(message.Subject); err == nil && (subject.Kind == bus.KindIn || subject.Kind == bus.KindDead) {
+	if subject, err := bus.ParseSubject(message.Subject); err == nil && (subject.Kind == bus.KindIn || subject.Kind == bus.KindQuarantine) {
 		c.mu.Lock()
 		c.left--
 		refuse := c.left >= 0

@@ -25,7 +25,7 @@ func (g *graphs) bring(number int, tasks []schemas.Task) {
 	g.tb.Helper()
 	id := schemas.EffectID("request", strconv.Itoa(number))
 	body, err := schemas.Marshal(schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "graph", Type: schemas.ExecutionRequestType, Timestamp: g.now},
+		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "graph", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: g.now},
 		Payload:  schemas.RequestPayload{PlanID: id, RequestID: id, Tasks: tasks},
 	})
 	g.must(err)
@@ -33,7 +33,7 @@ func (g *graphs) bring(number int, tasks []schemas.Task) {
 		ID: id, Source: "/podium/planner", Type: schemas.TypeExecutionRequest, Time: g.now, Profile: "graph", PartitionKey: id,
 		DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
-	if len(body) > artifact.InlineLimit {
+	if len(body) > artifact.MessageInlineLimit {
 		g.must(artifact.Offload(g.tb.Context(), g.ledger.Artifacts(), &event))
 	}
 	g.put(bus.InSubject("agent", 0), &event)

@@ -36,7 +36,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 	}
 	b.link, b.weight, b.trail = schemas.LinkOf(&event, event.Data), len(event.Data), event.Trail
 	subject := bus.SessionSubject(live.id(), o.Core.Shards())
-	o.publisher.Publish(ctx, subject, &event, bus.After(live.sequence), func(now time.Time, ack bus.Ack, err error) {
+	o.publisher.Publish(ctx, subject, &event, bus.ExpectLast(live.sequence), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
 			o.stored(live, &b.record)

@@ -91,7 +91,7 @@ func openMany(tb testing.TB, core bus.Core, sessions, records int) *restore.Prof
 			update := schemas.ProgressUpdate{
 				Envelope: schemas.Envelope{
 					MessageID: schemas.EffectID(request, strconv.Itoa(record)), From: "worker", To: "supervisor",
-					Type: schemas.ProgressUpdateType, Timestamp: midnight(), InReplyTo: request,
+					Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: midnight(), InReplyTo: request,
 				},
 				Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(schemas.RunID(id, 1)), ProgressPercentage: record},
 			}

@@ -26,7 +26,7 @@ func TestAnswersKeepTheirSchema(t *testing.T) {
 		response.Payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: 9_007_199_254_740_991}
 		data, err := schemas.Marshal(response)
 		d.must(err)
-		d.must(schemas.Validate(schemas.ExecutionResponseType, data))
+		d.must(schemas.Validate(schemas.EnvelopeTypeExecutionResponse, data))
 		d.put(bus.ResponseSubject("worker", 0), &schemas.Event{
 			ID: response.MessageID, Source: "/podium/worker", Type: schemas.TypeExecutionResponse,
 			Subject: request.Subject, CausationID: request.ID, Attempt: 1, Time: d.now, DataContentType: schemas.MediaTypeJSON, Data: data,
@@ -37,7 +37,7 @@ func TestAnswersKeepTheirSchema(t *testing.T) {
 	if len(answers) != 1 {
 		t.Fatalf("%d answers", len(answers))
 	}
-	if err := schemas.Validate(schemas.ExecutionResponseType, answers[0].Data); err != nil {
+	if err := schemas.Validate(schemas.EnvelopeTypeExecutionResponse, answers[0].Data); err != nil {
 		t.Errorf("the answer is refused by whoever gets it: %v", err)
 	}
 }

@@ -83,7 +83,7 @@ func TestARequestThatComesAgain_X03(t *testing.T) {
 	request := schemas.EffectID("request", "again")
 	ask := func() {
 		body, err := schemas.Marshal(schemas.ExecutionRequest{
-			Envelope: schemas.Envelope{MessageID: request, From: "planner", To: "desk", Type: schemas.ExecutionRequestType, Timestamp: d.now},
+			Envelope: schemas.Envelope{MessageID: request, From: "planner", To: "desk", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: d.now},
 			Payload:  schemas.RequestPayload{PlanID: request, RequestID: request, Tasks: []schemas.Task{planTask("only")}},
 		})
 		d.must(err)

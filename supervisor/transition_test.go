@@ -107,7 +107,7 @@ func TestLargeRecord(t *testing.T) {
 	t.Parallel()
 	const width, at = 160, 140
 	d, id, _ := newFan(t, width)
-	text := strings.Repeat("0123456789", schemas.InlineLimit/10)
+	text := strings.Repeat("0123456789", schemas.RecordInlineLimit/10)
 	requests := d.requests("worker")
 	for i := range requests[:at] {
 		d.answer("worker", &requests[i], text)

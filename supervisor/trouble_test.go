@@ -57,7 +57,7 @@ func newSequenceDesk(tb testing.TB) *desk {
 	d := newDesk(tb, 1)
 	profile := deskProfile()
 	profile.Execution = schemas.Execution{Mode: schemas.ExecutionSequence, MaxSteps: 4}
-	profile.Complexity = &schemas.Complexities{
+	profile.Complexity = &schemas.ComplexityRules{
 		Verbs: []schemas.Keyword{
 			{Word: "calculate", Mode: schemas.ModeWord}, {Word: "summarize", Mode: schemas.ModeWord},
 		},
@@ -128,7 +128,7 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 func (d *desk) sayByReference(thread, id string) *schemas.Event {
 	d.tb.Helper()
 	body, err := schemas.Marshal(schemas.ChatReceived{
-		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", artifact.InlineLimit),
+		Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: strings.Repeat("x", artifact.MessageInlineLimit),
 	})
 	d.must(err)
 	event := &schemas.Event{

@@ -39,7 +39,7 @@ func program(t *testing.T, mode string, change ...func(*exec.Config)) *exec.Agen
 func newRequest() agent.Request {
 	return agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{
-			Envelope: schemas.Envelope{MessageID: "request-1", Type: schemas.ExecutionRequestType},
+			Envelope: schemas.Envelope{MessageID: "request-1", Type: schemas.EnvelopeTypeExecutionRequest},
 			Payload:  schemas.RequestPayload{Tasks: []schemas.Task{{TaskID: "t1", Description: "Grüße"}}},
 		},
 		Attempt: 2, EffectID: "effect-1", Run: "run-1",

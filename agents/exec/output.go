@@ -27,7 +27,7 @@ func (a *Agent) read(language string, request *agent.Request, output []byte) (sc
 	}
 	var response schemas.ExecutionResponse
 	switch {
-	case text(names["type"]) == schemas.ExecutionResponseType:
+	case text(names["type"]) == schemas.EnvelopeTypeExecutionResponse:
 		if err := schemas.Unmarshal(value, &response); err != nil {
 			return schemas.Result{}, a.unreadable(language, errors.New("the printed execution_response does not decode"))
 		}

@@ -227,7 +227,7 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	progress := s.startProgress(ctx, e, request, started)
 	_, question := request.Undeclared(schemas.KindWork)
 	leave := permit{
-		server: s, request: e, question: question, first: bus.First(e, held.delivery), log: log,
+		server: s, request: e, question: question, first: bus.IsFirstDelivery(e, held.delivery), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
 	request.permit = leave.ask

@@ -36,7 +36,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 		return bus.Message{}, false, nil
 	}
 	question := schemas.PermitRequest{Envelope: schemas.Envelope{
-		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, binding.SourceOf("")), Type: schemas.PermitRequestType,
+		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, binding.SourceOf("")), Type: schemas.EnvelopeTypePermitRequest,
 		Timestamp: now.UTC(), InReplyTo: request.ID,
 	}}
 	body, err := schemas.Marshal(question)

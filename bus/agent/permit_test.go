@@ -31,7 +31,7 @@ func (s *stage) questions(t *testing.T) (all []schemas.PermitRequest, at []time.
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = schemas.Validate(schemas.PermitRequestType, e.Data); err != nil {
+		if err = schemas.Validate(schemas.EnvelopeTypePermitRequest, e.Data); err != nil {
 			t.Errorf("%v: %s", err, e.Data)
 		}
 		var question schemas.PermitRequest

@@ -167,7 +167,7 @@ func (r *reporter) take() (update schemas.ProgressPayload, news bool) {
 func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload) {
 	s := r.server
 	update := schemas.ProgressUpdate{
-		Envelope: s.envelope(r.request, schemas.ProgressUpdateType, uuid.NewString()),
+		Envelope: s.envelope(r.request, schemas.EnvelopeTypeProgressUpdate, uuid.NewString()),
 		Payload:  payload,
 	}
 	log := s.log.With().Str("request", r.event.ID).Logger()

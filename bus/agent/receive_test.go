@@ -78,7 +78,7 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 		stop := s.receive(t, kept)
 		var reference *schemas.Artifact
 		id := s.ask(t, 1, func(e *schemas.Event) {
-			e.Data = []byte(strings.Replace(string(e.Data), `"say 1"`, `"say `+strings.Repeat("x", artifact.InlineLimit)+`"`, 1))
+			e.Data = []byte(strings.Replace(string(e.Data), `"say 1"`, `"say `+strings.Repeat("x", artifact.MessageInlineLimit)+`"`, 1))
 			if err := artifact.Offload(t.Context(), s.ledger.Artifacts(), e); err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestReceiveHandsOver_X03(t *testing.T) {
 			if event.ID != id || event.Artifact == nil || *event.Artifact != *reference || len(event.Data) != 0 {
 				t.Errorf("event %+v", event)
 			}
-			if words := kept.requests[i].Task().Description; len(words) != artifact.InlineLimit+len("say ") {
+			if words := kept.requests[i].Task().Description; len(words) != artifact.MessageInlineLimit+len("say ") {
 				t.Errorf("its words have %d bytes", len(words))
 			}
 		}

@@ -75,7 +75,7 @@ func (s *server) envelope(request *Request, kind, id string) schemas.Envelope {
 
 func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.ResponsePayload) (outgoingResponse, error) {
 	response := schemas.ExecutionResponse{
-		Envelope: s.envelope(request, schemas.ExecutionResponseType, schemas.ResponseID(e.ID)),
+		Envelope: s.envelope(request, schemas.EnvelopeTypeExecutionResponse, schemas.ResponseID(e.ID)),
 		Payload:  *payload,
 	}
 	body, err := schemas.Marshal(response)

@@ -306,7 +306,7 @@ func TestServeAnnouncesUntilItIsHeard(t *testing.T) {
 			}
 		}
 		check()
-		if err := s.ledger.Store(bus.AgentBucket).Delete(t.Context(), agentName); err != nil {
+		if err := s.ledger.KeyValue(bus.AgentBucket).Delete(t.Context(), agentName); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute) // a core that forgot it hears it again

@@ -94,7 +94,7 @@ func (s *stage) ask(t *testing.T, n int, change func(*schemas.Event)) string {
 	task.AssignedTo = agentName
 	id := schemas.RequestID(0, 1, run, task.TaskID, 1)
 	body, err := schemas.Marshal(schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: id, From: "supervisor", To: agentName, Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC()},
+		Envelope: schemas.Envelope{MessageID: id, From: "supervisor", To: agentName, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: time.Now().UTC()},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(run), RequestID: run, Tasks: []schemas.Task{task},
 			AgentAssignments: map[string][]string{agentName: {task.TaskID}}, ValidationCriteria: []string{}, Risks: []schemas.Risk{},

@@ -51,7 +51,7 @@ func (p purpose) known() bool { return p == purposeRead || p == purposePut }
 // request, the hash and the expiry, under a key of the ledger. It is safe for use
 // by several goroutines at once.
 type Grants struct {
-	store bus.Store // nil when the keys never change
+	store bus.KeyValue // nil when the keys never change
 
 	mu   sync.RWMutex
 	keys []grantKey // the newest first
@@ -69,7 +69,7 @@ type grantKey struct {
 // everybody who holds the core account has the same. It makes the first key, and
 // another one when the newest is older than 90 days.
 func OpenGrants(ctx context.Context, core bus.Core, now time.Time) (*Grants, error) {
-	g := &Grants{store: core.Store(bus.AgentBucket)}
+	g := &Grants{store: core.KeyValue(bus.AgentBucket)}
 	for {
 		keys, revision, err := g.read(ctx)
 		if err != nil {

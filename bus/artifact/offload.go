@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// InlineLimit is the size in bytes above which a body stands in the object
+	// MessageInlineLimit is the size in bytes above which a body stands in the object
 	// store and the message holds a reference.
-	InlineLimit = 256 << 10
+	MessageInlineLimit = 256 << 10
 	// MaxSize is the size in bytes above which a body is refused.
 	MaxSize = schemas.MaxBody
 )
 
-// Offload moves data over InlineLimit to the object store and leaves a reference
+// Offload moves data over MessageInlineLimit to the object store and leaves a reference
 // in the event. Smaller data stays. Over MaxSize it fails with ErrTooLarge.
 func Offload(ctx context.Context, store bus.Artifacts, e *schemas.Event) error {
 	switch {
-	case len(e.Data) <= InlineLimit:
+	case len(e.Data) <= MessageInlineLimit:
 		return nil
 	case len(e.Data) > MaxSize:
 		return fmt.Errorf("offload a %s: %w", e.Type, bus.ErrTooLarge)

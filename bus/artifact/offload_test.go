@@ -21,7 +21,7 @@ func TestClaimCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		size      int
 		offloaded bool
-	}{"Empty": {0, false}, "AtTheLimit": {artifact.InlineLimit, false}, "Above": {artifact.InlineLimit + 1, true}, "Large": {5 << 20, true}} {
+	}{"Empty": {0, false}, "AtTheLimit": {artifact.MessageInlineLimit, false}, "Above": {artifact.MessageInlineLimit + 1, true}, "Large": {5 << 20, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := bytes.Repeat([]byte("x"), c.size)

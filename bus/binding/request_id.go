@@ -16,7 +16,7 @@ import (
 // NamedRequest returns the id of the request that a message is about, though the
 // message may break its schema, or be no event at all: by its attribute causationid,
 // else by in_reply_to of its body, else by the run, the task and the attempt of
-// its attributes, in a ledger of so many shards: then it is what schemas.AttemptOf has of it, since
+// its attributes, in a ledger of so many shards: then it is what schemas.AttemptKey has of it, since
 // nothing says its epoch. Empty is none. Whoever sent it may
 // have made it up.
 func NamedRequest(m bus.Message, shards int) string {

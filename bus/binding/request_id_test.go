@@ -44,7 +44,7 @@ func TestNamedRequest(t *testing.T) {
 		"behind what is deep":  {body: `{"a": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `, "in_reply_to": "` + request + `"}`, want: request},
 		"in structured data":   {body: `{"specversion": "1.0", "data": {"in_reply_to": "` + request + `"}}`, want: request},
 		"by attribute":         {header: bus.Header{"Ce-Causationid": {request}, "ce-attempt": {"x"}}, body: `{"in_reply_to": "` + other + `"}`, want: request},
-		"by its attempt":       {header: bus.Header{"ce-subject": {run + "/t1"}, "ce-attempt": {"3"}}, body: "garbage", want: schemas.AttemptOf(request)},
+		"by its attempt":       {header: bus.Header{"ce-subject": {run + "/t1"}, "ce-attempt": {"3"}}, body: "garbage", want: schemas.AttemptKey(request)},
 		"by half an attempt":   {header: bus.Header{"ce-subject": {run}, "ce-attempt": {"3"}}},
 		"by no number":         {header: bus.Header{"ce-subject": {run + "/t1"}, "ce-attempt": {"three"}}},
 		"by an open escape":    {header: bus.Header{"ce-causationid": {"%" + request}}, body: fmt.Sprintf(`{"in_reply_to": %q}`, other), want: other},

@@ -41,17 +41,17 @@ func mustAppend(t *testing.T, core bus.Core, subject, body string) bus.Ack {
 func testAppend(t *testing.T, s System) {
 	t.Run("EachSubjectHasItsStream", func(t *testing.T) {
 		for subject, want := range map[string]string{
-			bus.InSubject("chat", 1):          bus.ShardStream(1),
-			bus.ResponseSubject("echo", 0):    bus.ShardStream(0),
-			bus.ProgressSubject("echo", 1):    bus.ShardStream(1),
-			bus.ControlSubject(0):             bus.ShardStream(0),
-			bus.ShardSubject(1):               bus.ShardStream(1),
-			bus.DeadSubject("malformed", 0):   bus.ShardStream(0),
-			subjectIn(s.Core, 1, "placed", 0): bus.ShardStream(1),
-			bus.RequestSubject("echo"):        bus.WorkStream,
-			"podium.agent.echo.response":      bus.WorkStream,
-			"podium.agent.echo.progress":      bus.WorkStream,
-			"podium.agent.echo.permit.0":      bus.ShardStream(0),
+			bus.InSubject("chat", 1):              bus.ShardStream(1),
+			bus.ResponseSubject("echo", 0):        bus.ShardStream(0),
+			bus.ProgressSubject("echo", 1):        bus.ShardStream(1),
+			bus.ControlSubject(0):                 bus.ShardStream(0),
+			bus.ShardSubject(1):                   bus.ShardStream(1),
+			bus.QuarantineSubject("malformed", 0): bus.ShardStream(0),
+			subjectIn(s.Core, 1, "placed", 0):     bus.ShardStream(1),
+			bus.RequestSubject("echo"):            bus.WorkStream,
+			"podium.agent.echo.response":          bus.WorkStream,
+			"podium.agent.echo.progress":          bus.WorkStream,
+			"podium.agent.echo.permit.0":          bus.ShardStream(0),
 		} {
 			if ack := mustAppend(t, s.Core, subject, "here"); ack.Stream != want {
 				t.Errorf("%s went to %s, want %s", subject, ack.Stream, want)
@@ -141,7 +141,7 @@ func testDoneOnce(t *testing.T, core bus.Core) {
 	for i := range count { // every other one conflicts
 		expect := bus.Expect{}
 		if i%2 == 1 {
-			expect = bus.After(1 << 40)
+			expect = bus.ExpectLast(1 << 40)
 		}
 		core.Publish(message(subject, strconv.Itoa(i)), expect, func(_ bus.Ack, err error) {
 			if calls[i].Add(1) == 1 {
@@ -165,20 +165,20 @@ func testCompareAndAppend(t *testing.T, core bus.Core) {
 	t.Helper()
 	ctx := deadline(t)
 	subject, other := subjectIn(core, 1, "cas", 0), subjectIn(core, 1, "cas", 1)
-	first, err := bus.Append(ctx, core, message(subject, "1"), bus.After(0))
+	first, err := bus.Append(ctx, core, message(subject, "1"), bus.ExpectLast(0))
 	if err != nil {
 		t.Fatalf("the first append, expecting none: %v", err)
 	}
-	if _, err := bus.Append(ctx, core, message(subject, "1 again"), bus.After(0)); !errors.Is(err, bus.ErrConflict) {
+	if _, err := bus.Append(ctx, core, message(subject, "1 again"), bus.ExpectLast(0)); !errors.Is(err, bus.ErrConflict) {
 		t.Errorf("a second first append gave %v, want ErrConflict", err)
 	}
 	mustAppend(t, core, other, "another subject of the stream")
-	second, err := bus.Append(ctx, core, message(subject, "2"), bus.After(first.Sequence))
+	second, err := bus.Append(ctx, core, message(subject, "2"), bus.ExpectLast(first.Sequence))
 	if err != nil {
 		t.Fatalf("append after %d: %v", first.Sequence, err)
 	}
 	for _, stale := range []uint64{first.Sequence, second.Sequence - 1, second.Sequence + 1, 0} {
-		if _, err := bus.Append(ctx, core, message(subject, "stale"), bus.After(stale)); !errors.Is(err, bus.ErrConflict) {
+		if _, err := bus.Append(ctx, core, message(subject, "stale"), bus.ExpectLast(stale)); !errors.Is(err, bus.ErrConflict) {
 			t.Errorf("append after %d gave %v, want ErrConflict", stale, err)
 		}
 	}
@@ -202,7 +202,7 @@ func testRace(t *testing.T, core bus.Core) {
 		var racers sync.WaitGroup
 		for racer := range 8 {
 			racers.Go(func() {
-				ack, err := bus.Append(ctx, core, message(subject, fmt.Sprint(round, racer)), bus.After(last))
+				ack, err := bus.Append(ctx, core, message(subject, fmt.Sprint(round, racer)), bus.ExpectLast(last))
 				switch {
 				case err == nil:
 					winners.Add(1)

@@ -23,9 +23,9 @@ func testBurst(t *testing.T, core bus.Core) {
 		done.Add(2 * sessions)
 		for i := range sessions {
 			body := strconv.Itoa(burst) + "." + strconv.Itoa(i)
-			expect := bus.After(last[i])
+			expect := bus.ExpectLast(last[i])
 			if conflicting(burst, i) {
-				expect = bus.After(last[i] + 1<<40)
+				expect = bus.ExpectLast(last[i] + 1<<40)
 			}
 			core.Publish(message(subjectIn(core, 0, "burst", i), body), expect, func(ack bus.Ack, err error) {
 				defer done.Done()

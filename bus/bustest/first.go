@@ -14,7 +14,7 @@ import (
 )
 
 // testFirst: who is handed the fresh copy of a request by the server that took it can
-// tell that nobody was handed it before, and nobody else can (see bus.First).
+// tell that nobody was handed it before, and nobody else can (see bus.IsFirstDelivery).
 func testFirst(t *testing.T, s System) {
 	declare(t, s, "echo", 1)
 	w := s.Worker(t, "echo")
@@ -34,7 +34,7 @@ func testFirst(t *testing.T, s System) {
 			publishRequest(t, s, "echo", test.name, test.first)
 			d := fetch(t, w, 1)[0]
 			e := decoded(t, d)
-			if d.Server() != s.Core.Server() || d.Deliveries() != 1 || bus.First(&e, d) != test.want {
+			if d.Server() != s.Core.Server() || d.Deliveries() != 1 || bus.IsFirstDelivery(&e, d) != test.want {
 				t.Errorf("delivery %d by %q of a copy for %q is believed to be the first: %t", d.Deliveries(), d.Server(), e.First, !test.want)
 			}
 			ack(t, d)
@@ -46,7 +46,7 @@ func testFirst(t *testing.T, s System) {
 			t.Fatal(err)
 		}
 		again := fetch(t, w, 1)[0]
-		if e := decoded(t, again); again.Deliveries() != 2 || bus.First(&e, again) {
+		if e := decoded(t, again); again.Deliveries() != 2 || bus.IsFirstDelivery(&e, again) {
 			t.Errorf("delivery %d is believed to be the first", again.Deliveries())
 		}
 		ack(t, again)
@@ -95,7 +95,7 @@ func publishRequest(t *testing.T, s System, agent, name, first string) {
 		DataContentType: schemas.MediaTypeJSON, CorrelationID: run, Attempt: 1, EffectID: schemas.EffectID(run, "t1"),
 		ReplyTo: bus.ResponseSubject(agent, 0), Permit: schemas.PermitID(id), First: first,
 		Data: marshal(t, schemas.ExecutionRequest{
-			Envelope: schemas.Envelope{MessageID: id, From: "supervisor", To: agent, Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC()},
+			Envelope: schemas.Envelope{MessageID: id, From: "supervisor", To: agent, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: time.Now().UTC()},
 			Payload: schemas.RequestPayload{
 				PlanID: schemas.PlanID(run), RequestID: run, AgentAssignments: map[string][]string{agent: {"t1"}},
 				ValidationCriteria: []string{}, Risks: []schemas.Risk{},

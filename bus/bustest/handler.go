@@ -114,7 +114,7 @@ func (c *conversation) request(t *testing.T) (schemas.ExecutionRequest, schemas.
 	request := schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.RequestID(1, 1, run, task.TaskID, 1), From: "supervisor", To: c.Agent,
-			Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC(),
+			Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: time.Now().UTC(),
 		},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(run), RequestID: run, Tasks: []schemas.Task{task},
@@ -140,7 +140,7 @@ func (c *conversation) permit(t *testing.T) {
 		defer close(stopped)
 		for m, err := bus.Next(ctx, r); err == nil; m, err = bus.Next(ctx, r) {
 			e, err := binding.Decode(m)
-			if err != nil || schemas.Validate(schemas.PermitRequestType, e.Data) != nil {
+			if err != nil || schemas.Validate(schemas.EnvelopeTypePermitRequest, e.Data) != nil {
 				t.Errorf("the question for a permit is not valid: %s", m.Body)
 				continue
 			}
@@ -231,7 +231,7 @@ func (c *conversation) understand(t *testing.T, m bus.Message) spoken {
 	if err := artifact.Resolve(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)
 	}
-	if err := schemas.Validate(schemas.ExecutionResponseType, e.Data); err != nil {
+	if err := schemas.Validate(schemas.EnvelopeTypeExecutionResponse, e.Data); err != nil {
 		t.Errorf("the response is not valid: %v\n%s", err, e.Data)
 	}
 	s := spoken{event: e}
@@ -289,7 +289,7 @@ func (c *conversation) checkProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := schemas.Validate(schemas.ProgressUpdateType, e.Data); err != nil {
+		if err := schemas.Validate(schemas.EnvelopeTypeProgressUpdate, e.Data); err != nil {
 			t.Errorf("the progress is not valid: %v\n%s", err, e.Data)
 		}
 		var update schemas.ProgressUpdate

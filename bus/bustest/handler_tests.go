@@ -90,7 +90,7 @@ func testStructuredRequest(t *testing.T, c *conversation) {
 
 func testLargeRequest(t *testing.T, c *conversation) {
 	request, e := c.request(t)
-	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.InlineLimit)}
+	request.Payload.ValidationCriteria = []string{strings.Repeat("x", artifact.MessageInlineLimit)}
 	e.Data = marshal(t, request)
 	if err := artifact.Offload(deadline(t), c.Core.Artifacts(), &e); err != nil {
 		t.Fatal(err)

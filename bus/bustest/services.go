@@ -294,7 +294,7 @@ func testBreakers(t *testing.T, s System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := s.Core.Store(bus.AgentBucket)
+	store := s.Core.KeyValue(bus.AgentBucket)
 	for key, value := range map[string]string{registry.BreakerKey("absent"): string(body), "cursor.forwarder": "17"} {
 		if _, err = store.Put(ctx, key, []byte(value)); err != nil {
 			t.Fatal(err)

@@ -20,20 +20,20 @@ import (
 
 func testStore(t *testing.T, s System) {
 	for _, bucket := range []string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
-		t.Run(bucket, func(t *testing.T) { testBucket(t, s.Core.Store(bucket)) })
+		t.Run(bucket, func(t *testing.T) { testBucket(t, s.Core.KeyValue(bucket)) })
 	}
 	t.Run("BucketsAreApart", func(t *testing.T) {
 		ctx := deadline(t)
-		if _, err := s.Core.Store(bus.AgentBucket).Put(ctx, "apart", []byte("agents")); err != nil {
+		if _, err := s.Core.KeyValue(bus.AgentBucket).Put(ctx, "apart", []byte("agents")); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Core.Store(bus.MailboxBucket).Get(ctx, "apart"); !errors.Is(err, bus.ErrNotFound) {
+		if _, _, err := s.Core.KeyValue(bus.MailboxBucket).Get(ctx, "apart"); !errors.Is(err, bus.ErrNotFound) {
 			t.Errorf("a key of one bucket in another: %v, want ErrNotFound", err)
 		}
 	})
 }
 
-func testBucket(t *testing.T, store bus.Store) {
+func testBucket(t *testing.T, store bus.KeyValue) {
 	t.Helper()
 	ctx := deadline(t)
 	if keys, err := store.Keys(ctx); err != nil || len(keys) != 0 {
@@ -85,7 +85,7 @@ func testBucket(t *testing.T, store bus.Store) {
 	testStoreRace(ctx, t, store)
 }
 
-func testKeys(ctx context.Context, t *testing.T, store bus.Store) {
+func testKeys(ctx context.Context, t *testing.T, store bus.KeyValue) {
 	t.Helper()
 	for _, key := range []string{"b", "a.2", "a-1", "c/1"} {
 		if _, err := store.Put(ctx, key, []byte(key)); err != nil {
@@ -98,7 +98,7 @@ func testKeys(ctx context.Context, t *testing.T, store bus.Store) {
 	}
 }
 
-func testStoreRace(ctx context.Context, t *testing.T, store bus.Store) {
+func testStoreRace(ctx context.Context, t *testing.T, store bus.KeyValue) {
 	t.Helper()
 	revision := uint64(0)
 	for round := range 10 {

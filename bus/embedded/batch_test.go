@@ -29,7 +29,7 @@ func atOnce(t *testing.T, c *jetstream.Core, from, count int) int {
 	stored := 0
 	done.Add(count)
 	for i := range count {
-		c.Publish(records[i], bus.After(0), func(_ bus.Ack, err error) {
+		c.Publish(records[i], bus.ExpectLast(0), func(_ bus.Ack, err error) {
 			defer done.Done()
 			mu.Lock()
 			defer mu.Unlock()

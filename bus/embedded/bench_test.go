@@ -82,7 +82,7 @@ func BenchmarkAppend(b *testing.B) {
 			group.Go(func() {
 				last := uint64(0)
 				for range work {
-					ack, err := bus.Append(b.Context(), c, message, bus.After(last))
+					ack, err := bus.Append(b.Context(), c, message, bus.ExpectLast(last))
 					if err != nil {
 						b.Error(err)
 						return
@@ -121,7 +121,7 @@ func BenchmarkGroupCommit(b *testing.B) {
 					done.Add(count)
 					for i := range count {
 						message.Subject = bus.SessionSubject(schemas.SessionID("bench", strconv.Itoa(i)), 1)
-						c.Publish(message, bus.After(last[i]), func(ack bus.Ack, err error) {
+						c.Publish(message, bus.ExpectLast(last[i]), func(ack bus.Ack, err error) {
 							defer done.Done()
 							last[i] = ack.Sequence
 							if err != nil {

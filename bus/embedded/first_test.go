@@ -41,7 +41,7 @@ func TestARestartedServerIsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := deliveries[0]
-	if read, err := binding.Decode(d.Message()); err != nil || read.First != before || before == "" || d.Deliveries() != 1 || bus.First(&read, d) {
+	if read, err := binding.Decode(d.Message()); err != nil || read.First != before || before == "" || d.Deliveries() != 1 || bus.IsFirstDelivery(&read, d) {
 		t.Errorf("delivery %d by %q of a request for %q, %v", d.Deliveries(), d.Server(), before, err)
 	}
 	awaitConnection(t, c)

@@ -89,7 +89,7 @@ func TestNothingTakesTheRoomOfAnother(t *testing.T) {
 	}
 	publish("a request beside many artifacts", bus.RequestSubject("alpha"), 512<<10)
 	publish("a record beside many artifacts", bus.SessionSubject(sessionOn(0), 2), 512<<10)
-	if _, err := c.Store(bus.AgentBucket).Put(t.Context(), "alpha", []byte("here")); err != nil {
+	if _, err := c.KeyValue(bus.AgentBucket).Put(t.Context(), "alpha", []byte("here")); err != nil {
 		t.Error(err)
 	}
 }

@@ -167,7 +167,7 @@ func TestGateTakesHeadersOfEventsOnly_G40(t *testing.T) {
 	t.Parallel()
 	server, c := strangers(t)
 	victim := bus.Message{Subject: bus.SessionSubject(sessionOn(0), 2), Body: []byte("the victim's")}
-	if _, err := bus.Append(t.Context(), c, victim, bus.After(0)); err != nil {
+	if _, err := bus.Append(t.Context(), c, victim, bus.ExpectLast(0)); err != nil {
 		t.Fatal(err)
 	}
 	alpha := intrude(t, server)

@@ -30,9 +30,9 @@ func TestHoldRefusesAllThatIsStored(t *testing.T) {
 			_, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.ControlSubject(0)}, bus.Expect{})
 			return err
 		},
-		"put":    func() error { _, err := c.Store(bus.AgentBucket).Put(t.Context(), "alpha", nil); return err },
-		"update": func() error { _, err := c.Store(bus.AgentBucket).Update(t.Context(), "beta", nil, 0); return err },
-		"delete": func() error { return c.Store(bus.AgentBucket).Delete(t.Context(), "beta") },
+		"put":    func() error { _, err := c.KeyValue(bus.AgentBucket).Put(t.Context(), "alpha", nil); return err },
+		"update": func() error { _, err := c.KeyValue(bus.AgentBucket).Update(t.Context(), "beta", nil, 0); return err },
+		"delete": func() error { return c.KeyValue(bus.AgentBucket).Delete(t.Context(), "beta") },
 		"artifact": func() error {
 			_, err := c.Artifacts().Put(t.Context(), bytes.NewReader([]byte("an artifact")), "text/plain")
 			return err

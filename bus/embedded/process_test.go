@@ -77,7 +77,7 @@ type chain struct {
 func (c *chain) append(ctx context.Context, body string) error {
 	for {
 		message := bus.Message{Subject: c.subject, Body: []byte(body)}
-		acknowledged, err := bus.Append(ctx, c.core, message, bus.After(c.last))
+		acknowledged, err := bus.Append(ctx, c.core, message, bus.ExpectLast(c.last))
 		switch {
 		case err == nil:
 			c.last = acknowledged.Sequence

@@ -31,7 +31,7 @@ func TestRefusedByTheClient(t *testing.T) {
 					if i == at {
 						record.Header = header
 					}
-					c.Publish(record, bus.After(0), func(_ bus.Ack, err error) {
+					c.Publish(record, bus.ExpectLast(0), func(_ bus.Ack, err error) {
 						defer done.Done()
 						errs[i] = err
 					})

@@ -309,7 +309,7 @@ func TestGuessedMessageID(t *testing.T) {
 	before := holdings(t, c)[bus.ShardStream(0)]
 	header := bus.Header{"Nats-Msg-Id": {id}, "nats-msg-id": {id}, "ce-id": {id}}
 	session := bus.Message{Subject: bus.SessionSubject(sessionOn(0), 2), Header: header}
-	if _, err := bus.Append(t.Context(), c, session, bus.After(0)); err != nil {
+	if _, err := bus.Append(t.Context(), c, session, bus.ExpectLast(0)); err != nil {
 		t.Errorf("an append behind a guessed id: %v", err)
 	}
 	response := bus.Message{Subject: bus.ResponseSubject("beta", 0), Header: header}

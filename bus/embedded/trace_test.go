@@ -24,7 +24,7 @@ func TestTracesReachNobodyElse_G40(t *testing.T) {
 		t.Fatal(err)
 	}
 	registered := func() uint64 {
-		_, revision, err := c.Store(bus.AgentBucket).Get(t.Context(), "beta")
+		_, revision, err := c.KeyValue(bus.AgentBucket).Get(t.Context(), "beta")
 		if err != nil {
 			t.Fatal(err)
 		}

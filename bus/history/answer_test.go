@@ -93,7 +93,7 @@ func putResponse(t *testing.T, core bus.Core, session string, result *schemas.Re
 	body, err := schemas.Marshal(schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID("r"), InReplyTo: schemas.PlanID("r"), From: "calculator", To: "supervisor",
-			Type: schemas.ExecutionResponseType,
+			Type: schemas.EnvelopeTypeExecutionResponse,
 		},
 		Payload: schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: schemas.PlanID("r"), Result: result},
 	})

@@ -140,7 +140,7 @@ func (i *Intake) admitted(ctx context.Context, adapter string, e schemas.Event) 
 	if err := i.admit(ctx, shard); err != nil {
 		return submission{}, err
 	}
-	if len(e.Data) > artifact.InlineLimit {
+	if len(e.Data) > artifact.MessageInlineLimit {
 		i.used.Add(bus.ArtifactStream, len(e.Data))
 	}
 	if err := artifact.Offload(ctx, i.core.Artifacts(), &e); err != nil {

@@ -82,7 +82,7 @@ func TestIntakeOffloadsLargeBodies(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
 	e := incoming("1", "k")
-	e.Data = []byte(`"` + strings.Repeat("x", artifact.InlineLimit) + `"`)
+	e.Data = []byte(`"` + strings.Repeat("x", artifact.MessageInlineLimit) + `"`)
 	receipt, err := intake.NewIntake(ledger).Submit(t.Context(), "mail", e)
 	if err != nil {
 		t.Fatal(err)
@@ -132,12 +132,12 @@ func TestIntakeRefuses(t *testing.T) {
 func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const limit = 100 * artifact.InlineLimit
+		const limit = 100 * artifact.MessageInlineLimit
 		ledger := memory.New(1, memory.WithMaxBytes(limit))
 		adapter := intake.NewIntake(ledger)
 		large, taken := incoming("1", "k"), 0
 		for ; ; taken++ {
-			large.Data = append(make([]byte, artifact.InlineLimit), strconv.Itoa(taken)...)
+			large.Data = append(make([]byte, artifact.MessageInlineLimit), strconv.Itoa(taken)...)
 			_, err := adapter.Submit(t.Context(), "chat", large)
 			if err != nil {
 				if !errors.Is(err, bus.ErrFull) || !strings.Contains(err.Error(), "large messages") {
@@ -155,10 +155,10 @@ func TestIntakeLeavesRoomForArtifacts(t *testing.T) {
 		if _, err := adapter.Submit(t.Context(), "chat", incoming("2", "k")); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("a small one: %v", err)
 		}
-		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*artifact.InlineLimit)), ""); err != nil {
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 9*artifact.MessageInlineLimit)), ""); err != nil {
 			t.Errorf("an answer finds no room: %v", err)
 		}
-		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 2*artifact.InlineLimit)), ""); !errors.Is(err, bus.ErrFull) {
+		if _, err := ledger.Artifacts().Put(t.Context(), bytes.NewReader(make([]byte, 2*artifact.MessageInlineLimit)), ""); !errors.Is(err, bus.ErrFull) {
 			t.Errorf("more than fits: %v", err)
 		}
 	})

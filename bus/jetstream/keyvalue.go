@@ -63,9 +63,9 @@ type store struct {
 	bucket string
 }
 
-// Store implements bus.Core. The keys of a bucket are made of letters, digits and
+// KeyValue implements bus.Core. The keys of a bucket are made of letters, digits and
 // "-", "_", "/", "=", "."; any other is an error.
-func (c *Core) Store(bucket string) bus.Store { return &store{core: c, bucket: bucket} }
+func (c *Core) KeyValue(bucket string) bus.KeyValue { return &store{core: c, bucket: bucket} }
 
 // with runs one operation on the bucket.
 func (s *store) with(ctx context.Context, op string, run func(context.Context, jetstream.KeyValue) error) error {

@@ -59,7 +59,7 @@ func (c *Core) Last(ctx context.Context, subject string) (bus.Message, error) {
 // coreWrites reports whether nobody but the core can publish to a kind of subject.
 func coreWrites(kind bus.Kind) bool {
 	switch kind {
-	case bus.KindSession, bus.KindShard, bus.KindControl, bus.KindIn, bus.KindDead, bus.KindRequest:
+	case bus.KindSession, bus.KindShard, bus.KindControl, bus.KindIn, bus.KindQuarantine, bus.KindRequest:
 		return true
 	case bus.KindResponse, bus.KindProgress, bus.KindPermit:
 		return false

@@ -148,7 +148,7 @@ func muted(t *testing.T, server *mute) (*publisher, *nats.Conn) {
 func publishMany(p *publisher, w *witness) {
 	for i := range w.calls {
 		session := fmt.Sprintf("podium.session.0.%d", i)
-		p.publish(bus.Message{Subject: session}, bus.After(0), w.of(i))
+		p.publish(bus.Message{Subject: session}, bus.ExpectLast(0), w.of(i))
 	}
 }
 

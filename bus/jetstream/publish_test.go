@@ -95,7 +95,7 @@ func TestCutWhileSending(t *testing.T) {
 	begun, told := make(chan struct{}, 1), make(chan error, 2)
 	server := &mute{deaf: begun}
 	p, connection := muted(t, server)
-	go p.publish(bus.Message{Subject: "podium.session.0.x", Body: make([]byte, 512<<10)}, bus.After(0), func(_ bus.Ack, err error) { told <- err })
+	go p.publish(bus.Message{Subject: "podium.session.0.x", Body: make([]byte, 512<<10)}, bus.ExpectLast(0), func(_ bus.Ack, err error) { told <- err })
 	<-begun
 	server.cut()
 	if err := <-told; !bus.Temporary(err) {

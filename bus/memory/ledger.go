@@ -143,8 +143,8 @@ func (l *Ledger) stream(name string) (*stream, error) {
 	return nil, fmt.Errorf("stream %s: %w", name, bus.ErrNotFound)
 }
 
-// Store implements bus.Core.
-func (l *Ledger) Store(bucket string) bus.Store {
+// KeyValue implements bus.Core.
+func (l *Ledger) KeyValue(bucket string) bus.KeyValue {
 	if s, ok := l.buckets[bucket]; ok {
 		return s
 	}

@@ -118,7 +118,7 @@ func TestWhatWasPublishedIsOutOfTheCallersHands(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	if _, _, err := ledger.Store("OTHER").Get(t.Context(), "k"); !errors.Is(err, bus.ErrNotFound) {
+	if _, _, err := ledger.KeyValue("OTHER").Get(t.Context(), "k"); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("a bucket that is not there: %v", err)
 	}
 	if _, err := ledger.Read(t.Context(), "OTHER", 1); !errors.Is(err, bus.ErrNotFound) {

@@ -43,7 +43,7 @@ func (s *store) check(key string) error {
 	return nil
 }
 
-// Get implements bus.Store.
+// Get implements bus.KeyValue.
 func (s *store) Get(_ context.Context, key string) ([]byte, uint64, error) {
 	if err := s.check(key); err != nil {
 		return nil, 0, err
@@ -57,7 +57,7 @@ func (s *store) Get(_ context.Context, key string) ([]byte, uint64, error) {
 	return bytes.Clone(v.bytes), v.revision, nil
 }
 
-// Put implements bus.Store.
+// Put implements bus.KeyValue.
 func (s *store) Put(_ context.Context, key string, content []byte) (uint64, error) {
 	if err := s.check(key); err != nil {
 		return 0, err
@@ -67,7 +67,7 @@ func (s *store) Put(_ context.Context, key string, content []byte) (uint64, erro
 	return s.set(key, content), nil
 }
 
-// Update implements bus.Store.
+// Update implements bus.KeyValue.
 func (s *store) Update(_ context.Context, key string, content []byte, revision uint64) (uint64, error) {
 	if err := s.check(key); err != nil {
 		return 0, err
@@ -86,7 +86,7 @@ func (s *store) set(key string, content []byte) uint64 {
 	return s.revision
 }
 
-// Delete implements bus.Store.
+// Delete implements bus.KeyValue.
 func (s *store) Delete(_ context.Context, key string) error {
 	if err := s.check(key); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// Keys implements bus.Store.
+// Keys implements bus.KeyValue.
 func (s *store) Keys(context.Context) ([]string, error) {
 	if s.missing != "" {
 		return nil, fmt.Errorf("bucket %s: %w", s.missing, bus.ErrNotFound)

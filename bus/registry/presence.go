@@ -25,7 +25,7 @@ type Presence struct {
 // it does.
 func PresenceOf(ctx context.Context, core bus.Core, agent string, now time.Time) (Presence, error) {
 	var presence Presence
-	kept, _, err := core.Store(bus.AgentBucket).Get(ctx, agent)
+	kept, _, err := core.KeyValue(bus.AgentBucket).Get(ctx, agent)
 	switch {
 	case err == nil:
 		var entry schemas.Agent

@@ -58,7 +58,7 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 	if config.Quota == nil {
 		config.Quota = unbounded{}
 	}
-	r := registry{store: core.Store(bus.AgentBucket), clock: config.Clock, reserved: config.Reserved, quota: config.Quota}
+	r := registry{store: core.KeyValue(bus.AgentBucket), clock: config.Clock, reserved: config.Reserved, quota: config.Quota}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	grants, err := artifact.OpenGrants(ctx, core, config.Clock())
@@ -99,7 +99,7 @@ func (unbounded) Heartbeat(string) error    { return nil }
 func (unbounded) Store(string, int64) error { return nil }
 
 type registry struct {
-	store    bus.Store
+	store    bus.KeyValue
 	clock    func() time.Time
 	reserved []Reservation
 	quota    Quota
@@ -187,7 +187,7 @@ func BreakerAgent(key string) (agent string, ok bool) {
 // those that have a breaker although they never have: of these nothing but name
 // and breaker is known. Every breaker says its state.
 func Agents(ctx context.Context, core bus.Core) ([]schemas.Agent, error) {
-	store := core.Store(bus.AgentBucket)
+	store := core.KeyValue(bus.AgentBucket)
 	keys, err := store.Keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the agents: %w", err)

@@ -246,7 +246,7 @@ func TestRouteExplains_O16(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	names := strings.Fields(in(t, "", "schema").succeeds(t).stdout)
-	for _, name := range []string{"config", schemas.ExecutionRequestType, schemas.ExecutionResponseType, schemas.ProgressUpdateType, "email_received", "chat_received", "task_plan"} {
+	for _, name := range []string{"config", schemas.EnvelopeTypeExecutionRequest, schemas.EnvelopeTypeExecutionResponse, schemas.EnvelopeTypeProgressUpdate, "email_received", "chat_received", "task_plan"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s is not listed", name)
 		}

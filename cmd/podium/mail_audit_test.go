@@ -188,7 +188,7 @@ func (i *deployment) forgeLowWater(uid uint32) {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	store := ledger.Core.Store(bus.MailboxBucket)
+	store := ledger.Core.KeyValue(bus.MailboxBucket)
 	keys, err := store.Keys(i.t.Context())
 	if err != nil {
 		i.t.Fatal(err)

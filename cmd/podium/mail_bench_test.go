@@ -178,7 +178,7 @@ func benchAdapter(b *testing.B, core *jetstream.Core, watched *watchedIntake, se
 		},
 		Profile: "desk", Since: time.Unix(0, 0), Spool: b.TempDir(),
 	}, imap.Dependencies{
-		Intake: watched, Core: core, Store: core.Store(bus.MailboxBucket), Log: zerolog.Nop(),
+		Intake: watched, Core: core, Store: core.KeyValue(bus.MailboxBucket), Log: zerolog.Nop(),
 	})
 	if err != nil {
 		b.Fatal(err)

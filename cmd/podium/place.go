@@ -69,7 +69,7 @@ func (e *environment) served(ledger *installation.Ledger) (bool, error) {
 	if e.nats == nil {
 		return false, nil
 	}
-	_, lives, err := lease.Find(e.ctx, ledger.Core.Store(bus.LeaseBucket))
+	_, lives, err := lease.Find(e.ctx, ledger.Core.KeyValue(bus.LeaseBucket))
 	return lives, err
 }
 

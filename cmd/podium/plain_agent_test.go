@@ -112,7 +112,7 @@ func (c *clerk) example(kind string, n int, r plainRequest, change ...func(paylo
 		c.t.Fatal(err)
 	}
 	message["message_id"] = uuid.NewSHA1(uuid.MustParse(r.MessageID), []byte(kind+strconv.Itoa(n))).String()
-	if kind == schemas.PermitRequestType {
+	if kind == schemas.EnvelopeTypePermitRequest {
 		message["message_id"] = uuid.NewString()
 	}
 	message["from"], message["to"], message["in_reply_to"] = c.name, r.From, r.MessageID
@@ -137,7 +137,7 @@ func text(words string) func(map[string]any) {
 // answers ends a request with words.
 func (c *clerk) answers(r plainRequest, words string) {
 	c.t.Helper()
-	c.publish(r.replyTo, c.example(schemas.ExecutionResponseType, 0, r, text(words)))
+	c.publish(r.replyTo, c.example(schemas.EnvelopeTypeExecutionResponse, 0, r, text(words)))
 	c.acknowledge(r)
 }
 
@@ -232,7 +232,7 @@ func (c *clerk) binds() {
 	if err := json.Unmarshal(message.Data(), &request); err != nil {
 		t.Fatal(err)
 	}
-	c.publish(request.replyTo, c.example(schemas.ExecutionResponseType, 0, request))
+	c.publish(request.replyTo, c.example(schemas.EnvelopeTypeExecutionResponse, 0, request))
 	if err := message.DoubleAck(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -255,11 +255,11 @@ func (c *clerk) works() {
 		t.Fatal(err)
 	}
 	progress := strings.Replace(request.replyTo, ".response", ".progress", 1)
-	c.publish(progress, c.example(schemas.ProgressUpdateType, 0, request))
+	c.publish(progress, c.example(schemas.EnvelopeTypeProgressUpdate, 0, request))
 	sending.says(t, "reading about otters")
 	refusals := 0
 	for n := 0; n < 500 && refusals == 0; n++ {
-		message := strings.Replace(c.example(schemas.ProgressUpdateType, 0, request), "reading", "reading page "+strconv.Itoa(n), 1)
+		message := strings.Replace(c.example(schemas.EnvelopeTypeProgressUpdate, 0, request), "reading", "reading page "+strconv.Itoa(n), 1)
 		message = regexp.MustCompile(`"message_id":"[^"]*"`).ReplaceAllString(message, `"message_id":"`+uuid.NewString()+`"`)
 		for c.outcome(progress, message) == 503 { // the same again, until it is stored
 			refusals++
@@ -269,7 +269,7 @@ func (c *clerk) works() {
 	if refusals == 0 {
 		t.Error("no progress was refused")
 	}
-	body := c.example(schemas.ExecutionResponseType, 0, request)
+	body := c.example(schemas.EnvelopeTypeExecutionResponse, 0, request)
 	first, err := c.conn.Request(request.replyTo, []byte(body), patience)
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func (c *clerk) expired(r plainRequest) bool {
 func (c *clerk) fails() {
 	t := c.t
 	sending, first := c.asks("--profile", "desk", "Try this")
-	c.publish(first.replyTo, c.example(schemas.ExecutionResponseType, 1, first))
+	c.publish(first.replyTo, c.example(schemas.EnvelopeTypeExecutionResponse, 1, first))
 	c.acknowledge(first)
 	second := c.pull()
 	if h := second.message.Header; second.MessageID == first.MessageID || h.Get("ce-attempt") != "2" || h.Get("ce-effectid") != first.message.Header.Get("ce-effectid") {
@@ -339,7 +339,7 @@ func (c *clerk) isAskedAgain() {
 	if again.MessageID != first.MessageID || handedOut(first) != "1" || handedOut(again) != "2" {
 		t.Errorf("asked as %s (%s), then as %s (%s)", first.MessageID, first.message.Reply, again.MessageID, again.message.Reply)
 	}
-	c.publish(again.replyTo, c.example(schemas.ExecutionResponseType, 0, again, text("answered twice")))
+	c.publish(again.replyTo, c.example(schemas.EnvelopeTypeExecutionResponse, 0, again, text("answered twice")))
 	if err := again.message.Respond([]byte(`-NAK {"delay": 50000000}`)); err != nil { // as if it had died here
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func (c *clerk) skips() {
 func (c *clerk) isCancelled() {
 	t := c.t
 	sending, request := c.asks("--profile", "desk", "Never mind")
-	c.publish(strings.Replace(request.replyTo, ".response", ".progress", 1), c.example(schemas.ProgressUpdateType, 0, request))
+	c.publish(strings.Replace(request.replyTo, ".response", ".progress", 1), c.example(schemas.EnvelopeTypeProgressUpdate, 0, request))
 	run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
 	c.i.podium("runs", "cancel", run).succeeds(t)
 	for {
@@ -401,7 +401,7 @@ func (c *clerk) isMisread() {
 	if task := c.i.run(run).Tasks[0]; task.State != workflow.TaskDispatched || task.Attempt != 1 {
 		t.Errorf("the task is %+v", task)
 	}
-	c.publish(request.replyTo, c.example(schemas.ExecutionResponseType, 0, request, func(payload map[string]any) { payload["status"] = "splendid" }))
+	c.publish(request.replyTo, c.example(schemas.EnvelopeTypeExecutionResponse, 0, request, func(payload map[string]any) { payload["status"] = "splendid" }))
 	c.acknowledge(request)
 	second := c.pull()
 	if second.message.Header.Get("ce-attempt") != "2" {
@@ -484,7 +484,7 @@ func (c *clerk) passesFiles() {
 	sending, draw := c.asks("--profile", "desk", "--plan", plan)
 	content := []byte(strings.Repeat("otters ", 100_000)) // more than one piece
 	kept := c.puts(content)
-	answer := c.example(schemas.ExecutionResponseType, 2, draw)
+	answer := c.example(schemas.EnvelopeTypeExecutionResponse, 2, draw)
 	for old, value := range map[string]string{`"size":5`: fmt.Sprintf(`"size":%d`, kept.Size), `"sha256":"[^"]*"`: `"sha256":"` + kept.SHA256 + `"`, `"grant":"[^"]*"`: `"grant":"` + kept.Grant + `"`} {
 		answer = regexp.MustCompile(old).ReplaceAllLiteralString(answer, value)
 	}
@@ -548,7 +548,7 @@ func (c *clerk) refersToBodies() {
 	if body := c.gets(asked.Get("ce-id"), hash, asked.Get("ce-datagrant")); json.Unmarshal(body, &request) != nil || request.MessageID != asked.Get("ce-id") || strconv.Itoa(len(body)) != asked.Get("ce-datasize") {
 		t.Fatalf("the request in the store has %d bytes", len(body))
 	}
-	body := c.example(schemas.ExecutionResponseType, 0, request, text(strings.Repeat("otters ", 160_000)))
+	body := c.example(schemas.EnvelopeTypeExecutionResponse, 0, request, text(strings.Repeat("otters ", 160_000)))
 	kept := c.puts([]byte(body))
 	var envelope struct {
 		MessageID string `json:"message_id"`
@@ -579,7 +579,7 @@ func (c *clerk) asksForPermits() {
 			run, _, _ := strings.Cut(request.message.Header.Get("ce-subject"), "/")
 			c.i.podium("runs", "cancel", run).succeeds(t)
 		}
-		question := courier.example(schemas.PermitRequestType, 0, request)
+		question := courier.example(schemas.EnvelopeTypePermitRequest, 0, request)
 		var answer schemas.PermitAnswer
 		eventually(t, "there is an answer", func() bool {
 			courier.publish(strings.Replace(request.replyTo, ".response", ".permit", 1), question)

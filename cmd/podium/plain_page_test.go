@@ -19,7 +19,7 @@ func TestRequestOfTheDocumentation(t *testing.T) {
 	i.up()
 	core := connectBy(t, i.instance().NATS, filepath.Join(i.data, "credentials", "core.nk"), "core")
 	answered := core.hears("podium.agent.office.response")
-	asked := pageOf(t, "nats.md").bodies[schemas.ExecutionRequestType]
+	asked := pageOf(t, "nats.md").bodies[schemas.EnvelopeTypeExecutionRequest]
 	if len(asked) != 1 {
 		t.Fatalf("the page has %d requests", len(asked))
 	}

@@ -238,7 +238,7 @@ func (i *deployment) ended() (count int) {
 // setBackCursor makes the ledger of each mailbox what it was before anything was taken, as
 // a loss of power may.
 func setBackCursor(ctx context.Context, ledger *installation.Ledger) error {
-	store := ledger.Core.Store(bus.MailboxBucket)
+	store := ledger.Core.KeyValue(bus.MailboxBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
 		value, revision, getting := store.Get(ctx, key)

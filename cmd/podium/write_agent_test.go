@@ -431,7 +431,7 @@ func TestRealRequestOfThePage(t *testing.T) {
 	i.up()
 	i.podium("send", "--profile", "desk", "A report about otters, please").succeeds(t)
 	request := connectPlain(t, i, "clerk").pull()
-	page := pageOf(t, "write-an-agent.md").bodies[schemas.ExecutionRequestType]
+	page := pageOf(t, "write-an-agent.md").bodies[schemas.EnvelopeTypeExecutionRequest]
 	if len(page) != 1 {
 		t.Fatalf("the page has %d requests", len(page))
 	}

@@ -279,7 +279,7 @@ func TestUnreadableIsQuarantined_X06(t *testing.T) {
 		t.Fatalf("status %d: %s", recorder.Code, recorder.Body)
 	}
 	var kept []schemas.Quarantined
-	for message, err := range ledger.Scan(t.Context(), bus.ShardStream(0), 1, bus.DeadSubject(schemas.QuarantineMalformed, 0)) {
+	for message, err := range ledger.Scan(t.Context(), bus.ShardStream(0), 1, bus.QuarantineSubject(schemas.QuarantineMalformed, 0)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func (d *Adapter) keep(ctx context.Context, id string, shard int, kept schemas.Q
 	if err = artifact.Offload(ctx, d.core.Artifacts(), &event); err != nil {
 		return intake.Receipt{}, err
 	}
-	message, err := binding.Encode(bus.DeadSubject(schemas.QuarantineMalformed, shard), &event)
+	message, err := binding.Encode(bus.QuarantineSubject(schemas.QuarantineMalformed, shard), &event)
 	if err != nil {
 		return intake.Receipt{}, err
 	}

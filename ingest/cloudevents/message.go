@@ -97,7 +97,7 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 	if mediaType, _ := dataMedia(e); mediaType != schemas.MediaTypeJSON {
 		return &Fault{Attribute: attrContentType, Detail: "an execution_request is " + schemas.MediaTypeJSON, format: true}
 	}
-	if err := schemas.Validate(schemas.ExecutionRequestType, e.Data()); err != nil {
+	if err := schemas.Validate(schemas.EnvelopeTypeExecutionRequest, e.Data()); err != nil {
 		fault := &Fault{Attribute: attrData, Detail: "it is not an execution_request"}
 		if invalid, ok := errors.AsType[*validation.Error](err); ok {
 			fault.Pointer, fault.Detail = problem.Fragment(invalid.Pointer), invalid.Reason

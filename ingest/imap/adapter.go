@@ -36,8 +36,8 @@ type Submitter interface {
 // Dependencies are what an adapter works with.
 type Dependencies struct {
 	Intake Submitter
-	Core   bus.Core  // where events and artifacts stand
-	Store  bus.Store // of bus.MailboxBucket
+	Core   bus.Core     // where events and artifacts stand
+	Store  bus.KeyValue // of bus.MailboxBucket
 	Log    zerolog.Logger
 	// Dial opens a connection; nil is the one over TCP that Config describes.
 	Dial func(ctx context.Context) (connection.MailSource, error)

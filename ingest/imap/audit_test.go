@@ -57,7 +57,7 @@ func (f *fixture) quarantine(tb testing.TB, e schemas.Event) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			f.append(tb, bus.DeadSubject(schemas.QuarantineUnroutable, shard), schemas.TypeQuarantined, body)
+			f.append(tb, bus.QuarantineSubject(schemas.QuarantineUnroutable, shard), schemas.TypeQuarantined, body)
 			return
 		}
 	}

@@ -66,7 +66,7 @@ func newFixture() *fixture {
 	return &fixture{
 		core:   core,
 		intake: &intake{inner: busintake.NewIntake(core), submitted: make(chan schemas.Event, 10_000)},
-		store:  &store{Store: core.Store(bus.MailboxBucket)},
+		store:  &store{KeyValue: core.KeyValue(bus.MailboxBucket)},
 		log:    &lines{},
 	}
 }
@@ -123,7 +123,7 @@ func (i *intake) meet(before func(events []schemas.Event), refuse func(e schemas
 
 // store loses writes on demand.
 type store struct {
-	bus.Store
+	bus.KeyValue
 
 	mu      sync.Mutex
 	lose    bool
@@ -150,7 +150,7 @@ func (s *store) Update(ctx context.Context, key string, value []byte, revision u
 	if lose {
 		return 0, errLost
 	}
-	return s.Store.Update(ctx, key, value, revision)
+	return s.KeyValue.Update(ctx, key, value, revision)
 }
 
 // lines is a log that can be searched.

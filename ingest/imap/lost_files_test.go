@@ -31,7 +31,7 @@ func onDisk(t *testing.T, dir string) (f *fixture, stop func()) {
 	f = newFixture()
 	f.disk = core
 	f.intake = &intake{inner: busintake.NewIntake(core), submitted: make(chan schemas.Event, 10_000)}
-	f.store = &store{Store: core.Store(bus.MailboxBucket)}
+	f.store = &store{KeyValue: core.KeyValue(bus.MailboxBucket)}
 	return f, func() {
 		core.Close()
 		if err := server.Close(); err != nil {

@@ -20,7 +20,7 @@ func statusAdapter(t *testing.T, config Config, dependencies Dependencies) *Adap
 	core := memory.New(1)
 	config.Account, config.Profile, config.Host, config.Username = "a", "p", "localhost", "u"
 	config.Password = func(context.Context) (string, error) { return "", nil }
-	dependencies.Intake, dependencies.Core, dependencies.Store = intake.NewIntake(core), core, core.Store(bus.MailboxBucket)
+	dependencies.Intake, dependencies.Core, dependencies.Store = intake.NewIntake(core), core, core.KeyValue(bus.MailboxBucket)
 	dependencies.Dial = func(ctx context.Context) (connection.MailSource, error) {
 		<-ctx.Done() // a server that never greets
 		return nil, ctx.Err()

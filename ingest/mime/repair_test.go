@@ -114,7 +114,7 @@ func TestEncodedReports_I21(t *testing.T) {
 	whole := func(encoding, body string) string {
 		return crlf("From: MAILER-DAEMON@mx.example", "Content-Type: multipart/report; report-type=delivery-status; boundary=b", "Content-Transfer-Encoding: "+encoding, "", body)
 	}
-	want := schemas.Bounce{Delivery: schemas.Delivery{Recipient: "gone@example.org", Action: "failed", Status: "5.1.1"}, MessageID: "reply@podium.example"}
+	want := schemas.Bounce{RecipientStatus: schemas.RecipientStatus{Recipient: "gone@example.org", Action: "failed", Status: "5.1.1"}, MessageID: "reply@podium.example"}
 	for name, raw := range map[string]string{
 		"each part":              report(nil, in("message/delivery-status", status), in("message/rfc822", returned)),
 		"without a line between": report(nil, strings.Replace(in("message/delivery-status", status), "\r\n\r\n", "\r\n", 1), in("message/rfc822", returned)),

@@ -29,9 +29,9 @@ func TestBounces_I21(t *testing.T) {
 	returned := crlf("Content-Type: message/rfc822", "", "Message-ID: <reply@podium.example>", "In-Reply-To: <q2@example.org>", "References: <q1@example.org> <q2@example.org>", "Subject: Re: x", "", "our answer")
 	headers := strings.Replace(returned, "message/rfc822", "text/rfc822-headers", 1)
 	whole := schemas.Bounce{
-		Delivery:  schemas.Delivery{Recipient: "ana@example.org", Action: "failed", Status: "5.1.1", Diagnostic: "550 5.1.1 no such user"},
-		MessageID: "reply@podium.example", EnvelopeID: "e1",
-		Others: []schemas.Delivery{{Recipient: "eva@example.org", Action: "delayed", Status: "4.4.1"}},
+		RecipientStatus: schemas.RecipientStatus{Recipient: "ana@example.org", Action: "failed", Status: "5.1.1", Diagnostic: "550 5.1.1 no such user"},
+		MessageID:       "reply@podium.example", EnvelopeID: "e1",
+		Others: []schemas.RecipientStatus{{Recipient: "eva@example.org", Action: "delayed", Status: "4.4.1"}},
 	}
 	without := func(change func(*schemas.Bounce)) schemas.Bounce {
 		changed := whole
@@ -61,7 +61,7 @@ func TestBounces_I21(t *testing.T) {
 			schemas.Bounce{MessageID: "reply@podium.example"},
 			"q1@example.org",
 		},
-		"only the recipient": {crlf(append(plain, "X-Failed-Recipients: ana@example.org, eva@example.org", "", "failed")...), schemas.Bounce{Delivery: schemas.Delivery{Recipient: "ana@example.org", Action: "failed"}}, "dsn@mx.example"},
+		"only the recipient": {crlf(append(plain, "X-Failed-Recipients: ana@example.org, eva@example.org", "", "failed")...), schemas.Bounce{RecipientStatus: schemas.RecipientStatus{Recipient: "ana@example.org", Action: "failed"}}, "dsn@mx.example"},
 	}
 	for name, test := range tests {
 		mail := parseWith(t, test.raw, mime.Options{Address: address})

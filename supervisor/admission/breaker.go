@@ -57,7 +57,7 @@ func (c *Controller) openBreakers(ctx context.Context) error {
 	if c.Breaker == nil {
 		return nil
 	}
-	store := c.Core.Store(bus.AgentBucket)
+	store := c.Core.KeyValue(bus.AgentBucket)
 	keys, err := store.Keys(ctx)
 	for _, key := range keys {
 		agent, is := registry.BreakerAgent(key)
@@ -107,7 +107,7 @@ func (c *Controller) observeTransition(demand *Demand, transition *schemas.Trans
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
 			c.record(asked.Agent, plan.BreakerEvent{
-				Kind: plan.BreakerDispatched, Request: schemas.AttemptOf(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
+				Kind: plan.BreakerDispatched, Request: schemas.AttemptKey(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
@@ -119,7 +119,7 @@ func (c *Controller) observeTransition(demand *Demand, transition *schemas.Trans
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
-		event := plan.BreakerEvent{Kind: kind, Request: schemas.AttemptOf(task.Request), At: transition.Cause.Time}
+		event := plan.BreakerEvent{Kind: kind, Request: schemas.AttemptKey(task.Request), At: transition.Cause.Time}
 		if transition.Cause.Deadline != nil && strings.Contains(demand.inherited, task.Request) {
 			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
 		}
@@ -193,7 +193,7 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 	if probe != nil {
 		events = append(events, plan.BreakerEvent{Kind: plan.BreakerProbeClaimed, Request: probe.request, At: c.now})
 	}
-	store := c.Core.Store(bus.AgentBucket)
+	store := c.Core.KeyValue(bus.AgentBucket)
 	b.busy = true
 	eventloop.AwaitResult(c.Loop, func() (schemas.Breaker, error) {
 		return compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {

@@ -38,7 +38,7 @@ func (s *shard) refused(thread string) bool {
 func (l *ledger) breaker() schemas.Breaker {
 	l.tb.Helper()
 	var value schemas.Breaker
-	body, _, err := l.core.Store(bus.AgentBucket).Get(context.Background(), registry.BreakerKey("worker"))
+	body, _, err := l.core.KeyValue(bus.AgentBucket).Get(context.Background(), registry.BreakerKey("worker"))
 	if err == nil {
 		err = schemas.Unmarshal(body, &value)
 	}
@@ -261,10 +261,10 @@ type mute struct {
 	silent bool
 }
 
-func (m *mute) Store(bucket string) bus.Store { return &muteStore{m.Core.Store(bucket), m} }
+func (m *mute) KeyValue(bucket string) bus.KeyValue { return &muteStore{m.Core.KeyValue(bucket), m} }
 
 type muteStore struct {
-	bus.Store
+	bus.KeyValue
 	ledger *mute
 }
 
@@ -272,5 +272,5 @@ func (m *muteStore) Get(ctx context.Context, key string) ([]byte, uint64, error)
 	if m.ledger.silent {
 		return nil, 0, &bus.TemporaryError{Op: "get " + key, Err: context.DeadlineExceeded}
 	}
-	return m.Store.Get(ctx, key)
+	return m.KeyValue.Get(ctx, key)
 }

@@ -17,7 +17,7 @@ const compareAndSetTries = 16
 // holds what nobody can read, counts as the zero value. Nothing is written when
 // change reports false; an error of it ends the operation. A write whose
 // acknowledgment is lost may come again, so that change has to know its own work.
-func compareAndSet[T any](ctx context.Context, store bus.Store, key string, change func(*T) (bool, error)) (T, error) {
+func compareAndSet[T any](ctx context.Context, store bus.KeyValue, key string, change func(*T) (bool, error)) (T, error) {
 	var zero T
 	for range compareAndSetTries {
 		body, revision, err := store.Get(ctx, key)

@@ -77,7 +77,7 @@ func (c *Controller) Track(demand *Demand) {
 	for _, grant := range slices.SortedFunc(maps.Keys(demand.waiting), compareGrants) {
 		if d := demand.waiting[grant]; still[grant] != d {
 			d.gone = true
-			if task := taskOf(demand, grant); task == nil || schemas.AttemptOf(task.Request) != d.request {
+			if task := taskOf(demand, grant); task == nil || schemas.AttemptKey(task.Request) != d.request {
 				c.releaseProbe(d)
 			}
 		}

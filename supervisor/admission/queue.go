@@ -8,7 +8,7 @@ type dispatch struct {
 	grant     schemas.Grant
 	agent     string
 	attempt   int      // that it would be
-	request   string   // that it would be, as schemas.AttemptOf has it: any owner of the shard makes it
+	request   string   // that it would be, as schemas.AttemptKey has it: any owner of the shard makes it
 	resources []string // that it needs for itself, in lexical order, each once
 	priority  int
 	order     uint64

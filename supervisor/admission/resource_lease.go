@@ -157,4 +157,4 @@ func (l *resourceLease) renew(place *leasePlace, now time.Time) bool {
 	return true
 }
 
-func (c *Controller) leases() bus.Store { return c.Core.Store(bus.LeaseBucket) }
+func (c *Controller) leases() bus.KeyValue { return c.Core.KeyValue(bus.LeaseBucket) }

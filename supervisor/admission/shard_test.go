@@ -325,7 +325,7 @@ func (s *shard) answerAs(agent, thread, id string, payload schemas.ResponsePaylo
 	event := s.event(thread, schemas.ResponseID(task.Request), schemas.TypeExecutionResponse, schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(task.Request), From: agent, To: session.Supervisor,
-			Type: schemas.ExecutionResponseType, Timestamp: s.ledger.now, InReplyTo: task.Request,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: s.ledger.now, InReplyTo: task.Request,
 		},
 		Payload: payload,
 	})

@@ -29,7 +29,7 @@ func (w *Writer) TakeOver(ctx context.Context, now time.Time) (open []string, er
 	if err != nil {
 		return nil, err
 	}
-	ack, err := bus.Append(ctx, core, message, bus.After(chain.Sequence))
+	ack, err := bus.Append(ctx, core, message, bus.ExpectLast(chain.Sequence))
 	if errors.Is(err, bus.ErrConflict) {
 		err = ErrNotOwner
 	}

@@ -113,7 +113,7 @@ func (w *Writer) writeParts(ctx context.Context, parts []schemas.Checkpoint, bas
 		return
 	}
 	publisher := w.config.Publisher
-	publisher.Publish(ctx, bus.ShardSubject(w.config.Shard), &event, bus.After(w.Sequence), func(_ time.Time, ack bus.Ack, err error) {
+	publisher.Publish(ctx, bus.ShardSubject(w.config.Shard), &event, bus.ExpectLast(w.Sequence), func(_ time.Time, ack bus.Ack, err error) {
 		if err != nil {
 			publisher.LogFailure(zerolog.WarnLevel, err).Int("shard", w.config.Shard).Msg("checkpoint not acknowledged; reading it again")
 			w.reread(ctx)

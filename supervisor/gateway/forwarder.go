@@ -39,7 +39,7 @@ const (
 // Run forwards until ctx ends, and then returns nil.
 func (f *Forwarder) Run(ctx context.Context) error {
 	ctx = bus.WithPrecedence(ctx)
-	store := f.Core.Store(bus.AgentBucket)
+	store := f.Core.KeyValue(bus.AgentBucket)
 	cursor, _, err := f.cursor(ctx, store)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 	return nil
 }
 
-func (f *Forwarder) cursor(ctx context.Context, store bus.Store) (cursor, revision uint64, err error) {
+func (f *Forwarder) cursor(ctx context.Context, store bus.KeyValue) (cursor, revision uint64, err error) {
 	value, revision, err := store.Get(ctx, cursorKey)
 	if errors.Is(err, bus.ErrNotFound) {
 		return 0, 0, nil
@@ -70,7 +70,7 @@ func (f *Forwarder) cursor(ctx context.Context, store bus.Store) (cursor, revisi
 
 // save moves the stored cursor forward. It never moves it back: while two
 // processes take turns, the other one may be ahead.
-func (f *Forwarder) save(ctx context.Context, store bus.Store, cursor uint64) error {
+func (f *Forwarder) save(ctx context.Context, store bus.KeyValue, cursor uint64) error {
 	stored, revision, err := f.cursor(ctx, store)
 	if err != nil || stored >= cursor {
 		return err
@@ -82,7 +82,7 @@ func (f *Forwarder) save(ctx context.Context, store bus.Store, cursor uint64) er
 	return err
 }
 
-func (f *Forwarder) follow(ctx context.Context, store bus.Store, cursor uint64) (uint64, error) {
+func (f *Forwarder) follow(ctx context.Context, store bus.KeyValue, cursor uint64) (uint64, error) {
 	reader, err := f.Core.Read(ctx, bus.WorkStream, cursor+1, "podium.agent.*.response", "podium.agent.*.progress")
 	if err != nil {
 		return cursor, err

@@ -91,7 +91,7 @@ func TestForwarderFindsTheShard_X06(t *testing.T) {
 		}
 		return message.Header
 	}
-	response, progress := schemas.ExecutionResponseType, schemas.ProgressUpdateType
+	response, progress := schemas.EnvelopeTypeExecutionResponse, schemas.EnvelopeTypeProgressUpdate
 	everywhere := []string{bus.ProgressSubject("worker", 0), bus.ProgressSubject("worker", 1), bus.ProgressSubject("worker", 2)}
 	for name, test := range map[string]struct {
 		message bus.Message
@@ -138,8 +138,8 @@ func TestForwarderLeavesWhatIsForOthers_X06(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
 		mine, strange := schemas.RequestID(0, 1, "run", "t1", 1), schemas.RequestID(77, 1, "run", "t1", 1)
-		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, strange)})
-		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.ExecutionResponseType, mine)})
+		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.EnvelopeTypeExecutionResponse, strange)})
+		put(t, ledger, bus.Message{Subject: "podium.agent.top.response", Body: bare(schemas.EnvelopeTypeExecutionResponse, mine)})
 		forward(t, &gateway.Forwarder{Core: ledger, Supervisors: []string{"top"}})
 		found := moved(t, ledger)[bus.ResponseSubject("top", 0)]
 		if len(found) != 1 || !strings.Contains(string(found[0].Body), mine) {
@@ -164,7 +164,7 @@ func TestForwarderRemembers_X03(t *testing.T) {
 		if count() != 2 {
 			t.Errorf("%d were moved, want 2", count())
 		}
-		if _, err := ledger.Store(bus.AgentBucket).Put(t.Context(), cursor, []byte("2")); err != nil {
+		if _, err := ledger.KeyValue(bus.AgentBucket).Put(t.Context(), cursor, []byte("2")); err != nil {
 			t.Fatal(err)
 		}
 		if forward(t, &gateway.Forwarder{Core: ledger}); count() != 3 {
@@ -179,7 +179,7 @@ func TestForwarderBehindAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ledger := memory.New(1)
-		store := ledger.Store(bus.AgentBucket)
+		store := ledger.KeyValue(bus.AgentBucket)
 		const ahead = "100"
 		put(t, ledger, bus.Message{Subject: bareResponse, Body: []byte("garbage")})
 		forward(t, &gateway.Forwarder{Core: ledger}, func() {
@@ -218,7 +218,7 @@ func TestForwarderIsInterrupted(t *testing.T) {
 func TestForwarderWithoutACursor(t *testing.T) {
 	t.Parallel()
 	ledger := memory.New(1)
-	if _, err := ledger.Store(bus.AgentBucket).Put(t.Context(), cursor, []byte("far")); err != nil {
+	if _, err := ledger.KeyValue(bus.AgentBucket).Put(t.Context(), cursor, []byte("far")); err != nil {
 		t.Fatal(err)
 	}
 	if err := (&gateway.Forwarder{Core: ledger, Log: zerolog.Nop()}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "cursor") {

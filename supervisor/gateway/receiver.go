@@ -172,7 +172,7 @@ func (r *reception) Quarantine(ctx context.Context, message bus.Message, detail 
 	if err = artifact.Offload(ctx, r.Core.Artifacts(), &event); err != nil {
 		return err
 	}
-	isolated, err := binding.Encode(bus.DeadSubject(schemas.QuarantineMalformed, 0), &event)
+	isolated, err := binding.Encode(bus.QuarantineSubject(schemas.QuarantineMalformed, 0), &event)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const (
 // A BreakerEvent is something that changes a breaker.
 type BreakerEvent struct {
 	Kind    BreakerEventKind
-	Request string // that it is about, as schemas.AttemptOf has it
+	Request string // that it is about, as schemas.AttemptKey has it
 	At      time.Time
 	Until   time.Time // BreakerAsked: when the request expires
 }

@@ -28,7 +28,7 @@ func steps() schemas.Profile {
 			{Name: "first", Agent: "first", Keywords: []schemas.Keyword{word("one"), word("three")}},
 			{Name: "second", Agent: "second", Keywords: []schemas.Keyword{word("two")}},
 		}}},
-		Complexity: &schemas.Complexities{
+		Complexity: &schemas.ComplexityRules{
 			Verbs:      []schemas.Keyword{word("one"), word("two"), word("three"), word("four")},
 			Separators: []string{"then"},
 		},

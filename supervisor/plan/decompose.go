@@ -110,10 +110,10 @@ func (d *Decision) stepsOf(words string, steps []route.Step, given *schemas.Task
 
 // shortened is what a description holds of words that stand in the request as a whole.
 func shortened(words string) string {
-	if len(words) <= schemas.InlineLimit {
+	if len(words) <= schemas.RecordInlineLimit {
 		return words
 	}
-	return truncate(words, schemas.InlineLimit) + "…"
+	return truncate(words, schemas.RecordInlineLimit) + "…"
 }
 
 // describe keeps a step's words in place when they are small, else points at
@@ -123,7 +123,7 @@ func (d *Decision) describe(words string, s route.Step) schemas.Body {
 	switch {
 	case s.End-s.Start == len(words):
 		return d.Run.Message.Text
-	case len(s.Text) <= schemas.InlineLimit:
+	case len(s.Text) <= schemas.RecordInlineLimit:
 		return inlineBody(s.Text)
 	case len(d.Run.Message.MergedTexts) > 0:
 		return inlineBody(shortened(s.Text))

@@ -80,7 +80,7 @@ func (d *Decision) route(task *workflow.Task) {
 	if !decided {
 		decision.NextAgent = ""
 	}
-	decision.Response = truncate(decision.Response, schemas.InlineLimit)
+	decision.Response = truncate(decision.Response, schemas.RecordInlineLimit)
 	d.Emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)

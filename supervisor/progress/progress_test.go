@@ -95,7 +95,7 @@ func (l *live) request() string {
 	l.desk.tb.Helper()
 	id := uuid.NewString()
 	l.take(id, schemas.TypeExecutionRequest, "", schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "top", Type: schemas.ExecutionRequestType, Timestamp: l.desk.now},
+		Envelope: schemas.Envelope{MessageID: id, From: "planner", To: "top", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: l.desk.now},
 		Payload: schemas.RequestPayload{
 			PlanID: uuid.NewString(), RequestID: id, Tasks: []schemas.Task{{TaskID: "whole", Description: "do it", AssignedTo: "top"}},
 		},
@@ -111,7 +111,7 @@ func (l *live) works(percentage int) {
 	id := schemas.EffectID(task.Request, strconv.Itoa(percentage))
 	l.take(id, schemas.TypeProgressUpdate, "worker", schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
-			MessageID: id, From: "worker", To: session.Supervisor, Type: schemas.ProgressUpdateType, Timestamp: l.desk.now, InReplyTo: task.Request,
+			MessageID: id, From: "worker", To: session.Supervisor, Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: l.desk.now, InReplyTo: task.Request,
 		},
 		Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(run), ProgressPercentage: percentage, Message: strconv.Itoa(percentage)},
 	}, schemas.Event{Subject: run + "/" + task.ID, CausationID: task.Request, Attempt: 1})

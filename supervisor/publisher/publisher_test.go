@@ -116,12 +116,12 @@ func TestPublish(t *testing.T) {
 			outcomes = append(outcomes, err)
 		})
 	}
-	publish(bus.After(0))
+	publish(bus.ExpectLast(0))
 	if len(outcomes) > 0 {
 		t.Fatal("it was called before the loop has turned")
 	}
 	p.turn()
-	publish(bus.After(0))
+	publish(bus.ExpectLast(0))
 	p.turn()
 	if len(outcomes) != 2 || outcomes[0] != nil || !errors.Is(outcomes[1], bus.ErrConflict) {
 		t.Errorf("the outcomes are %v", outcomes)
@@ -201,7 +201,7 @@ func TestUnwritableIsGivenUp(t *testing.T) {
 // the grant that whoever reads it needs. The caller's event stays whole.
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
-	for size, offloaded := range map[int]bool{artifact.InlineLimit: false, artifact.InlineLimit + 1: true} {
+	for size, offloaded := range map[int]bool{artifact.MessageInlineLimit: false, artifact.MessageInlineLimit + 1: true} {
 		p := newPress(t)
 		event := p.request()
 		event.Data = []byte(strings.Repeat("1", size))

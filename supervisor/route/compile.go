@@ -188,7 +188,7 @@ func (c *compiler) keywords(where string, group int, configured []schemas.Keywor
 	return ready
 }
 
-func (c *compiler) complexity(configured *schemas.Complexities) {
+func (c *compiler) complexity(configured *schemas.ComplexityRules) {
 	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs)}
 	for i, source := range configured.Patterns {
 		expression, err := c.router.folder.pattern(source)

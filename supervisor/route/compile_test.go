@@ -68,7 +68,7 @@ func TestCompileNamesEveryFault(t *testing.T) {
 	)
 	profile.Agents[1].Capabilities = []schemas.Capability{{Score: 1.1}, {Score: 1, Words: []schemas.Keyword{word(" - ")}}}
 	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "red"}, schemas.AgentUse{Name: "FINISH"}, schemas.AgentUse{})
-	profile.Complexity = &schemas.Complexities{
+	profile.Complexity = &schemas.ComplexityRules{
 		Verbs:      []schemas.Keyword{word("mix"), {Word: "", Mode: schemas.ModeWord}},
 		Patterns:   []string{"ok", "(", `(?<name`},
 		Separators: []string{"then", "THEN"},

@@ -173,7 +173,7 @@ func TestRoutersInOrder_O12(t *testing.T) {
 func TestMaterialDoesNotDecide(t *testing.T) {
 	t.Parallel()
 	profile := profileWith(keywords(schemas.OrderPriority, group("red", 1, word("paint")), group("green", 2, word("sum"), word("list"))))
-	profile.Complexity = &schemas.Complexities{Verbs: []schemas.Keyword{word("sum"), word("read")}}
+	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{word("sum"), word("read")}}
 	router := compiled(t, profile)
 	for text, want := range map[string]string{
 		"sum up the following: paint it":         "green, red: only in the material of the request",
@@ -232,7 +232,7 @@ func propertyProfile() *schemas.Profile {
 			group("blue", 0, mode(schemas.ModeSuffix, "ats"), mode(schemas.ModeCompound, "mail"), mode(schemas.ModeSubstring, "bca"), regex(`f(ü|i)[r\w]+`))),
 		schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"},
 	)
-	profile.Complexity = &schemas.Complexities{
+	profile.Complexity = &schemas.ComplexityRules{
 		Verbs:      []schemas.Keyword{word("mix"), prefix("stir")},
 		Patterns:   []string{`\bthen\b`},
 		Separators: []string{"then", "and", "please"},

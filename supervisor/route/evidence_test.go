@@ -217,7 +217,7 @@ func TestOverlapIsOfTheRequest_P06(t *testing.T) {
 	t.Parallel()
 	profile := asking()
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterScore, KeywordWeight: 1}}
-	profile.Complexity = &schemas.Complexities{Verbs: []schemas.Keyword{word("paint"), word("read")}}
+	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{word("paint"), word("read")}}
 	router := compiled(t, profile)
 	for text, want := range map[string]string{
 		"paint walls":                         "red 1",

@@ -154,7 +154,7 @@ func TestLongWordsAreReadOnce(t *testing.T) {
 	profile := profileWith(keywords(schemas.OrderConfigured, group("red", 0,
 		mode(schemas.ModeSubstring, "min"), mode(schemas.ModeSuffix, "termi"), mode(schemas.ModeCompound, "int"),
 		mode(schemas.ModePrefix, "term"), mode(schemas.ModeWord, "termin"))))
-	profile.Complexity = &schemas.Complexities{Verbs: []schemas.Keyword{mode(schemas.ModeSubstring, "ter"), mode(schemas.ModeSuffix, "min")}}
+	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{mode(schemas.ModeSubstring, "ter"), mode(schemas.ModeSuffix, "min")}}
 	router := compiled(t, profile)
 	begun := time.Now()
 	decision, _ := router.Decide(text, "")

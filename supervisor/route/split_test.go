@@ -140,7 +140,7 @@ func TestPatternsAreFolded_O18(t *testing.T) {
 		{`\d{2}:\d{2}`, "at 12:30", true},
 	} {
 		profile := propertyProfile()
-		profile.Complexity = &schemas.Complexities{Patterns: []string{test.pattern}}
+		profile.Complexity = &schemas.ComplexityRules{Patterns: []string{test.pattern}}
 		if c := compiled(t, profile).Assess(test.text); c.Complex != test.want || (c.Pattern == test.pattern) != test.want {
 			t.Errorf("%s on %q: %+v", test.pattern, test.text, c)
 		}

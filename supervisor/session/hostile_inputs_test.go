@@ -34,7 +34,7 @@ func TestHostileInputs_X06(t *testing.T) {
 					to = "clerk"
 				}
 				event := s.event(t, identify("r"), schemas.TypeExecutionRequest, schemas.ExecutionRequest{
-					Envelope: schemas.Envelope{MessageID: identify("r"), From: "p", To: "podium", Type: schemas.ExecutionRequestType, Timestamp: s.now},
+					Envelope: schemas.Envelope{MessageID: identify("r"), From: "p", To: "podium", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: s.now},
 					Payload: schemas.RequestPayload{PlanID: identify("p"), RequestID: "r", Tasks: []schemas.Task{{
 						TaskID: "t1", Description: "write a letter", AssignedTo: to,
 						Context: schemas.TaskContext{Arguments: []byte(`{"INPUTS":1}`)},

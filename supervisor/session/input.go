@@ -92,7 +92,7 @@ func ParseInput(event schemas.Event, agent string, sequence uint64) (Input, erro
 		return input, err
 	case schemas.TypePermitRequest:
 		var permit schemas.PermitRequest
-		if err := unmarshalValid(schemas.PermitRequestType, event.Data, &permit); err != nil {
+		if err := unmarshalValid(schemas.EnvelopeTypePermitRequest, event.Data, &permit); err != nil {
 			return input, err
 		}
 		if permit.MessageID != event.ID {
@@ -265,7 +265,7 @@ func inlineOrReferTo(result schemas.Result, sequence uint64) schemas.Body {
 	if len(result.MediaType) > maxMediaType {
 		result.MediaType = ""
 	}
-	if len(result.Text)+len(result.Data) <= schemas.InlineLimit {
+	if len(result.Text)+len(result.Data) <= schemas.RecordInlineLimit {
 		return schemas.Body{Result: result}
 	}
 	return schemas.Body{Result: schemas.Result{MediaType: result.MediaType}, Sequence: sequence, Size: len(result.Text)}

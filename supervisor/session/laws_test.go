@@ -347,7 +347,7 @@ func (s *stage) told(tb judge, after *session.State) {
 		}
 		payload.PlanID = schemas.PlanID(schemas.RunID(after.Session, after.Active.Number))
 		body := canonical(tb, schemas.ProgressUpdate{Envelope: schemas.Envelope{
-			MessageID: schemas.EffectID("progress", "1"), From: "podium", To: "planner", Type: schemas.ProgressUpdateType, Timestamp: s.now,
+			MessageID: schemas.EffectID("progress", "1"), From: "podium", To: "planner", Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: s.now,
 		}, Payload: payload})
 		if _, err := schemas.DecodeProgressUpdate(body); err != nil {
 			tb.Fatalf("a progress update breaks its schema: %v\n%s", err, body)

@@ -133,7 +133,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 	request := schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
 			MessageID: f.Request, From: Supervisor, To: f.Agent,
-			Type: schemas.ExecutionRequestType, Timestamp: record.Cause.Time,
+			Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: record.Cause.Time,
 		},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(id), RequestID: id, Tasks: []schemas.Task{task},

@@ -18,7 +18,7 @@ func TestAnswersOfALostPast_X03(t *testing.T) {
 		Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "calculate 6 * 7",
 	}))
 	request := s.request(1, "t1", 1)
-	if len(asked.outputs) != 1 || asked.outputs[0].Event.ID != request || request == schemas.AttemptOf(request) {
+	if len(asked.outputs) != 1 || asked.outputs[0].Event.ID != request || request == schemas.AttemptKey(request) {
 		t.Fatalf("it asks %+v, want %s", asked.outputs, request)
 	}
 	result := schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Text: "41"}}

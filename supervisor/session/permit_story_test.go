@@ -28,7 +28,7 @@ func (s *story) ask(tb testing.TB, d *datadriven.TestData) (event schemas.Event,
 func (s *stage) permitOf(tb judge, id, agent string, run int, task string, attempt int) schemas.Event {
 	tb.Helper()
 	event := s.event(tb, id, schemas.TypePermitRequest, schemas.PermitRequest{Envelope: schemas.Envelope{
-		MessageID: id, From: agent, To: session.Supervisor, Type: schemas.PermitRequestType,
+		MessageID: id, From: agent, To: session.Supervisor, Type: schemas.EnvelopeTypePermitRequest,
 		Timestamp: s.now, InReplyTo: s.request(run, task, attempt),
 	}})
 	return s.about(event, run, task, attempt)

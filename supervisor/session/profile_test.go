@@ -28,7 +28,7 @@ func storyProfile() schemas.Profile {
 				{Name: "letters", Agent: "clerk", Keywords: words(schemas.ModePrefix, "write", "schreib")},
 			},
 		}},
-		Complexity: &schemas.Complexities{
+		Complexity: &schemas.ComplexityRules{
 			Verbs:      words(schemas.ModePrefix, "calculat", "summari", "write", "juggle"),
 			Separators: []string{"then"},
 		},

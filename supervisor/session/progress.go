@@ -52,7 +52,7 @@ func ProgressEvent(asked *schemas.Incoming, payload schemas.ProgressPayload, now
 		Envelope: schemas.Envelope{
 			MessageID: schemas.EffectID(upstream.Request, "progress "+now.UTC().Format(time.RFC3339Nano)),
 			From:      upstream.To, To: upstream.From,
-			Type: schemas.ProgressUpdateType, Timestamp: now, InReplyTo: upstream.Request,
+			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: now, InReplyTo: upstream.Request,
 		},
 		Payload: payload,
 	}

@@ -16,7 +16,7 @@ import (
 // asking is a request with one task to the supervisor itself, but for a change.
 func asking(change func(*schemas.ExecutionRequest)) schemas.ExecutionRequest {
 	request := schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: identify("r"), From: "planner", To: "desk", Type: schemas.ExecutionRequestType, Timestamp: start()},
+		Envelope: schemas.Envelope{MessageID: identify("r"), From: "planner", To: "desk", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: start()},
 		Payload:  schemas.RequestPayload{PlanID: identify("p"), RequestID: "r", Tasks: []schemas.Task{{TaskID: "a", Description: "add up", AssignedTo: "desk"}}},
 	}
 	change(&request)

@@ -64,9 +64,9 @@ func completes(task string) func(schemas.Fact) bool {
 // named is asked for what cannot be read: it may say an attempt, and not in which epoch that
 // was dispatched.
 func (d *decision) named(request string) (*workflow.Task, int) {
-	if request == schemas.AttemptOf(request) {
+	if request == schemas.AttemptKey(request) {
 		for task := range d.state.Active.All {
-			if task.Request != "" && schemas.AttemptOf(task.Request) == request {
+			if task.Request != "" && schemas.AttemptKey(task.Request) == request {
 				return task, task.Attempt
 			}
 		}
@@ -82,7 +82,7 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 	if active == nil || request == "" {
 		return nil, 0
 	}
-	run, named := schemas.RunID(d.state.Session, active.Number), schemas.AttemptOf(request)
+	run, named := schemas.RunID(d.state.Session, active.Number), schemas.AttemptKey(request)
 	for task := range active.All {
 		if task.Request == request {
 			return task, task.Attempt
@@ -135,7 +135,7 @@ func (d *decision) askedByEndedRun(request string) (number int, task string, att
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
 	past = err == nil && session == d.state.Session && d.endedFor(number, task) && plan.PossibleAttempt(task, attempt) &&
-		schemas.RequestID(d.env.Shard, 0, run, task, attempt) == schemas.AttemptOf(request)
+		schemas.RequestID(d.env.Shard, 0, run, task, attempt) == schemas.AttemptKey(request)
 	return number, task, attempt, past
 }
 

@@ -207,7 +207,7 @@ func (s *script) permit(tb judge) {
 			id = schemas.PermitID(request)
 		}
 		s.put(tb, s.blurred(s.about(s.event(tb, id, schemas.TypePermitRequest, schemas.PermitRequest{Envelope: schemas.Envelope{
-			MessageID: id, From: agent, To: session.Supervisor, Type: schemas.PermitRequestType, Timestamp: s.now, InReplyTo: request,
+			MessageID: id, From: agent, To: session.Supervisor, Type: schemas.EnvelopeTypePermitRequest, Timestamp: s.now, InReplyTo: request,
 		}}), run, task, attempt)), agent)
 	}
 }
@@ -284,8 +284,8 @@ func (s *script) message(tb judge) {
 	case 4:
 		mail.Class = schemas.MailBounce
 		mail.Bounce = &schemas.Bounce{
-			MessageID: schemas.EffectID(schemas.RunID(s.state.Session, s.number()), "reply") + "@example.org",
-			Delivery:  schemas.Delivery{Action: s.pick("failed", "delayed"), Status: s.pick("5.1.1", "4.4.1", "")},
+			MessageID:       schemas.EffectID(schemas.RunID(s.state.Session, s.number()), "reply") + "@example.org",
+			RecipientStatus: schemas.RecipientStatus{Action: s.pick("failed", "delayed"), Status: s.pick("5.1.1", "4.4.1", "")},
 		}
 	case 1: // nobody to answer
 	default:
@@ -308,7 +308,7 @@ func (s *script) upstream(tb judge) {
 		tasks = s.plan()
 	}
 	event := s.event(tb, identify(id), schemas.TypeExecutionRequest, schemas.ExecutionRequest{
-		Envelope: schemas.Envelope{MessageID: identify(id), From: "planner", To: "podium", Type: schemas.ExecutionRequestType, Timestamp: s.now},
+		Envelope: schemas.Envelope{MessageID: identify(id), From: "planner", To: "podium", Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: s.now},
 		Payload:  schemas.RequestPayload{PlanID: identify("plan of " + id), RequestID: id, Tasks: tasks},
 	})
 	event.EffectID, event.Attempt = s.pick("", "e1", "e2"), s.next()%3

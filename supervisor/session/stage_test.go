@@ -244,7 +244,7 @@ func (s *stage) answerTo(tb judge, agent string, run int, task string, attempt i
 	event := s.event(tb, schemas.ResponseID(request), schemas.TypeExecutionResponse, schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(request), From: agent, To: session.Supervisor,
-			Type: schemas.ExecutionResponseType, Timestamp: s.now, InReplyTo: request,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: s.now, InReplyTo: request,
 		},
 		Payload: payload,
 	})
@@ -264,7 +264,7 @@ func (s *stage) progressOf(tb judge, agent string, run int, task string, attempt
 	event := s.event(tb, schemas.EffectID(request, fmt.Sprint(percentage, message)), schemas.TypeProgressUpdate, schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.EffectID(request, fmt.Sprint(percentage, message)), From: agent, To: session.Supervisor,
-			Type: schemas.ProgressUpdateType, Timestamp: s.now, InReplyTo: request,
+			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: s.now, InReplyTo: request,
 		},
 		Payload: schemas.ProgressPayload{
 			PlanID:             schemas.PlanID(schemas.RunID(s.state.Session, run)),

@@ -59,7 +59,7 @@ func (s *State) Deadlines() []schemas.Deadline {
 }
 
 // Requests returns what an answer to the session may name: all attempts of the run
-// under way, in a shard of that number, as schemas.AttemptOf has them, and the plan, which is
+// under way, in a shard of that number, as schemas.AttemptKey has them, and the plan, which is
 // all that a bare progress update names.
 func (s *State) Requests(shard int) []string {
 	if s.Active == nil {
@@ -72,7 +72,7 @@ func (s *State) Requests(shard int) []string {
 			requests = append(requests, schemas.RequestID(shard, 0, run, task.ID, attempt))
 		}
 		if task.Request != "" {
-			requests = append(requests, schemas.AttemptOf(task.Request))
+			requests = append(requests, schemas.AttemptKey(task.Request))
 		}
 	}
 	return requests

@@ -219,7 +219,7 @@ func (s *story) upstream(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	payload.PlanID, payload.RequestID = identify("plan of "+id), id
 	event := s.event(tb, identify(id), schemas.TypeExecutionRequest, schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
-			MessageID: identify(id), From: text(d, "from", "planner"), To: to, Type: schemas.ExecutionRequestType, Timestamp: s.now,
+			MessageID: identify(id), From: text(d, "from", "planner"), To: to, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: s.now,
 		},
 		Payload: payload,
 	})
@@ -276,7 +276,7 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 			sent = strings.ToUpper(sent + "." + schemas.RunID(s.state.Session, 1) + ".mac")
 		}
 		mail.Class = schemas.MailBounce
-		mail.Bounce = &schemas.Bounce{MessageID: sent + "@support.example", Delivery: schemas.Delivery{
+		mail.Bounce = &schemas.Bounce{MessageID: sent + "@support.example", RecipientStatus: schemas.RecipientStatus{
 			Action: text(d, "action", ""), Status: text(d, "status", ""),
 		}}
 	}

@@ -113,7 +113,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,
-			Type: schemas.ExecutionResponseType, Timestamp: now, InReplyTo: upstream.Request,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: now, InReplyTo: upstream.Request,
 		},
 		Payload: payload,
 	}

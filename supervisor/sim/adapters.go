@@ -120,7 +120,7 @@ func (w *World) request(event schemas.Event, planned bool) {
 	}
 	w.body(&event, schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
-			MessageID: event.ID, From: "sim", To: front, Type: schemas.ExecutionRequestType, Timestamp: w.now,
+			MessageID: event.ID, From: "sim", To: front, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: w.now,
 		},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(event.ID), RequestID: "r-" + event.ID, Tasks: tasks, AgentAssignments: assignments,

@@ -39,7 +39,7 @@ type pendingRequest struct {
 	task     *schemas.Task
 	permit   string // the permit that it has; empty is none
 	acted    bool
-	first    bool // nobody was handed it before, as bus.First has it
+	first    bool // nobody was handed it before, as bus.IsFirstDelivery has it
 }
 
 func (w *World) agent(name string, size int) *agent {
@@ -90,7 +90,7 @@ func (a *agent) take(delivery bus.Delivery) {
 		return
 	}
 	asked := &pendingRequest{
-		agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0], first: bus.First(&event, delivery),
+		agent: a, delivery: delivery, event: event, request: request, task: &request.Payload.Tasks[0], first: bus.IsFirstDelivery(&event, delivery),
 	}
 	asked.readsWhatItMay()
 	if !event.Expires.IsZero() && w.now.After(event.Expires) {

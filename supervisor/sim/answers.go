@@ -124,7 +124,7 @@ func (pr *pendingRequest) respondAs(name, to string, payload schemas.ResponsePay
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(to), From: name, To: session.Supervisor,
-			Type: schemas.ExecutionResponseType, Timestamp: pr.agent.world.now, InReplyTo: to,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: pr.agent.world.now, InReplyTo: to,
 		},
 		Payload: payload,
 	}
@@ -155,7 +155,7 @@ func (pr *pendingRequest) progress(percentage int) {
 	update := schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.PlanID(w.id("progress")), From: pr.agent.name, To: session.Supervisor,
-			Type: schemas.ProgressUpdateType, Timestamp: w.now, InReplyTo: pr.request.MessageID,
+			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: w.now, InReplyTo: pr.request.MessageID,
 		},
 		Payload: schemas.ProgressPayload{
 			PlanID: pr.request.Payload.PlanID, ProgressPercentage: percentage,
@@ -186,7 +186,7 @@ func (pr *pendingRequest) send(subject, eventType, id string, message any) {
 func (w *World) bare(subject string, message any) {
 	body, err := schemas.Marshal(message)
 	w.must(err)
-	if len(body) > artifact.InlineLimit {
+	if len(body) > artifact.MessageInlineLimit {
 		return // what is as large cannot be bare
 	}
 	w.ledger.Publish(bus.Message{Subject: subject, Body: body}, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })

@@ -77,7 +77,7 @@ func (o *oracle) breakersHold(m *moment) {
 	}
 	known, read := o.world.watch.known(mine.process, f.Agent, mine.asked)
 	b := &known.breaker
-	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == schemas.AttemptOf(f.Request) && b.State == schemas.BreakerHalfOpen {
+	if !read || b.State == schemas.BreakerClosed || b.State == "" || b.Probe == schemas.AttemptKey(f.Request) && b.State == schemas.BreakerHalfOpen {
 		return
 	}
 	if probe := o.attempts[b.Probe]; probe != nil && probe.completed && b.State == schemas.BreakerHalfOpen {

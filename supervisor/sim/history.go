@@ -21,7 +21,7 @@ type oracle struct {
 	sessions map[string]*sessionHistory
 	order    []*sessionHistory
 	requests map[string]*attempt       // by id
-	attempts map[string]*attempt       // by schemas.AttemptOf of that, as breakers name them
+	attempts map[string]*attempt       // by schemas.AttemptKey of that, as breakers name them
 	permits  map[string]*grantedPermit // by permit
 	denied   map[string]bool           // by permit: a record refuses it
 	uses     []*use                    // of resources
@@ -158,7 +158,7 @@ func (o *oracle) read(shard int) {
 			o.record(s, place{shard, message.Sequence}, message, subject.Session)
 		case bus.KindShard:
 			o.checkpoint(s, message)
-		case bus.KindDead:
+		case bus.KindQuarantine:
 			var refused schemas.Quarantined
 			o.body(message, &refused)
 			s.dead[refused.Sequence] = refused
@@ -397,7 +397,7 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
-	o.requests[f.Request], o.attempts[schemas.AttemptOf(f.Request)] = t.attempt, t.attempt
+	o.requests[f.Request], o.attempts[schemas.AttemptKey(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
 	o.holds(m, t)
 	if f.Permitted {

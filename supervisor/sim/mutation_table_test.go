@@ -11,8 +11,8 @@ func mutations() []mutation {
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
-			`o.publisher.Publish(ctx, subject, &event, bus.After(live.sequence),`,
-			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.After(live.sequence)),`,
+			`o.publisher.Publish(ctx, subject, &event, bus.ExpectLast(live.sequence),`,
+			`o.publisher.Publish(ctx, subject, &event, either("an append expects nothing", bus.Expect{}, bus.ExpectLast(live.sequence)),`,
 		}},
 	}, {
 		name: "a record names no predecessor", seed: 1, invariant: sim.RecordsAreChained,

@@ -124,7 +124,7 @@ func (d *drafts) profile(name string) schemas.Profile {
 		p.Conversation.Entities = []schemas.Entity{{Name: "patient_id", Pattern: `P-\d+`}}
 	}
 	// Of no stream: it counts only in worlds whose mail has an origin.
-	answers := [...]schemas.Answering{"", schemas.AnswerProven, schemas.AnswerUnrefuted, schemas.AnswerProven}
+	answers := [...]schemas.AnswerPolicy{"", schemas.AnswerProven, schemas.AnswerUnrefuted, schemas.AnswerProven}
 	p.Conversation.Answer = answers[len(p.Agents)%len(answers)]
 	d.plans(&p)
 	d.declare(&p)
@@ -220,7 +220,7 @@ func (d *drafts) execution() schemas.Execution {
 
 // plans says where the plans of a profile come from.
 func (d *drafts) plans(p *schemas.Profile) {
-	complexity := &schemas.Complexities{
+	complexity := &schemas.ComplexityRules{
 		Verbs:      []schemas.Keyword{{Word: "calculate", Mode: schemas.ModeWord}, {Word: "summarize", Mode: schemas.ModeWord}},
 		Separators: []string{"then", "and"},
 	}

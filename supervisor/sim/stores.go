@@ -10,13 +10,13 @@ import (
 )
 
 // Store returns a table as the process sees it.
-func (f *faults) Store(bucket string) bus.Store {
-	return &flakyStore{f, f.Core.Store(bucket), bucket == bus.AgentBucket, f.watch.began}
+func (f *faults) KeyValue(bucket string) bus.KeyValue {
+	return &flakyStore{f, f.Core.KeyValue(bucket), bucket == bus.AgentBucket, f.watch.began}
 }
 
 type flakyStore struct {
 	faults   *faults
-	store    bus.Store
+	store    bus.KeyValue
 	breakers bool
 	begun    uint64 // the tick that asked for it
 }

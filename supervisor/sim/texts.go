@@ -28,9 +28,9 @@ func (w *World) bulk(n int) string {
 		return ""
 	}
 	if w.configuration.bulk == bulkClaimed && w.once(4) {
-		return strings.Repeat(" many more words", artifact.InlineLimit/16+1)
+		return strings.Repeat(" many more words", artifact.MessageInlineLimit/16+1)
 	}
-	return strings.Repeat(" more words", schemas.InlineLimit/8)
+	return strings.Repeat(" more words", schemas.RecordInlineLimit/8)
 }
 
 // graph is a plan with names, dependencies and wishes of all kinds.

@@ -209,7 +209,7 @@ func (w *World) trouble() {
 		}
 	case 4, 5, 6:
 		w.outage = outage{
-			kind:  pick(w.rand, bus.KindRequest, bus.KindRequest, bus.KindRequest, bus.KindSession, bus.KindShard, bus.KindDead),
+			kind:  pick(w.rand, bus.KindRequest, bus.KindRequest, bus.KindRequest, bus.KindSession, bus.KindShard, bus.KindQuarantine),
 			until: w.now.Add(2*time.Second + w.span(15*time.Second)),
 		}
 	case 7:

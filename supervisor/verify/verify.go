@@ -111,7 +111,7 @@ func (v *verifier) readMessage(message bus.Message) error {
 		return v.record(subject.Session, message)
 	case bus.KindShard:
 		return v.checkpoint(message)
-	case bus.KindDead:
+	case bus.KindQuarantine:
 		return v.quarantined(message)
 	case bus.KindRequest:
 	}

@@ -297,7 +297,7 @@ func TestWhatNoRecordSays_X07(t *testing.T) {
 	s := newShard(t)
 	erase(fourthRecord)(s)
 	spoil(fourthInput)(s)
-	s.add(bus.DeadSubject(schemas.QuarantineMalformed, 0), schemas.TypeQuarantined, schemas.Event{ID: "dead"}, schemas.Quarantined{
+	s.add(bus.QuarantineSubject(schemas.QuarantineMalformed, 0), schemas.TypeQuarantined, schemas.Event{ID: "dead"}, schemas.Quarantined{
 		Reason: schemas.QuarantineMalformed, Stream: bus.ShardStream(0), Sequence: fourthInput, Subject: bus.InSubject("chat", 0),
 	})
 	if faults := s.verify().Faults; len(faults) > 0 {

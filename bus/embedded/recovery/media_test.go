@@ -77,7 +77,7 @@ func write(t *testing.T, o *opened, large int) {
 		add("podium.in.chat.1", nil, slices.Concat([]byte(`{"`), body, []byte(`":1}`)))
 	}
 	add(bus.RequestSubject("alpha"), bus.Header{"ce-id": {"r"}}, []byte(`{"task":1}`))
-	store := o.core.Store(bus.MailboxBucket)
+	store := o.core.KeyValue(bus.MailboxBucket)
 	for i := range 5 {
 		if _, err := store.Put(t.Context(), "mailbox.a", fmt.Appendf(nil, `{"uid":%d}`, i)); err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func planRequest(steps []step, agents map[string]string) func(uint64) schemas.Ev
 		return inputEvent(number, id, "/podium/"+plannerName, schemas.TypeExecutionRequest, schemas.ExecutionRequest{
 			Envelope: schemas.Envelope{
 				MessageID: id, From: plannerName, To: conductorName,
-				Type: schemas.ExecutionRequestType, Timestamp: time.Now().UTC(),
+				Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: time.Now().UTC(),
 			},
 			Payload: schemas.RequestPayload{
 				PlanID: id, RequestID: conversation(number), Tasks: tasks, AgentAssignments: maps.Clone(assignments),

@@ -110,7 +110,7 @@ func (s *sample) take(message bus.Message) error {
 			break
 		}
 		s.tasks[i].response = message
-	case bus.KindProgress, bus.KindPermit, bus.KindControl, bus.KindSession, bus.KindShard, bus.KindDead:
+	case bus.KindProgress, bus.KindPermit, bus.KindControl, bus.KindSession, bus.KindShard, bus.KindQuarantine:
 	}
 	return nil
 }

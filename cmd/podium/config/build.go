@@ -35,7 +35,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Languages:    Languages(),
 	}
 	if source.Complexity != nil {
-		profile.Complexity = &schemas.Complexities{
+		profile.Complexity = &schemas.ComplexityRules{
 			Verbs:      buildKeywords(source.Complexity.Verbs),
 			Patterns:   source.Complexity.Patterns,
 			Separators: source.Complexity.Separators,

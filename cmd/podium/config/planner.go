@@ -53,7 +53,7 @@ type TemplateTask struct {
 type Conversation struct {
 	WhileRunning   schemas.WhileRunning `yaml:"while_running" enum:"queue merge supersede" default:"queue" doc:"queue: a run of its own, after this one. merge: all that wait become one run. supersede: it ends the run under way and takes its place."`
 	RepliesPerHour int                  `yaml:"replies_per_hour" min:"1" max:"60" default:"3" doc:"Answers by mail to one conversation in an hour; what is beyond is withheld, so that programs which answer each other come to an end."`
-	Answer         schemas.Answering    `yaml:"answer" enum:"proven unrefuted everybody" default:"proven" doc:"Whose mail is answered, where its mailbox says who is believed about its origin (authserv_ids, dkim). proven: mail that is vouched for; other mail is worked on and not answered, and forged mail is not worked on. unrefuted: all but forged mail. everybody: all of it, so that strangers can have words of theirs sent to others."`
+	Answer         schemas.AnswerPolicy `yaml:"answer" enum:"proven unrefuted everybody" default:"proven" doc:"Whose mail is answered, where its mailbox says who is believed about its origin (authserv_ids, dkim). proven: mail that is vouched for; other mail is worked on and not answered, and forged mail is not worked on. unrefuted: all but forged mail. everybody: all of it, so that strangers can have words of theirs sent to others."`
 	Entities       []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
 }
 
@@ -81,8 +81,8 @@ func (t *Template) build() schemas.Template {
 	}
 }
 
-func (c *Conversation) build() schemas.Conversing {
-	return schemas.Conversing{
+func (c *Conversation) build() schemas.ConversationPolicy {
+	return schemas.ConversationPolicy{
 		WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: cmp.Or(c.Answer, schemas.AnswerProven),
 		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }),
 	}

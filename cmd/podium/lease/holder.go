@@ -55,13 +55,13 @@ func (h Holder) free(by Holder) bool {
 
 // Find returns who has the lease, and whether it has given a sign of life lately.
 // It is for people: it compares clocks.
-func Find(ctx context.Context, store bus.Store) (holder Holder, lives bool, err error) {
+func Find(ctx context.Context, store bus.KeyValue) (holder Holder, lives bool, err error) {
 	holder, _, err = read(ctx, store)
 	return holder, err == nil && !holder.Released && time.Since(holder.Renewed) < 2*Time, err
 }
 
 // read returns the lease and its revision. One that there is not is free, at revision 0.
-func read(ctx context.Context, store bus.Store) (holder Holder, revision uint64, err error) {
+func read(ctx context.Context, store bus.KeyValue) (holder Holder, revision uint64, err error) {
 	value, revision, err := store.Get(ctx, key)
 	if errors.Is(err, bus.ErrNotFound) {
 		return Holder{Released: true}, 0, nil
@@ -75,7 +75,7 @@ func read(ctx context.Context, store bus.Store) (holder Holder, revision uint64,
 	return holder, revision, nil
 }
 
-func write(ctx context.Context, store bus.Store, holder Holder, revision uint64) (uint64, error) {
+func write(ctx context.Context, store bus.KeyValue, holder Holder, revision uint64) (uint64, error) {
 	holder.Renewed = time.Now().UTC().Truncate(time.Millisecond)
 	value, err := json.Marshal(holder)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 
 // A Lease is held until it is released or lost.
 type Lease struct {
-	store    bus.Store
+	store    bus.KeyValue
 	self     Holder
 	revision uint64
 	log      zerolog.Logger
@@ -36,7 +36,7 @@ type Lease struct {
 // Take takes the lease for this process. While it watches a lease that another one
 // has, it says so once. Errors: HeldError when the other one lives, temporary ones
 // when the ledger does not answer, and the context's.
-func Take(ctx context.Context, store bus.Store, self Holder, say func(sentence string), log zerolog.Logger) (*Lease, error) {
+func Take(ctx context.Context, store bus.KeyValue, self Holder, say func(sentence string), log zerolog.Logger) (*Lease, error) {
 	watching := &watch{self: self, say: say}
 	for {
 		holder, revision, err := read(ctx, store)
@@ -91,7 +91,7 @@ func (w *watch) lapsed(holder Holder, revision uint64) (bool, error) {
 	return now.Sub(w.since) >= Time, nil
 }
 
-func keep(ctx context.Context, store bus.Store, self Holder, revision uint64, log zerolog.Logger) *Lease {
+func keep(ctx context.Context, store bus.KeyValue, self Holder, revision uint64, log zerolog.Logger) *Lease {
 	ctx = context.WithoutCancel(ctx) // it is kept while the process stops in order
 	keeping, stop := context.WithCancel(ctx)
 	l := &Lease{store: store, self: self, revision: revision, log: log, stop: stop, ended: make(chan struct{})}

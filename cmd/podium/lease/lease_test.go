@@ -21,7 +21,7 @@ import (
 // A link is one process's way to the ledger's store, which can be away, swallow
 // answers, or be frozen with its process.
 type link struct {
-	bus.Store
+	bus.KeyValue
 	mu        sync.Mutex
 	away      bool
 	swallows  int // answers of writes that were done
@@ -51,14 +51,14 @@ func (l *link) Get(ctx context.Context, key string) ([]byte, uint64, error) {
 	if err := l.pass(); err != nil {
 		return nil, 0, err
 	}
-	return l.Store.Get(ctx, key)
+	return l.KeyValue.Get(ctx, key)
 }
 
 func (l *link) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	if err := l.pass(); err != nil {
 		return 0, err
 	}
-	next, err := l.Store.Update(ctx, key, value, revision)
+	next, err := l.KeyValue.Update(ctx, key, value, revision)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil && l.swallows > 0 {
@@ -75,22 +75,22 @@ func (l *link) set(change func(*link)) {
 }
 
 func links(count int) []*link {
-	store := memory.New(1).Store(bus.LeaseBucket)
+	store := memory.New(1).KeyValue(bus.LeaseBucket)
 	all := make([]*link, count)
 	for i := range all {
-		all[i] = &link{Store: store}
+		all[i] = &link{KeyValue: store}
 	}
 	return all
 }
 
-func take(t *testing.T, store bus.Store, self lease.Holder) (*lease.Lease, []string, error) {
+func take(t *testing.T, store bus.KeyValue, self lease.Holder) (*lease.Lease, []string, error) {
 	t.Helper()
 	var said []string
 	held, err := lease.Take(t.Context(), store, self, func(sentence string) { said = append(said, sentence) }, zerolog.Nop())
 	return held, said, err
 }
 
-func mustTake(t *testing.T, store bus.Store, self lease.Holder) *lease.Lease {
+func mustTake(t *testing.T, store bus.KeyValue, self lease.Holder) *lease.Lease {
 	t.Helper()
 	held, _, err := take(t, store, self)
 	if err != nil {

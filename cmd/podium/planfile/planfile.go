@@ -122,7 +122,7 @@ func (p *Plan) Request(from string, now time.Time, newID func() string) schemas.
 	request.MessageID = cmp.Or(request.MessageID, newID())
 	request.From = cmp.Or(request.From, from)
 	request.To = session.Supervisor // the answer is looked for there
-	request.Type = schemas.ExecutionRequestType
+	request.Type = schemas.EnvelopeTypeExecutionRequest
 	if request.Timestamp.IsZero() {
 		request.Timestamp = now
 	}
@@ -138,7 +138,7 @@ func (p *Plan) sound() error {
 	if err != nil {
 		return err
 	}
-	err = schemas.Validate(schemas.ExecutionRequestType, body)
+	err = schemas.Validate(schemas.EnvelopeTypeExecutionRequest, body)
 	if invalid, ok := errors.AsType[*validation.Error](err); ok {
 		p.invalid(invalid)
 		return p.reader.problems

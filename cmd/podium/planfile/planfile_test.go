@@ -137,7 +137,7 @@ func TestRight(t *testing.T) {
 		request := read.Request("command-line", now, ids)
 		body, err := schemas.Marshal(request)
 		if err == nil {
-			err = schemas.Validate(schemas.ExecutionRequestType, body)
+			err = schemas.Validate(schemas.EnvelopeTypeExecutionRequest, body)
 		}
 		if err != nil || request.To != "supervisor" || request.From == "" {
 			t.Errorf("%s: %v, %+v", name, err, request.Envelope)
@@ -202,7 +202,7 @@ func FuzzRead(f *testing.F) {
 		}
 		message, err := schemas.Marshal(read.Request("me", time.Unix(0, 0).UTC(), func() string { return "7d444840-9dc0-11d1-b245-5ffdce74fad2" }))
 		if err == nil {
-			err = schemas.Validate(schemas.ExecutionRequestType, message)
+			err = schemas.Validate(schemas.EnvelopeTypeExecutionRequest, message)
 		}
 		if err != nil {
 			t.Errorf("%q: %v", body, err)

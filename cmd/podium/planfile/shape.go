@@ -42,7 +42,7 @@ type shape struct {
 
 // requestShape returns what an execution_request may hold.
 func requestShape() (*shape, error) {
-	body, err := schemas.Schema(schemas.ExecutionRequestType)
+	body, err := schemas.Schema(schemas.EnvelopeTypeExecutionRequest)
 	if err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func childrenOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) ([
 
 // profileOf returns the profile of an agent that is a supervisor; empty of any other.
 func profileOf(ctx context.Context, core bus.Core, agent string) (string, error) {
-	entry, _, err := core.Store(bus.AgentBucket).Get(ctx, agent)
+	entry, _, err := core.KeyValue(bus.AgentBucket).Get(ctx, agent)
 	if errors.Is(err, bus.ErrNotFound) {
 		return "", nil
 	}

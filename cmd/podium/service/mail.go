@@ -55,7 +55,7 @@ func (s *Service) openAdapters() error {
 		for n, mailbox := range account.IMAP.Mailboxes {
 			settings := mailboxConfig(s.settings, account, mailbox, source, s.letters)
 			dependencies := imap.Dependencies{
-				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.Store(bus.MailboxBucket),
+				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.KeyValue(bus.MailboxBucket),
 				Host: hosts[address], Report: s.reportMail, Log: s.log,
 			}
 			if canary := account.IMAP.Canary; canary != nil && n == 0 {

@@ -40,7 +40,7 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 	if err = s.settleDurability(ctx); err != nil {
 		return err
 	}
-	self, leases := lease.Myself(settings.Data, lock), s.Ledger.Core.Store(bus.LeaseBucket)
+	self, leases := lease.Myself(settings.Data, lock), s.Ledger.Core.KeyValue(bus.LeaseBucket)
 	if err = s.patience.until(ctx, func(ctx context.Context) error {
 		s.lease, err = lease.Take(ctx, leases, self, s.patience.held, s.log)
 		return err

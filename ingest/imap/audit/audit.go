@@ -149,7 +149,7 @@ func (a *auditor) readServer(ctx context.Context, source connection.MailSource) 
 
 // readLedger reads the mailbox ledger, then the events.
 func (a *auditor) readLedger(ctx context.Context, config connection.Config, core bus.Core) (err error) {
-	a.ledger, a.found, err = mailbox.Open(ctx, core.Store(bus.MailboxBucket), config.Account, config.Mailbox)
+	a.ledger, a.found, err = mailbox.Open(ctx, core.KeyValue(bus.MailboxBucket), config.Account, config.Mailbox)
 	if err != nil {
 		return err
 	}

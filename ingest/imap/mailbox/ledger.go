@@ -24,7 +24,7 @@ const (
 // the bytes' hashes of every message that was published, which tell known mail
 // after UIDVALIDITY changed.
 type Ledger struct {
-	store    bus.Store
+	store    bus.KeyValue
 	key      string
 	revision uint64
 	Cursor   Cursor
@@ -48,7 +48,7 @@ func mailboxKey(account, mailbox string) string {
 
 // Open reads the ledger of a mailbox; found is false when the store has none. One
 // that lacks some of its dispositions is incomplete.
-func Open(ctx context.Context, store bus.Store, account, mailbox string) (ledger *Ledger, found bool, err error) {
+func Open(ctx context.Context, store bus.KeyValue, account, mailbox string) (ledger *Ledger, found bool, err error) {
 	ledger = &Ledger{store: store, key: mailboxKey(account, mailbox)}
 	value, revision, err := store.Get(ctx, ledger.key)
 	if errors.Is(err, bus.ErrNotFound) {

@@ -15,7 +15,7 @@ import (
 
 // weigher notes the largest value that it was given.
 type weigher struct {
-	bus.Store
+	bus.KeyValue
 
 	mu      sync.Mutex
 	largest int
@@ -33,21 +33,21 @@ func (w *weigher) note(key string, value []byte) {
 	w.values[key] = bytes.Clone(value)
 }
 
-// Put implements bus.Store.
+// Put implements bus.KeyValue.
 func (w *weigher) Put(ctx context.Context, key string, value []byte) (uint64, error) {
 	w.note(key, value)
-	return w.Store.Put(ctx, key, value)
+	return w.KeyValue.Put(ctx, key, value)
 }
 
-// Update implements bus.Store.
+// Update implements bus.KeyValue.
 func (w *weigher) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	w.mu.Lock()
 	w.largest = max(w.largest, len(value))
 	w.mu.Unlock()
-	return w.Store.Update(ctx, key, value, revision)
+	return w.KeyValue.Update(ctx, key, value, revision)
 }
 
-func openTestLedger(t *testing.T, store bus.Store) *Ledger {
+func openTestLedger(t *testing.T, store bus.KeyValue) *Ledger {
 	t.Helper()
 	ledger, _, err := Open(t.Context(), store, "a", "INBOX")
 	if err != nil {
@@ -61,7 +61,7 @@ func openTestLedger(t *testing.T, store bus.Store) *Ledger {
 func TestTenMillionMessages_I13(t *testing.T) {
 	t.Parallel()
 	const messages, batch = 10_000_000, 40_000
-	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	store := &weigher{KeyValue: memory.New(1).KeyValue(bus.MailboxBucket), values: map[string][]byte{}}
 	ledger := openTestLedger(t, store)
 	ledger.Restart(7, 1)
 	// Runs of ten, each with a hole and another disposition in it.
@@ -101,7 +101,7 @@ func TestTenMillionMessages_I13(t *testing.T) {
 // TestEntriesStaySmall_I13 commits as an adapter does: after each batch.
 func TestEntriesStaySmall_I13(t *testing.T) {
 	t.Parallel()
-	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	store := &weigher{KeyValue: memory.New(1).KeyValue(bus.MailboxBucket), values: map[string][]byte{}}
 	ledger := openTestLedger(t, store)
 	ledger.Restart(7, 1)
 	hash := strings.Repeat("0123456789abcdef", 4)
@@ -145,7 +145,7 @@ func TestEntriesStaySmall_I13(t *testing.T) {
 // nothing that the winner does not count with.
 func TestRacingAdaptersWriteTheSameEntries_I01(t *testing.T) {
 	t.Parallel()
-	store := &weigher{Store: memory.New(1).Store(bus.MailboxBucket), values: map[string][]byte{}}
+	store := &weigher{KeyValue: memory.New(1).KeyValue(bus.MailboxBucket), values: map[string][]byte{}}
 	first := openTestLedger(t, store)
 	first.Restart(7, 1)
 	if err := first.Commit(t.Context()); err != nil {

@@ -33,7 +33,7 @@ func readDeliveryStatus(data []byte, limits Limits) *schemas.Bounce {
 		}
 		one := recipientStatus(h)
 		if first {
-			bounce.Delivery, first = one, false
+			bounce.RecipientStatus, first = one, false
 		} else if len(bounce.Others) < maxEntries {
 			bounce.Others = append(bounce.Others, one)
 		}
@@ -42,7 +42,7 @@ func readDeliveryStatus(data []byte, limits Limits) *schemas.Bounce {
 }
 
 // recipientStatus reads the fields about one recipient.
-func recipientStatus(h header.Header) schemas.Delivery {
+func recipientStatus(h header.Header) schemas.RecipientStatus {
 	recipient := cmp.Or(h.First("original-recipient"), h.First("final-recipient"))
 	if _, address, typed := strings.Cut(recipient, ";"); typed {
 		recipient = address
@@ -51,7 +51,7 @@ func recipientStatus(h header.Header) schemas.Delivery {
 	if kind, text, typed := strings.Cut(diagnostic, ";"); typed && !strings.Contains(kind, " ") {
 		diagnostic = text
 	}
-	one := schemas.Delivery{
+	one := schemas.RecipientStatus{
 		Recipient: header.Short(strings.Trim(header.StripTrailingComment(recipient), " <>")), Status: statusCode(h.First("status")), Diagnostic: header.Short(diagnostic),
 	}
 	switch action := strings.ToLower(header.StripTrailingComment(h.First("action"))); action {
