@@ -25,7 +25,7 @@ func (e *evaluation) lacks() bool {
 // the one after a transition that is not stored yet.
 func (o *Owner) evaluate(live *liveSession, state session.State, read session.Input) (j evaluation) {
 	env := o.env(live, &j.inputs)
-	env.Admission, env.EndedRun = o.admission.Decision(&live.demand, &read), o.endedRun(live, &j.endedRuns)
+	env.Admission, env.EndedRun = o.admission.AdmissionFor(&live.demand, &read), o.endedRun(live, &j.endedRuns)
 	if state.Active != nil {
 		if env.Pinned = o.Profiles.Pinned(state.Active.ProfileHash); env.Pinned == nil {
 			j.profile = state.Active.ProfileHash

@@ -2,25 +2,6 @@ package supervisor
 
 import "time"
 
-// setDeadlineTimer sets a timer for the earliest deadline of a session that nothing is left
-// to do for until then.
-func (o *Owner) setDeadlineTimer(live *liveSession) {
-	earliest := time.Time{}
-	for _, deadline := range live.state.Deadlines() {
-		if earliest.IsZero() || deadline.At.Before(earliest) {
-			earliest = deadline.At
-		}
-	}
-	if at, set := live.timer.Due(); set && at.Equal(earliest) {
-		return
-	}
-	o.loop.Stop(live.timer)
-	live.timer = nil
-	if !earliest.IsZero() {
-		live.timer = o.loop.At(earliest, func(time.Time) { o.push(live) })
-	}
-}
-
 // evict forgets a session that waits for nothing, once its last record is below
 // the low watermark: whoever loads it then knows that no output is outstanding.
 func (o *Owner) evict(live *liveSession) {
@@ -47,4 +28,23 @@ func (o *Owner) sweep() {
 	}
 	clear(o.queue.closing[len(kept):])
 	o.queue.closing = kept
+}
+
+// setDeadlineTimer sets a timer for the earliest deadline of a session that nothing is left
+// to do for until then.
+func (o *Owner) setDeadlineTimer(live *liveSession) {
+	earliest := time.Time{}
+	for _, deadline := range live.state.Deadlines() {
+		if earliest.IsZero() || deadline.At.Before(earliest) {
+			earliest = deadline.At
+		}
+	}
+	if at, set := live.timer.Due(); set && at.Equal(earliest) {
+		return
+	}
+	o.loop.Stop(live.timer)
+	live.timer = nil
+	if !earliest.IsZero() {
+		live.timer = o.loop.At(earliest, func(time.Time) { o.push(live) })
+	}
 }

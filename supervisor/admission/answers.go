@@ -9,8 +9,9 @@ import (
 	"podium/supervisor/session"
 )
 
-// A decision answers what the machine asks about the agents while it decides one input.
-type decision struct {
+// An inputAdmission answers what a decision asks about the agents: whether one has room, whether an
+// earlier answer serves, and whether a request may bring its permit along.
+type inputAdmission struct {
 	controller *Controller
 	demand     *Demand
 	now        time.Time
@@ -18,10 +19,10 @@ type decision struct {
 	barred     []string  // agents that were unavailable before
 }
 
-// Decision returns what a decision of a session may ask. What it is admitted to is taken
+// AdmissionFor returns what the decision of one input may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (c *Controller) Decision(demand *Demand, read *session.Input) plan.Admission {
-	d := &decision{controller: c, demand: demand, now: read.Now}
+func (c *Controller) AdmissionFor(demand *Demand, read *session.Input) plan.Admission {
+	d := &inputAdmission{controller: c, demand: demand, now: read.Now}
 	if read.Grant != nil {
 		d.granted = demand.grants[0]
 	}
@@ -32,7 +33,7 @@ func (c *Controller) Decision(demand *Demand, read *session.Input) plan.Admissio
 // become free since the grants of this turn were given is for those who wait. Room
 // comes before the breaker, because what it refuses may go all the same (see
 // plan.Decision.Grant).
-func (d *decision) Admit(agent string) plan.AdmissionResult {
+func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	if slices.Contains(d.barred, agent) {
 		return plan.Unavailable
 	}
@@ -53,7 +54,7 @@ func (d *decision) Admit(agent string) plan.AdmissionResult {
 	return admission
 }
 
-func (d *decision) bar(agent string, passage plan.Passage) plan.AdmissionResult {
+func (d *inputAdmission) bar(agent string, passage plan.Passage) plan.AdmissionResult {
 	switch passage {
 	case plan.PassageDeny:
 		d.barred = append(d.barred, agent)
@@ -66,9 +67,9 @@ func (d *decision) bar(agent string, passage plan.Passage) plan.AdmissionResult 
 }
 
 // Reuse implements plan.Admission.
-func (d *decision) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
+func (d *inputAdmission) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	return d.controller.cachedResult(agent, input, d.now.Add(-age))
 }
 
 // CarriesPermit implements plan.Admission.
-func (d *decision) CarriesPermit() bool { return d.controller.Core.Server() != "" }
+func (d *inputAdmission) CarriesPermit() bool { return d.controller.Core.Server() != "" }

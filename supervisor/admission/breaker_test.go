@@ -236,7 +236,7 @@ func TestLearnedAnswers_M29(t *testing.T) {
 	s.ledger.now = s.ledger.now.Add(time.Minute)
 	learn("worker", "sum", 3)
 	s.ledger.now = s.ledger.now.Add(time.Minute)
-	asked := s.Decision(&s.conversation("c").demand, &session.Input{Now: s.ledger.now})
+	asked := s.AdmissionFor(&s.conversation("c").demand, &session.Input{Now: s.ledger.now})
 	for _, test := range []struct {
 		agent, input string
 		age          time.Duration

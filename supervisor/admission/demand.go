@@ -13,7 +13,8 @@ import (
 )
 
 // A Demand is what a live session demands of agents: its requests under way, its tasks that
-// wait, and the grants that it has not used. Its owner keeps it, and gives it the State once.
+// wait, and the grants that it has not used. Track queues the tasks that have become ready. Its
+// owner keeps it, and gives it the State once.
 type Demand struct {
 	State *session.State // of the live session
 

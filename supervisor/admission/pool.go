@@ -6,7 +6,8 @@ import "container/heap"
 // before it: a task is dispatched only when its agent has room, and of those that
 // wait the most urgent goes first, over all sessions of the shard (M-17).
 
-// A pool is what an agent works on, as far as this shard has asked for it.
+// A pool counts what this shard has under way at one agent, and queues the tasks that wait for
+// room there.
 type pool struct {
 	limit    int // requests under way at most; 0 is no limit
 	underWay int // requests under way, by the states of the sessions

@@ -13,17 +13,6 @@ import (
 	"podium/supervisor/plan"
 )
 
-// When nobody serves an agent, whoever waits for it is told so, on record, instead
-// of waiting in silence for a deadline. The ledger is asked only about agents that
-// something waits for and that have said nothing for a while.
-
-const (
-	// lookEvery is how often the controller looks after the agents that something waits for.
-	lookEvery = time.Second
-	// lookStale is how old its knowledge may be when it says that nobody serves one.
-	lookStale = 2 * lookEvery
-)
-
 // A watchedAgent is what a controller knows of whether anybody serves an agent.
 type watchedAgent struct {
 	heard  time.Time        // the newest message of it in this shard
@@ -199,3 +188,14 @@ func (c *Controller) Absence(demand *Demand, now time.Time) *schemas.Absence {
 	}
 	return nil
 }
+
+// When nobody serves an agent, whoever waits for it is told so, on record, instead
+// of waiting in silence for a deadline. The ledger is asked only about agents that
+// something waits for and that have said nothing for a while.
+
+const (
+	// lookEvery is how often the controller looks after the agents that something waits for.
+	lookEvery = time.Second
+	// lookStale is how old its knowledge may be when it says that nobody serves one.
+	lookStale = 2 * lookEvery
+)

@@ -13,8 +13,8 @@ import (
 	"podium/supervisor/restore"
 )
 
-// resourceClaims is what a controller has to do with the resources that tasks share. What
-// holds of them is said at resourceLease.
+// resourceClaims takes, renews and gives back the leases of resources that tasks share. What
+// holds of a lease is said at resourceLease.
 type resourceClaims struct {
 	claims           map[string]*resourceClaim // by holder
 	queue            []*resourceClaim          // whose agents had room, and that wait for a lease; the first goes first

@@ -172,7 +172,7 @@ func (s *shard) decide(c *conversation, input session.Input) undecided {
 	input.Now = s.ledger.now
 	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
 	return undecided{c, session.Step(session.Env{
-		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.Decision(&c.demand, &input),
+		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.AdmissionFor(&c.demand, &input),
 		Read:    func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
 		InputAt: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}, c.state, input)}

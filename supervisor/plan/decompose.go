@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/route"
 )
 
-// Ids of what deciding itself asks agents for, outside of the plan.
+// planTask is the id of the question that is put to a planner agent. It is no task of a plan.
 const planTask = "plan"
 
 // Begin makes the plan of the run and goes on with it, or asks for one (settlement 1).

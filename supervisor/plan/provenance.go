@@ -11,9 +11,6 @@ import (
 	"podium/schemas/workflow"
 )
 
-// maxUnproven bounds the artifacts of an answer that its record names as left out.
-const maxUnproven = 32
-
 // A provenance decides which of the artifacts that an answer names may be passed on:
 // what its agent has put itself, what it was granted, and the files of the message.
 type provenance struct {
@@ -166,3 +163,6 @@ func fileName(file *schemas.Attachment) string {
 
 // maxName bounds the name of a file in records, in bytes.
 const maxName = 256
+
+// maxUnproven bounds the artifacts of an answer that its record names as left out.
+const maxUnproven = 32

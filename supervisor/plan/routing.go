@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/route"
 )
 
-// What deciding asks agents for is named after what it is about.
+// The id of a question names its kind, and the task that it is about.
 const (
 	assessTask = "assess:" // and the task and the agent
 	routeTask  = "route:"  // and the task and the agent

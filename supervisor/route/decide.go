@@ -11,10 +11,6 @@ import (
 	"podium/schemas"
 )
 
-// textLimit bounds Match.Text, in bytes: the ledger keeps the decision, and what
-// a keyword begins may be as long as the text.
-const textLimit = 120
-
 // Decide says which agent a text goes to. Assigned is the agent that a plan names,
 // or empty. It returns false if no router decides; NextAgent is then empty and the
 // decision says what was tried.
@@ -358,3 +354,7 @@ func sentence(parts []string) string {
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
+
+// textLimit bounds Match.Text, in bytes: the ledger keeps the decision, and what
+// a keyword begins may be as long as the text.
+const textLimit = 120

@@ -7,15 +7,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-const (
-	diaeresis   = '\u0308'
-	trademark   = '\u2122'
-	zeroSpace   = '\u200b' // a word ends there, though nothing is seen
-	lineBreak   = '\u2028'
-	paragraph   = '\u2029'
-	replacement = "\ufffd" // stands for a byte that is not UTF-8
-)
-
 // A folding is a folded text that is being built.
 type folding struct {
 	folded
@@ -25,6 +16,15 @@ type folding struct {
 	// taken is the end of the last segment that left something.
 	taken int
 }
+
+const (
+	diaeresis   = '\u0308'
+	trademark   = '\u2122'
+	zeroSpace   = '\u200b' // a word ends there, though nothing is seen
+	lineBreak   = '\u2028'
+	paragraph   = '\u2029'
+	replacement = "\ufffd" // stands for a byte that is not UTF-8
+)
 
 // A run is a run of separators, folded to one space or one blank line.
 type run struct {

@@ -8,9 +8,6 @@ import (
 	"podium/schemas/workflow"
 )
 
-// Supervisor is the name that requests come from.
-const Supervisor = "supervisor"
-
 // Outputs returns what follows from the last transition of a record, given the
 // state after it. It is a pure function: the same record gives the same messages,
 // byte for byte, whoever computes them and how often.
@@ -186,3 +183,6 @@ func mayHaveOutputs(fact schemas.Fact) bool {
 	}
 	return false
 }
+
+// Supervisor is the name that requests come from.
+const Supervisor = "supervisor"

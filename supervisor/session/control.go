@@ -1,0 +1,43 @@
+package session
+
+import (
+	"podium/schemas"
+)
+
+// control takes a person's command: to cancel a run, or to send its answer again.
+func (d *decision) control(control *schemas.Control) {
+	id := d.input.Event.ID
+	if control.Action != schemas.ControlCancel && control.Action != schemas.ControlResend || d.state.HasTaken(id) {
+		return
+	}
+	number, err := d.target(control)
+	if err != nil {
+		d.refuse(schemas.QuarantineUnknownRun, err.Error())
+		return
+	}
+	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+	switch {
+	case number < 1 || number > d.state.Runs:
+		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case control.Action == schemas.ControlResend:
+		d.requestResend(control, number)
+	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
+		d.emit(&received)
+		d.planDecision(d.env.Pinned).Cancel()
+	case d.state.Queue.has(number):
+		d.emit(&received)
+	default:
+		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
+		d.emit(&received)
+	}
+}
+
+// target returns the run that a control word is about, by its own id or by that
+// of the request which began it.
+func (d *decision) target(control *schemas.Control) (int, error) {
+	if control.Run == "" && control.Request != "" {
+		return d.state.RunOf(control.Request), nil
+	}
+	_, number, err := schemas.ParseRunID(control.Run)
+	return number, err
+}

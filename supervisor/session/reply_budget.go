@@ -1,0 +1,55 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// withheld says why the answer does not go out: nobody vouches for who wrote, or the budget
+// of the session is used up. Programs that answer each other, and do not say that they
+// are programs, come to an end by that.
+func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
+	active := d.state.Active
+	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
+		return nil
+	}
+	if doubt := active.Message.Withheld; doubt != "" {
+		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
+	}
+	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
+	recent := d.state.recentReplies(d.input.Now)
+	if len(recent) < limit {
+		return nil
+	}
+	return &schemas.ReplyWithheld{
+		Run: active.Number, Reason: schemas.WithheldBudget, Until: recent[len(recent)-limit].Add(replyWindow),
+	}
+}
+
+// replyWindow is the span that the budget of answers is for.
+const replyWindow = time.Hour
+
+// rememberReply remembers that an answer by mail goes out. Further attempts of it are
+// the same mail.
+func (s *State) rememberReply(f schemas.Fact) {
+	sent, is := f.(*schemas.TaskDispatched)
+	if !is || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
+		return
+	}
+	kept := s.recentReplies(s.now)
+	kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
+	s.Replies = append(slices.Clip(kept), s.now)
+}
+
+func (s *State) recentReplies(now time.Time) []time.Time {
+	for i, moment := range s.Replies {
+		if now.Sub(moment) < replyWindow {
+			return s.Replies[i:]
+		}
+	}
+	return nil
+}
