@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Body is text or data that a session holds: in place when it is small, else
+// A Content is text or data that a session holds: in place when it is small, else
 // by the ledger sequence (in the session's shard) of the input that carries it.
-type Body struct {
+type Content struct {
 	Result
 	Sequence uint64 `json:"sequence,omitzero"`
 	// Offset and Size, in bytes, are the part of that input's text that is meant.
@@ -16,7 +16,7 @@ type Body struct {
 	Size   int `json:"size,omitzero"`
 }
 
-// RecordInlineLimit is the size in bytes up to which a Body stands in the record.
+// RecordInlineLimit is the size in bytes up to which a Content stands in the record.
 const RecordInlineLimit = 4 << 10
 
 // MessageReceived says what became of an incoming message: every one of them
@@ -51,13 +51,13 @@ const (
 
 // An Incoming is what a session keeps of a message that starts a run.
 type Incoming struct {
-	Sequence    uint64 `json:"sequence"`
-	ID          string `json:"id"`
-	Channel     string `json:"channel"` // email or chat
-	Subject     string `json:"subject,omitzero"`
-	Text        Body   `json:"text"`
-	MergedTexts []Body `json:"merged_texts,omitzero"` // texts of messages that were merged with this one, in order
-	Language    string `json:"language,omitzero"`     // a BCP 47 primary tag
+	Sequence    uint64    `json:"sequence"`
+	ID          string    `json:"id"`
+	Channel     string    `json:"channel"` // email or chat
+	Subject     string    `json:"subject,omitzero"`
+	Text        Content   `json:"text"`
+	MergedTexts []Content `json:"merged_texts,omitzero"` // texts of messages that were merged with this one, in order
+	Language    string    `json:"language,omitzero"`     // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
 	// Withheld is why nothing is answered, whatever comes of it: nobody vouches for who
@@ -173,7 +173,7 @@ type PlanRefused struct {
 // A PlannedTask is one task of a plan before it is routed.
 type PlannedTask struct {
 	Task         string   `json:"task"` // its id inside the run
-	Description  Body     `json:"description"`
+	Description  Content  `json:"description"`
 	Dependencies []string `json:"dependencies,omitzero"`
 	Agent        string   `json:"agent,omitzero"` // when the plan assigns it
 	Priority     Priority `json:"priority,omitzero"`
@@ -254,8 +254,8 @@ type RunSettled struct {
 
 // An AnswerPart is one piece of an answer.
 type AnswerPart struct {
-	Task string `json:"task,omitzero"`
-	Body Body   `json:"body"`
+	Task string  `json:"task,omitzero"`
+	Body Content `json:"body"`
 }
 
 // RunEnded is the last fact of a run.

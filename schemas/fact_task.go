@@ -83,10 +83,10 @@ type TaskDelayed struct {
 
 // TaskCompleted holds a task's result.
 type TaskCompleted struct {
-	Run     int    `json:"run"`
-	Task    string `json:"task"`
-	Attempt int    `json:"attempt"`
-	Result  Body   `json:"result"`
+	Run     int     `json:"run"`
+	Task    string  `json:"task"`
+	Attempt int     `json:"attempt"`
+	Result  Content `json:"result"`
 	// Reused is the sequence of the earlier answer that stands in (M-29); no
 	// agent was asked then.
 	Reused       uint64        `json:"reused,omitzero"`

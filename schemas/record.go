@@ -82,7 +82,7 @@ type Cause struct {
 	// Malformed is what the decision knew of an input that cannot be read.
 	Malformed *Malformed `json:"malformed,omitzero"`
 	// Limits is what kept tasks from being dispatched.
-	Limits []Limit `json:"limits,omitzero"`
+	Limits []AgentLimit `json:"limits,omitzero"`
 	// Reuses are earlier answers that the decision found.
 	Reuses []Reuse `json:"reuses,omitzero"`
 	// Asks says that a request which would have brought its permit along does not:
@@ -119,8 +119,8 @@ type Malformed struct {
 	Quarantine string `json:"quarantine"`      // its id there
 }
 
-// A Limit is an agent that could not take all that was ready.
-type Limit struct {
+// An AgentLimit is an agent that could not take all that was ready.
+type AgentLimit struct {
 	Agent string `json:"agent"`
 	Room  int    `json:"room,omitzero"` // requests that it could take
 	Open  bool   `json:"open,omitzero"` // its circuit breaker was open (M-28)

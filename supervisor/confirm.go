@@ -15,7 +15,7 @@ import (
 // inputs that wait take one look, which costs less than to store one of them.
 func (o *Owner) confirm(ctx context.Context, live *liveSession) {
 	read := o.watermark.Read
-	eventloop.AwaitResult(o.loop, func() (bus.Message, error) {
+	eventloop.StartResult(o.loop, func() (bus.Message, error) {
 		return o.Core.Last(ctx, bus.SessionSubject(live.id(), o.Core.Shards()))
 	}, func(now time.Time, newest bus.Message, err error) {
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {

@@ -7,9 +7,9 @@ import (
 	"podium/bus"
 )
 
-// handleMissing goes on after an error about what a session stands on. A temporary one is waited
-// out. What the ledger has lost comes back only if the disk is restored: what waits for the
-// session goes into quarantine, from where it can be sent again.
+// handleMissing decides what becomes of a session when a record, an input or a profile that it needs
+// was not found. A temporary error is waited out. What the ledger has lost comes back only if the
+// disk is restored: what waits for the session goes into quarantine, from where it can be sent again.
 func (o *Owner) handleMissing(ctx context.Context, live *liveSession, now time.Time, err error) {
 	switch {
 	case !live.isLost(err):

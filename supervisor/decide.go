@@ -36,7 +36,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	}
 	switch {
 	case len(b.transitions) > 0:
-		o.append(ctx, live, b)
+		o.storeRecord(ctx, live, b)
 	case b.doubtful:
 		o.admission.Release(&live.demand)
 		o.begin(live, stageConfirming)
@@ -57,7 +57,7 @@ func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read 
 	decided := o.evaluate(live, live.state, read)
 	if len(decided.Facts) > 0 && !decided.lacks() {
 		o.sendHints(decided.Outputs, read.Now)
-		o.append(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
+		o.storeRecord(ctx, live, &batch{transitions: []schemas.Transition{{Cause: decided.Cause, Facts: decided.Facts}}, state: decided.State})
 		return
 	}
 	o.admission.Release(&live.demand)
@@ -69,19 +69,6 @@ func (o *Owner) decideWithoutInput(ctx context.Context, live *liveSession, read 
 		o.admission.EndGrant(&live.demand)
 	}
 	o.push(live)
-}
-
-// fetchMissing fetches what a decision lacks; then it is made anew.
-func (o *Owner) fetchMissing(ctx context.Context, live *liveSession, lacking *evaluation) {
-	if lacking.profile != "" {
-		o.fetchProfile(ctx, live, lacking.profile)
-		return
-	}
-	if len(lacking.endedRuns) > 0 {
-		o.fetchEndedRun(ctx, live, lacking.endedRuns[0])
-		return
-	}
-	o.fetchForDecision(ctx, live, lacking.inputs)
 }
 
 // reportUnproven says that an answer has named files which its agent may not pass on.

@@ -31,8 +31,9 @@
 //	store                    the record goes onto the ledger; before that nothing has happened
 //	load, orphans            sessions that are not in memory, answers that belong to none
 //	send                     the outputs of the record
-//	evaluate, fetch          one decision, and what it lacks
-//	quarantine, notify       messages that cannot be used, answers to questions for a permit
+//	evaluate, fetch_missing  one decision, and what it lacks
+//	damaged, quarantine      what stands on something lost, and messages that cannot be used
+//	hints                    answers to questions for a permit, and cancel hints
 //	confirm                  whether a session is still as it is on the ledger
 //	input, evict             one message on its way; sessions that leave the memory
 //	session, stage           a live session, and the drawing of its stages

@@ -49,7 +49,7 @@ func (c *cut) power() (zero, one *supervisor.Owner) {
 		c.must(err)
 	}
 	local := &admission.LocalOwners{}
-	local.AwaitLeaseAdoption(2)
+	local.RequireLeaseAdoption(2)
 	together := func(config *supervisor.Config) { config.LocalOwners = local }
 	return c.openAs("zero again", c.ledger, 0, together), c.openAs("one again", c.ledger, 1, together)
 }

@@ -15,7 +15,7 @@ import (
 func (o *Owner) load(ctx context.Context, live *liveSession) {
 	o.begin(live, stageLoading)
 	read, newestSequence := o.watermark.Read, live.newestSequence
-	eventloop.AwaitResult(o.loop, func() (*restore.StoredSession, error) {
+	eventloop.StartResult(o.loop, func() (*restore.StoredSession, error) {
 		return restore.Load(ctx, o.Core, live.id())
 	}, func(now time.Time, found *restore.StoredSession, err error) {
 		if err != nil {
@@ -37,7 +37,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		}
 		live.restoreFrom(found)
 		live.confirmedTo = max(live.confirmedTo, read)
-		o.indexRequests(live)
+		o.trackSession(live)
 		o.assignOrphans(live, 0)
 		o.republish(ctx, live, found, now)
 	})

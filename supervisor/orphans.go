@@ -134,7 +134,7 @@ func (o *Owner) lookUpSessions(ctx context.Context) {
 		}
 	}
 	s.looking = true
-	eventloop.AwaitResult(o.loop, func() (map[string]uint64, error) {
+	eventloop.StartResult(o.loop, func() (map[string]uint64, error) {
 		return restore.NewestSequences(ctx, o.Core, o.Shard, asked)
 	}, func(now time.Time, records map[string]uint64, err error) {
 		s.looking = false

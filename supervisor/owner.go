@@ -160,14 +160,14 @@ func (o *Owner) Wake() <-chan struct{} { return o.loop.Wake() }
 func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	now = now.UTC() // a record must not depend on where it was decided
 	o.now = now
-	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
+	o.admission.BeginTurn(now, o.stream.heard.Add(o.CatchUp))
 	worked := o.loop.Turn(now)
 	o.pushReady()
 	read, drained := o.read(ctx)
 	if worked = read || worked; read || !drained {
 		o.stream.heard = now
 	}
-	o.admission.Advance(now, o.stream.heard.Add(o.CatchUp))
+	o.admission.BeginTurn(now, o.stream.heard.Add(o.CatchUp))
 	caughtUp := o.caughtUp(now)
 	o.admission.CheckTakeoverScan(caughtUp && o.stream.unknown == 0)
 	o.admission.CheckPresence(ctx, caughtUp)

@@ -16,7 +16,7 @@ import (
 func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	resolved := in.event
-	o.loop.Await(func() error {
+	o.loop.Start(func() error {
 		if err := o.checkBodyGrant(ctx, in); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (o *Owner) checkBodyGrant(ctx context.Context, in *input) error {
 // made one.
 func (o *Owner) refreshArtifactGrants(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
-	o.loop.Await(func() error { return o.ArtifactGrants.Refresh(ctx) }, func(now time.Time, err error) {
+	o.loop.Start(func() error { return o.ArtifactGrants.Refresh(ctx) }, func(now time.Time, err error) {
 		if err != nil {
 			o.retry(live, now, err)
 			return

@@ -31,7 +31,7 @@ func (o *Owner) refuse(ctx context.Context, live *liveSession, in *input, refusa
 }
 
 func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.QuarantineReason, detail string, done func(now time.Time)) {
-	event, err := quarantine.Event(in.message, reason, detail)
+	event, err := quarantine.NewEvent(in.message, reason, detail)
 	if err != nil {
 		o.fail(err)
 		return
@@ -44,7 +44,7 @@ func (o *Owner) putInQuarantine(ctx context.Context, in *input, reason schemas.Q
 // quarantineDamaged puts an input into quarantine, or has its session read once more.
 func (o *Owner) quarantineDamaged(ctx context.Context, live *liveSession, in *input, cause error) {
 	detail := fmt.Sprintf("the ledger has lost something that its session stands on: %s", cause)
-	event, err := quarantine.Event(in.message, schemas.QuarantineDamaged, detail)
+	event, err := quarantine.NewEvent(in.message, schemas.QuarantineDamaged, detail)
 	if err != nil {
 		o.fail(err)
 		return

@@ -11,22 +11,6 @@ import (
 	"podium/supervisor/session"
 )
 
-// republish publishes the outputs of a session's last record unless the checkpoint
-// proves that they are acknowledged, and lets the session go on.
-//
-// Below the low watermark they are, but for one case: a former owner that did not know
-// that it was one wrote the record after the shard had been taken over.
-func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.StoredSession, now time.Time) {
-	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
-		o.end(live)
-		return
-	}
-	if live.watermarkPin == nil {
-		live.watermarkPin = o.watermark.Pin() // no input above the low watermark may lead to it any more
-	}
-	o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
-}
-
 // publishOutputs publishes the outputs of the last transition of a record and calls done when
 // all of them are acknowledged.
 func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *schemas.Transition, done func(now time.Time), now time.Time) {
@@ -49,7 +33,7 @@ func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *sch
 		o.publishOutputs(ctx, live, last, done, now)
 	}
 	if !ready {
-		o.loop.Await(func() error {
+		o.loop.Start(func() error {
 			_, err := o.Profiles.Fetch(ctx, live.state.Active.ProfileHash)
 			return err
 		}, again)
@@ -66,6 +50,22 @@ func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *sch
 	default:
 		o.publishAll(ctx, o.markFirstCopy(live, outputs), done, now)
 	}
+}
+
+// republish publishes the outputs of a session's last record unless the checkpoint
+// proves that they are acknowledged, and lets the session go on.
+//
+// Below the low watermark they are, but for one case: a former owner that did not know
+// that it was one wrote the record after the shard had been taken over.
+func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.StoredSession, now time.Time) {
+	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
+		o.end(live)
+		return
+	}
+	if live.watermarkPin == nil {
+		live.watermarkPin = o.watermark.Pin() // no input above the low watermark may lead to it any more
+	}
+	o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 }
 
 func (o *Owner) envAfter(live *liveSession) (session.Env, *[]uint64, bool) {
@@ -144,7 +144,7 @@ func (o *Owner) sendAlone(ctx context.Context, live *liveSession, in *input, out
 // for byte, because it follows from the same record.
 func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input, run int) {
 	fetchFor(ctx, o, live, func() ([]session.Output, error) {
-		return restore.Response(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
+		return restore.ReadResponse(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
 	}, func(now time.Time, outputs []session.Output) {
 		o.begin(live, stageSending)
 		o.publishAll(ctx, outputs, func(time.Time) { o.complete(live, []*input{in}) }, now)

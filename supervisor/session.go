@@ -188,9 +188,9 @@ func (o *Owner) completeInputs(live *liveSession, inputs []*input) {
 	live.alone, live.tries, live.misses = false, 0, 0
 }
 
-// indexRequests keeps the index of requests that wait for an answer, once a
-// session's state is the ledger's.
-func (o *Owner) indexRequests(live *liveSession) {
+// trackSession has admission queue the tasks that have become ready, and keeps the index of requests
+// that wait for an answer, once a session's state is the ledger's.
+func (o *Owner) trackSession(live *liveSession) {
 	if live.sequence >= live.newestSequence {
 		o.becomeKnown(live)
 	}

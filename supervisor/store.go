@@ -15,8 +15,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// append stores the record of a batch. Until the ledger has it, nothing of it has happened.
-func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
+// storeRecord stores the record of a batch. Until the ledger has it, nothing of it has happened.
+func (o *Owner) storeRecord(ctx context.Context, live *liveSession, b *batch) {
 	b.record = schemas.Record{
 		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Transitions: b.transitions,
 	}
@@ -41,7 +41,7 @@ func (o *Owner) append(ctx context.Context, live *liveSession, b *batch) {
 		case err == nil:
 			o.stored(live, &b.record)
 			live.commit(b, ack.Sequence)
-			o.indexRequests(live)
+			o.trackSession(live)
 			o.assignOrphans(live, live.sequence)
 			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
@@ -134,7 +134,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 		live.tries++
 	}
 	o.loop.At(now.Add(o.pause(live, conflict)), func(time.Time) {
-		eventloop.AwaitResult(o.loop, func() (*restore.StoredSession, error) {
+		eventloop.StartResult(o.loop, func() (*restore.StoredSession, error) {
 			return restore.Load(ctx, o.Core, live.id())
 		}, func(now time.Time, found *restore.StoredSession, err error) {
 			switch {
@@ -147,7 +147,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			case found.Link == b.link:
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
-				o.indexRequests(live)
+				o.trackSession(live)
 				o.assignOrphans(live, live.sequence)
 				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
@@ -161,7 +161,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			default:
 				o.noteForeignRecord(live)
 				live.restoreFrom(found)
-				o.indexRequests(live)
+				o.trackSession(live)
 				o.assignOrphans(live, 0)
 				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
 			}

@@ -62,7 +62,7 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 			continue
 		}
 		live.restoreFrom(found)
-		o.indexRequests(live)
+		o.trackSession(live)
 		o.begin(live, stageLoading)
 		o.republish(ctx, live, found, now)
 	}

@@ -28,7 +28,7 @@ func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory)
 }
 
 // bodyText returns the text that a Body of a session stands for.
-func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schemas.Body) (string, error) {
+func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schemas.Content) (string, error) {
 	if body.Sequence == 0 {
 		return body.Text, nil
 	}

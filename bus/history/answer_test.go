@@ -24,23 +24,23 @@ func TestAnswerText(t *testing.T) {
 		return putResponse(t, ledger, session, &schemas.Result{Text: text})
 	}
 	silent := putResponse(t, ledger, session, nil)
-	inline := func(text string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: text}} }
+	inline := func(text string) schemas.Content { return schemas.Content{Result: schemas.Result{Text: text}} }
 	told := &schemas.Error{Message: map[string]string{"en": "One step failed.", "de": "Ein Schritt ging nicht."}}
 	for name, test := range map[string]struct {
-		parts    []schemas.Body
+		parts    []schemas.Content
 		failure  *schemas.Error
 		language string
 		want     string
 	}{
 		"nothing":            {},
-		"in place":           {parts: []schemas.Body{inline("one"), inline(" "), inline("two\n")}, want: "one\n\ntwo"},
-		"by sequence":        {parts: []schemas.Body{{Sequence: stored(long), Size: len(long)}}, want: strings.TrimSpace(long)},
-		"in an artifact":     {parts: []schemas.Body{{Sequence: stored(huge), Size: len(huge)}}, want: strings.TrimSpace(huge)},
-		"a piece":            {parts: []schemas.Body{{Sequence: stored("abcdef"), Offset: 2, Size: 3}}, want: "cde"},
-		"a piece too far":    {parts: []schemas.Body{{Sequence: stored("abc"), Offset: 2, Size: 9}}, want: "abc"},
-		"without a result":   {parts: []schemas.Body{{Sequence: silent}}},
+		"in place":           {parts: []schemas.Content{inline("one"), inline(" "), inline("two\n")}, want: "one\n\ntwo"},
+		"by sequence":        {parts: []schemas.Content{{Sequence: stored(long), Size: len(long)}}, want: strings.TrimSpace(long)},
+		"in an artifact":     {parts: []schemas.Content{{Sequence: stored(huge), Size: len(huge)}}, want: strings.TrimSpace(huge)},
+		"a piece":            {parts: []schemas.Content{{Sequence: stored("abcdef"), Offset: 2, Size: 3}}, want: "cde"},
+		"a piece too far":    {parts: []schemas.Content{{Sequence: stored("abc"), Offset: 2, Size: 9}}, want: "abc"},
+		"without a result":   {parts: []schemas.Content{{Sequence: silent}}},
 		"a failure":          {failure: told, language: "de", want: "Ein Schritt ging nicht."},
-		"a failure above it": {parts: []schemas.Body{inline("4")}, failure: told, language: "en", want: "One step failed.\n\n4"},
+		"a failure above it": {parts: []schemas.Content{inline("4")}, failure: told, language: "en", want: "One step failed.\n\n4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestAnswerTextErrors(t *testing.T) {
 	}
 	read := func(from bus.Ledger, sequence uint64) error {
 		_, err := history.AnswerText(t.Context(), from, workflow.RunHistory{
-			Session: session, Run: workflow.Run{Answer: []schemas.AnswerPart{{Body: schemas.Body{Sequence: sequence}}}},
+			Session: session, Run: workflow.Run{Answer: []schemas.AnswerPart{{Body: schemas.Content{Sequence: sequence}}}},
 		})
 		return err
 	}

@@ -81,7 +81,7 @@ func (s *trailed) begin() (facts []schemas.Fact) {
 	if !waited {
 		message = schemas.As[*schemas.MessageReceived](facts[0]).ID
 	}
-	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Text: schemas.Body{Result: schemas.Result{Text: "words " + message}}}}
+	started := schemas.RunStarted{Run: s.begun, Message: schemas.Incoming{ID: message, Text: schemas.Content{Result: schemas.Result{Text: "words " + message}}}}
 	return append(facts, &started,
 		&schemas.PlanCreated{Run: s.begun, Tasks: []schemas.PlannedTask{{Task: "t1", Routed: true}}},
 		&schemas.TaskDispatched{Run: s.begun, Task: "t1", Agent: "a", Attempt: 1})

@@ -109,7 +109,7 @@ func explain(profile *plan.Profile, text string) explanation {
 	explained := explanation{Profile: profile.Name}
 	steps := []string{text}
 	if profile.Complexity != nil && profile.Execution.Mode == schemas.ExecutionSequence {
-		complexity := profile.Router().Assess(text)
+		complexity := profile.Router().AssessComplexity(text)
 		explained.Complexity = &complexity
 		if split := profile.Router().Split(text); complexity.Complex && len(split) > 0 {
 			steps = split

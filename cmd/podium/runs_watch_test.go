@@ -34,7 +34,7 @@ func past(t *testing.T, core bus.Core, session string, runs int) *bustest.Script
 func ended(run int) []schemas.Fact {
 	return []schemas.Fact{
 		&schemas.RunSettled{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted, Answer: []schemas.AnswerPart{
-			{Body: schemas.Body{Result: schemas.Result{Text: "answer " + strconv.Itoa(run)}}},
+			{Body: schemas.Content{Result: schemas.Result{Text: "answer " + strconv.Itoa(run)}}},
 		}},
 		&schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
 	}

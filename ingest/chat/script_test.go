@@ -170,7 +170,7 @@ func received(a chat.Accepted, run int, disposition schemas.Disposition) schemas
 func incoming(a chat.Accepted) schemas.Incoming {
 	return schemas.Incoming{
 		Sequence: a.Sequence, ID: a.ID, Channel: schemas.ChannelChat, Language: "en",
-		Text:  schemas.Body{Result: schemas.Result{Text: "2+2?"}},
+		Text:  schemas.Content{Result: schemas.Result{Text: "2+2?"}},
 		Reply: &schemas.Reply{Agent: "chat", Provider: string(schemas.ProviderWebhook), Channel: "web", Thread: "t"},
 	}
 }
@@ -195,7 +195,7 @@ func (s *script) work(run int) uint64 {
 }
 
 // settle fixes the answer; the delivery is under way.
-func (s *script) settle(run int, answer ...schemas.Body) uint64 {
+func (s *script) settle(run int, answer ...schemas.Content) uint64 {
 	s.t.Helper()
 	settled := schemas.RunSettled{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted}
 	for _, body := range answer {
@@ -212,7 +212,7 @@ func (s *script) end(run int) uint64 {
 		&schemas.RunEnded{Run: run, Status: schemas.RunCompleted, Reason: schemas.StopCompleted})
 }
 
-func text(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }
+func text(words string) schemas.Content { return schemas.Content{Result: schemas.Result{Text: words}} }
 
 // pathOf returns a URL that an adapter without a base gives out, without its key.
 func pathOf(url string) string {

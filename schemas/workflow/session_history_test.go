@@ -48,7 +48,7 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		}
 	case "run":
 		return &schemas.RunStarted{Run: number(1), Profile: "demo", ProfileHash: "hash", Message: schemas.Incoming{
-			ID: "m" + word(2), Channel: schemas.ChannelChat, Text: schemas.Body{Result: schemas.Result{Text: "words of m" + word(2)}},
+			ID: "m" + word(2), Channel: schemas.ChannelChat, Text: schemas.Content{Result: schemas.Result{Text: "words of m" + word(2)}},
 		}}
 	case "complexity":
 		return &schemas.ComplexityAssessed{Run: number(1), Complexity: schemas.Complexity{Complex: true, Reason: "two verbs"}}
@@ -78,7 +78,7 @@ func plannedTasks(words []string) []schemas.PlannedTask {
 	tasks := make([]schemas.PlannedTask, len(words))
 	for i, word := range words {
 		id, dependencies, depends := strings.Cut(word, "<")
-		tasks[i] = schemas.PlannedTask{Task: strings.TrimSuffix(id, "!"), Description: schemas.Body{Result: schemas.Result{Text: "do " + id}}}
+		tasks[i] = schemas.PlannedTask{Task: strings.TrimSuffix(id, "!"), Description: schemas.Content{Result: schemas.Result{Text: "do " + id}}}
 		if depends {
 			tasks[i].Dependencies = strings.Split(dependencies, ",")
 		}
@@ -106,7 +106,7 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		percentage, _ := strconv.Atoi(fourth)
 		return &schemas.TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}
 	case "completed":
-		return &schemas.TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
+		return &schemas.TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: schemas.Content{Result: schemas.Result{Text: "done"}}}
 	case "failed":
 		fact := &schemas.TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: schemas.FailureAgent}
 		switch fourth {

@@ -89,7 +89,7 @@ type Task struct {
 
 	Percentage   int                   `json:"percentage,omitzero"`
 	Message      string                `json:"message,omitzero"` // the agent's last line, or why it was skipped
-	Result       schemas.Body          `json:"result,omitzero"`
+	Result       schemas.Content       `json:"result,omitzero"`
 	Reused       uint64                `json:"reused,omitzero"` // sequence of the earlier answer that is its result (M-29)
 	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
 	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on

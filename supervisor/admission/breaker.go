@@ -29,7 +29,7 @@ type breaker struct {
 	stored schemas.Breaker     // what it said
 	events []plan.BreakerEvent // that it does not know yet
 	value  schemas.Breaker     // stored, and after that the events
-	probe  *dispatch           // who would be the probe, until the ledger has said so
+	probe  *waitingTask        // who would be the probe, until the ledger has said so
 	queued bool                // in Controller.unsynced
 	busy   bool                // an operation is under way
 	tries  int                 // that have failed in a row
@@ -74,22 +74,22 @@ func (c *Controller) openBreakers(ctx context.Context) error {
 	return nil
 }
 
-// passage returns what the breaker of an agent says to a request; one that has no
+// breakerVerdict returns what the breaker of an agent says to a request; one that has no
 // id yet is empty.
-func (c *Controller) passage(agent, request string) plan.Passage {
+func (c *Controller) breakerVerdict(agent, request string) plan.BreakerVerdict {
 	b := c.breaker(agent)
 	if b == nil || b.policy.Failures <= 0 {
-		return plan.PassageAllow
+		return plan.VerdictAllow
 	}
 	stale := c.now.Sub(b.read) >= breakerStale
 	if stale && !c.now.Before(b.again) {
 		c.scheduleSync(b)
 	}
-	passage := b.policy.Passage(&b.value, request, c.now)
-	if passage == plan.PassageDeny && stale {
-		return plan.PassageProbing // nobody is refused by what may not be so any more
+	verdict := b.policy.Verdict(&b.value, request, c.now)
+	if verdict == plan.VerdictDeny && stale {
+		return plan.VerdictProbing // nobody is refused by what may not be so any more
 	}
-	return passage
+	return verdict
 }
 
 // Observe takes from a record what it says of the agents that were asked, given the
@@ -153,7 +153,7 @@ func (c *Controller) record(agent string, event plan.BreakerEvent) {
 }
 
 // claimProbe asks for the right to be the probe.
-func (c *Controller) claimProbe(d *dispatch) {
+func (c *Controller) claimProbe(d *waitingTask) {
 	if b := c.breaker(d.agent); b != nil && b.probe == nil {
 		b.probe = d
 		c.scheduleSync(b)
@@ -162,7 +162,7 @@ func (c *Controller) claimProbe(d *dispatch) {
 
 // releaseProbe gives the probe to somebody else when the dispatch that has it, or may
 // have it soon, goes without having asked.
-func (c *Controller) releaseProbe(d *dispatch) {
+func (c *Controller) releaseProbe(d *waitingTask) {
 	if c.Breaker != nil {
 		c.record(d.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: d.request, At: c.now})
 	}
@@ -195,7 +195,7 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 	}
 	store := c.Core.KeyValue(bus.AgentBucket)
 	b.busy = true
-	eventloop.AwaitResult(c.Loop, func() (schemas.Breaker, error) {
+	eventloop.StartResult(c.Loop, func() (schemas.Breaker, error) {
 		return compareAndSet(ctx, store, registry.BreakerKey(b.agent), func(value *schemas.Breaker) (changed bool, _ error) {
 			*value, changed = b.policy.Change(*value, events...)
 			return changed, nil

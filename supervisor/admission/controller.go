@@ -84,9 +84,9 @@ func (c *Controller) Open(ctx context.Context, epoch uint64, now time.Time) erro
 	return c.openBreakers(ctx)
 }
 
-// Advance begins a turn. After a takeover the shard counts as read at the moment quiet, if
+// BeginTurn begins a turn. After a takeover the shard counts as read at the moment quiet, if
 // nothing new comes.
-func (c *Controller) Advance(now, quiet time.Time) { c.now, c.quiet = now, quiet }
+func (c *Controller) BeginTurn(now, quiet time.Time) { c.now, c.quiet = now, quiet }
 
 // GrantWaiting grants those dispatches that wait, as far as their agents have room and are not barred and
 // their resources are free, and reports whether there was anything to do.
@@ -96,7 +96,7 @@ func (c *Controller) GrantWaiting(ctx context.Context) bool {
 		agent := c.withCapacity[0]
 		c.withCapacity = c.withCapacity[1:]
 		p := c.pool(agent)
-		for d := p.next(); d != nil && c.tryDispatch(p, d); d = p.next() {
+		for d := p.next(); d != nil && c.tryGrant(p, d); d = p.next() {
 			granted = true
 		}
 	}

@@ -22,10 +22,10 @@ type Demand struct {
 	// inherited are those of its requests under way that a former owner has made, one behind
 	// the other.
 	inherited string
-	reserved  []string                    // the agents that the decision at hand has been admitted to
-	waiting   map[schemas.Grant]*dispatch // its ready tasks
-	grants    []*dispatch                 // that may be dispatched
-	claims    []*resourceClaim            // what its tasks have to do with shared resources
+	reserved  []string                       // the agents that the decision at hand has been admitted to
+	waiting   map[schemas.Grant]*waitingTask // its ready tasks
+	grants    []*waitingTask                 // that may be dispatched
+	claims    []*resourceClaim               // what its tasks have to do with shared resources
 }
 
 // MarkInherited notes which of its requests a former owner has made, once it was loaded.
@@ -38,7 +38,7 @@ func (dm *Demand) MarkInherited() {
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
-func (dm *Demand) awaits(d *dispatch) bool { return dm.waiting[d.grant] == d }
+func (dm *Demand) awaits(d *waitingTask) bool { return dm.waiting[d.grant] == d }
 
 // Granted returns the first grant that a session has not used.
 func (dm *Demand) Granted() (grant schemas.Grant, some bool) {
@@ -64,14 +64,14 @@ func (c *Controller) Track(demand *Demand) {
 		demand.underWay = append(demand.underWay, task.Agent)
 		c.pool(task.Agent).underWay++
 	}
-	var still map[schemas.Grant]*dispatch
+	var still map[schemas.Grant]*waitingTask
 	for grant, task := range demand.State.AwaitingGrant {
 		d := demand.waiting[grant]
 		if d == nil || d.agent != task.Agent {
 			d = c.newDispatch(demand, grant, task)
 		}
 		if still == nil {
-			still = map[schemas.Grant]*dispatch{}
+			still = map[schemas.Grant]*waitingTask{}
 		}
 		still[grant] = d
 	}
@@ -101,9 +101,9 @@ func taskOf(demand *Demand, grant schemas.Grant) *workflow.Task {
 	return demand.State.Active.Task(grant.Task)
 }
 
-func (c *Controller) newDispatch(demand *Demand, grant schemas.Grant, task *workflow.Task) *dispatch {
+func (c *Controller) newDispatch(demand *Demand, grant schemas.Grant, task *workflow.Task) *waitingTask {
 	c.arrivals++
-	d := &dispatch{
+	d := &waitingTask{
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(c.Shard, 0, schemas.RunID(demand.State.Session, grant.Run), grant.Task, task.Attempt+1),
 		first:   grant.Task == schemas.DeliveryTask && task.Attempt == 0,
@@ -116,7 +116,7 @@ func (c *Controller) newDispatch(demand *Demand, grant schemas.Grant, task *work
 }
 
 // enqueue has a dispatch wait for room.
-func (c *Controller) enqueue(d *dispatch) {
+func (c *Controller) enqueue(d *waitingTask) {
 	d.gone, d.reserved = false, false
 	heap.Push(&c.pool(d.agent).waiting, d)
 	c.withCapacity = append(c.withCapacity, d.agent)
@@ -146,12 +146,12 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 	if !demand.awaits(d) {
 		return false
 	}
-	switch c.passageOf(d) {
-	case plan.PassageDeny:
+	switch c.breakerVerdictOf(d) {
+	case plan.VerdictDeny:
 		return true // to be refused
-	case plan.PassageAllow:
+	case plan.VerdictAllow:
 		return d.reserved && c.holdsFor(d) && !c.preempted(d)
-	case plan.PassageProbing:
+	case plan.VerdictProbing:
 	}
 	return false
 }
@@ -173,7 +173,7 @@ func (c *Controller) EndGrant(demand *Demand) {
 // their agent is not barred any more: others would be before them until their turn.
 func (c *Controller) requeue(agent string) {
 	for demand := range c.Sessions.InOrder() {
-		demand.grants = slices.DeleteFunc(demand.grants, func(d *dispatch) bool {
+		demand.grants = slices.DeleteFunc(demand.grants, func(d *waitingTask) bool {
 			spared := d.agent == agent && !d.reserved && demand.awaits(d)
 			if spared {
 				c.enqueue(d)

@@ -5,13 +5,13 @@ import "time"
 // After a loss of power the bucket of leases may be what it was some time before, or be
 // without a lease: the records may know of requests under way whose resources nobody has
 // in it. The owners of one process then adopt all that is under way before any of them
-// takes a lease for a new request (see LocalOwners.AwaitLeaseAdoption).
+// takes a lease for a new request (see LocalOwners.RequireLeaseAdoption).
 
-// AwaitLeaseAdoption keeps the owners from taking leases until each of so many shards has had
+// RequireLeaseAdoption keeps the owners from taking leases until each of so many shards has had
 // an owner that has taken over the leases of all that is under way in it. Call it before
 // the owners are opened, when the ledger was not stopped in order. A shard that nobody
 // can open keeps the others waiting.
-func (l *LocalOwners) AwaitLeaseAdoption(shards int) {
+func (l *LocalOwners) RequireLeaseAdoption(shards int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unadoptedShards = make(map[int]struct{}, shards)

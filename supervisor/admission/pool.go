@@ -12,7 +12,7 @@ type pool struct {
 	limit    int // requests under way at most; 0 is no limit
 	underWay int // requests under way, by the states of the sessions
 	reserved int // of decisions that are not stored yet, and of grants
-	waiting  dispatchQueue
+	waiting  waitingQueue
 	agent    watchedAgent
 }
 
@@ -37,7 +37,7 @@ func (c *Controller) pool(agent string) *pool {
 }
 
 // next returns the most urgent dispatch, or nil.
-func (p *pool) next() *dispatch {
+func (p *pool) next() *waitingTask {
 	for len(p.waiting) > 0 && p.waiting[0].gone {
 		heap.Pop(&p.waiting)
 	}
@@ -45,4 +45,16 @@ func (p *pool) next() *dispatch {
 		return nil
 	}
 	return p.waiting[0]
+}
+
+// room reports whether an agent may be asked for one thing more.
+func (c *Controller) room(p *pool) bool {
+	switch {
+	case p.limit == 0:
+		return true
+	case !c.takeoverScanned:
+		c.scheduleTakeoverScan()
+		return false
+	}
+	return p.room()
 }

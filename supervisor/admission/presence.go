@@ -125,7 +125,7 @@ func (c *Controller) CheckPresence(ctx context.Context, caughtUp bool) {
 func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 	p.agent.busy = true
 	began := c.now
-	eventloop.AwaitResult(c.Loop, func() (registry.Presence, error) {
+	eventloop.StartResult(c.Loop, func() (registry.Presence, error) {
 		return c.Presence(ctx, agent, began)
 	}, func(_ time.Time, found registry.Presence, err error) {
 		p.agent.busy = false

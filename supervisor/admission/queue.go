@@ -2,8 +2,8 @@ package admission
 
 import "podium/schemas"
 
-// A dispatch is a ready task that waits for a grant.
-type dispatch struct {
+// A waitingTask is a ready task that waits for a grant.
+type waitingTask struct {
 	session   *Demand
 	grant     schemas.Grant
 	agent     string
@@ -19,27 +19,27 @@ type dispatch struct {
 
 // before reports whether a dispatch goes before another: it is more urgent, else it
 // came first.
-func (d *dispatch) before(other *dispatch) bool {
+func (d *waitingTask) before(other *waitingTask) bool {
 	if d.priority != other.priority {
 		return d.priority < other.priority
 	}
 	return d.order < other.order
 }
 
-// A dispatchQueue is a heap of those that wait for one agent: the most urgent is the first.
-type dispatchQueue []*dispatch
+// A waitingQueue is a heap of those that wait for one agent: the most urgent is the first.
+type waitingQueue []*waitingTask
 
-func (d dispatchQueue) Len() int           { return len(d) }
-func (d dispatchQueue) Less(i, j int) bool { return d[i].before(d[j]) }
-func (d dispatchQueue) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d waitingQueue) Len() int           { return len(d) }
+func (d waitingQueue) Less(i, j int) bool { return d[i].before(d[j]) }
+func (d waitingQueue) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
 
-func (d *dispatchQueue) Push(x any) {
-	if added, ok := x.(*dispatch); ok {
+func (d *waitingQueue) Push(x any) {
+	if added, ok := x.(*waitingTask); ok {
 		*d = append(*d, added)
 	}
 }
 
-func (d *dispatchQueue) Pop() any {
+func (d *waitingQueue) Pop() any {
 	old := *d
 	last := old[len(old)-1]
 	old[len(old)-1] = nil
@@ -49,7 +49,7 @@ func (d *dispatchQueue) Pop() any {
 
 // anyBefore reports whether a dispatch that goes before another is one of those sought. It
 // begins at i, and leaves out every branch of the heap whose first does not go before it.
-func (d dispatchQueue) anyBefore(other *dispatch, i int, is func(*dispatch) bool) bool {
+func (d waitingQueue) anyBefore(other *waitingTask, i int, is func(*waitingTask) bool) bool {
 	return i < len(d) && d[i].before(other) &&
 		(is(d[i]) || d.anyBefore(other, 2*i+1, is) || d.anyBefore(other, 2*i+2, is))
 }

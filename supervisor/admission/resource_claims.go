@@ -33,26 +33,26 @@ type resourceClaim struct {
 	holder    string   // <run>/<task>
 	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
-	dispatch  *dispatch // who goes when the leases are there; nil when it is under way
+	dispatch  *waitingTask // who goes when the leases are there; nil when it is under way
 
 	wanted   bool // its task waits or is under way
 	underWay bool
-	stale    bool      // what it has is of no use to it any more, and it waits again
-	known    bool      // the ledger may know of it
-	held     []string  // what it has of its resources
-	until    time.Time // at least
-	heldFor  *dispatch // who it was taken for; nil when it was adopted
-	again    time.Time // it does not try before
-	looked   bool      // that its request has its leases was looked at
-	busy     bool      // an operation is under way
-	queued   bool      // in resourceClaims.pending
-	inQueue  bool      // in resourceClaims.queue
-	tries    int       // that have failed in a row
+	stale    bool         // what it has is of no use to it any more, and it waits again
+	known    bool         // the ledger may know of it
+	held     []string     // what it has of its resources
+	until    time.Time    // at least
+	heldFor  *waitingTask // who it was taken for; nil when it was adopted
+	again    time.Time    // it does not try before
+	looked   bool         // that its request has its leases was looked at
+	busy     bool         // an operation is under way
+	queued   bool         // in resourceClaims.pending
+	inQueue  bool         // in resourceClaims.queue
+	tries    int          // that have failed in a row
 }
 
 // valid reports whether a dispatch has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
-func (c *resourceClaim) valid(d *dispatch, now time.Time) bool {
+func (c *resourceClaim) valid(d *waitingTask, now time.Time) bool {
 	return len(c.held) > 0 && c.heldFor == d && now.Add(leaseMargin).Before(c.until)
 }
 
@@ -124,7 +124,7 @@ func (c *Controller) trackClaims(demand *Demand) {
 }
 
 // holdsFor reports whether a dispatch has all that it needs for itself.
-func (c *Controller) holdsFor(d *dispatch) bool {
+func (c *Controller) holdsFor(d *waitingTask) bool {
 	if len(d.resources) == 0 {
 		return true
 	}
@@ -134,7 +134,7 @@ func (c *Controller) holdsFor(d *dispatch) bool {
 
 // hasLeases reports whether a dispatch whose agent has room has its resources; else
 // it stands in the queue for them, and comes back when they are there.
-func (c *Controller) hasLeases(d *dispatch) bool {
+func (c *Controller) hasLeases(d *waitingTask) bool {
 	task := taskOf(d.session, d.grant)
 	if len(d.resources) == 0 || task == nil {
 		return true
@@ -240,7 +240,7 @@ func (c *Controller) advanceClaim(ctx context.Context, claim *resourceClaim) {
 // it is advanced anew.
 func (c *Controller) operateOn(claim *resourceClaim, operation func() error, done func(now time.Time), failed func()) {
 	claim.busy, claim.known = true, true
-	c.Loop.Await(operation, func(now time.Time, err error) {
+	c.Loop.Start(operation, func(now time.Time, err error) {
 		claim.busy = false
 		if err != nil {
 			c.Log.Warn().Err(err).Int("shard", c.Shard).Msg("a lease waits for the ledger")
@@ -292,7 +292,7 @@ func (c *Controller) acquire(ctx context.Context, claim *resourceClaim) {
 }
 
 // keep notes that a task has its leases, and sees that they are renewed.
-func (c *Controller) keep(claim *resourceClaim, d *dispatch, held []string, begun time.Time) {
+func (c *Controller) keep(claim *resourceClaim, d *waitingTask, held []string, begun time.Time) {
 	claim.held, claim.heldFor, claim.until = held, d, begun.Add(leaseTime)
 	claim.stale = claim.stale && d == nil
 	c.renewAt(begun.Add(leaseRenew))
@@ -463,7 +463,7 @@ func (c *Controller) renewLeases(ctx context.Context) {
 		return
 	}
 	begun := c.now
-	c.Loop.Await(func() error { return c.renewAll(ctx, all, begun) }, func(now time.Time, err error) {
+	c.Loop.Start(func() error { return c.renewAll(ctx, all, begun) }, func(now time.Time, err error) {
 		wait := leaseRenew
 		if err != nil {
 			wait = leaseRenew / 4

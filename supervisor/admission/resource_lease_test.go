@@ -191,7 +191,7 @@ func TestAdoptionComesFirst_M19(t *testing.T) {
 	after := newLedger(t, 2) // whose tables are empty
 	after.now = l.now
 	local := &admission.LocalOwners{}
-	local.AwaitLeaseAdoption(2)
+	local.RequireLeaseAdoption(2)
 	one := after.open(1, together(local))
 	one.ask("print", "second")
 	one.ask("scan", "third")
@@ -216,7 +216,7 @@ func TestAdoptionWaitsForWhoComesNext_M19(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t, 2)
 	local := &admission.LocalOwners{}
-	local.AwaitLeaseAdoption(2)
+	local.RequireLeaseAdoption(2)
 	zero := l.open(0, together(local))
 	l.settle()
 	zero.Leave()

@@ -170,10 +170,10 @@ type undecided struct {
 // decide decides an input, which may reserve room.
 func (s *shard) decide(c *conversation, input session.Input) undecided {
 	input.Now = s.ledger.now
-	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
+	s.BeginTurn(s.ledger.now, s.ledger.now.Add(time.Second))
 	return undecided{c, session.Step(session.Env{
 		Shard: s.number, Current: s.profile, Pinned: s.profile, Admission: s.AdmissionFor(&c.demand, &input),
-		Read:    func(body schemas.Body) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
+		Read:    func(body schemas.Content) schemas.Result { in := s.inputs[body.Sequence]; return in.Content() },
 		InputAt: func(sequence uint64) session.Input { return s.inputs[sequence] },
 	}, c.state, input)}
 }
@@ -240,7 +240,7 @@ func (l *ledger) after(span time.Duration) {
 }
 
 func (s *shard) turn() bool {
-	s.Advance(s.ledger.now, s.ledger.now.Add(time.Second))
+	s.BeginTurn(s.ledger.now, s.ledger.now.Add(time.Second))
 	worked := s.Loop.Turn(s.ledger.now)
 	s.CheckTakeoverScan(!s.unread)
 	s.CheckPresence(context.Background(), true)

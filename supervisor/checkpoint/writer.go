@@ -138,7 +138,7 @@ func (w *Writer) reread(ctx context.Context) {
 	var chain Chain
 	var newest schemas.Checkpoint
 	publisher := w.config.Publisher
-	publisher.Loop.Await(func() (err error) {
+	publisher.Loop.Start(func() (err error) {
 		chain, newest, err = ReadChain(ctx, publisher.Core, w.config.Shard)
 		return err
 	}, func(now time.Time, err error) {

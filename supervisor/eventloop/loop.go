@@ -10,7 +10,7 @@ import (
 	"podium/bus/backoff"
 )
 
-// A Loop keeps what is to be done. Post and Await may be called by any goroutine, all else
+// A Loop keeps what is to be done. Post and Start may be called by any goroutine, all else
 // by the one that calls Turn.
 type Loop struct {
 	run    func(operation func())
@@ -49,16 +49,16 @@ func (l *Loop) Post(do func(now time.Time)) {
 	}
 }
 
-// Await begins an operation that may wait, and hands its outcome to a later Turn.
-func (l *Loop) Await(operation func() error, done func(now time.Time, err error)) {
+// Start begins an operation that may wait, and hands its outcome to a later Turn.
+func (l *Loop) Start(operation func() error, done func(now time.Time, err error)) {
 	l.run(func() {
 		err := operation()
 		l.Post(func(now time.Time) { done(now, err) })
 	})
 }
 
-// AwaitResult is Await for an operation that has a result.
-func AwaitResult[T any](l *Loop, operation func() (T, error), done func(now time.Time, result T, err error)) {
+// StartResult is Start for an operation that has a result.
+func StartResult[T any](l *Loop, operation func() (T, error), done func(now time.Time, result T, err error)) {
 	l.run(func() {
 		result, err := operation()
 		l.Post(func(now time.Time) { done(now, result, err) })

@@ -165,7 +165,7 @@ func (r *reception) cancellation(request, partition string) (bus.Message, error)
 func (r *reception) Quarantine(ctx context.Context, message bus.Message, detail string) error {
 	ctx, stop := context.WithTimeout(ctx, receiveTimeout)
 	defer stop()
-	event, err := quarantine.Event(message, schemas.QuarantineMalformed, detail)
+	event, err := quarantine.NewEvent(message, schemas.QuarantineMalformed, detail)
 	if err != nil {
 		return err
 	}

@@ -174,14 +174,14 @@ func (p BreakerPolicy) changeHalfOpen(b schemas.Breaker, e *BreakerEvent) (schem
 	return b, false
 }
 
-// A Passage is what a breaker says to a request.
-type Passage int
+// A BreakerVerdict is what a breaker says to a request.
+type BreakerVerdict int
 
-// The passages.
+// The verdicts.
 const (
-	PassageAllow   Passage = iota
-	PassageDeny            // it is refused
-	PassageProbing         // it may go if its claim to be the probe holds
+	VerdictAllow   BreakerVerdict = iota
+	VerdictDeny                   // it is refused
+	VerdictProbing                // it may go if its claim to be the probe holds
 )
 
 // BreakerBlocks reports whether a breaker lets nobody pass but a probe.
@@ -189,16 +189,16 @@ func BreakerBlocks(b *schemas.Breaker) bool {
 	return b.State == schemas.BreakerOpen || b.State == schemas.BreakerHalfOpen
 }
 
-// Passage returns what a breaker says to a request at a moment. A request that
+// Verdict returns what a breaker says to a request at a moment. A request that
 // has no id yet cannot be the probe.
-func (p BreakerPolicy) Passage(b *schemas.Breaker, request string, now time.Time) Passage {
+func (p BreakerPolicy) Verdict(b *schemas.Breaker, request string, now time.Time) BreakerVerdict {
 	switch {
 	case p.Failures <= 0 || !BreakerBlocks(b):
-		return PassageAllow
+		return VerdictAllow
 	case b.State == schemas.BreakerHalfOpen && request != "" && request == b.Probe && now.Before(b.Until):
-		return PassageAllow
+		return VerdictAllow
 	case now.Before(b.Until):
-		return PassageDeny
+		return VerdictDeny
 	}
-	return PassageProbing
+	return VerdictProbing
 }

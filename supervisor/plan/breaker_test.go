@@ -115,7 +115,7 @@ func TestBreakerChanges_M28(t *testing.T) {
 	}
 }
 
-func TestBreakerPassage_M28(t *testing.T) {
+func TestBreakerVerdict_M28(t *testing.T) {
 	t.Parallel()
 	open := schemas.Breaker{State: schemas.BreakerOpen, Since: second(0), Until: second(60)}
 	half := schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(60), Until: second(90), Probe: "p"}
@@ -123,24 +123,24 @@ func TestBreakerPassage_M28(t *testing.T) {
 		breaker schemas.Breaker
 		request string
 		at      int
-		want    plan.Passage
+		want    plan.BreakerVerdict
 		shown   schemas.BreakerState
 	}{
-		"closed":                      {schemas.Breaker{}, "", 0, plan.PassageAllow, schemas.BreakerClosed},
-		"open":                        {open, "p", 59, plan.PassageDeny, schemas.BreakerOpen},
-		"open, its time is over":      {open, "", 60, plan.PassageProbing, schemas.BreakerHalfOpen},
-		"half open, the probe":        {half, "p", 61, plan.PassageAllow, schemas.BreakerHalfOpen},
-		"half open, another":          {half, "q", 61, plan.PassageDeny, schemas.BreakerHalfOpen},
-		"half open, one without name": {half, "", 61, plan.PassageDeny, schemas.BreakerHalfOpen},
-		"half open, no answer":        {half, "q", 90, plan.PassageProbing, schemas.BreakerHalfOpen},
-		"half open, the probe, late":  {half, "p", 90, plan.PassageProbing, schemas.BreakerHalfOpen},
+		"closed":                      {schemas.Breaker{}, "", 0, plan.VerdictAllow, schemas.BreakerClosed},
+		"open":                        {open, "p", 59, plan.VerdictDeny, schemas.BreakerOpen},
+		"open, its time is over":      {open, "", 60, plan.VerdictProbing, schemas.BreakerHalfOpen},
+		"half open, the probe":        {half, "p", 61, plan.VerdictAllow, schemas.BreakerHalfOpen},
+		"half open, another":          {half, "q", 61, plan.VerdictDeny, schemas.BreakerHalfOpen},
+		"half open, one without name": {half, "", 61, plan.VerdictDeny, schemas.BreakerHalfOpen},
+		"half open, no answer":        {half, "q", 90, plan.VerdictProbing, schemas.BreakerHalfOpen},
+		"half open, the probe, late":  {half, "p", 90, plan.VerdictProbing, schemas.BreakerHalfOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := threeFailures().Passage(&c.breaker, c.request, second(c.at)); got != c.want {
+			if got := threeFailures().Verdict(&c.breaker, c.request, second(c.at)); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
-			if got := (plan.BreakerPolicy{}).Passage(&c.breaker, c.request, second(c.at)); got != plan.PassageAllow {
+			if got := (plan.BreakerPolicy{}).Verdict(&c.breaker, c.request, second(c.at)); got != plan.VerdictAllow {
 				t.Errorf("without a policy: %d", got)
 			}
 			if got := c.breaker.At(second(c.at)); got != c.shown {

@@ -149,9 +149,9 @@ type ScheduledTask struct {
 	ParallelWith []string `json:"parallel_with"`
 }
 
-// Schedule lists the tasks of a graph by level, in the order of the plan inside
+// ByLevel lists the tasks of a graph by level, in the order of the plan inside
 // a level, each with those that may be done at the same time (M-22).
-func Schedule(tasks []schemas.PlannedTask) []ScheduledTask {
+func ByLevel(tasks []schemas.PlannedTask) []ScheduledTask {
 	placed := workflow.Levels(tasks)
 	deepest := 0
 	for _, level := range placed {

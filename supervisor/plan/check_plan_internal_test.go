@@ -76,7 +76,7 @@ func TestSchedule_M22(t *testing.T) {
 		}
 		tasks = rapid.Permutation(tasks).Draw(t, "order")
 		level := map[string]int{}
-		entries := Schedule(tasks)
+		entries := ByLevel(tasks)
 		for i, entry := range entries {
 			if _, twice := level[entry.Task]; twice || i > 0 && entry.Level < entries[i-1].Level {
 				t.Fatalf("%s at level %d", entry.Task, entry.Level)

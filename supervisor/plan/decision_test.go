@@ -61,7 +61,7 @@ func begun(tb testing.TB, profile *plan.Profile, text, reply string) (*plan.Deci
 func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus plan.Admission) (*plan.Decision, *[]schemas.Fact) {
 	tb.Helper()
 	run := workflow.Begin(&schemas.RunStarted{Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
-		Text: schemas.Body{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
+		Text: schemas.Content{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
 	decision := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
@@ -118,7 +118,7 @@ func TestWaitDoubles_M25(t *testing.T) {
 // TestSettle_M56: what the answers of the tasks make of the run.
 func TestSettle_M56(t *testing.T) {
 	t.Parallel()
-	done := plan.Response{Status: schemas.StatusCompleted, Result: schemas.Body{Result: schemas.Result{Text: "done"}}}
+	done := plan.Response{Status: schemas.StatusCompleted, Result: schemas.Content{Result: schemas.Result{Text: "done"}}}
 	some := plan.Response{Status: schemas.StatusPartial}
 	failed := plan.Response{Status: schemas.StatusFailed, Detail: "why"}
 	blocked := plan.Response{Status: schemas.StatusBlocked}

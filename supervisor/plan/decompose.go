@@ -60,7 +60,7 @@ func (d *Decision) assess(words string, kind schemas.PlannerKind) bool {
 	if d.Profile.Complexity == nil || kind != schemas.PlannerRules && kind != schemas.PlannerAgent {
 		return kind == schemas.PlannerAgent
 	}
-	complexity := d.Profile.router.Assess(words)
+	complexity := d.Profile.router.AssessComplexity(words)
 	d.Emit(&schemas.ComplexityAssessed{Run: d.Run.Number, Complexity: complexity})
 	return complexity.Complex
 }
@@ -119,7 +119,7 @@ func shortened(words string) string {
 // describe keeps a step's words in place when they are small, else points at
 // them in the message. Merged messages have no place in common: there the
 // context of the request says all of it.
-func (d *Decision) describe(words string, s route.Step) schemas.Body {
+func (d *Decision) describe(words string, s route.Step) schemas.Content {
 	switch {
 	case s.End-s.Start == len(words):
 		return d.Run.Message.Text
@@ -128,7 +128,7 @@ func (d *Decision) describe(words string, s route.Step) schemas.Body {
 	case len(d.Run.Message.MergedTexts) > 0:
 		return inlineBody(shortened(s.Text))
 	}
-	return schemas.Body{Sequence: d.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
+	return schemas.Content{Sequence: d.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
 }
 
 // adopt carries out a plan, or refuses it with every fault named (M-16).

@@ -178,7 +178,7 @@ func TestManyAgents_P18(t *testing.T) {
 				score = `{"score":1}`
 			}
 			said := schemas.Result{Data: []byte(score)}
-			decision.HandleResponse(decision.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Body{Result: said}})
+			decision.HandleResponse(decision.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Content{Result: said}})
 		}
 		for _, task := range decision.Run.Tasks {
 			if task.Agent != "second" {

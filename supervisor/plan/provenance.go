@@ -110,7 +110,7 @@ func (d *Decision) sentWithRequest(hash string) bool {
 
 // addFiles takes the files of a message of the run.
 func (d *Decision) addFiles(sequence uint64) {
-	for _, file := range AttachmentsIn(d.Read(schemas.Body{Sequence: sequence})) {
+	for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 		d.files[file.Artifact.SHA256] = struct{}{}
 	}
 }

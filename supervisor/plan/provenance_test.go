@@ -53,7 +53,7 @@ func asked(tb testing.TB, dependencies int) (decision *plan.Decision, reads *int
 	tb.Helper()
 	decision, _ = begun(tb, compile(tb, steps()), "one", "")
 	message := &decision.Run.Message
-	message.Sequence, message.MergedTexts = 7, []schemas.Body{{Sequence: 8}}
+	message.Sequence, message.MergedTexts = 7, []schemas.Content{{Sequence: 8}}
 	task := decision.Run.Tasks[0]
 	for i := range dependencies {
 		other := &workflow.Task{ID: fmt.Sprint("d", i), State: workflow.TaskCompleted}
@@ -65,7 +65,7 @@ func asked(tb testing.TB, dependencies int) (decision *plan.Decision, reads *int
 	}
 	files := map[uint64]schemas.Result{7: attaching(tb, sent, 0, 1), 8: attaching(tb, sent, 1, 2)}
 	reads = new(int)
-	decision.Read = func(body schemas.Body) schemas.Result {
+	decision.Read = func(body schemas.Content) schemas.Result {
 		*reads++
 		return files[body.Sequence]
 	}

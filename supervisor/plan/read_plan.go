@@ -108,7 +108,9 @@ func sequence(steps []string) []schemas.PlannedTask {
 	return tasks
 }
 
-func inlineBody(words string) schemas.Body { return schemas.Body{Result: schemas.Result{Text: words}} }
+func inlineBody(words string) schemas.Content {
+	return schemas.Content{Result: schemas.Result{Text: words}}
+}
 
 // planned reads the tasks of an execution_request as a plan.
 func planned(tasks []schemas.Task) []schemas.PlannedTask {

@@ -22,7 +22,7 @@ type RequestInputs struct {
 // piece of work in words says the texts in these words, so that only the data is
 // brought, for the tasks that build on nothing else. Of a plan that was refused, the
 // task in its place gets all of them.
-func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(schemas.Body) schemas.Result) map[string]schemas.Result {
+func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(schemas.Content) schemas.Result) map[string]schemas.Result {
 	upstream := run.Message.Upstream
 	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.Dependencies()) > 0 {
 		return nil
@@ -42,11 +42,11 @@ func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(sc
 }
 
 // load reads the request, unless that has been done; what is not at hand is asked for again.
-func (r *RequestInputs) load(sequence uint64, read func(schemas.Body) schemas.Result) {
+func (r *RequestInputs) load(sequence uint64, read func(schemas.Content) schemas.Result) {
 	if r.places != nil && r.sequence == sequence {
 		return
 	}
-	tasks := tasksOf(read(schemas.Body{Sequence: sequence}))
+	tasks := tasksOf(read(schemas.Content{Sequence: sequence}))
 	if tasks == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (r *RequestInputs) load(sequence uint64, read func(schemas.Body) schemas.Re
 	}
 }
 
-// HasInputs reports whether there is anything that Inputs would return.
+// HasInputs reports whether there is anything that For would return.
 func HasInputs(tasks []schemas.Task, planned bool) bool { return len(mergeInputs(tasks, planned)) > 0 }
 
 // mergeInputs are the inputs of all tasks, of two with the same name the first; without

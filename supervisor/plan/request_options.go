@@ -43,7 +43,7 @@ func (d *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
 		return nil
 	}
 	if len(content.Data) == 0 {
-		content = d.Read(schemas.Body{Sequence: d.Run.Message.Sequence})
+		content = d.Read(schemas.Content{Sequence: d.Run.Message.Sequence})
 	}
 	task := RequestedTask(content)
 	if task == nil {

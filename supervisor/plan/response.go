@@ -3,7 +3,6 @@ package plan
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,7 +13,7 @@ import (
 // A Response is what an agent said to the current attempt of a task.
 type Response struct {
 	Status        schemas.ResponseStatus
-	Result        schemas.Body            // as the session keeps it
+	Result        schemas.Content         // as the session keeps it
 	WholeResult   schemas.Result          // as the agent said it
 	Delivered     string                  // mail's Message-ID or chat's reply id, from a delivery
 	Detail        string                  // what went wrong, as the agent says
@@ -133,79 +132,4 @@ func scalar(value jsontext.Value) (string, bool) {
 		return entity(string(value)), true
 	}
 	return "", false
-}
-
-// missedHeartbeats is how many promised signs of life may be missing (M-47).
-const missedHeartbeats = 3
-
-// Progress takes an agent's sign of life. The first one says that work began.
-func (d *Decision) Progress(task *workflow.Task, percentage int, message string) {
-	heartbeat := d.heartbeat(task)
-	if task.State == workflow.TaskDispatched {
-		started := schemas.TaskStarted{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			Deadline: d.Now.Add(d.Profile.workDeadline(task, task.Agent, task.Attempt)),
-		}
-		if task.Kind != "" || task.ID == schemas.DeliveryTask {
-			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
-		}
-		started.Deadline = d.bounded(started.Deadline)
-		if estimate := task.Estimate(); estimate > 0 {
-			started.Slow = d.Now.Add(2 * estimate)
-		}
-		if heartbeat > 0 {
-			started.Silence = d.Now.Add(missedHeartbeats * heartbeat)
-		}
-		d.Emit(&started)
-	} else if heartbeat > 0 && d.Now.Sub(task.Heartbeat) >= heartbeat/2 { // a regular sign may come a little early
-		d.Emit(&schemas.TaskHeartbeat{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: d.Now.Add(missedHeartbeats * heartbeat),
-		})
-	}
-	if percentage > task.Percentage || message != "" && message != task.Message {
-		d.Emit(&schemas.TaskProgressed{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			Percentage: max(percentage, task.Percentage), Message: message,
-		})
-	}
-}
-
-func (d *Decision) heartbeat(task *workflow.Task) time.Duration {
-	if use := d.Profile.agentUse(task.Agent); use != nil {
-		return time.Duration(use.Heartbeat)
-	}
-	return 0
-}
-
-// Expire takes a deadline that has passed. It reports false, and does nothing,
-// when the run does not wait for exactly this any more.
-func (d *Decision) Expire(deadline schemas.Deadline) bool {
-	pending := slices.ContainsFunc(d.Run.Deadlines(), func(other schemas.Deadline) bool {
-		return other.Run == deadline.Run && other.Task == deadline.Task && other.Attempt == deadline.Attempt &&
-			other.Kind == deadline.Kind && !other.At.After(d.Now)
-	})
-	if !pending {
-		return false
-	}
-	if deadline.Kind == schemas.DeadlineRun {
-		d.expire()
-		return true
-	}
-	task := d.Run.Task(deadline.Task)
-	switch deadline.Kind {
-	case schemas.DeadlineQueue:
-		d.fail(task, schemas.FailureNotStarted, "")
-	case schemas.DeadlineWork:
-		d.fail(task, schemas.FailureTimeout, "")
-	case schemas.DeadlineSilence:
-		d.fail(task, schemas.FailureCrashed, "")
-	case schemas.DeadlineSlow:
-		d.Emit(&schemas.TaskDelayed{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
-		})
-	case schemas.DeadlineRetry:
-		d.start(task)
-	case schemas.DeadlineRun:
-	}
-	return true
 }

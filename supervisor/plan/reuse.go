@@ -22,13 +22,13 @@ func (d *Decision) reuse(task *workflow.Task) bool {
 		return false
 	}
 	if check := d.Profile.outputs[task.Agent]; check != nil {
-		if checkSchema(d.content(schemas.Body{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
+		if checkSchema(d.content(schemas.Content{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
 			return false // it was given under another profile
 		}
 	}
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Reused: found.Sequence,
-		Result: schemas.Body{Sequence: found.Sequence, Size: found.Size},
+		Result: schemas.Content{Sequence: found.Sequence, Size: found.Size},
 	}
 	if len(found.Proven) > 0 || len(d.Run.Granted(task)) > 0 {
 		provenance := provenance{decision: d, task: task, put: found.Proven}
@@ -61,7 +61,7 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 		Language    string                    `json:"language"`
 		Granted     []string                  `json:"granted,omitzero"`
 	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
-	told.Task.Task, told.Task.Description = "", schemas.Body{}
+	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
 	told.Inputs = maps.Clone(d.requestInputs.For(d.Run, task, d.Read))

@@ -81,7 +81,7 @@ func (l *live) take(id, eventType, agent string, body any, about schemas.Event) 
 	input.Now = l.desk.now
 	profile := l.desk.Profiles.Current("desk")
 	outcome := session.Step(session.Env{
-		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+		Current: profile, Pinned: profile, Read: func(schemas.Content) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, l.state, input)
 	if len(outcome.Facts) == 0 {
 		l.desk.tb.Fatalf("a %s changes nothing: %+v", eventType, outcome.Outputs)

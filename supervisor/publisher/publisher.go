@@ -50,7 +50,7 @@ func (p *Publisher) LogFailure(level zerolog.Level, err error) *zerolog.Event {
 func (p *Publisher) Publish(ctx context.Context, subject string, event *schemas.Event, expect bus.Expect, done func(now time.Time, ack bus.Ack, err error)) {
 	if len(event.Data) > artifact.MessageInlineLimit {
 		small := *event
-		p.Loop.Await(func() error { return artifact.Offload(ctx, p.Core.Artifacts(), &small) }, func(now time.Time, err error) {
+		p.Loop.Start(func() error { return artifact.Offload(ctx, p.Core.Artifacts(), &small) }, func(now time.Time, err error) {
 			if err != nil {
 				done(now, bus.Ack{}, err)
 				return

@@ -18,8 +18,8 @@ func ID(message bus.Message) string {
 	return message.Stream + ":" + strconv.FormatUint(message.Sequence, 10)
 }
 
-// Event returns what quarantine holds of a message.
-func Event(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
+// NewEvent returns what quarantine holds of a message.
+func NewEvent(message bus.Message, reason schemas.QuarantineReason, detail string) (schemas.Event, error) {
 	body, err := schemas.Marshal(schemas.Quarantined{
 		Reason: reason, Detail: ValidUTF8(detail), Subject: ValidUTF8(message.Subject), Stream: message.Stream,
 		Sequence: message.Sequence, Received: message.Recorded, Headers: validHeaders(message.Header), Body: message.Body,

@@ -18,7 +18,7 @@ func TestWhatIsKept(t *testing.T) {
 		Stream: "PODIUM_3", Sequence: 7, Subject: "podium.in.\xff.3", Recorded: received,
 		Header: bus.Header{"ce-i\xffd": {"\xff", "b"}}, Body: []byte("\xff{"),
 	}
-	event, err := quarantine.Event(message, schemas.QuarantineMalformed, "it is \xff")
+	event, err := quarantine.NewEvent(message, schemas.QuarantineMalformed, "it is \xff")
 	if err != nil {
 		t.Fatal(err)
 	}

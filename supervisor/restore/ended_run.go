@@ -9,8 +9,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// EndedRun reads a run that is over, as it stood before a record of its session.
-func EndedRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.EndedRun, error) {
+// ReadEndedRun reads a run that is over, as it stood before a record of its session.
+func ReadEndedRun(ctx context.Context, core bus.Core, profiles *Profiles, id string, run int, record uint64) (*session.EndedRun, error) {
 	opened, err := history.OpenSession(ctx, core, id)
 	if err != nil {
 		return nil, err

@@ -10,15 +10,15 @@ import (
 	"podium/supervisor/session"
 )
 
-// Response returns the response with which a run ended: the same byte for byte as
+// ReadResponse returns the response with which a run ended: the same byte for byte as
 // it was then, because it follows from the same record. Nothing when it has not ended.
-func Response(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {
+func ReadResponse(ctx context.Context, core bus.Core, grants *artifact.Grants, shard int, id string, run int) ([]session.Output, error) {
 	ended, err := endOf(ctx, core, shard, id, run)
 	if err != nil || ended == nil {
 		return nil, err
 	}
 	var failed error
-	env := session.Env{Shard: shard, Grants: grants, Read: func(body schemas.Body) schemas.Result {
+	env := session.Env{Shard: shard, Grants: grants, Read: func(body schemas.Content) schemas.Result {
 		input, err := ReadInput(ctx, core, shard, body.Sequence)
 		if err != nil {
 			failed = err

@@ -85,7 +85,7 @@ func (d *desk) take(thread string) uint64 {
 	}
 	profile := d.profiles.Current("desk")
 	outcome := session.Step(session.Env{
-		Current: profile, Pinned: profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+		Current: profile, Pinned: profile, Read: func(schemas.Content) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, state, input)
 	record := schemas.Record{Session: id, Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}}}
 	body, err := schemas.Marshal(record)

@@ -14,11 +14,11 @@ type complexity struct {
 	patterns   []pattern
 }
 
-// Assess says whether a text asks for more than one step: it names two distinct
+// AssessComplexity says whether a text asks for more than one step: it names two distinct
 // action verbs, or a pattern matches (O-17…O-20). What the person quotes and the
 // material behind a colon do not count. Verbs lists each verb where it is first
 // found. A profile without a complexity check has no complex texts.
-func (r *Router) Assess(text string) schemas.Complexity {
+func (r *Router) AssessComplexity(text string) schemas.Complexity {
 	if r.complexity == nil {
 		return schemas.Complexity{Reason: "the complexity check is off"}
 	}

@@ -204,7 +204,7 @@ func TestReasoningHoldsNoWordsOfThePerson_G37(t *testing.T) {
 	router := profileNamed(t, "demo")
 	text := "Calculate Zanzibar and then summarize Zanzibarian: Zanzibar"
 	decision, _ := router.Explain(text, "Zanzibar")
-	if complexity := router.Assess(text); strings.Contains(decision.Reasoning+complexity.Reason, "anzibar") {
+	if complexity := router.AssessComplexity(text); strings.Contains(decision.Reasoning+complexity.Reason, "anzibar") {
 		t.Errorf("%s %s", decision.Reasoning, complexity.Reason)
 	}
 }
@@ -251,7 +251,7 @@ func TestNormalizationChangesNothing_G25(t *testing.T) {
 		if a, b := essence(router.Decide(composed, "")), essence(router.Decide(decomposed, "")); a != b {
 			t.Fatalf("NFC: %s\nNFD: %s", a, b)
 		}
-		a, b := router.Assess(composed), router.Assess(decomposed)
+		a, b := router.AssessComplexity(composed), router.AssessComplexity(decomposed)
 		if a.Complex != b.Complex || a.Reason != b.Reason {
 			t.Fatalf("NFC: %+v\nNFD: %+v", a, b)
 		}
@@ -318,7 +318,7 @@ func FuzzDecide(f *testing.F) {
 		if winners != 1 {
 			t.Fatalf("%d winners: %+v", winners, decision)
 		}
-		for _, m := range router.Assess(text).Verbs {
+		for _, m := range router.AssessComplexity(text).Verbs {
 			checkMatch(t, text, m)
 		}
 		checkSteps(t, text, router.Steps(text), 3)

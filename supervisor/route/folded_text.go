@@ -4,8 +4,6 @@ import (
 	"sort"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // A folded text is the form that keywords and patterns are compared in, with the
@@ -136,110 +134,4 @@ func isWordRune(r rune) bool {
 		return isWordByte(byte(r))
 	}
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
-}
-
-// tableSize bounds the runes whose folding is looked up: Latin, Greek, Cyrillic,
-// Armenian and Hebrew, two bytes each at most.
-const tableSize = 0x600
-
-// A folder folds texts. It is immutable and may be shared.
-type folder struct {
-	table [tableSize]entry
-}
-
-// An entry is the folding of one rune that stands alone.
-type entry struct {
-	kind  entryKind
-	size  uint8
-	bytes [4]byte
-}
-
-type entryKind uint8
-
-const (
-	entryWhole     entryKind = iota // needs normalization together with its neighbors
-	entryLetters                    // bytes[:size]
-	entrySeparator                  // white space or a hyphen
-)
-
-func newFolder() *folder {
-	f := &folder{}
-	for r := range rune(tableSize) {
-		if !norm.NFKD.PropertiesString(string(r)).BoundaryBefore() {
-			continue
-		}
-		b := folding{folded: folded{source: string(r)}}
-		b.segment(0, len(b.source))
-		switch {
-		case b.run.open && b.run.newlines == 0 && b.run.separators == len(b.text):
-			f.table[r] = entry{kind: entrySeparator}
-		case !b.run.open && len(b.text) > 0 && len(b.text) <= len(entry{}.bytes):
-			f.table[r] = entry{kind: entryLetters, size: uint8(len(b.text))}
-			copy(f.table[r].bytes[:], b.text)
-		}
-	}
-	return f
-}
-
-// fold returns the folded form of any text, also one that is not valid UTF-8.
-func (f *folder) fold(text string) *folded {
-	b := folding{folded: folded{source: text, text: make([]byte, 0, len(text)+len(text)/16+16)}}
-	for at := 0; at < len(text); {
-		c := text[at]
-		if c < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
-			switch e := &f.table[c]; {
-			case e.kind == entryLetters:
-				if b.run.open {
-					b.closeRun()
-				}
-				b.text = append(b.text, e.bytes[0])
-			case c == ' ' && !b.run.open && f.letterAt(text, at+1):
-				b.text = append(b.text, c)
-			default:
-				b.separator(at, at+1, newlines(rune(c)), c == '-')
-			}
-			at++
-			continue
-		}
-		at = f.foldRune(&b, at)
-	}
-	b.closeRun()
-	return &b.folded
-}
-
-// letterAt says whether an ASCII character that is no separator is at at.
-func (f *folder) letterAt(text string, at int) bool {
-	return at < len(text) && text[at] < utf8.RuneSelf && f.table[text[at]].kind == entryLetters
-}
-
-// foldRune folds the rune at at, with the marks that follow it, and returns the
-// offset behind them.
-func (f *folder) foldRune(b *folding, at int) int {
-	r, size := utf8.DecodeRuneInString(b.source[at:])
-	if r < tableSize && f.boundary(b.source[at+size:]) {
-		switch e := f.table[r]; e.kind {
-		case entryLetters:
-			b.letters(e.bytes[:e.size], at, at+size)
-			return at + size
-		case entrySeparator:
-			b.separator(at, at+size, 0, unicode.Is(unicode.Pd, r))
-			return at + size
-		case entryWhole:
-		}
-	}
-	if r != utf8.RuneError || size > 1 {
-		size = max(size, norm.NFKD.NextBoundaryInString(b.source[at:], true))
-	}
-	b.segment(at, at+size)
-	return at + size
-}
-
-// boundary says whether rest surely begins with something that does not combine
-// with what is before it.
-func (f *folder) boundary(rest string) bool {
-	if rest == "" || rest[0] < utf8.RuneSelf {
-		return true
-	}
-	r, _ := utf8.DecodeRuneInString(rest)
-	return r < tableSize && f.table[r].kind != entryWhole
 }

@@ -106,7 +106,7 @@ func TestComplexityOff(t *testing.T) {
 	profile.Complexity = nil
 	router := compiled(t, profile)
 	text := " Mix it and then stir it.\n"
-	if c := router.Assess(text); c.Complex || c.Reason == "" {
+	if c := router.AssessComplexity(text); c.Complex || c.Reason == "" {
 		t.Errorf("%+v", c)
 	}
 	if steps := router.Split(text); len(steps) != 1 || steps[0] != strings.TrimSpace(text) {
@@ -141,7 +141,7 @@ func TestPatternsAreFolded_O18(t *testing.T) {
 	} {
 		profile := propertyProfile()
 		profile.Complexity = &schemas.ComplexityRules{Patterns: []string{test.pattern}}
-		if c := compiled(t, profile).Assess(test.text); c.Complex != test.want || (c.Pattern == test.pattern) != test.want {
+		if c := compiled(t, profile).AssessComplexity(test.text); c.Complex != test.want || (c.Pattern == test.pattern) != test.want {
 			t.Errorf("%s on %q: %+v", test.pattern, test.text, c)
 		}
 	}

@@ -98,7 +98,7 @@ func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
 	case "complex": // one text a line
 		var out strings.Builder
 		for text := range strings.SplitSeq(d.Input, "\n") {
-			c := router.Assess(text)
+			c := router.AssessComplexity(text)
 			answer := "single"
 			if c.Complex {
 				answer = "plan"
@@ -107,7 +107,7 @@ func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
 		}
 		return out.String()
 	case "steps":
-		c := router.Assess(input)
+		c := router.AssessComplexity(input)
 		var out strings.Builder
 		fmt.Fprintf(&out, "complex %t: %s\n", c.Complex, c.Reason)
 		for i, step := range router.Steps(input) {

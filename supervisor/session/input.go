@@ -256,17 +256,17 @@ func (in *Input) Content() schemas.Result {
 const maxMediaType = 255
 
 // referTo points at the input's text, however small it is.
-func referTo(result schemas.Result, sequence uint64) schemas.Body {
-	return schemas.Body{Sequence: sequence, Size: len(result.Text)}
+func referTo(result schemas.Result, sequence uint64) schemas.Content {
+	return schemas.Content{Sequence: sequence, Size: len(result.Text)}
 }
 
 // inlineOrReferTo keeps a result in place when it is small, else points at the input.
-func inlineOrReferTo(result schemas.Result, sequence uint64) schemas.Body {
+func inlineOrReferTo(result schemas.Result, sequence uint64) schemas.Content {
 	if len(result.MediaType) > maxMediaType {
 		result.MediaType = ""
 	}
 	if len(result.Text)+len(result.Data) <= schemas.RecordInlineLimit {
-		return schemas.Body{Result: result}
+		return schemas.Content{Result: result}
 	}
-	return schemas.Body{Result: schemas.Result{MediaType: result.MediaType}, Sequence: sequence, Size: len(result.Text)}
+	return schemas.Content{Result: schemas.Result{MediaType: result.MediaType}, Sequence: sequence, Size: len(result.Text)}
 }

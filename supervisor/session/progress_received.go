@@ -6,6 +6,7 @@ import (
 	"podium/schemas"
 )
 
+// progress decides what an agent's sign of life changes.
 func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	request := d.progressOf(progress)
 	task, attempt := d.asked(request)

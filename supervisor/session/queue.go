@@ -159,21 +159,21 @@ type queueSegment struct {
 	Withheld schemas.WithheldReason `json:"withheld,omitzero"`
 }
 
-// MarshalJSON returns an array of stretches.
+// MarshalJSON returns an array of segments.
 func (q Queue) MarshalJSON() ([]byte, error) {
-	stretches := []queueSegment{}
+	segments := []queueSegment{}
 	var before waiting
 	run := q.first
 	for w := range q.waiting.All() {
 		switch {
 		case !w.referred:
-			stretches = append(stretches, queueSegment{Run: run, Message: w.message, Cancelled: w.cancelled})
+			segments = append(segments, queueSegment{Run: run, Message: w.message, Cancelled: w.cancelled})
 		case before.referred && before.cancelled == w.cancelled && sameSharedPart(before.message, w.message):
-			last := &stretches[len(stretches)-1]
+			last := &segments[len(segments)-1]
 			last.Sequences = binary.AppendUvarint(last.Sequences, w.sequence-before.sequence)
 		default:
 			m := w.message
-			stretches = append(stretches, queueSegment{
+			segments = append(segments, queueSegment{
 				Run: run, Cancelled: w.cancelled, Sequences: binary.AppendUvarint(nil, w.sequence),
 				Channel: m.Channel, Language: m.Language, Agent: m.Reply.Agent, To: m.Reply.To, Withheld: m.Withheld,
 			})
@@ -181,19 +181,19 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 		before = w
 		run++
 	}
-	return schemas.Marshal(stretches)
+	return schemas.Marshal(segments)
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (q *Queue) UnmarshalJSON(body []byte) error {
-	var stretches []queueSegment
-	if err := schemas.Unmarshal(body, &stretches); err != nil {
+	var segments []queueSegment
+	if err := schemas.Unmarshal(body, &segments); err != nil {
 		return errors.Join(errQueue, err)
 	}
 	var read []waiting
-	for i := range stretches {
-		s := &stretches[i]
-		if s.Run != stretches[0].Run+len(read) || (s.Message == nil) == (len(s.Sequences) == 0) {
+	for i := range segments {
+		s := &segments[i]
+		if s.Run != segments[0].Run+len(read) || (s.Message == nil) == (len(s.Sequences) == 0) {
 			return errQueue
 		}
 		if s.Message != nil {
@@ -211,8 +211,8 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 		}
 	}
 	*q = Queue{waiting: immutable.ListOf(read)}
-	if len(stretches) > 0 {
-		q.first = stretches[0].Run
+	if len(segments) > 0 {
+		q.first = segments[0].Run
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type wholeQueued struct {
 func drawMessage(t *rapid.T, sequence uint64) *schemas.Incoming {
 	message := schemas.Incoming{
 		Sequence: sequence, ID: "id", Channel: rapid.SampledFrom([]string{schemas.ChannelChat, schemas.ChannelEmail}).Draw(t, "channel"),
-		Language: rapid.SampledFrom([]string{"de", "en"}).Draw(t, "language"), Text: schemas.Body{Sequence: sequence, Size: 14},
+		Language: rapid.SampledFrom([]string{"de", "en"}).Draw(t, "language"), Text: schemas.Content{Sequence: sequence, Size: 14},
 		Reply: &schemas.Reply{Agent: "chat", Thread: "t"},
 	}
 	switch rapid.IntRange(0, 7).Draw(t, "particular") {
@@ -34,7 +34,7 @@ func drawMessage(t *rapid.T, sequence uint64) *schemas.Incoming {
 	case 2:
 		message.Entities = map[string]string{"customer": "1"}
 	case 3:
-		message.Text = schemas.Body{Result: schemas.Result{Text: "in place"}}
+		message.Text = schemas.Content{Result: schemas.Result{Text: "in place"}}
 	}
 	return &message
 }
@@ -59,7 +59,7 @@ func TestQueue_G33(t *testing.T) {
 				queue, whole[place].Cancelled = queue.cancelled(whole[place].Run), true
 			case rapid.Bool().Draw(t, "merged"):
 				message := whole[n-1].Message
-				message.MergedTexts = append(slices.Clip(message.MergedTexts), schemas.Body{Sequence: 1, Size: 1})
+				message.MergedTexts = append(slices.Clip(message.MergedTexts), schemas.Content{Sequence: 1, Size: 1})
 				queue, whole[n-1].Message = queue.merged(&message), message
 			default:
 				queue, whole = queue.rest(), whole[1:]

@@ -12,8 +12,8 @@ import (
 // deciding again asks the record's cause instead.
 type recordingAdmission struct {
 	live   plan.Admission
-	counts []schemas.Limit // Room counts the admitted
-	limits []schemas.Limit
+	counts []schemas.AgentLimit // Room counts the admitted
+	limits []schemas.AgentLimit
 	reuses []schemas.Reuse
 	asks   bool
 }
@@ -23,17 +23,17 @@ func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	admitted, admission := admittedTo(&r.counts, agent), r.live.Admit(agent)
 	if admission == plan.Admitted {
 		*admitted++
-	} else if !slices.ContainsFunc(r.limits, func(limit schemas.Limit) bool { return limit.Agent == agent }) {
-		r.limits = append(r.limits, schemas.Limit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable})
+	} else if !slices.ContainsFunc(r.limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent }) {
+		r.limits = append(r.limits, schemas.AgentLimit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable})
 	}
 	return admission
 }
 
 // admittedTo returns how many requests were admitted to an agent, to be counted on.
-func admittedTo(counts *[]schemas.Limit, agent string) *int {
-	at := slices.IndexFunc(*counts, func(count schemas.Limit) bool { return count.Agent == agent })
+func admittedTo(counts *[]schemas.AgentLimit, agent string) *int {
+	at := slices.IndexFunc(*counts, func(count schemas.AgentLimit) bool { return count.Agent == agent })
 	if at < 0 {
-		at, *counts = len(*counts), append(*counts, schemas.Limit{Agent: agent})
+		at, *counts = len(*counts), append(*counts, schemas.AgentLimit{Agent: agent})
 	}
 	return &(*counts)[at].Room
 }
@@ -59,7 +59,7 @@ func ReplayAdmission(cause *schemas.Cause) plan.Admission { return &replayedAdmi
 
 type replayedAdmission struct {
 	cause    *schemas.Cause
-	admitted []schemas.Limit // Room counts them
+	admitted []schemas.AgentLimit // Room counts them
 }
 
 // Admit implements plan.Admission.

@@ -194,7 +194,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		if upstream := run.Message.Upstream; upstream != nil && upstream.HasArguments {
-			if asked := plan.RequestedTask(env.Read(schemas.Body{Sequence: run.Message.Sequence})); asked != nil {
+			if asked := plan.RequestedTask(env.Read(schemas.Content{Sequence: run.Message.Sequence})); asked != nil {
 				arguments.Given = asked.Context.Arguments
 			}
 		}

@@ -74,7 +74,7 @@ func (s *stage) adopt(tb judge, profile schemas.Profile) {
 func (s *stage) env(state *session.State) session.Env {
 	env := session.Env{
 		Shard: s.shard, Epoch: 1 + s.lost, Current: s.current, Admission: s.agents.admissions(state, s.now), Grants: spoken{},
-		Read:     func(body schemas.Body) schemas.Result { return s.contents[body.Sequence] },
+		Read:     func(body schemas.Content) schemas.Result { return s.contents[body.Sequence] },
 		InputAt:  func(sequence uint64) session.Input { return s.inputs[sequence] },
 		EndedRun: s.former,
 	}

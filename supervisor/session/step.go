@@ -18,7 +18,7 @@ type Env struct {
 	// under way, nil when there is none.
 	Current, Pinned *plan.Profile
 	// Read returns what a Body that points into the ledger stands for.
-	Read func(schemas.Body) schemas.Result
+	Read func(schemas.Content) schemas.Result
 	// InputAt returns the message that stands at a sequence of the shard.
 	InputAt func(sequence uint64) Input
 	// EndedRun returns a run that is over, or nil while it is being fetched.
@@ -141,7 +141,9 @@ func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 	d.doubtful = reason != schemas.QuarantineMalformed // which it is in every state
 }
 
-func (env *Env) text(body schemas.Body) string { return env.content(body).Text }
+func (env *Env) text(body schemas.Content) string { return env.content(body).Text }
 
 // content returns a Body's text and data, from the ledger when it points there.
-func (env *Env) content(body schemas.Body) schemas.Result { return plan.ResolveBody(body, env.Read) }
+func (env *Env) content(body schemas.Content) schemas.Result {
+	return plan.ResolveContent(body, env.Read)
+}

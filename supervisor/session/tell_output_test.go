@@ -169,7 +169,7 @@ func (s *story) schedule() string {
 		tasks[i] = *task.Plan
 	}
 	var told strings.Builder
-	for _, entry := range plan.Schedule(tasks) {
+	for _, entry := range plan.ByLevel(tasks) {
 		fmt.Fprintf(&told, "level %d: %s", entry.Level, entry.Task)
 		if len(entry.ParallelWith) > 0 {
 			fmt.Fprintf(&told, " beside %s", strings.Join(entry.ParallelWith, ", "))

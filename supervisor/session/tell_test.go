@@ -353,7 +353,7 @@ func reply(message *schemas.Incoming) string {
 }
 
 // body writes words in place, or where they stand.
-func body(b schemas.Body) string {
+func body(b schemas.Content) string {
 	if b.Sequence != 0 {
 		return fmt.Sprintf("[bytes %d to %d of input %d]", b.Offset, b.Offset+b.Size, b.Sequence)
 	}

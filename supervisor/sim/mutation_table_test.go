@@ -23,7 +23,7 @@ func mutations() []mutation {
 	}, {
 		name: "a request names no epoch", seed: 1, invariant: sim.AttemptsInOrder,
 		edits: []edit{{
-			"supervisor/plan/decision.go",
+			"supervisor/plan/schedule.go",
 			`schemas.RequestID(d.Shard, d.Epoch,`, `schemas.RequestID(d.Shard, either("a request names no epoch", 0, d.Epoch),`,
 		}},
 	}, {
@@ -134,7 +134,7 @@ func mutations() []mutation {
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/answers.go",
+			"supervisor/admission/input_admission.go",
 			`|| p.limit > 0 && p.next() != nil {`,
 			`|| p.limit > 0 && p.next() != nil && !planted("who comes takes the room that somebody waits for") {`,
 		}},
@@ -147,7 +147,7 @@ func mutations() []mutation {
 	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
-			"supervisor/admission/dispatch.go",
+			"supervisor/admission/grant.go",
 			`return p.limit > 0 && len(d.resources) == 0 &&`,
 			`return p.limit > 0 && len(d.resources) == 0 && !(p.room() && planted("room for one lets two pass")) &&`,
 		}},
@@ -214,14 +214,14 @@ func mutations() []mutation {
 	}, {
 		name: "nobody waits for dependencies", seed: 1, invariant: sim.DependenciesFirst,
 		edits: []edit{{
-			"supervisor/plan/decision.go",
+			"supervisor/plan/schedule.go",
 			`return dependency == nil || !dependency.State.Ended()`,
 			`return (dependency == nil || !dependency.State.Ended()) && !planted("nobody waits for dependencies")`,
 		}},
 	}, {
 		name: "levels are no barrier", seed: 1, invariant: sim.LevelsInOrder,
 		edits: []edit{{
-			"supervisor/plan/decision.go",
+			"supervisor/plan/schedule.go",
 			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {`,
 			`	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || planted("levels are no barrier") {`,
 		}},
@@ -229,7 +229,7 @@ func mutations() []mutation {
 		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
 		edits: []edit{
 			{
-				"supervisor/plan/response.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
+				"supervisor/plan/deadline.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
 				`other.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !other.At.After(d.Now))`,
 			},
 			{"supervisor/advance.go", `		if !deadline.At.After(now) {

@@ -300,10 +300,10 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 	}
 	var failed error
 	recall := v.inputAt(&failed)
-	env.Read = func(body schemas.Body) schemas.Result { return recall(body.Sequence).Content }
+	env.Read = func(body schemas.Content) schemas.Result { return recall(body.Sequence).Content }
 	env.InputAt = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.EndedRun = func(run int) *session.EndedRun {
-		ended, err := restore.EndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		ended, err := restore.ReadEndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
 		return ended
 	}

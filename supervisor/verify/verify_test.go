@@ -72,7 +72,7 @@ func (s *shard) say(name string, snapshot bool) {
 func (s *shard) decide(input session.Input, snapshot bool) {
 	s.tb.Helper()
 	outcome := session.Step(session.Env{
-		Epoch: 1, Current: s.profile, Pinned: s.profile, Read: func(schemas.Body) schemas.Result { return schemas.Result{Text: "do it"} },
+		Epoch: 1, Current: s.profile, Pinned: s.profile, Read: func(schemas.Content) schemas.Result { return schemas.Result{Text: "do it"} },
 	}, s.state, input)
 	record := schemas.Record{
 		Session: id(), Number: outcome.State.Records, Epoch: 1, Transitions: []schemas.Transition{{Cause: outcome.Cause, Facts: outcome.Facts}},

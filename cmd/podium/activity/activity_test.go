@@ -47,7 +47,7 @@ func everything() []*schemas.Record {
 		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailurePermanent, Detail: secret}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailurePermanent, Detail: secret}),
-		happened("", &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Body{Result: said}}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Content{Result: said}}),
 		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: later}),
 		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}),
 		happened("", &schemas.DeliveryBounced{Run: 1, Message: secret, Action: secret, Status: secret, Failed: true}),
@@ -56,7 +56,7 @@ func everything() []*schemas.Record {
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTimeout}),
 		// These are nobody's business here, or not worth a line.
 		happened("", &schemas.TaskProgressed{Run: 1, Task: "t1", Message: secret}),
-		happened("", &schemas.TaskCompleted{Run: 1, Task: "t1", Result: schemas.Body{Result: said}}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: "t1", Result: schemas.Content{Result: said}}),
 	}
 }
 

@@ -109,7 +109,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.Ledger.Server != nil {
 		s.Ledger.Server.CountRequests(s.gate.Requests)
 		if s.Ledger.Server.Unclean() {
-			s.localOwners.AwaitLeaseAdoption(s.Ledger.Core.Shards())
+			s.localOwners.RequireLeaseAdoption(s.Ledger.Core.Shards())
 		}
 	}
 	if err = s.patience.until(ctx, func(ctx context.Context) error { return s.prepareAll(ctx, names) }); err != nil {

@@ -174,7 +174,7 @@ func planLine(f *schemas.PlanCreated) string {
 	}
 	var levels []string
 	at := -1
-	for _, entry := range plan.Schedule(f.Tasks) {
+	for _, entry := range plan.ByLevel(f.Tasks) {
 		if entry.Level == at {
 			levels[at] += " ∥ " + entry.Task
 			continue

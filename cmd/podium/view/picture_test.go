@@ -28,7 +28,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 func sixty() *workflow.RunHistory {
 	run := &workflow.RunHistory{ID: "run-1", Percentage: 58, Run: workflow.Run{Phase: workflow.PhaseExecuting}}
 	for i := range 60 {
-		task := &workflow.Task{ID: fmt.Sprintf("t%d", i+1), Agent: "alpha", State: workflow.TaskPending, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: fmt.Sprintf("Read chapter %d", i+1)}}}}
+		task := &workflow.Task{ID: fmt.Sprintf("t%d", i+1), Agent: "alpha", State: workflow.TaskPending, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: fmt.Sprintf("Read chapter %d", i+1)}}}}
 		switch {
 		case i < 30:
 			task.State, task.Attempt, task.Dispatched, task.Ended = workflow.TaskCompleted, 1, noon, noon.Add(time.Duration(i)*time.Second)
@@ -100,7 +100,7 @@ func TestPictureFits(t *testing.T) {
 			run := &workflow.RunHistory{ID: id, Run: workflow.Run{Profile: text.Draw(t, "profile"), Phase: workflow.PhaseExecuting, PlanFaults: rapid.SliceOfN(text, 0, 6).Draw(t, "faults")}}
 			for i := range rapid.IntRange(0, most).Draw(t, "tasks") {
 				run.Tasks = append(run.Tasks, &workflow.Task{
-					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), LastFailure: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: text.Draw(t, "description")}}},
+					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), LastFailure: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: text.Draw(t, "description")}}},
 				})
 			}
 			return run
@@ -142,9 +142,9 @@ func TestPictureFits(t *testing.T) {
 func TestColumnsStayInLine(t *testing.T) {
 	t.Parallel()
 	run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
-		{ID: "t1", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "plain"}}}},
-		{ID: "報告", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "第三章を読む"}}}},
-		{ID: "cafe\u0301", Agent: "日本", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "accented"}}}},
+		{ID: "t1", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: "plain"}}}},
+		{ID: "報告", Agent: "alpha", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: "第三章を読む"}}}},
+		{ID: "cafe\u0301", Agent: "日本", State: workflow.TaskReady, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: "accented"}}}},
 	}}}
 	var tree view.Tree
 	tree.Put(view.Place{}, run)
@@ -187,7 +187,7 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 	t.Parallel()
 	var tree view.Tree
 	tree.Put(view.Place{}, &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
-		{ID: "t1", Agent: "team", State: workflow.TaskRunning, Plan: &schemas.PlannedTask{Description: schemas.Body{Result: schemas.Result{Text: "the report"}}}}, {ID: "t2", Agent: "echo", State: workflow.TaskPending},
+		{ID: "t1", Agent: "team", State: workflow.TaskRunning, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: "the report"}}}}, {ID: "t2", Agent: "echo", State: workflow.TaskPending},
 	}}})
 	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Percentage: 50, Run: workflow.Run{Profile: "inner", Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{
 		{ID: "draft", Agent: "crew", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailureTimeout}},

@@ -89,12 +89,12 @@ func TestDoubtIsTold(t *testing.T) {
 func TestAskedIsNeverEmpty(t *testing.T) {
 	t.Parallel()
 	for want, run := range map[string]*workflow.RunHistory{
-		"Pumps":                          {Run: workflow.Run{Message: schemas.Incoming{Subject: "Pumps", Text: schemas.Body{Result: schemas.Result{Text: "How many?"}}}}},
-		"How many?":                      {Run: workflow.Run{Message: schemas.Incoming{Subject: " ", Text: schemas.Body{Result: schemas.Result{Text: "How\nmany?"}}}}},
-		"(5000 bytes of words)":          {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Body{Sequence: 7, Size: 5000}}}},
+		"Pumps":                          {Run: workflow.Run{Message: schemas.Incoming{Subject: "Pumps", Text: schemas.Content{Result: schemas.Result{Text: "How many?"}}}}},
+		"How many?":                      {Run: workflow.Run{Message: schemas.Incoming{Subject: " ", Text: schemas.Content{Result: schemas.Result{Text: "How\nmany?"}}}}},
+		"(5000 bytes of words)":          {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Content{Sequence: 7, Size: 5000}}}},
 		"(a plan of 2 tasks by planner)": {Run: workflow.Run{Tasks: []*workflow.Task{{}, {}}, Message: schemas.Incoming{Upstream: &schemas.Upstream{From: "planner", Planned: true}}}},
 		"(a task by planner)":            {Run: workflow.Run{Message: schemas.Incoming{Upstream: &schemas.Upstream{From: "planner"}}}},
-		"(no words)":                     {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Body{Sequence: 7}}}},
+		"(no words)":                     {Run: workflow.Run{Message: schemas.Incoming{Text: schemas.Content{Sequence: 7}}}},
 	} {
 		if got := view.Asked(run); got != want {
 			t.Errorf("%q, want %q", got, want)

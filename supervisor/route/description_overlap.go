@@ -7,7 +7,8 @@ import (
 	"podium/schemas"
 )
 
-// A vocabulary knows the words by which the agents of a profile are described.
+// A vocabulary counts the words that a text has in common with the description of each agent of a
+// profile.
 // It is immutable and may be shared.
 type vocabulary struct {
 	agents []string

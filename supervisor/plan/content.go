@@ -6,8 +6,8 @@ import (
 	"podium/schemas"
 )
 
-// ResolveBody returns what a Body stands for: itself, or its part of what read returns.
-func ResolveBody(body schemas.Body, read func(schemas.Body) schemas.Result) schemas.Result {
+// ResolveContent returns what a Body stands for: itself, or its part of what read returns.
+func ResolveContent(body schemas.Content, read func(schemas.Content) schemas.Result) schemas.Result {
 	if body.Sequence == 0 {
 		return body.Result
 	}
@@ -19,11 +19,11 @@ func ResolveBody(body schemas.Body, read func(schemas.Body) schemas.Result) sche
 }
 
 // RequestText returns what a person has said, the messages that were merged in order.
-func RequestText(message *schemas.Incoming, read func(schemas.Body) schemas.Result) string {
+func RequestText(message *schemas.Incoming, read func(schemas.Content) schemas.Result) string {
 	said := make([]string, 0, 1+len(message.MergedTexts))
-	said = append(said, ResolveBody(message.Text, read).Text)
+	said = append(said, ResolveContent(message.Text, read).Text)
 	for i := range message.MergedTexts {
-		said = append(said, ResolveBody(message.MergedTexts[i], read).Text)
+		said = append(said, ResolveContent(message.MergedTexts[i], read).Text)
 	}
 	return strings.Join(said, "\n\n")
 }

@@ -10,6 +10,80 @@ import (
 	"podium/supervisor/plan"
 )
 
+// response is the execution_response to whoever asked for the run (M-07…M-12).
+func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
+	upstream := run.Message.Upstream
+	payload := schemas.ResponsePayload{
+		Status: responseStatus(run.Status), PlanID: upstream.PlanID,
+		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
+		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream), Result: env.result(run),
+	}
+	response := schemas.ExecutionResponse{
+		Envelope: schemas.Envelope{
+			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,
+			Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: now, InReplyTo: upstream.Request,
+		},
+		Payload: payload,
+	}
+	body, err := schemas.Marshal(response)
+	if len(body) > schemas.MaxBody { // a failure, after which nothing is done again without being asked for
+		response.Payload.Status, response.Payload.Result = schemas.StatusFailed, nil
+		response.Payload.IssuesEncountered = append(response.Payload.IssuesEncountered, schemas.Issue{
+			IssueID: schemas.ResponseID(upstream.Request), TaskID: upstream.Task, Agent: upstream.To, Severity: "high",
+			Description: "The result is too large to be handed on.", Resolution: schemas.ResolutionEscalated, EffectUnknown: true,
+		})
+		body, err = schemas.Marshal(response)
+	}
+	return Output{Kind: OutputResponse, Agent: upstream.To, Event: replyEvent(&run.Message, &response.Envelope, body)}, err
+}
+
+// replyEvent returns the event of a message to whoever asked.
+func replyEvent(asked *schemas.Incoming, envelope *schemas.Envelope, body []byte) schemas.Event {
+	upstream := asked.Upstream
+	return schemas.Event{
+		ID: envelope.MessageID, Source: "/podium/" + envelope.From, Type: "podium." + envelope.Type + ".v1",
+		Subject: upstream.Subject, Time: envelope.Timestamp, DataContentType: schemas.MediaTypeJSON,
+		DataSchema: schemas.SchemaID(envelope.Type), PartitionKey: upstream.Partition, CorrelationID: upstream.Correlation,
+		CausationID: upstream.Request, Attempt: upstream.Attempt, EffectID: upstream.Effect,
+		ReplyTo: upstream.ReplyTo, TraceParent: asked.TraceParent, Data: body,
+	}
+}
+
+func responseStatus(status schemas.RunStatus) schemas.ResponseStatus {
+	switch status {
+	case schemas.RunCompleted:
+		return schemas.StatusCompleted
+	case schemas.RunPartial:
+		return schemas.StatusPartial
+	case schemas.RunBlocked:
+		return schemas.StatusBlocked
+	case schemas.RunFailed, schemas.RunCancelled:
+	}
+	return schemas.StatusFailed
+}
+
+// result assembles what the run was asked for: its text, and the data of the
+// answer when it has one part.
+func (env *Env) result(run *workflow.Run) *schemas.Result {
+	if len(run.Answer) == 0 {
+		return nil
+	}
+	parts := make([]string, len(run.Answer))
+	var result schemas.Result
+	for i := range run.Answer {
+		content := env.content(run.Answer[i].Body)
+		parts[i] = content.Text
+		if task := run.Task(run.Answer[i].Task); len(run.Answer) == 1 {
+			result = content
+			if task != nil {
+				result.Data = env.proveForUpstream(run, content.Data, task.Proven)
+			}
+		}
+	}
+	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language), maxAnswer)
+	return &result
+}
+
 // summary counts the tasks of a run (M-08).
 func summary(run *workflow.Run) *schemas.ExecutionSummary {
 	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks), CompletionPercentage: run.Progress()}

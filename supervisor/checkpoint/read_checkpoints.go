@@ -12,7 +12,8 @@ import (
 	"podium/schemas"
 )
 
-// A Chain is what the checkpoints of a shard say together.
+// A Chain is what the checkpoints of a shard say together: the newest that says everything, and
+// those behind it, which say what has changed.
 type Chain struct {
 	Sequence  uint64 // of the newest one; 0 when there is none
 	Watermark uint64 // that it says

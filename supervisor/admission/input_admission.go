@@ -15,8 +15,8 @@ type inputAdmission struct {
 	controller *Controller
 	demand     *Demand
 	now        time.Time
-	granted    *dispatch // whose grant is decided, until it is admitted
-	barred     []string  // agents that were unavailable before
+	granted    *waitingTask // whose grant is decided, until it is admitted
+	barred     []string     // agents that were unavailable before
 }
 
 // AdmissionFor returns what the decision of one input may ask. What it is admitted to is taken
@@ -40,13 +40,13 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	granted := d.granted
 	if granted != nil && granted.agent == agent {
 		d.granted = nil
-		return d.bar(agent, d.controller.passage(agent, granted.request))
+		return d.bar(agent, d.controller.breakerVerdict(agent, granted.request))
 	}
 	p := d.controller.pool(agent)
 	if !d.controller.room(p) || p.limit > 0 && p.next() != nil {
 		return plan.Full
 	}
-	admission := d.bar(agent, d.controller.passage(agent, ""))
+	admission := d.bar(agent, d.controller.breakerVerdict(agent, ""))
 	if admission != plan.Full {
 		p.reserved++
 		d.demand.reserved = append(d.demand.reserved, agent)
@@ -54,14 +54,14 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	return admission
 }
 
-func (d *inputAdmission) bar(agent string, passage plan.Passage) plan.AdmissionResult {
-	switch passage {
-	case plan.PassageDeny:
+func (d *inputAdmission) bar(agent string, verdict plan.BreakerVerdict) plan.AdmissionResult {
+	switch verdict {
+	case plan.VerdictDeny:
 		d.barred = append(d.barred, agent)
 		return plan.Unavailable
-	case plan.PassageProbing:
+	case plan.VerdictProbing:
 		return plan.Full // it waits until the ledger has said who may be the probe
-	case plan.PassageAllow:
+	case plan.VerdictAllow:
 	}
 	return plan.Admitted
 }

@@ -9,12 +9,6 @@ import (
 	"podium/schemas"
 )
 
-// ErrNoDecision reports an answer in which there is no decision.
-var ErrNoDecision = errors.New("it holds no next_agent")
-
-// ErrNoAssessment reports an answer in which there is no assessment.
-var ErrNoAssessment = errors.New("it holds no score between 0 and 1")
-
 // ParseDecision reads what an agent that was asked to route has answered (O-10,
 // O-11, O-34): an object with next_agent, reasoning and response, in its data,
 // else in its text, where it may be fenced and stand in prose; of several the
@@ -39,6 +33,12 @@ func ParseDecision(result schemas.Result) (schemas.RouteDecision, error) {
 	}
 	return found, nil
 }
+
+// ErrNoDecision reports an answer in which there is no decision.
+var ErrNoDecision = errors.New("it holds no next_agent")
+
+// ErrNoAssessment reports an answer in which there is no assessment.
+var ErrNoAssessment = errors.New("it holds no score between 0 and 1")
 
 // ParseAssessment reads how well an agent says that it could do a task (P-06):
 // an object with score or can_handle, or nothing but the number, in its data,

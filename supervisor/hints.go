@@ -8,7 +8,8 @@ import (
 	"podium/supervisor/session"
 )
 
-// sendHints passes on those outputs that nobody acknowledges.
+// sendHints sends those outputs that nobody acknowledges, to agents that may miss them: permit
+// answers and cancel hints. It also remembers results that can be reused.
 func (o *Owner) sendHints(outputs []session.Output, now time.Time) {
 	for i := range outputs {
 		switch output := &outputs[i]; output.Kind {

@@ -6,12 +6,12 @@ import (
 	"podium/supervisor/plan"
 )
 
-// tryDispatch has the most urgent dispatch go on, and reports whether the one behind it may
+// tryGrant has the most urgent dispatch go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
-func (c *Controller) tryDispatch(p *pool, d *dispatch) bool {
-	passage := c.passageOf(d)
-	refused := passage == plan.PassageDeny
+func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
+	verdict := c.breakerVerdictOf(d)
+	refused := verdict == plan.VerdictDeny
 	switch {
 	case refused && !d.session.repliesBy(d.agent):
 		heap.Pop(&p.waiting)
@@ -19,7 +19,7 @@ func (c *Controller) tryDispatch(p *pool, d *dispatch) bool {
 		return true
 	case !c.room(p):
 		return false
-	case passage == plan.PassageProbing:
+	case verdict == plan.VerdictProbing:
 		c.claimProbe(d)
 		return false
 	}
@@ -32,17 +32,17 @@ func (c *Controller) tryDispatch(p *pool, d *dispatch) bool {
 	return true
 }
 
-// passageOf returns what the breaker of its agent says to a dispatch.
-func (c *Controller) passageOf(d *dispatch) plan.Passage {
-	passage := c.passage(d.agent, d.request)
-	if d.first && passage == plan.PassageDeny {
-		return plan.PassageAllow // an answer is worth the try
+// breakerVerdictOf returns what the breaker of its agent says to a dispatch.
+func (c *Controller) breakerVerdictOf(d *waitingTask) plan.BreakerVerdict {
+	verdict := c.breakerVerdict(d.agent, d.request)
+	if d.first && verdict == plan.VerdictDeny {
+		return plan.VerdictAllow // an answer is worth the try
 	}
-	return passage
+	return verdict
 }
 
 // grantTo gives a dispatch its grant, and wakes its session to decide it.
-func (c *Controller) grantTo(d *dispatch) {
+func (c *Controller) grantTo(d *waitingTask) {
 	d.gone = true
 	d.session.grants = append(d.session.grants, d)
 	c.markReady(d.session)
@@ -50,9 +50,9 @@ func (c *Controller) grantTo(d *dispatch) {
 
 // preempted reports whether somebody who goes before a dispatch lacks nothing but room.
 // Who has resources keeps its room: others wait for them.
-func (c *Controller) preempted(d *dispatch) bool {
+func (c *Controller) preempted(d *waitingTask) bool {
 	p := c.pool(d.agent)
-	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *dispatch) bool {
-		return !first.gone && c.holdsFor(first) && c.passageOf(first) == plan.PassageAllow
+	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
+		return !first.gone && c.holdsFor(first) && c.breakerVerdictOf(first) == plan.VerdictAllow
 	})
 }

@@ -1,0 +1,223 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// advance does what has become possible: skip what can never begin, begin what
+// may, the most urgent first, settle when nothing is left.
+func (d *Decision) advance() {
+	if d.Run.Phase != workflow.PhaseExecuting {
+		return
+	}
+	d.skip()
+	for _, id := range d.startable() {
+		if task := d.Run.Task(id); task.State == workflow.TaskPending && !d.Run.Settled() {
+			d.start(task)
+		}
+	}
+	if d.Run.Phase == workflow.PhaseExecuting && d.done() {
+		d.settle()
+	}
+}
+
+func (d *Decision) done() bool {
+	return !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return !task.State.Ended() })
+}
+
+// skip skips the tasks that can never begin, and those behind them.
+func (d *Decision) skip() {
+	for again := true; again; {
+		again = false
+		for i := range d.Run.Tasks {
+			task := d.Run.Tasks[i]
+			if task.State != workflow.TaskPending {
+				continue
+			}
+			if missing := d.missing(task); missing != nil {
+				d.Emit(&schemas.TaskSkipped{
+					Run: d.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
+				})
+				again = true
+			}
+		}
+	}
+}
+
+// missing returns a dependency that has ended without what the task needs.
+func (d *Decision) missing(task *workflow.Task) *workflow.Task {
+	if d.Profile.Execution.OnFailure == schemas.FailureContinues {
+		return nil
+	}
+	for _, id := range task.Dependencies() {
+		if dependency := d.Run.Task(id); dependency != nil && dependency.State.Ended() &&
+			dependency.State != workflow.TaskCompleted && !dependency.Optional() {
+			return dependency
+		}
+	}
+	return nil
+}
+
+// startable lists the pending tasks that may begin, the most urgent first, else
+// in the order of the plan (M-17). One that may not holds back no other (P-05).
+func (d *Decision) startable() []string {
+	barrier := d.barrier()
+	var ranks [6][]string
+	for i := range d.Run.Tasks {
+		task := d.Run.Tasks[i]
+		if task.State == workflow.TaskPending && task.Level <= barrier && d.dependenciesEnded(task) {
+			rank := task.Priority() + 1
+			ranks[rank] = append(ranks[rank], task.ID)
+		}
+	}
+	var ids []string
+	for _, rank := range ranks {
+		ids = append(ids, rank...)
+	}
+	return ids
+}
+
+// barrier is the highest level that may begin: with levels, the lowest one that
+// has not ended (M-24).
+func (d *Decision) barrier() int {
+	lowest := len(d.Run.Tasks)
+	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {
+		return lowest
+	}
+	for i := range d.Run.Tasks {
+		if task := d.Run.Tasks[i]; !task.State.Ended() {
+			lowest = min(lowest, task.Level)
+		}
+	}
+	return lowest
+}
+
+// dependenciesEnded reports whether all that a task depends on has ended.
+func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
+	return !slices.ContainsFunc(task.Dependencies(), func(id string) bool {
+		dependency := d.Run.Task(id)
+		return dependency == nil || !dependency.State.Ended()
+	})
+}
+
+// start begins a task, or notes that it waits: for its agent to have room, or
+// for its resources, which only a grant brings.
+func (d *Decision) start(task *workflow.Task) {
+	if task.State == workflow.TaskPending && d.reuse(task) {
+		return
+	}
+	if fault := d.argumentFault(task); fault != "" {
+		d.fail(task, schemas.FailureArguments, fault)
+		return
+	}
+	admission := Full
+	if len(task.Resources()) == 0 {
+		admission = d.Admission.Admit(task.Agent)
+	}
+	switch admission {
+	case Admitted:
+		d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	case Full:
+		d.ready(task.ID, task.Kind, task.Agent)
+	case Unavailable:
+		d.fail(task, schemas.FailureUnavailable, "")
+	}
+}
+
+func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
+	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent {
+		return
+	}
+	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind}
+	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+		ready.Until = d.Now.Add(wait)
+	}
+	d.Emit(&ready)
+}
+
+// Grant begins a task that was ready, or fails it when its agent is not asked any
+// more; a delivery that has not been tried goes out all the same. A grant brings
+// room with it. It reports false, and does nothing, when no task of that id is ready.
+func (d *Decision) Grant(grant schemas.Grant) bool {
+	task := d.Run.Task(grant.Task)
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
+		return false
+	}
+	untried := task.ID == schemas.DeliveryTask && task.Attempt == 0
+	if d.Admission.Admit(task.Agent) == Unavailable && !untried {
+		d.fail(task, schemas.FailureUnavailable, "")
+		return true
+	}
+	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	return true
+}
+
+// Unserved notes that nobody serves the agent that a task waits for. It reports
+// false, and does nothing, when the task waits for it no more, or that is known.
+func (d *Decision) Unserved(absence schemas.Absence) bool {
+	task := d.Run.Task(absence.Task)
+	if d.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
+		return false
+	}
+	d.Emit(&schemas.TaskUnserved{
+		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
+	})
+	return true
+}
+
+// argumentFault says why the arguments of a task are not what its agent takes (G-14).
+func (d *Decision) argumentFault(task *workflow.Task) string {
+	check := d.Profile.inputs[task.Agent]
+	if check == nil || task.Plan == nil {
+		return ""
+	}
+	if err := checkSchema(task.Plan.Options().Arguments, check); err != nil {
+		return "arguments: " + err.Error()
+	}
+	return ""
+}
+
+func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
+	run := schemas.RunID(d.Session, d.Run.Number)
+	queue := d.Now.Add(time.Duration(d.Profile.Deadlines.Queue))
+	task := d.Run.Task(id)
+	if task == nil {
+		task = &workflow.Task{ID: id}
+	}
+	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
+	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+		queue = d.Now.Add(wait)
+		if task.State == workflow.TaskReady && !task.Due.IsZero() {
+			queue = task.Due
+		}
+		expires = queue
+	}
+	d.Emit(&schemas.TaskDispatched{
+		Run: d.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
+		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
+		Effect:  d.effect(run, id),
+		Queue:   d.bounded(queue),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt),
+	})
+}
+
+// effect is what every attempt of a task has in common. Attempts of one piece of
+// work that somebody upstream asks for are runs of their own, and have it in common too.
+func (d *Decision) effect(run, id string) string {
+	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+		run = upstream.Effect
+	}
+	return schemas.EffectID(run, id)
+}
+
+// bounded is the earlier of a moment and the end of the run.
+func (d *Decision) bounded(moment time.Time) time.Time {
+	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && expires.Before(moment) {
+		return expires
+	}
+	return moment
+}
