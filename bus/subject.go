@@ -66,7 +66,7 @@ func ProgressSubject(agent string, shard int) string {
 	return "podium.agent." + agent + ".progress." + strconv.Itoa(shard)
 }
 
-// PermitSubject is where an agent asks the owner of a shard for leave to act outside.
+// PermitSubject is where an agent asks the owner of a shard for permission to act outside.
 func PermitSubject(agent string, shard int) string {
 	return "podium.agent." + agent + ".permit." + strconv.Itoa(shard)
 }

@@ -77,7 +77,7 @@ func New(config Config) (*Agent, error) {
 	config.MaxOutput = cmp.Or(config.MaxOutput, DefaultMaxOutput)
 	if question := slices.IndexFunc(config.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() }); question >= 0 &&
 		config.SideEffects == schemas.SideEffectsExternal {
-		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with leave to act, "+
+		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with a permit, "+
 			"which there is for work alone; let another agent answer them", config.Kinds[question])
 	}
 	for _, variable := range config.Env {

@@ -87,7 +87,7 @@ func TestDoubtAboutAProgram(t *testing.T) {
 }
 
 // The agent declares what it is configured to answer. A program that starts only with
-// leave to act can answer no questions, for which there is none.
+// a permit can answer no questions, for which there is none.
 func TestKindsOfAProgram(t *testing.T) {
 	t.Parallel()
 	both := func(c *exec.Config) { c.Kinds = []schemas.TaskKind{schemas.KindWork, schemas.KindAssess} }

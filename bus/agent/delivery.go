@@ -226,12 +226,12 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	}
 	progress := s.startProgress(ctx, e, request, started)
 	_, question := request.Undeclared(schemas.KindWork)
-	leave := permit{
+	permitted := permit{
 		server: s, request: e, question: question, first: bus.IsFirstDelivery(e, held.delivery), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
-	request.permit = leave.ask
-	if count := held.delivery.Deliveries(); leave.first || count > 1 {
+	request.permit = permitted.ask
+	if count := held.delivery.Deliveries(); permitted.first || count > 1 {
 		request.Deliveries = count
 	}
 	result, err := s.call(ctx, held, request, progress.report, log)
@@ -242,14 +242,14 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	case errors.Is(cause, errDrained) && err != nil:
 		return outgoingResponse{}, cause
 	case err != nil:
-		err = leave.doubt(err)
+		err = permitted.doubt(err)
 		s.logFailure(log, err, cause)
 		given := s.failed(e, request, started, err)
 		given.refused = errors.Is(err, bus.ErrNotPermitted)
 		return given, nil
 	}
 	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
-	return s.completed(e, request, started, &result, leave.acted()), nil
+	return s.completed(e, request, started, &result, permitted.acted()), nil
 }
 
 type outcome struct {

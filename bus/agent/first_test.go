@@ -12,7 +12,7 @@ import (
 	"podium/schemas"
 )
 
-// The leave that comes along is used without a question by whoever is handed the fresh
+// The permit that comes along is used without a question by whoever is handed the fresh
 // copy by the server that took it, and by nobody else. The handler is told as much.
 func TestFirstDeliveryIsBelieved(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestFailingBeforeAskingLeavesDoubt(t *testing.T) {
 		before  func(t *testing.T, s *stage)
 		unknown bool
 	}{
-		"the first, with the leave":             {external, func(e *schemas.Event) { e.Permit = schemas.PermitID(e.ID) }, nil, false},
+		"the first, with the permit":            {external, func(e *schemas.Event) { e.Permit = schemas.PermitID(e.ID) }, nil, false},
 		"the first, with its copy elsewhere":    {external, nil, nil, true},
 		"the first of an agent without effects": {"", nil, nil, false},
 		"a later copy":                          {"", func(e *schemas.Event) { e.First = "" }, nil, true},

@@ -12,7 +12,7 @@ import (
 //
 // An error is a failed response. Return a *Failure to say what a person may
 // read and whether another attempt can help; any other error counts as worth
-// another attempt and its text stays in the log. After leave to act (see
+// another attempt and its text stays in the log. After a permit (see
 // Request.Permit) such an error leaves open whether the effect has happened.
 type Handler interface {
 	Handle(ctx context.Context, request Request, report Report) (schemas.Result, error)
@@ -44,16 +44,16 @@ type Request struct {
 	permit func(ctx context.Context) error
 }
 
-// Permit asks for leave to act outside, which an agent does once everything that
-// may fail for free has succeeded, right before it acts. Nil is leave: for this
+// Permit asks for permission to act outside, which an agent does once everything that
+// may fail for free has succeeded, right before it acts. Nil is permission: for this
 // call of Handle, for one effect. Any other error says that it must not act; the
 // handler returns it as it is. Without an answer it asks again, with the same
 // question, every second until ctx ends. Calls wait for each other.
 //
 // Whoever made the request decides: one of the past is refused, and so is one
 // whose effect may have happened already if the profile wants to be asked then. For a
-// question, which is any other kind than work, there is no leave, and nobody is asked.
-// The first to be handed the request (see First) may have leave already: then Permit returns
+// question, which is any other kind than work, there is no permit, and nobody is asked.
+// The first to be handed the request (see First) may have the permit already: then Permit returns
 // at once, and so it does when nobody is named who could refuse. Errors: a
 // *Failure that wraps ErrNotPermitted, or why ctx ended.
 func (r *Request) Permit(ctx context.Context) error {

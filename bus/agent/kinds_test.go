@@ -146,7 +146,7 @@ func TestReceiveRefusesUndeclaredKinds(t *testing.T) {
 	})
 }
 
-// TestNoPermitForAQuestion: who is asked a question has no leave to act, whatever the
+// TestNoPermitForAQuestion: who is asked a question has no permit, whatever the
 // request brings along and however often it is handed out, and nobody is asked for it.
 func TestNoPermitForAQuestion(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ const (
 // does while the refusal holds: the request is of the past.
 const notPermitted = "The agent was not permitted to act."
 
-// PermitRequest returns the message by which an agent asks for leave to do what
+// PermitRequest returns the message by which an agent asks for permission to do what
 // a request asks it for. The id is a UUID that names the question: whoever has
 // not heard the answer asks again with the same one. It reports false when the
 // request names no shard, so that nobody could refuse.
@@ -48,7 +48,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 	return message, true, err
 }
 
-// A permit is the leave to do what one delivery of a request asks for. It is
+// A permit is the permission to do what one delivery of a request asks for. It is
 // asked for once, however often the handler asks.
 type permit struct {
 	server    *server
@@ -59,11 +59,11 @@ type permit struct {
 	log       zerolog.Logger
 
 	answered atomic.Bool
-	given    atomic.Bool // leave to act
+	given    atomic.Bool // the permission
 
 	mu      sync.Mutex
 	id      string
-	refusal error // once answered; nil is leave
+	refusal error // once answered; nil is permission
 }
 
 // ask is Request.Permit.
@@ -78,7 +78,7 @@ func (p *permit) ask(ctx context.Context) error {
 		return p.refusal
 	}
 	if p.brought() {
-		p.give() // nobody else was ever handed this leave
+		p.give() // nobody else was ever handed this permit
 		return nil
 	}
 	if p.id == "" {
@@ -145,7 +145,7 @@ func (p *permit) settle(answer *schemas.PermitAnswer) {
 // doubt marks an error that says nothing of an effect which was permitted: nobody
 // knows whether it has happened. What a handler says itself is about what it was
 // permitted: before that has been decided, it knows nothing of a process that was
-// handed the request earlier, and may be at work by a leave of its own.
+// handed the request earlier, and may be at work by a permit of its own.
 func (p *permit) doubt(err error) error {
 	failure, told := errors.AsType[*Failure](err)
 	switch {
@@ -165,7 +165,7 @@ func (p *permit) doubt(err error) error {
 // process or by another that was handed it earlier.
 func (p *permit) acted() bool { return p.given.Load() || p.shared() }
 
-// brought reports whether the leave that came along with the request is this
+// brought reports whether the permit that came along with the request is this
 // delivery's to use.
 func (p *permit) brought() bool { return p.request.Permit != "" && p.first }
 

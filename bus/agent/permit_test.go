@@ -69,7 +69,7 @@ func (a *actor) handle(ctx context.Context, request agent.Request, _ agent.Repor
 	if a.err = request.Permit(ctx); a.err != nil {
 		return schemas.Result{}, a.err
 	}
-	if err := request.Permit(ctx); err != nil { // leave is for the whole of Handle
+	if err := request.Permit(ctx); err != nil { // the permit is for the whole of Handle
 		return schemas.Result{}, err
 	}
 	a.acts.Add(1)
@@ -77,7 +77,7 @@ func (a *actor) handle(ctx context.Context, request agent.Request, _ agent.Repor
 }
 
 // Without an answer the agent asks again every second, with the same question, and
-// acts only once it has leave. What others are told is not for it.
+// acts only once it has a permit. What others are told is not for it.
 func TestPermitIsAskedUntilAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestPermitIsAskedUntilAnswered(t *testing.T) {
 	})
 }
 
-// The leave that comes along with a request counts for whoever is handed it first.
+// The permit that comes along with a request counts for whoever is handed it first.
 // When the bus hands it out again nobody knows what was done, and it is asked.
 func TestPermitComesAlongOnce(t *testing.T) {
 	t.Parallel()
@@ -138,7 +138,7 @@ func TestPermitComesAlongOnce(t *testing.T) {
 		}
 		s.decide(t, schemas.PermitAnswer{Permit: questions[0].MessageID, Granted: true})
 		if a.acts.Load() != 2 {
-			t.Error("it did not act with leave")
+			t.Error("it did not act with a permit")
 		}
 		mustStop(t, stop)
 	})
@@ -299,7 +299,7 @@ func (r *refusing) Publish(ctx context.Context, m bus.Message) (bus.Ack, error) 
 	return r.Worker.Publish(ctx, m)
 }
 
-// After leave to act, only a *Failure says that nothing was done: not even a
+// After a permit, only a *Failure says that nothing was done: not even a
 // result that cannot be sent on.
 func TestPermitLeavesDoubt(t *testing.T) {
 	t.Parallel()
@@ -308,15 +308,15 @@ func TestPermitLeavesDoubt(t *testing.T) {
 		end     func() (schemas.Result, error)
 		unknown bool
 	}{
-		"an error":                        {true, failing(errDown), true},
-		"a panic":                         {true, func() (schemas.Result, error) { panic("out of luck") }, true},
-		"a failure":                       {true, failing(&agent.Failure{Message: "busy"}), false},
-		"a failure that is open":          {true, failing(&agent.Failure{Unknown: true}), true},
-		"an error without a leave":        {false, failing(errDown), false},
-		"a large result":                  {true, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), true},
-		"a large result without a leave":  {false, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), false},
-		"a broken result":                 {true, returning(schemas.Result{Data: []byte("{")}), true},
-		"a broken result without a leave": {false, returning(schemas.Result{Data: []byte("{")}), false},
+		"an error":                         {true, failing(errDown), true},
+		"a panic":                          {true, func() (schemas.Result, error) { panic("out of luck") }, true},
+		"a failure":                        {true, failing(&agent.Failure{Message: "busy"}), false},
+		"a failure that is open":           {true, failing(&agent.Failure{Unknown: true}), true},
+		"an error without a permit":        {false, failing(errDown), false},
+		"a large result":                   {true, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), true},
+		"a large result without a permit":  {false, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), false},
+		"a broken result":                  {true, returning(schemas.Result{Data: []byte("{")}), true},
+		"a broken result without a permit": {false, returning(schemas.Result{Data: []byte("{")}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

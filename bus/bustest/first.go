@@ -54,7 +54,7 @@ func testFirst(t *testing.T, s System) {
 	t.Run("ItsLeaveTakesNoQuestion", func(t *testing.T) { testLeaveComesAlong(t, s) })
 }
 
-// testLeaveComesAlong: the leave that comes along costs no question.
+// testLeaveComesAlong: the permit that comes along costs no question.
 func testLeaveComesAlong(t *testing.T, s System) {
 	declare(t, s, "member", 1)
 	permitted := make(chan error, 1)
@@ -71,7 +71,7 @@ func testLeaveComesAlong(t *testing.T, s System) {
 	select {
 	case err := <-permitted:
 		if err != nil {
-			t.Errorf("the leave that came along: %v", err)
+			t.Errorf("the permit that came along: %v", err)
 		}
 	case <-deadline(t).Done():
 		t.Error("it waits for a permit")

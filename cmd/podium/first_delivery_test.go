@@ -301,7 +301,7 @@ func (d *crashDesk) awaitAgain() {
 func ends(f schemas.Fact) bool { return schemas.As[*schemas.RunEnded](f) != nil }
 
 // TestEffectOnceOverACrashOfTheServer: the server is killed when an agent has acted by
-// the leave that came along, and its answer is stored. The server hands the request out
+// the permit that came along, and its answer is stored. The server hands the request out
 // as if for the first time, to a process that remembers nothing: nothing is done again.
 func TestEffectOnceOverACrashOfTheServer_X03(t *testing.T) {
 	t.Parallel()
