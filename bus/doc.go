@@ -28,7 +28,7 @@
 // This is what NATS has for each:
 //
 //	Ledger        streams
-//	Store         a key-value bucket
+//	KeyValue      a key-value bucket
 //	Artifacts     an object store, which agents reach by request and reply
 //	Worker        a durable pull consumer for the agent's requests
 //	Core.Serve    request and reply, the other end of Worker.Ask

@@ -63,12 +63,20 @@ func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	if len(c.Agent.Kinds) == 0 {
 		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
 	}
-	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
-	c.Heartbeat = cmp.Or(c.Heartbeat, bus.DefaultHeartbeat)
-	c.ProgressEvery = cmp.Or(c.ProgressEvery, DefaultProgressEvery)
-	c.DrainTimeout = cmp.Or(c.DrainTimeout, 30*time.Second)
-	c.Remember = cmp.Or(c.Remember, 1024)
+	c.AckWait = positive(c.AckWait, 30*time.Second)
+	c.Heartbeat = positive(c.Heartbeat, bus.DefaultHeartbeat)
+	c.ProgressEvery = positive(c.ProgressEvery, DefaultProgressEvery)
+	c.DrainTimeout = positive(c.DrainTimeout, 30*time.Second)
+	c.Remember = positive(c.Remember, 1024)
 	return c
+}
+
+// positive returns what is configured, or else something instead.
+func positive[T int | time.Duration](configured, instead T) T {
+	if configured <= 0 {
+		return instead
+	}
+	return configured
 }
 
 // The reasons for which a request's context ends before its time.

@@ -101,7 +101,10 @@ func rootFault(dir string, user, owner int) error {
 // owner returns the process that has the lock; 0 is unknown.
 func (l *storeLock) owner() int {
 	content, _ := os.ReadFile(l.pid)
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(content)))
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return 0 // a number out of range, too
+	}
 	return pid
 }
 

@@ -28,6 +28,14 @@ func newChunkIndex() *ttlcache.Cache[string, []chunk] {
 	return ttlcache.New(ttlcache.WithCapacity[string, []chunk](maxIndexes))
 }
 
+// chunksOf returns what is known of an object's chunks; it is not to be changed.
+func (c *Core) chunksOf(subject string) []chunk {
+	if remembered := c.chunks.Get(subject); remembered != nil {
+		return remembered.Value()
+	}
+	return nil
+}
+
 func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit int) ([]byte, int64, error) {
 	const op = "get a piece of an artifact"
 	info, err := a.find(ctx, op, sha256)
@@ -49,10 +57,7 @@ func (a artifacts) Part(ctx context.Context, sha256 string, offset int64, limit 
 // collect reads from the last known chunk that begins at or before the offset.
 func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offset int64, limit int) ([]byte, error) {
 	o := &object{core: a.core, subject: objectChunks + info.NUID, left: info.Chunks}
-	var known []chunk // it is not to be changed
-	if remembered := a.core.chunks.Get(o.subject); remembered != nil {
-		known = remembered.Value()
-	}
+	known := a.core.chunksOf(o.subject)
 	at, found := slices.BinarySearchFunc(known, offset, func(c chunk, offset int64) int { return cmp.Compare(c.offset, offset) })
 	if !found {
 		at--
@@ -79,7 +84,7 @@ func (a artifacts) collect(ctx context.Context, info *jetstream.ObjectInfo, offs
 		}
 		begins += size
 	}
-	if len(chunks) > len(known) {
+	if len(chunks) > len(a.core.chunksOf(o.subject)) { // others may have read further meanwhile
 		a.core.chunks.Set(o.subject, chunks, ttlcache.NoTTL)
 	}
 	return piece, nil

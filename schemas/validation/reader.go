@@ -1,9 +1,13 @@
 package validation
 
 import (
+	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +28,9 @@ func NewReader[T any](schema []byte) (Reader[T], error) {
 	var document shape
 	if err := json.Unmarshal(schema, &document, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("not a schema that can be read by: %w", err)
+	}
+	if more := document.unchecked(); more != "" {
+		return nil, errors.New("not a schema that can be read by: it has " + more)
 	}
 	read := document.reader(&document, reflect.TypeFor[T]())
 	return func(body []byte) (T, error) {
@@ -59,6 +66,30 @@ type shape struct {
 	Required             []string          `json:"required"`
 	Properties           map[string]*shape `json:"properties"`
 	AdditionalProperties *shape            `json:"additionalProperties"`
+}
+
+// unchecked is what a shape says in keywords that are known, and no reader checks; empty is nothing.
+func (s *shape) unchecked() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.MinLength > 1:
+		return "a text of more than one character at least"
+	case s.Minimum != 0:
+		return "a number that does not begin at 0"
+	case (s.Type == typeNumber || s.Type == typeInteger) && s.Maximum <= 0:
+		return "a number without a maximum"
+	case s.MinItems+s.MaxItems > 0 && s.Items != nil && s.Items.Type == typeString:
+		return "a bound of a list of texts"
+	}
+	for _, parts := range [...]iter.Seq[*shape]{maps.Values(s.Defs), maps.Values(s.Properties), slices.Values([]*shape{s.Items, s.AdditionalProperties})} {
+		for part := range parts {
+			if more := part.unchecked(); more != "" {
+				return more
+			}
+		}
+	}
+	return ""
 }
 
 // A reader reads one value into a place of the type that it was made for.

@@ -35,7 +35,10 @@ func TestReaderChecksAllThatItsSchemaSays(t *testing.T) {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
-	for _, more := range []string{`"oneOf":[]}}}`, `"pattern":"("}}}`, `"enum":[1]}}}`} {
+	for _, more := range []string{
+		`"oneOf":[]}}}`, `"pattern":"("}}}`, `"enum":[1]}}}`, `"minLength":2}}}`, `"minLength":1},"more":{"type":"integer","minimum":1,"maximum":9}}}`,
+		`"minLength":1},"more":{"type":"number"}}}`, `"minLength":1},"more":{"type":"array","items":{"type":"string"},"maxItems":9}}}`,
+	} {
 		if _, err := validation.NewReader[pair]([]byte(before + more)); err == nil {
 			t.Errorf("%s is not checked", more)
 		}

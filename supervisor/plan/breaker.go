@@ -26,7 +26,7 @@ type BreakerEvent struct {
 	Kind    BreakerEventKind
 	Request string // that it is about, as schemas.AttemptKey has it
 	At      time.Time
-	Until   time.Time // BreakerAsked: when the request expires
+	Until   time.Time // BreakerDispatched: when the request expires
 }
 
 // BreakerEventKind is what has happened.
