@@ -115,7 +115,7 @@ func New(config Config) (*Agent, error) {
 		answers:   ttlcache.New(ttlcache.WithCapacity[string, *answer](memory)),
 		client: &http.Client{
 			Transport: config.Transport,
-			Timeout:   cmp.Or(config.Timeout, DefaultTimeout),
+			Timeout:   cmp.Or(max(config.Timeout, 0), DefaultTimeout),
 			// A redirect would carry the answer to a host that nobody configured.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -188,6 +188,27 @@ func TestSlowCallbackEndsAtTheTimeout(t *testing.T) {
 	}
 }
 
+// TestEveryCallIsBounded: also where the configuration holds no bound, or none that is one.
+func TestEveryCallIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []time.Duration{0, -time.Second, time.Minute} {
+		bounded := make(chan bool, 1)
+		agent := newAgent(t, chat.Config{
+			Channels: map[string]chat.Channel{"web": {Callback: "http://127.0.0.1:1", Secret: secret}},
+			Timeout:  timeout,
+			Transport: transport(func(request *http.Request) (*http.Response, error) {
+				_, is := request.Context().Deadline()
+				bounded <- is
+				return nil, errors.New("nobody is there")
+			}),
+		})
+		_, err := agent.Handle(t.Context(), requestWith(`{"channel":"web","text":"x"}`, "en"), ignore)
+		if asFailure(t, err).Permanent || !<-bounded {
+			t.Errorf("with a timeout of %s the call has no end", timeout)
+		}
+	}
+}
+
 func TestCancelledDeliveryReturnsTheCause(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -106,7 +106,7 @@ func (c Config) validate() error {
 	refuse(!slices.Contains([]connection.Security{connection.SecurityTLS, connection.SecurityStartTLS, connection.SecurityNone}, c.Security),
 		"security %q is none of implicit, starttls, none", c.Security)
 	refuse(c.Security == connection.SecurityNone && c.Cleartext == nil && !cleartext.Here(c.Host),
-		"without TLS the password would cross the network in the clear; use tls or starttls, or allow it explicitly")
+		"without TLS the password would cross the network in the clear; use implicit or starttls, or allow it explicitly")
 	refuse(c.IdleReissue >= 29*time.Minute, "idle reissue %s is not below the 29m of RFC 2177", c.IdleReissue)
 	refuse(c.BackOffMin > c.BackOffMax, "back-off minimum %s is above the maximum %s", c.BackOffMin, c.BackOffMax)
 	if len(found) > 0 {

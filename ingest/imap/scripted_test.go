@@ -536,7 +536,7 @@ func TestConfigIsCheckedAsAWhole(t *testing.T) {
 	_, err := imap.New(imap.Config{
 		Config: connection.Config{Host: "mail.example.org", Security: connection.SecurityNone}, IdleReissue: time.Hour,
 	}, dependencies)
-	for _, want := range []string{"account", "profile", "username", "password", "in the clear", "RFC 2177"} {
+	for _, want := range []string{"account", "profile", "username", "password", "in the clear; use implicit or starttls", "RFC 2177"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not speak of %s: %v", want, err)
 		}

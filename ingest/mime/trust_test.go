@@ -200,13 +200,19 @@ func TestSecondOpinionIsBounded_I23(t *testing.T) {
 	raw, record := signedMail(t, "example.com")
 	signature, rest, _ := strings.Cut(raw, "From: ")
 	many := strings.Repeat(signature, 50) + "From: " + rest
-	questions := make(chan string, 100)
-	parseWith(t, many, mime.Options{DKIM: trust.DKIM{MaxVerifications: 3, LookupTXT: func(_ context.Context, name string) ([]string, error) {
-		questions <- name
-		return []string{record}, nil
-	}}})
-	if len(questions) != 3 {
-		t.Errorf("%d questions were asked", len(questions))
+	for most, want := range map[int]int{3: 3, 0: 5, -1: 5} {
+		questions := make(chan string, 100)
+		parseWith(t, many, mime.Options{DKIM: trust.DKIM{MaxVerifications: most, LookupTXT: func(_ context.Context, name string) ([]string, error) {
+			questions <- name
+			return []string{record}, nil
+		}}})
+		if len(questions) != want {
+			t.Errorf("with %d at most %d questions were asked", most, len(questions))
+		}
+	}
+	given := mime.Options{DKIM: trust.DKIM{Timeout: -1, LookupTXT: func(ctx context.Context, _ string) ([]string, error) { return []string{record}, ctx.Err() }}}
+	if mail := parseWith(t, raw, given); mail.Auth.Verdict != schemas.AuthPass {
+		t.Errorf("without a sensible timeout: %+v", mail.Auth)
 	}
 	slow := func(ctx context.Context, _ string) ([]string, error) {
 		<-ctx.Done()

@@ -222,6 +222,10 @@ func shown(fact schemas.Fact) schemas.Fact {
 		settled := *fact
 		settled.Error = outward(settled.Error)
 		return &settled
+	case *schemas.DeliveryReopened:
+		reopened := *fact
+		reopened.Message.Reply, reopened.Error = reopened.Message.Reply.WithoutSeal(), outward(reopened.Error)
+		return &reopened
 	default:
 		return fact
 	}

@@ -21,8 +21,7 @@ import (
 // They are looked at when somebody asks.
 func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entrance *admission.Control) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
-		to := metrics(out)
+	registry.MustRegister(collector(func(to metrics) {
 		to.ledger(s.watcher)
 		to.mail(s.adapters)
 		to.chats(chats.Tallies())
@@ -33,6 +32,16 @@ func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entr
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
+
+// A collector tells metrics to one who asks, and nothing before: not even their names, since
+// the ledger would be asked for those too.
+type collector func(to metrics)
+
+// Describe implements prometheus.Collector.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(out chan<- prometheus.Metric) { c(out) }
 
 // metrics are what is told to one who asks.
 type metrics chan<- prometheus.Metric

@@ -35,10 +35,10 @@ func (d DKIM) Verify(ctx context.Context, raw io.Reader, headerLimit int) ([]Sig
 	if d.LookupTXT == nil || !seekable {
 		return nil, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(d.Timeout, 5*time.Second))
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(max(d.Timeout, 0), 5*time.Second))
 	defer cancel()
 	source := &quietReader{ctx: limited, r: mail, header: headerLimit}
-	most := cmp.Or(d.MaxVerifications, 5)
+	most := cmp.Or(max(d.MaxVerifications, 0), 5)
 	found, err := dkim.VerifyWithOptions(source, &dkim.VerifyOptions{MaxVerifications: most, LookupTXT: func(name string) ([]string, error) {
 		records, err := d.LookupTXT(limited, name)
 		for _, record := range records {
