@@ -133,7 +133,7 @@ func (in *input) inReplyTo() string {
 }
 
 // names is what an input answers, as one of State.Requests.
-func (in *input) names() requestKey { return keyOf(schemas.AttemptKey(in.inReplyTo())) }
+func (in *input) names() requestKey { return keyOf(in.inReplyTo()) }
 
 // namesPlanOnly reports whether a progress update names a plan at the most.
 func (in *input) namesPlanOnly() bool {

@@ -5,8 +5,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"podium/schemas"
@@ -199,7 +201,7 @@ func (o *Owner) trackSession(live *liveSession) {
 		delete(o.byRequest, request)
 	}
 	live.requests = live.requests[:0]
-	for _, request := range live.state.Requests(o.Shard) {
+	for request := range live.state.Requests(o.Shard) {
 		key := keyOf(request)
 		live.requests = append(live.requests, key)
 		o.byRequest[key] = live
@@ -207,12 +209,25 @@ func (o *Owner) trackSession(live *liveSession) {
 }
 
 // A requestKey stands for one of State.Requests, of which an owner has many thousands in
-// memory: it is the beginning of its SHA-256.
+// memory, in whichever epoch it was dispatched.
 type requestKey [16]byte
 
+// uuidLength is that of the one spelling of an id: the library knows others.
+const uuidLength = 36
+
+// keyOf is made for every open request with each record of its session. So what is an id of
+// ours is not hashed: it is its own 16 bytes, without those of the epoch. What anybody else has
+// written stands as the beginning of its SHA-256.
 func keyOf(request string) requestKey {
-	sum := sha256.Sum256([]byte(request))
-	return requestKey(sum[:len(requestKey{})])
+	id, err := uuid.Parse(request)
+	if err != nil || len(request) != uuidLength || strings.ToLower(request) != request {
+		sum := sha256.Sum256([]byte(request))
+		return requestKey(sum[:len(requestKey{})])
+	}
+	if id.Version() == 8 {
+		clear(id[2:6]) // as schemas.AttemptKey
+	}
+	return requestKey(id)
 }
 
 func (o *Owner) fail(err error) {

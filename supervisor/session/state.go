@@ -1,6 +1,7 @@
 package session
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -58,24 +59,29 @@ func (s *State) Deadlines() []schemas.Deadline {
 	return s.Active.Deadlines()
 }
 
-// Requests returns what an answer to the session may name: all attempts of the run
-// under way, in a shard of that number, as schemas.AttemptKey has them, and the plan, which is
-// all that a bare progress update names.
-func (s *State) Requests(shard int) []string {
-	if s.Active == nil {
-		return nil
-	}
-	run := schemas.RunID(s.Session, s.Active.Number)
-	requests := []string{schemas.PlanID(run)}
-	for task := range s.Active.All {
-		for attempt := 1; attempt < task.Attempt; attempt++ {
-			requests = append(requests, schemas.RequestID(shard, 0, run, task.ID, attempt))
+// Requests yields what an answer to the session may name: all attempts of the run under way, in
+// a shard of that number and of any epoch, and the plan, which is all that a bare progress
+// update names.
+func (s *State) Requests(shard int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.Active == nil {
+			return
 		}
-		if task.Request != "" {
-			requests = append(requests, schemas.AttemptKey(task.Request))
+		run := schemas.RunID(s.Session, s.Active.Number)
+		if !yield(schemas.PlanID(run)) {
+			return
+		}
+		for task := range s.Active.All {
+			for attempt := 1; attempt < task.Attempt; attempt++ {
+				if !yield(schemas.RequestID(shard, 0, run, task.ID, attempt)) {
+					return
+				}
+			}
+			if task.Request != "" && !yield(task.Request) {
+				return
+			}
 		}
 	}
-	return requests
 }
 
 // AwaitingGrant yields the tasks that are ready and wait for a grant, in order.
