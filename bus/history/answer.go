@@ -27,7 +27,7 @@ func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory)
 	return workflow.AnswerText(parts, run.Error, run.Message.Language), nil
 }
 
-// bodyText returns the text that a Body of a session stands for.
+// bodyText returns the text that a Content of a session stands for.
 func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schemas.Content) (string, error) {
 	if body.Sequence == 0 {
 		return body.Text, nil

@@ -31,7 +31,7 @@ type Intake struct {
 
 // A Receipt says where an event went. It is as durable as the ledger promises.
 type Receipt struct {
-	Session  string // the conversation it belongs to
+	Session  string // that it belongs to
 	Shard    int
 	Sequence uint64 // in the shard's stream
 }
@@ -43,7 +43,7 @@ func NewIntake(core bus.Core) *Intake {
 
 // Submit publishes an event that an adapter has received, and waits until the ledger
 // has it. Profile is required; without a PartitionKey the event is a
-// conversation of its own. Errors: schemas.ErrInvalidEvent, ErrFull from
+// session of its own. Errors: schemas.ErrInvalidEvent, ErrFull from
 // IntakeShare on, ErrTooLarge over artifact.MaxSize, and temporary errors after
 // which the same event (the same ID) may be submitted again.
 func (i *Intake) Submit(ctx context.Context, adapter string, e schemas.Event) (Receipt, error) {
@@ -61,7 +61,7 @@ type Outcome struct {
 }
 
 // SubmitAll submits events in their order, as Submit does, and does not wait for
-// one before the next goes out, except within a conversation: there each goes out
+// one before the next goes out, except within a session: there each goes out
 // when the ledger has the one before. After a failure that is not one event's own
 // (ErrInvalidEvent, ErrTooLarge) no further event goes out, and each of those has
 // that error; of those that were under way the ledger may have some. It returns an

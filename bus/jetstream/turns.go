@@ -16,7 +16,7 @@ import (
 // agents' durables included, and refuses the next one whoever asks. So everybody
 // but the owners is a visitor, and visitors leave room. Each has a consumer of its
 // own, which costs nothing while its session is silent: one reader for all of them
-// would read every record of a busy shard for whoever follows one conversation.
+// would read every record of a busy shard for whoever follows one session.
 const (
 	// visitorsHere is how many visitors one process has on a stream at a time.
 	visitorsHere = 500

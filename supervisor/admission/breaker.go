@@ -160,7 +160,7 @@ func (c *Controller) claimProbe(d *waitingTask) {
 	}
 }
 
-// releaseProbe gives the probe to somebody else when the dispatch that has it, or may
+// releaseProbe gives the probe to somebody else when the waiting task that has it, or may
 // have it soon, goes without having asked.
 func (c *Controller) releaseProbe(d *waitingTask) {
 	if c.Breaker != nil {

@@ -53,7 +53,7 @@ type Controller struct {
 	quiet time.Time // when the shard counts as read after a takeover, if nothing new comes
 
 	pools        map[string]*pool // by agent
-	arrivals     uint64           // dispatches so far
+	arrivals     uint64           // waiting tasks so far
 	withCapacity []string         // agents that may have room for somebody who waits
 	results      *resultCache
 	ready        []*Demand // that may go on
@@ -88,7 +88,7 @@ func (c *Controller) Open(ctx context.Context, epoch uint64, now time.Time) erro
 // nothing new comes.
 func (c *Controller) BeginTurn(now, quiet time.Time) { c.now, c.quiet = now, quiet }
 
-// GrantWaiting grants those dispatches that wait, as far as their agents have room and are not barred and
+// GrantWaiting grants the tasks that wait, as far as their agents have room and are not barred and
 // their resources are free, and reports whether there was anything to do.
 func (c *Controller) GrantWaiting(ctx context.Context) bool {
 	granted := false

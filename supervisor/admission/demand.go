@@ -68,7 +68,7 @@ func (c *Controller) Track(demand *Demand) {
 	for grant, task := range demand.State.AwaitingGrant {
 		d := demand.waiting[grant]
 		if d == nil || d.agent != task.Agent {
-			d = c.newDispatch(demand, grant, task)
+			d = c.newWaitingTask(demand, grant, task)
 		}
 		if still == nil {
 			still = map[schemas.Grant]*waitingTask{}
@@ -101,7 +101,7 @@ func taskOf(demand *Demand, grant schemas.Grant) *workflow.Task {
 	return demand.State.Active.Task(grant.Task)
 }
 
-func (c *Controller) newDispatch(demand *Demand, grant schemas.Grant, task *workflow.Task) *waitingTask {
+func (c *Controller) newWaitingTask(demand *Demand, grant schemas.Grant, task *workflow.Task) *waitingTask {
 	c.arrivals++
 	d := &waitingTask{
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
@@ -115,7 +115,7 @@ func (c *Controller) newDispatch(demand *Demand, grant schemas.Grant, task *work
 	return d
 }
 
-// enqueue has a dispatch wait for room.
+// enqueue has a waiting task wait for room.
 func (c *Controller) enqueue(d *waitingTask) {
 	d.gone, d.reserved = false, false
 	heap.Push(&c.pool(d.agent).waiting, d)
@@ -140,7 +140,7 @@ func (c *Controller) Release(demand *Demand) {
 }
 
 // GrantUsable reports whether the first grant of a session is still what it was when it was
-// given, and still its dispatch's: the session may have been busy since.
+// given, and still the task's: the session may have been busy since.
 func (c *Controller) GrantUsable(demand *Demand) bool {
 	d := demand.grants[0]
 	if !demand.awaits(d) {

@@ -6,7 +6,7 @@ import (
 	"podium/supervisor/plan"
 )
 
-// tryGrant has the most urgent dispatch go on, and reports whether the one behind it may
+// tryGrant has the most urgent waiting task go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
 func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
@@ -32,7 +32,7 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 	return true
 }
 
-// breakerVerdictOf returns what the breaker of its agent says to a dispatch.
+// breakerVerdictOf returns what the breaker of its agent says to a waiting task.
 func (c *Controller) breakerVerdictOf(d *waitingTask) plan.BreakerVerdict {
 	verdict := c.breakerVerdict(d.agent, d.request)
 	if d.first && verdict == plan.VerdictDeny {
@@ -41,14 +41,14 @@ func (c *Controller) breakerVerdictOf(d *waitingTask) plan.BreakerVerdict {
 	return verdict
 }
 
-// grantTo gives a dispatch its grant, and wakes its session to decide it.
+// grantTo gives a waiting task its grant, and wakes its session to decide it.
 func (c *Controller) grantTo(d *waitingTask) {
 	d.gone = true
 	d.session.grants = append(d.session.grants, d)
 	c.markReady(d.session)
 }
 
-// preempted reports whether somebody who goes before a dispatch lacks nothing but room.
+// preempted reports whether somebody who goes before a waiting task lacks nothing but room.
 // Who has resources keeps its room: others wait for them.
 func (c *Controller) preempted(d *waitingTask) bool {
 	p := c.pool(d.agent)

@@ -36,7 +36,7 @@ func (c *Controller) pool(agent string) *pool {
 	return p
 }
 
-// next returns the most urgent dispatch, or nil.
+// next returns the most urgent waiting task, or nil.
 func (p *pool) next() *waitingTask {
 	for len(p.waiting) > 0 && p.waiting[0].gone {
 		heap.Pop(&p.waiting)

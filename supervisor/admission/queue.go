@@ -17,7 +17,7 @@ type waitingTask struct {
 	reserved  bool // room is kept for it
 }
 
-// before reports whether a dispatch goes before another: it is more urgent, else it
+// before reports whether a waiting task goes before another: it is more urgent, else it
 // came first.
 func (d *waitingTask) before(other *waitingTask) bool {
 	if d.priority != other.priority {
@@ -47,7 +47,7 @@ func (d *waitingQueue) Pop() any {
 	return last
 }
 
-// anyBefore reports whether a dispatch that goes before another is one of those sought. It
+// anyBefore reports whether a waiting task that goes before another is one of those sought. It
 // begins at i, and leaves out every branch of the heap whose first does not go before it.
 func (d waitingQueue) anyBefore(other *waitingTask, i int, is func(*waitingTask) bool) bool {
 	return i < len(d) && d[i].before(other) &&

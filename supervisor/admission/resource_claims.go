@@ -33,7 +33,7 @@ type resourceClaim struct {
 	holder    string   // <run>/<task>
 	resources []string // that it needs, in lexical order, each once
 	place     leasePlace
-	dispatch  *waitingTask // who goes when the leases are there; nil when it is under way
+	task      *waitingTask // who goes when the leases are there; nil when it is under way
 
 	wanted   bool // its task waits or is under way
 	underWay bool
@@ -50,7 +50,7 @@ type resourceClaim struct {
 	tries    int          // that have failed in a row
 }
 
-// valid reports whether a dispatch has its leases for long enough. Those that an
+// valid reports whether a waiting task has its leases for long enough. Those that an
 // earlier attempt has had do not count: a successor may have given them back.
 func (c *resourceClaim) valid(d *waitingTask, now time.Time) bool {
 	return len(c.held) > 0 && c.heldFor == d && now.Add(leaseMargin).Before(c.until)
@@ -93,7 +93,7 @@ func (c *Controller) trackClaims(demand *Demand) {
 	for task := range demand.State.UnderWay {
 		if len(task.Resources()) > 0 {
 			claim := c.resourceClaim(demand, schemas.Grant{Run: demand.State.Active.Number, Task: task.ID}, task)
-			claim.wanted, claim.underWay, claim.stale, claim.dispatch = true, true, false, nil
+			claim.wanted, claim.underWay, claim.stale, claim.task = true, true, false, nil
 			claim.place.Attempt = task.Attempt
 			c.leaveQueue(claim)
 			c.schedule(claim)
@@ -123,7 +123,7 @@ func (c *Controller) trackClaims(demand *Demand) {
 	demand.claims = kept
 }
 
-// holdsFor reports whether a dispatch has all that it needs for itself.
+// holdsFor reports whether a waiting task has all that it needs for itself.
 func (c *Controller) holdsFor(d *waitingTask) bool {
 	if len(d.resources) == 0 {
 		return true
@@ -132,7 +132,7 @@ func (c *Controller) holdsFor(d *waitingTask) bool {
 	return claim != nil && claim.valid(d, c.now)
 }
 
-// hasLeases reports whether a dispatch whose agent has room has its resources; else
+// hasLeases reports whether a waiting task whose agent has room has its resources; else
 // it stands in the queue for them, and comes back when they are there.
 func (c *Controller) hasLeases(d *waitingTask) bool {
 	task := taskOf(d.session, d.grant)
@@ -140,7 +140,7 @@ func (c *Controller) hasLeases(d *waitingTask) bool {
 		return true
 	}
 	claim := c.resourceClaim(d.session, d.grant, task)
-	claim.dispatch = d
+	claim.task = d
 	if claim.valid(d, c.now) {
 		return true
 	}
@@ -202,13 +202,13 @@ func (c *Controller) runClaims(ctx context.Context) bool {
 	for _, claim := range slices.Clone(c.resourceClaims.queue) {
 		first := !slices.ContainsFunc(claim.resources, func(resource string) bool { return wanted[resource] })
 		try := first && open && !claim.busy && !c.now.Before(claim.again)
-		if claim.dispatch.gone {
+		if claim.task.gone {
 			c.leaveQueue(claim) // another one may come for the same task
 			continue
 		}
-		if try && !c.pool(claim.dispatch.agent).room() {
+		if try && !c.pool(claim.task.agent).room() {
 			c.leaveQueue(claim)
-			c.enqueue(claim.dispatch)
+			c.enqueue(claim.task)
 			continue
 		}
 		for _, resource := range claim.resources {
@@ -262,8 +262,8 @@ func (c *Controller) operateOn(claim *resourceClaim, operation func() error, don
 
 // acquire tries to take all leases of a task. Room is kept meanwhile.
 func (c *Controller) acquire(ctx context.Context, claim *resourceClaim) {
-	claim.place.Attempt = claim.dispatch.attempt
-	d, place, resources, begun := claim.dispatch, claim.place, claim.resources, c.now
+	claim.place.Attempt = claim.task.attempt
+	d, place, resources, begun := claim.task, claim.place, claim.resources, c.now
 	c.pool(d.agent).reserved++
 	free := func() { c.freed(d.agent, func(p *pool) { p.reserved-- }) }
 	var taken bool
@@ -279,10 +279,10 @@ func (c *Controller) acquire(ctx context.Context, claim *resourceClaim) {
 		}
 		c.keep(claim, d, resources, begun)
 		c.leaveQueue(claim)
-		if claim.dispatch != d || d.gone {
+		if claim.task != d || d.gone {
 			free()
-			if claim.dispatch != nil && claim.dispatch != d && !claim.dispatch.gone {
-				c.enqueue(claim.dispatch)
+			if claim.task != nil && claim.task != d && !claim.task.gone {
+				c.enqueue(claim.task)
 			}
 			return
 		}

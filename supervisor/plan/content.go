@@ -6,7 +6,7 @@ import (
 	"podium/schemas"
 )
 
-// ResolveContent returns what a Body stands for: itself, or its part of what read returns.
+// ResolveContent returns what a Content stands for: itself, or its part of what read returns.
 func ResolveContent(body schemas.Content, read func(schemas.Content) schemas.Result) schemas.Result {
 	if body.Sequence == 0 {
 		return body.Result

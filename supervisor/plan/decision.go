@@ -17,7 +17,7 @@ type Decision struct {
 	Profile *Profile
 	Now     time.Time
 	Emit    func(schemas.Fact)
-	// Read returns what a Body that points into the ledger stands for.
+	// Read returns what a Content that points into the ledger stands for.
 	Read      func(schemas.Content) schemas.Result
 	Admission Admission
 	// Withheld, unless nil, says why no answer is delivered now.

@@ -9,7 +9,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// An Input is an earlier input of a shard, read again, and its whole content: a Body in a
+// An Input is an earlier input of a shard, read again, and its whole content: a Content in a
 // state names it by its sequence alone.
 type Input struct {
 	Read    session.Input

@@ -230,7 +230,7 @@ func readChat(chat *schemas.ChatReceived) *Message {
 	}
 }
 
-// Content returns what a Body that points at this input stands for, whole: a
+// Content returns what a Content that points at this input stands for, whole: a
 // message's words or an answer's result.
 func (in *Input) Content() schemas.Result {
 	switch {

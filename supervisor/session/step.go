@@ -17,7 +17,7 @@ type Env struct {
 	// Current is the profile in force for new runs; Pinned is that of the run
 	// under way, nil when there is none.
 	Current, Pinned *plan.Profile
-	// Read returns what a Body that points into the ledger stands for.
+	// Read returns what a Content that points into the ledger stands for.
 	Read func(schemas.Content) schemas.Result
 	// InputAt returns the message that stands at a sequence of the shard.
 	InputAt func(sequence uint64) Input
@@ -143,7 +143,7 @@ func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
 
 func (env *Env) text(body schemas.Content) string { return env.content(body).Text }
 
-// content returns a Body's text and data, from the ledger when it points there.
+// content returns a Content's text and data, from the ledger when it points there.
 func (env *Env) content(body schemas.Content) schemas.Result {
 	return plan.ResolveContent(body, env.Read)
 }
