@@ -73,7 +73,7 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	case reflect.TypeFor[jsontext.Value]():
-		return object{}
+		return object{"not": object{"type": "null"}} // a key without a value is a mistake
 	}
 	switch kind.Kind() {
 	case reflect.Pointer:

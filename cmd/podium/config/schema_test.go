@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -71,18 +72,23 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 	}
 	spoiled := 0
 	for _, variant := range spoil(load(t, "full.yaml")) {
-		body, err := yaml.Marshal(variant.document)
+		body, err := json.Marshal(variant.document) // which is YAML, and read and written several times as fast
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdict := schema.Validate(generic(t, body))
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict := schema.Validate(document)
 		_, structure := decode(body, "podium.yaml", lookup)
-		_, whole := parse(body, "podium.yaml", lookup)
 		if structure != nil && verdict == nil {
 			t.Errorf("%s: the schema accepts what the reader refuses: %v", variant.name, structure)
 		}
-		if verdict != nil && whole == nil {
-			t.Errorf("%s: the reader accepts what the schema refuses: %v", variant.name, verdict)
+		if verdict != nil && structure == nil { // else the whole is refused with it
+			if _, whole := parse(body, "podium.yaml", lookup); whole == nil {
+				t.Errorf("%s: the reader accepts what the schema refuses: %v", variant.name, verdict)
+			}
 		}
 		if verdict != nil {
 			spoiled++
