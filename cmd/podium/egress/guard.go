@@ -72,6 +72,9 @@ func (g Guard) dial(ctx context.Context, network, address string, inTheClear boo
 	if err := g.Policy.names(by); err != nil {
 		return nil, err
 	}
+	if by.literal() {
+		address = by.String() // what was judged, however it was written
+	}
 	var tried attempts
 	dialer := net.Dialer{Timeout: dialTimeout, Resolver: g.Resolver, Control: func(_, at string, _ syscall.RawConn) error {
 		return g.admit(by, at, inTheClear)

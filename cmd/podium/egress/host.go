@@ -26,23 +26,16 @@ func parseHost(text string) (host string, addr netip.Addr, err error) {
 	}
 	name = strings.ToLower(name)
 	if addr, err := netip.ParseAddr(name); err == nil {
-		return literalHost(text, addr)
+		if addr.Is4In6() {
+			return "", netip.Addr{}, fmt.Errorf("%.100q is an IPv4 address in the guise of IPv6: write %s", text, addr.Unmap())
+		}
+		return addr.String(), addr, nil
 	}
 	name = strings.TrimSuffix(name, ".")
 	if err := nameFault(name); err != nil {
 		return "", netip.Addr{}, fmt.Errorf("%.100q %w", text, err)
 	}
 	return name, netip.Addr{}, nil
-}
-
-func literalHost(text string, addr netip.Addr) (string, netip.Addr, error) {
-	switch {
-	case addr.Is4In6():
-		return "", netip.Addr{}, fmt.Errorf("%.100q is an IPv4 address in the guise of IPv6: write %s", text, addr.Unmap())
-	case addr.Zone() != "":
-		return "", netip.Addr{}, fmt.Errorf("%.100q names a network interface: write it without what is behind %%", text)
-	}
-	return addr.String(), addr, nil
 }
 
 func nameFault(name string) error {

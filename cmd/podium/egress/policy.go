@@ -122,8 +122,6 @@ func (p Policy) judge(by endpoint, at netip.Addr, inTheClear bool) error {
 		where = fmt.Sprintf("%s is %s now, %s", by, at, is)
 	}
 	switch {
-	case by.literal() && by.addr != at:
-		return fmt.Errorf("%w: %s is another address than %s", ErrEgress, by, at)
 	case of == reserved:
 		return fmt.Errorf("%w: %s, and no egress leads to one", ErrEgress, where)
 	case !slices.ContainsFunc(p, func(d Destination) bool { return d.leads(by, of) }):
