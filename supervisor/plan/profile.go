@@ -19,6 +19,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
+	"podium/supervisor/answer"
 	"podium/supervisor/route"
 )
 
@@ -31,6 +32,7 @@ type Profile struct {
 	entities  []*regexp.Regexp
 	inputs    map[string]*validation.Schema // by agent: of arguments
 	outputs   map[string]*validation.Schema // by agent: of result.data
+	renders   map[string]*answer.Template   // by agent: of what its data is told by
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -82,6 +84,12 @@ func (p *Profile) faults() []error {
 			}
 		}
 	}
+	if p.Edition < 0 || p.Edition > schemas.Edition1 {
+		faults = append(faults, fmt.Errorf("edition %d: this version knows editions 0 to %d", p.Edition, schemas.Edition1))
+	}
+	if context := &p.Context; context.Messages < 0 || context.Messages > schemas.MaxConversationMessages || context.Bytes < 0 {
+		faults = append(faults, fmt.Errorf("context: messages is 0 to %d, bytes is not negative", schemas.MaxConversationMessages))
+	}
 	return append(faults, p.plannerFaults()...)
 }
 
@@ -126,9 +134,16 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	p.inputs, p.outputs = map[string]*validation.Schema{}, map[string]*validation.Schema{}
+	p.inputs, p.outputs, p.renders = map[string]*validation.Schema{}, map[string]*validation.Schema{}, map[string]*answer.Template{}
 	for i := range p.Agents {
 		use := &p.Agents[i]
+		if use.Render != "" {
+			template, err := answer.ParseTemplate(use.Render)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("agent %q: %w", use.Name, err))
+			}
+			p.renders[use.Name] = template
+		}
 		for _, side := range [...]struct {
 			name  string
 			body  []byte
@@ -197,6 +212,23 @@ func (p *Profile) agentUse(agent string) *schemas.AgentUse {
 	return nil
 }
 
+// Template returns the template by which an agent's data is told; nil when it has none.
+func (p *Profile) Template(agent string) *answer.Template { return p.renders[agent] }
+
+// OutputSchema returns the JSON Schema of an agent's data; nil when it has none.
+func (p *Profile) OutputSchema(agent string) jsontext.Value {
+	if use := p.agentUse(agent); use != nil {
+		return use.OutputSchema
+	}
+	return nil
+}
+
+// Reuses reports whether answers of an agent may be used again (M-29).
+func (p *Profile) Reuses(agent string) bool {
+	use := p.agentUse(agent)
+	return use != nil && use.Reuse > 0
+}
+
 // External reports whether an agent reaches people or systems outside.
 func (p *Profile) External(agent string) bool {
 	use := p.agentUse(agent)
@@ -260,6 +292,9 @@ const (
 
 // TextsIn returns the sentences of a language, or of the profile's first.
 func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.language(tag).Texts }
+
+// Words returns all that the profile has in a language, or in its first.
+func (p *Profile) Words(tag string) *schemas.Language { return p.language(tag) }
 
 func (p *Profile) language(tag string) *schemas.Language {
 	for i := range p.Languages {

@@ -162,6 +162,11 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 		answer.Tokens = min(used.TokensUsed, maxTokens)
 	}
 	answer.Deliverables = bounded(response.Payload.Deliverables)
+	if d.state.Active.Edition >= schemas.Edition1 {
+		answer.Sequence, answer.FailedTokens = d.input.Sequence, answer.Tokens
+		answer.Findings = findingsOf(&response.Payload)
+		answer.Needs, answer.Operation = boundedNeeds(response.Payload.Needs), boundedOperation(response.Payload.Operation)
+	}
 	for i := range response.Payload.IssuesEncountered {
 		issue := &response.Payload.IssuesEncountered[i]
 		if answer.Detail == "" {

@@ -18,6 +18,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
 		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream), Result: env.result(run),
 	}
+	handOn(&payload, run)
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,

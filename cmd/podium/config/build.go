@@ -23,6 +23,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	}
 	profile := schemas.Profile{
 		Name:         name,
+		Edition:      schemas.Edition1,
 		Language:     source.Language,
 		Agents:       c.uses(&source),
 		Planner:      source.Planner.build(),
@@ -31,6 +32,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
 		Deadlines:    schemas.Deadlines(source.Deadlines),
 		Conversation: source.Conversation.build(),
+		Context:      source.Context.build(),
 		Routers:      each(source.Routers, (*Router).build),
 		Languages:    Languages(),
 	}
@@ -54,7 +56,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
-			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
+			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {

@@ -19,6 +19,20 @@ type Profile struct {
 	Delivery     Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
 	Deadlines    Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
+	Context      Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
+}
+
+// Context says how much of a conversation agents are told.
+type Context struct {
+	Messages *int `yaml:"messages" min:"0" max:"8" doc:"Earlier messages and answers at most, with the files that came with them. 0: agents are told of this message alone. Default: 6."`
+	Bytes    int  `yaml:"bytes" min:"256" max:"262144" default:"16384" doc:"Bytes of their words at most; the oldest are cut first."`
+}
+
+func (c *Context) build() schemas.ContextPolicy {
+	if c.Messages == nil {
+		return schemas.ContextPolicy{Messages: defaultContextMessages, Bytes: c.Bytes}
+	}
+	return schemas.ContextPolicy{Messages: *c.Messages, Bytes: c.Bytes}
 }
 
 // Refused names keys that are understood and not granted (O-03).
