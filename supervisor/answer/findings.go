@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strings"
 
 	"podium/schemas"
@@ -55,10 +56,8 @@ func appendOnce(lines []string, line string) []string {
 	if len(lines) == maxListed || strings.Trim(line, "- ") == "" {
 		return lines
 	}
-	for _, other := range lines {
-		if other == line {
-			return lines
-		}
+	if slices.Contains(lines, line) {
+		return lines
 	}
 	return append(lines, line)
 }
