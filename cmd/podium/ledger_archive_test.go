@@ -119,7 +119,7 @@ func (i *deployment) keep() {
 	if *keepLedgers == "" {
 		return
 	}
-	file, err := os.Create(filepath.Join(*keepLedgers, "format"+strconv.Itoa(bus.Format)+"-"+i.t.Name()+".tar.gz"))
+	file, err := os.Create(filepath.Join(*keepLedgers, "format"+strconv.Itoa(bus.Format)+"-"+strings.ReplaceAll(i.t.Name(), "/", "_")+".tar.gz"))
 	if err != nil {
 		i.t.Fatal(err)
 	}
