@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -126,6 +128,68 @@ func TestProgramWorksWithFiles_G42(t *testing.T) {
 			i.verify()
 		})
 	}
+}
+
+// describing takes the place of what clerk.mjs does.
+const describing = `async function work(task, say, signal, files) {
+  const { message, conversation, attachments = [], request } = task.context;
+  const lines = [message.from.address, message.subject, request, ...(conversation?.messages ?? []).map((said) => said.by + ": " + said.text)];
+  for (const file of attachments) {
+    const bytes = await files.open(file);
+    lines.push(file.name + ": " + file.media_type + ", " + bytes.length + " bytes");
+    await files.keep(file.id + ".txt", "text/plain", Buffer.from(createHash("sha256").update(bytes).digest("hex") + "  " + file.name + "\n"));
+  }
+  return { result: { text: lines.join("\n") }, recommendations: ["Keep the hashes."] };
+}
+`
+
+// TestJavaScriptWorksWithFiles_G42: the same over plain NATS, by the program of the page with other work.
+func TestJavaScriptWorksWithFiles_G42(t *testing.T) {
+	t.Parallel()
+	i, mailbox, sink := correspondence(t, "desk")
+	c := &clerkAtWork{deployment: i, t: t, language: languages[0]}
+	c.build()
+	program := readFile(t, filepath.Join(c.home, "clerk.mjs"))
+	before, rest, _ := strings.Cut(program, "async function work(")
+	_, after, found := strings.Cut(rest, "\n}\n")
+	if !found {
+		t.Fatal("the program has no work of its own")
+	}
+	if err := os.WriteFile(filepath.Join(c.home, "clerk.mjs"), []byte(before+describing+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.up()
+	agent := launch(t, shell(t, c.home, "exec node clerk.mjs "+i.data))
+	agent.says(t, "clerk takes requests")
+	files := pictures()
+	for n, mail := range [][]byte{
+		letterWithFiles("m1@example.org", "", "For the clerk", "Please look at these.", files...),
+		letterWithFiles("m2@example.org", "m1@example.org", "Re: For the clerk", "Clerk, compare them."),
+	} {
+		if err := mailbox.Deliver(mail); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the mail is answered", func() bool { return len(sink.Messages()) == n+1 })
+	}
+	for n, wanted := range [][]string{
+		{"ada@example.org", "For the clerk", "Please look at these.", "rechts.png: image/png, 14 bytes", "Keep the hashes."},
+		{"Clerk, compare them.", "requester: For the clerk", "podium: ada@example.org", "links.jpg: image/jpeg, 9 bytes"},
+	} {
+		text, attached := partsOf(&sink.Messages()[n])
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in reply %d\n%s", want, n+1, text)
+			}
+		}
+		for k, file := range files { // those of the letter before are listed, too
+			if name, want := fmt.Sprintf("a%d.txt", k+1), fmt.Sprintf("%x  %s\n", sha256.Sum256(file.content), file.name); attached[name] != want {
+				t.Errorf("reply %d: attached as %s is %q, want %q", n+1, name, attached[name], want)
+			}
+		}
+	}
+	agent.stop(t)
+	i.stop()
+	i.verify()
 }
 
 // partsOf are the text of a letter and the files that it brings along.
