@@ -24,8 +24,8 @@ var (
 type Limits struct {
 	// Body is how many bytes a body may have after decompression; 0 is 2 MiB.
 	Body int64
-	// FirstByte is how long it may take from the request until the first byte of the body
-	// or its end; 0 is as long as the request's context.
+	// FirstByte is how long it may take until the first byte of the body or its end,
+	// connecting and sending included; 0 is as long as the request's context.
 	FirstByte time.Duration
 	// Idle is how long it may take from one byte to the next; 0 is as long as the
 	// request's context.
