@@ -52,6 +52,7 @@ func programs() map[string]func(argument string) {
 		"files":  files,
 		"litter": litter,
 		"stuff":  stuff,
+		"alike":  alike,
 		"stubborn": func(string) {
 			signal.Ignore(syscall.SIGTERM)
 			select {}
