@@ -53,6 +53,7 @@ func programs() map[string]func(argument string) {
 		"litter": litter,
 		"stuff":  stuff,
 		"alike":  alike,
+		"crowd":  crowd,
 		"stubborn": func(string) {
 			signal.Ignore(syscall.SIGTERM)
 			select {}
