@@ -9,8 +9,8 @@ import (
 	"podium/schemas"
 )
 
-// TestFailureKeepsItsIssue_M12: the issue that a program gives for its failure is in the response as the program has written it.
-func TestFailureKeepsItsIssue_M12(t *testing.T) {
+// TestFailureKeepsItsIssue: the issue that a program gives for its failure is in the response as the program has written it.
+func TestFailureKeepsItsIssue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
