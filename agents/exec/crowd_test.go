@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 func crowd(string) {
 	out := filepath.Join(os.Getenv("PODIUM_DIR"), "out")
 	for n := range 8000 {
-		if err := os.WriteFile(filepath.Join(out, fmt.Sprint(n)), make([]byte, 1<<10), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(out, strconv.Itoa(n)), make([]byte, 1<<10), 0o600); err != nil {
 			os.Exit(73)
 		}
 	}
