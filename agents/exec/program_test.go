@@ -53,6 +53,7 @@ func programs() map[string]func(argument string) {
 		"litter": litter,
 		"stuff":  stuff,
 		"alike":  alike,
+		"half":   half,
 		"crowd":  crowd,
 		"stubborn": func(string) {
 			signal.Ignore(syscall.SIGTERM)
