@@ -72,8 +72,10 @@ type DeliveryReopened struct {
 	Message     Incoming     `json:"message"`
 	Status      RunStatus    `json:"status"`
 	Reason      StopReason   `json:"reason"`
+	Edition     int          `json:"edition,omitzero"` // of the profile
 	Answer      []AnswerPart `json:"answer,omitzero"`
 	Error       *Error       `json:"error,omitzero"`
+	Notes       string       `json:"notes,omitzero"`   // what is told below the answer
 	Made        []MadeByTask `json:"made,omitzero"`    // the files that go with the answer
 	Agent       string       `json:"agent"`            // who delivers it
 	Attempt     int          `json:"attempt,omitzero"` // attempts before; 0 when it was withheld
@@ -85,6 +87,7 @@ type DeliveryReopened struct {
 // MadeByTask is what a task has made, as far as it goes with the answer.
 type MadeByTask struct {
 	Task         string        `json:"task"`
+	Agent        string        `json:"agent,omitzero"` // whose data is told, from Edition1 on
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
 	Proven       []string      `json:"proven,omitzero"` // artifacts that may be passed on
 }

@@ -128,7 +128,8 @@ type Texts struct {
 	// What data is told with, and what stands above what agents say beside their results.
 	Yes             string `json:"yes,omitzero"`
 	No              string `json:"no,omitzero"`
-	More            string `json:"more,omitzero"`            // below data of which "{count}" parts are left out
+	More            string `json:"more,omitzero"`            // below data of which "{count}" parts are in a file alone
+	LeftOut         string `json:"left_out,omitzero"`        // below data of which "{count}" parts are left out
 	Recommendations string `json:"recommendations,omitzero"` // above what agents recommend
 	Findings        string `json:"findings,omitzero"`        // above what agents have noticed
 	CheckFailed     string `json:"check_failed,omitzero"`    // a check of "{validator}" has failed

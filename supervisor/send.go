@@ -16,8 +16,16 @@ import (
 func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *schemas.Transition, done func(now time.Time), now time.Time) {
 	o.begin(live, stageSending)
 	env, missing, ready := o.envAfter(live)
+	dispensable := o.earlierAt(live, &env, missing)
 	again := func(now time.Time, err error) {
 		if err != nil && live.isLost(err) {
+			if lost := *missing; len(lost) > 0 && dispensable[lost[0]] {
+				o.Log.Warn().Err(err).Str("session", live.id()).Msg("what was said before is told without what the ledger has lost of it")
+				live.misses = 0
+				live.fetchedInputs[lost[0]] = restore.Input{}
+				o.publishOutputs(ctx, live, last, done, now)
+				return
+			}
 			// The request is never sent; its queue deadline fails the attempt.
 			o.Log.Error().Err(err).Str("session", live.id()).Msg("an output of a record stands on something that the ledger has lost")
 			live.misses = 0 // of what comes next nothing has been looked for
@@ -76,6 +84,19 @@ func (o *Owner) envAfter(live *liveSession) (session.Env, *[]uint64, bool) {
 		return env, &missing, env.Pinned != nil
 	}
 	return env, &missing, true
+}
+
+// earlierAt lets outputs read what was said before the run under way, and returns what they have
+// asked for: they go without it when it is lost.
+func (o *Owner) earlierAt(live *liveSession, env *session.Env, missing *[]uint64) (asked map[uint64]bool) {
+	asked = map[uint64]bool{}
+	recall := o.inputAt(live, missing)
+	env.EarlierAt = func(sequence uint64) (session.Input, schemas.Result) {
+		asked[sequence] = true
+		input := recall(sequence)
+		return input.Read, input.Content
+	}
+	return asked
 }
 
 // markFirstCopy makes sure that one message at most says that it is the first copy of its

@@ -40,8 +40,8 @@ type Config struct {
 	Timeout time.Duration
 	// MaxOutput bounds standard output, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int
-	// Files is where the folders of requests are made, PODIUM_DIR; empty means that of
-	// temporary files. MaxFiles bounds, in bytes, what a program gets in files, and what it may
+	// Files is where the folders of requests are made, PODIUM_DIR; empty means one of this
+	// user's among the temporary files. MaxFiles bounds, in bytes, what a program gets in files, and what it may
 	// make; 0 means DefaultMaxFiles.
 	Files    string
 	MaxFiles int64
@@ -103,7 +103,7 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exec: the program %q cannot be run: %w", config.Command[0], err)
 	}
-	config.Files = cmp.Or(config.Files, os.TempDir())
+	config.Files = cmp.Or(config.Files, filepath.Join(os.TempDir(), fmt.Sprintf("podium-requests-%d", os.Getuid())))
 	return &Agent{config: config, path: path, words: loaded}, nil
 }
 
@@ -151,12 +151,20 @@ func (a *Agent) environment(request *agent.Request, files *folder) []string {
 		}
 	}
 	return append(variables,
-		"PODIUM_RUN="+request.Run,
-		"PODIUM_TASK="+request.Task().TaskID,
+		"PODIUM_RUN="+plainVariable(request.Run),
+		"PODIUM_TASK="+plainVariable(request.Task().TaskID),
 		fmt.Sprintf("PODIUM_ATTEMPT=%d", request.Attempt),
-		"PODIUM_EFFECT="+request.EffectID,
+		"PODIUM_EFFECT="+plainVariable(request.EffectID),
 		"PODIUM_DIR="+files.path,
 		"PODIUM_KIND="+string(cmp.Or(request.Task().Context.Kind, schemas.KindWork)),
-		"PODIUM_LANGUAGE="+request.Task().Context.Language(),
+		"PODIUM_LANGUAGE="+plainVariable(request.Task().Context.Language()),
 	)
+}
+
+// maxVariable bounds what a request contributes to the environment, in bytes for each variable.
+const maxVariable = 1 << 10
+
+// plainVariable is what a request says, as an environment may hold it: no program fails to start by it.
+func plainVariable(text string) string {
+	return strings.ReplaceAll(text[:min(len(text), maxVariable)], "\x00", "")
 }

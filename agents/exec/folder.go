@@ -92,6 +92,9 @@ func sweep(base string, now time.Time) {
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() || now.Sub(info.ModTime()) < time.Minute {
 			continue
 		}
+		if info, err := os.Lstat(filepath.Join(path, lockName)); err != nil || !info.Mode().IsRegular() {
+			continue // it is none of ours
+		}
 		lock := flock.New(filepath.Join(path, lockName), flock.SetPermissions(0o600))
 		if locked, err := lock.TryLock(); err == nil && locked {
 			_ = lock.Close()
@@ -150,10 +153,12 @@ func (f *folder) fetch(ctx context.Context, request *agent.Request, file *schema
 		entry.Missing = "too_large"
 		return entry, nil
 	}
+	var written int64
 	name := fmt.Sprintf("%02d%s", number, extension(file.Name))
 	content, err := request.Open(ctx, file.ID)
 	if err == nil {
-		err = errors.Join(copyTo(f.in(name), content, *room), content.Close())
+		written, err = copyTo(f.in(name), content, *room)
+		err = errors.Join(err, content.Close())
 	}
 	switch {
 	case bus.IsAny(err, bus.ErrNotFound, bus.ErrNotGranted, bus.ErrCorrupt, bus.ErrTooLarge):
@@ -163,21 +168,21 @@ func (f *folder) fetch(ctx context.Context, request *agent.Request, file *schema
 	case err != nil:
 		return entry, fmt.Errorf("fetch a file of the request: %w", err)
 	}
-	*room -= file.Size
+	*room -= written
 	entry.File = inFolder + "/" + name
 	return entry, nil
 }
 
-func copyTo(path string, content io.Reader, limit int64) error {
+func copyTo(path string, content io.Reader, limit int64) (written int64, err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return cause(err)
+		return 0, cause(err)
 	}
-	written, err := io.Copy(file, io.LimitReader(content, limit+1))
+	written, err = io.Copy(file, io.LimitReader(content, limit+1))
 	if err == nil && written > limit {
 		err = bus.ErrTooLarge
 	}
-	return errors.Join(err, file.Close())
+	return written, errors.Join(err, file.Close())
 }
 
 // extension is the ending of a name outside, when it is a plain one: programs go by it.
@@ -215,7 +220,8 @@ func (f *folder) walk(yield func(name string, entry os.DirEntry) bool) error {
 			return cause(err)
 		}
 		entries, err := opened.ReadDir(maxEntries)
-		if err = errors.Join(err, opened.Close()); err != nil && !errors.Is(err, io.EOF) {
+		_ = opened.Close()
+		if err != nil && !errors.Is(err, io.EOF) {
 			return cause(err)
 		}
 		slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -231,5 +237,5 @@ func (f *folder) walk(yield func(name string, entry os.DirEntry) bool) error {
 	return nil
 }
 
-// maxEntries bounds what is looked at of one folder.
-const maxEntries = 1 << 10
+// maxEntries bounds what is looked at of one folder. A program that makes more is stopped.
+const maxEntries = 1 << 16

@@ -25,7 +25,7 @@ const maxMade = 64
 // after the program and its group are gone. What is no regular file, too much or too many is left
 // out, and an issue says so. The error is that a file could not be kept.
 func (a *Agent) collect(ctx context.Context, language string, request *agent.Request, made *folder, outcome *agent.Outcome) error {
-	room, kept := a.config.MaxFiles, 0
+	room, kept, printed := a.config.MaxFiles, 0, len(outcome.Deliverables)
 	var failed error
 	leaveOut := func(name, key string) {
 		outcome.Issues = append(outcome.Issues, schemas.Issue{
@@ -64,7 +64,7 @@ func (a *Agent) collect(ctx context.Context, language string, request *agent.Req
 			return false
 		}
 		room, kept = room-attachment.Artifact.Size, kept+1
-		deliver(outcome, shown, &attachment)
+		deliver(outcome, printed, shown, &attachment)
 		return true
 	})
 	if left > 0 {
@@ -76,16 +76,17 @@ func (a *Agent) collect(ctx context.Context, language string, request *agent.Req
 	return failed
 }
 
-// deliver adds a file to an outcome: to the deliverable that the program has printed for it, or as one of its own.
-func deliver(outcome *agent.Outcome, name string, file *schemas.Attachment) {
+// deliver adds a file to an outcome: to the deliverable that the program has printed for it, which is among the
+// first, or as one of its own.
+func deliver(outcome *agent.Outcome, printed int, name string, file *schemas.Attachment) {
 	metadata, err := schemas.Marshal(file.Artifact)
 	if err != nil {
 		return // an artifact is plain JSON
 	}
-	for i := range outcome.Deliverables {
-		printed := &outcome.Deliverables[i]
-		if strings.TrimPrefix(path.Clean(printed.Path), outFolder+"/") == name {
-			printed.Path, printed.Metadata = name, merged(printed.Metadata, metadata)
+	for i := range printed {
+		made := &outcome.Deliverables[i]
+		if strings.TrimPrefix(path.Clean(made.Path), outFolder+"/") == name {
+			made.Path, made.Metadata = name, merged(made.Metadata, metadata)
 			return
 		}
 	}

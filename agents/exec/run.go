@@ -136,7 +136,7 @@ func (a *Agent) watch(ctx context.Context, files *folder, stop func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if bytes, _ := files.size(); bytes > 2*a.config.MaxFiles {
+			if bytes, count := files.size(); bytes > 2*a.config.MaxFiles || count >= maxEntries {
 				stop()
 				return
 			}

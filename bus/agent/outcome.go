@@ -121,9 +121,6 @@ func outcomeOf(payload *schemas.ResponsePayload) (Outcome, error) {
 	if payload.Result != nil {
 		made.Result = *payload.Result
 	}
-	if err := made.check(); err != nil {
-		return Outcome{}, fmt.Errorf("%w: %w", ErrUnreadable, err)
-	}
 	if payload.Status != schemas.StatusFailed {
 		return made, nil
 	}

@@ -132,9 +132,14 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, o
 	}}
 	bare := *payload
 	if outcome != nil {
-		said := *outcome
-		said.Issues = slices.DeleteFunc(slices.Clone(said.Issues), func(issue schemas.Issue) bool { return issue.Description == description })
-		s.addFindings(payload, e, request, &said)
+		if len(outcome.Issues) > 0 && outcome.Issues[0].Description == description { // it says the failure itself
+			told := slices.Clone(outcome.Issues)
+			told[0].Resolution, told[0].EffectUnknown, told[0].Category = resolution, unknown, category
+			said := *outcome
+			said.Issues, payload.IssuesEncountered = told, nil
+			outcome = &said
+		}
+		s.addFindings(payload, e, request, outcome)
 	}
 	made, err := s.answer(e, request, payload)
 	if err == nil && outcome != nil && outcome.saysMore() {

@@ -37,7 +37,7 @@ func (s *server) argumentFault(request *Request) *Failure {
 	}
 	if err := s.input.Validate(arguments); err != nil {
 		return &Failure{
-			Message: "The arguments are not those that this agent takes: " + err.Error(), Permanent: true, Category: schemas.CategoryValidation,
+			Message: "The arguments are not those that this agent takes: " + err.Error(), Permanent: true,
 			Err: errors.New("the arguments break the input schema"),
 		}
 	}

@@ -44,15 +44,43 @@ func (c *Core) openStreams(ctx context.Context, config Config, asItIs bool) (int
 	if err != nil || config.Existing {
 		return shards, err
 	}
+	wanted := []jetstream.StreamConfig{workConfig(config)}
 	for shard := range shards {
-		if err := c.openStream(ctx, shardConfig(shard, shards, config), asItIs); err != nil {
+		wanted = append(wanted, shardConfig(shard, shards, config))
+	}
+	// What is refused stays as it is: none is changed before all have been looked at.
+	for i := range wanted {
+		if err := c.inspect(ctx, wanted[i], asItIs); err != nil {
 			return 0, err
 		}
 	}
-	if err := c.openStream(ctx, workConfig(config), asItIs); err != nil {
-		return 0, err
+	for i := range wanted {
+		if err := c.openStream(ctx, wanted[i], asItIs); err != nil {
+			return 0, err
+		}
 	}
 	return shards, c.openBuckets(ctx, config, asItIs)
+}
+
+// inspect says why a stream that is there cannot be opened, or nil. What may be amended is passed over.
+func (c *Core) inspect(ctx context.Context, want jetstream.StreamConfig, asItIs bool) error {
+	info, err := c.streamInfo(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = bus.CheckFormat(info.Config.Metadata[bus.FormatKey])
+	}
+	if err != nil || asItIs {
+		return wire.Classify("open stream "+want.Name, err)
+	}
+	have := info.Config
+	have.MaxBytes, have.Metadata = want.MaxBytes, maps.Clone(have.Metadata)
+	have.Metadata[bus.FormatKey] = want.Metadata[bus.FormatKey]
+	if differences := drift(want, have); len(differences) > 0 {
+		return &DriftError{Stream: want.Name, Differences: differences}
+	}
+	return nil
 }
 
 // DefaultShards is how many a new ledger has when nobody says: one per core, at most 4.

@@ -9,10 +9,10 @@ import (
 // Reopen returns the run that a fact takes back to the delivery of its answer. Of its
 // tasks it has what goes with that.
 func Reopen(f *schemas.DeliveryReopened) *Run {
-	run := &Run{Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Message: f.Message, Reopened: true}
+	run := &Run{Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Edition: f.Edition, Message: f.Message, Reopened: true}
 	for i := range f.Made {
 		made := &f.Made[i]
-		run.Tasks = append(run.Tasks, &Task{ID: made.Task, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})
+		run.Tasks = append(run.Tasks, &Task{ID: made.Task, Agent: made.Agent, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})
 	}
 	run.applyReopened(f)
 	return run
@@ -21,7 +21,7 @@ func Reopen(f *schemas.DeliveryReopened) *Run {
 // applyReopened goes back to where the run was settled. The delivery has all its attempts
 // before it, as if the earlier ones had been asked of somebody else.
 func (r *Run) applyReopened(f *schemas.DeliveryReopened) {
-	r.Phase, r.Status, r.Reason, r.Answer, r.Error = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error
+	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes
 	if f.Attempt == 0 {
 		return
 	}

@@ -31,12 +31,18 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 	f := schemas.DeliveryReopened{
 		Run: h.Number, Profile: h.Profile, ProfileHash: h.ProfileHash, Message: h.Message,
-		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
+		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Edition: h.Edition, Notes: h.Notes, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
 	}
 	for i := range h.Answer {
-		if task := h.Task(h.Answer[i].Task); task != nil && (len(task.Deliverables) > 0 || len(task.Proven) > 0) {
-			f.Made = append(f.Made, schemas.MadeByTask{Task: task.ID, Deliverables: task.Deliverables, Proven: task.Proven})
+		task, told := h.Task(h.Answer[i].Task), h.Answer[i].Told != ""
+		if task == nil || len(task.Deliverables) == 0 && len(task.Proven) == 0 && !told {
+			continue
 		}
+		made := schemas.MadeByTask{Task: task.ID, Deliverables: task.Deliverables, Proven: task.Proven}
+		if told {
+			made.Agent = task.Agent
+		}
+		f.Made = append(f.Made, made)
 	}
 	if h.Delivery != nil {
 		f.Attempt, f.Request = h.Delivery.Attempt, h.Delivery.Request

@@ -80,7 +80,8 @@ func TestTemplate(t *testing.T) {
 	for name, c := range map[string]struct{ template, data, want string }{
 		"a member":         {"{{.total}} EUR", `{"total": 12.5}`, "12.5 EUR"},
 		"a list":           {"{{range .rows}}{{.n}} {{end}}", `{"rows": [{"n": 1}, {"n": 2}]}`, "1 2"},
-		"what is missing":  {"{{.total}} EUR", `{}`, "EUR"},
+		"what is missing":  {"{{.total}} EUR", `{}`, "failed"},
+		"nothing":          {"{{.total}} EUR", `{"total": null}`, "EUR"},
 		"no such function": {"{{exec .total}}", `{}`, "unreadable"},
 		"too much":         {`{{range .}}{{range $}}{{range $}}xxxxxxxxxx{{end}}{{end}}{{end}}`, "[" + strings.Repeat("1,", 99) + "1]", "failed"},
 		"no list":          {"{{len .total}}", `{"total": 1}`, "failed"},

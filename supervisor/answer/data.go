@@ -27,7 +27,7 @@ type Told struct {
 }
 
 // Data tells data line by line, each with its name: the title that the schema has for it, or else the
-// member's own name. Name is that of a file, without its ending.
+// member's own name. Name is that of a file, without its ending; empty is for whom no file can go along.
 func Data(data, schema jsontext.Value, name string, words Words) Told {
 	writer := &lines{words: words}
 	root := read(data)
@@ -36,10 +36,15 @@ func Data(data, schema jsontext.Value, name string, words Words) Told {
 	if writer.left == 0 {
 		return told
 	}
-	if more := strings.ReplaceAll(words.Texts.More, "{count}", strconv.Itoa(writer.left)); more != "" {
-		told.Text = strings.TrimSpace(told.Text + "\n" + more)
+	more := words.Texts.LeftOut
+	if name != "" {
+		if told.File = fileOf(data, root, name); told.File != nil {
+			more = words.Texts.More
+		}
 	}
-	told.File = fileOf(data, root, name)
+	if more != "" {
+		told.Text = strings.TrimSpace(told.Text + "\n" + strings.ReplaceAll(more, "{count}", strconv.Itoa(writer.left)))
+	}
 	return told
 }
 
@@ -205,7 +210,10 @@ func (l *lines) row(v, schema *value) string {
 			cells = append(cells, labelOf(name, properties.member(name))+": "+strings.Join(texts, ", "))
 		case 'n', 0:
 		default:
-			text, _ := l.scalar(inner)
+			text, whole := l.scalar(inner)
+			if !whole {
+				l.left++
+			}
 			cells = append(cells, labelOf(name, properties.member(name))+": "+text)
 		}
 	}
@@ -220,7 +228,10 @@ func (l *lines) scalars(v *value) (texts []string, all bool) {
 			return nil, false
 		case 'n':
 		default:
-			text, _ := l.scalar(&v.members[i])
+			text, whole := l.scalar(&v.members[i])
+			if !whole {
+				l.left++
+			}
 			texts = append(texts, text)
 		}
 	}

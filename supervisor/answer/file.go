@@ -10,17 +10,38 @@ import (
 	"podium/schemas"
 )
 
+// Bounds of files.
+const (
+	maxFile    = 1 << 20 // bytes
+	maxColumns = 64
+	maxIndent  = 8 // levels: beyond, there would be more spaces than data
+)
+
 // fileOf returns data as a file: a table when it is a list of objects that hold nothing but texts, numbers,
-// true and false, else JSON.
+// true and false, else JSON. It is nil when the data is too large for one.
 func fileOf(data jsontext.Value, root value, name string) *schemas.DataFile {
+	if len(data) > maxFile {
+		return nil
+	}
 	if table, is := tableOf(root); is {
 		return &schemas.DataFile{Name: name + ".csv", MediaType: "text/csv", Text: table}
 	}
-	indented := slices.Clone(data)
-	if err := indented.Indent(jsontext.WithIndent("  ")); err != nil {
-		return nil
+	written := slices.Clone(data)
+	if root.depth() <= maxIndent {
+		if err := written.Indent(jsontext.WithIndent("  ")); err != nil {
+			return nil
+		}
 	}
-	return &schemas.DataFile{Name: name + ".json", MediaType: schemas.MediaTypeJSON, Text: string(indented) + "\n"}
+	return &schemas.DataFile{Name: name + ".json", MediaType: schemas.MediaTypeJSON, Text: string(written) + "\n"}
+}
+
+// depth is how deep a value is nested.
+func (v *value) depth() int {
+	deepest := 0
+	for i := range v.members {
+		deepest = max(deepest, 1+v.members[i].depth())
+	}
+	return deepest
 }
 
 // tableOf writes a list of flat objects, or the only list of such that an object holds, as CSV
@@ -33,6 +54,7 @@ func tableOf(root value) (string, bool) {
 		return "", false
 	}
 	var columns []string
+	places := map[string]int{}
 	for i := range root.members {
 		row := &root.members[i]
 		if row.kind != '{' {
@@ -42,9 +64,13 @@ func tableOf(root value) (string, bool) {
 			if kind := row.members[j].kind; kind == '{' || kind == '[' {
 				return "", false
 			}
-			if !slices.Contains(columns, name) {
+			if _, known := places[name]; !known {
+				places[name] = len(columns)
 				columns = append(columns, name)
 			}
+		}
+		if len(columns) > maxColumns {
+			return "", false // it is no table
 		}
 	}
 	var text strings.Builder
@@ -58,9 +84,11 @@ func tableOf(root value) (string, bool) {
 		return "", false
 	}
 	for i := range root.members {
-		for j, name := range columns {
-			cell := root.members[i].member(name)
-			cells[j] = harmless(written(cell), cell.kind)
+		row := &root.members[i]
+		clear(cells)
+		for j, name := range row.names {
+			cell := &row.members[j]
+			cells[places[name]] = harmless(written(cell), cell.kind)
 		}
 		if writer.Write(cells) != nil {
 			return "", false

@@ -37,7 +37,7 @@ func (b *budget) takes(texts ...string) bool {
 // as there is room; nil when it says nothing.
 func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 	var kept schemas.Findings
-	room := budget{maxCount, maxBytes}
+	room := budget{maxCount, maxBytes} // of issues, and anew of each other sort
 	for i := range payload.IssuesEncountered {
 		issue := payload.IssuesEncountered[i]
 		issue.Description, issue.ResolutionDetails = cut(issue.Description), cut(issue.ResolutionDetails)
@@ -46,6 +46,7 @@ func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 		}
 		kept.Issues = append(kept.Issues, issue)
 	}
+	room = budget{maxCount, maxBytes}
 	for i := range payload.ValidationResults {
 		verdict := payload.ValidationResults[i]
 		verdict.Details = cut(verdict.Details)
@@ -63,6 +64,7 @@ func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 		}
 		kept.ValidationResults = append(kept.ValidationResults, verdict)
 	}
+	room = budget{maxCount, maxBytes}
 	for _, advice := range payload.Recommendations {
 		if advice = cut(advice); !room.takes(advice) {
 			break

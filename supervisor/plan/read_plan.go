@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,7 +46,7 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	if jsontext.Value(body).Kind() == '[' {
 		var steps []string
 		if err := schemas.Unmarshal(body, &steps); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoPlan, err)
+			return nil, fmt.Errorf("%w: %s", ErrNoPlan, recordable(err))
 		}
 		if len(steps) > 0 {
 			return sequence(steps), nil
@@ -57,7 +58,7 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 		Tasks []schemas.Task `json:"tasks"`
 	}
 	if err := schemas.Unmarshal(body, &plan); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoPlan, err)
+		return nil, fmt.Errorf("%w: %s", ErrNoPlan, recordable(err))
 	}
 	switch {
 	case len(plan.Tasks) > 0:
@@ -66,6 +67,12 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 		return sequence(plan.Steps), nil
 	}
 	return nil, fmt.Errorf("%w: neither tasks nor steps", ErrNoPlan)
+}
+
+// recordable returns the words of an error of the JSON library as a record may keep them: the library
+// chooses one of two verbs anew in each process, and a record is verified in another.
+func recordable(err error) string {
+	return strings.ReplaceAll(err.Error(), "unable to", "cannot")
 }
 
 // What is read of a text, so that no answer makes reading it long.

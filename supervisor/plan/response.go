@@ -37,7 +37,12 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		d.accept(task, &answer)
 	case schemas.StatusBlocked:
-		d.failWith(task, answer.failed(schemas.FailureBlocked))
+		failed := answer.failed(schemas.FailureBlocked)
+		failed.EffectUnknown = answer.EffectUnknown && task.Permit != "" && d.Run.Edition >= schemas.Edition1
+		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
+			failed.Cause = schemas.FailureUnknownEffect
+		}
+		d.failWith(task, failed)
 	case schemas.StatusFailed:
 		d.agentFailed(task, &answer)
 	}
@@ -58,8 +63,6 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 	switch {
 	case failed.EffectUnknown && d.asksOnUnknown(task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
-	case answer.Permanent && answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
-		failed.Cause = schemas.FailureArguments
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
 	case answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
@@ -92,7 +95,8 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		d.end(d.Run.Reason, answer.Delivered)
 		return
 	}
-	if check := d.Profile.outputs[task.Agent]; check != nil {
+	partial := answer.Status == schemas.StatusPartial && d.Run.Edition >= schemas.Edition1
+	if check := d.Profile.outputs[task.Agent]; check != nil && !partial { // a part need not be the whole
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
 			failed.Detail = "The result is not what was asked for: " + truncate(err.Error(), maxFeedback)

@@ -10,7 +10,7 @@ import (
 
 // Tell returns what people are told of a task's result that is data without words: by the template of its
 // agent, or line by line. It is empty for any other result.
-func (p *Profile) Tell(task *workflow.Task, result schemas.Result, language string) answer.Told {
+func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *schemas.Incoming) answer.Told {
 	if strings.TrimSpace(result.Text) != "" || len(result.Data) == 0 {
 		return answer.Told{}
 	}
@@ -23,7 +23,11 @@ func (p *Profile) Tell(task *workflow.Task, result schemas.Result, language stri
 	if use := p.agentUse(task.Agent); use != nil {
 		schema = use.OutputSchema
 	}
-	return answer.Data(result.Data, schema, task.ID, p.wordsIn(language))
+	name := ""
+	if message.Channel == schemas.ChannelEmail { // files go along by mail alone
+		name = task.ID
+	}
+	return answer.Data(result.Data, schema, name, p.wordsIn(message.Language))
 }
 
 func (p *Profile) wordsIn(tag string) answer.Words {
@@ -37,11 +41,10 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 	if d.Run.Edition < schemas.Edition1 {
 		return
 	}
-	language := d.Run.Message.Language
 	for i := range settled.Answer {
 		part := &settled.Answer[i]
 		if task := d.Run.Task(part.Task); task != nil {
-			part.Told = d.Profile.Tell(task, d.content(part.Body), language).Text
+			part.Told = d.Profile.Tell(task, d.content(part.Body), &d.Run.Message).Text
 		}
 	}
 	var said []schemas.Findings
@@ -52,5 +55,5 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		}
 		said = append(said, found)
 	}
-	settled.Notes = answer.Findings(said, d.Profile.wordsIn(language))
+	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
 }

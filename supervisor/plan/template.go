@@ -110,13 +110,13 @@ func replace(value jsontext.Value, replacer *strings.Replacer) (jsontext.Value, 
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			return nil, fmt.Errorf("arguments: %w", err)
+			return nil, fmt.Errorf("arguments: %s", recordable(err))
 		}
 		if kind, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (kind != '{' || length%2 == 0) {
 			token = jsontext.String(replacer.Replace(token.String()))
 		}
 		if err = encoder.WriteToken(token); err != nil {
-			return nil, fmt.Errorf("arguments: %w", err)
+			return nil, fmt.Errorf("arguments: %s", recordable(err))
 		}
 		if decoder.StackDepth() == 0 {
 			return jsontext.Value(strings.TrimSpace(into.String())), nil

@@ -24,8 +24,8 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	files := attachmentList{env: env, dispatched: f}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	if brought := env.broughtContext(&run.Message); brought != nil {
-		for i := range brought.Attachments {
-			if file := &brought.Attachments[i]; slices.Contains(run.Message.Proven, file.SHA256) {
+		for _, file := range brought.attachmentsFor(run, asked) {
+			if slices.Contains(run.Message.Proven, file.SHA256) {
 				files.add(schemas.FromRequest, file.Name, file.MediaType, file.Artifact())
 			}
 		}
@@ -86,16 +86,27 @@ func (env *Env) broughtContext(message *schemas.Incoming) *RequestContext {
 // the profile has it told.
 func (env *Env) messagesBefore(state *State) []schemas.ConversationMessage {
 	policy := &env.Pinned.Context
-	if brought := env.broughtContext(&state.Active.Message); brought != nil {
-		return brought.Messages
-	}
 	room := policy.Bytes
 	var told []schemas.ConversationMessage
+	if brought := env.broughtContext(&state.Active.Message); brought != nil {
+		for _, message := range slices.Backward(brought.Messages[max(len(brought.Messages)-policy.Messages, 0):]) {
+			if len(message.Text) > room {
+				break
+			}
+			room -= len(message.Text)
+			told = append(told, message)
+		}
+		slices.Reverse(told)
+		return told
+	}
 	for _, said := range slices.Backward(saidBefore(state, policy)) {
 		if room <= 0 {
 			break
 		}
 		message := schemas.ConversationMessage{By: said.By, Text: env.wordsOf(&said), Time: said.Time}
+		if message.Text == "" {
+			continue // it is lost, and the conversation goes on without
+		}
 		if len(message.Text) > room {
 			message.Text, message.Cut = cutInside(message.Text, room), true
 		}
@@ -171,7 +182,7 @@ func (l *attachmentList) addMessages(from string, message *schemas.Incoming) {
 
 // addFiles lists the files of the message at a sequence.
 func (l *attachmentList) addFiles(from string, sequence uint64) {
-	input := l.env.InputAt(sequence)
+	input := l.env.earlierInput(from, sequence)
 	if input.Message == nil {
 		return
 	}
@@ -179,6 +190,16 @@ func (l *attachmentList) addFiles(from string, sequence uint64) {
 		file := &input.Message.Files[i]
 		l.add(from, file.Name, file.MediaType, file.Artifact)
 	}
+}
+
+// earlierInput returns the message at a sequence. Of what was said before, nothing is needed: a run goes on
+// without what the ledger has lost of it.
+func (env *Env) earlierInput(from string, sequence uint64) Input {
+	if from == schemas.FromEarlier && env.EarlierAt != nil {
+		input, _ := env.EarlierAt(sequence)
+		return input
+	}
+	return env.InputAt(sequence)
 }
 
 // addResult lists the files that a task has made and that may be passed on.
@@ -203,10 +224,11 @@ func (l *attachmentList) addResult(task *workflow.Task) {
 // taintedIn are the members of a request's context that come from outside, as JSON Pointers. All that is
 // told in a run is tainted if the run is for a person's message: what an agent has made of
 // tainted words is tainted, too. A request of somebody upstream says whether it brings any.
-func taintedIn(context *schemas.TaskContext, run *workflow.Run) []string {
+func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.Task) []string {
 	if run.Edition < schemas.Edition1 || run.Message.Upstream != nil && !run.Message.Tainted {
 		return nil
 	}
+	given := asked.Plan != nil && len(asked.Plan.Options().Constraints) > 0 // else they are of our own making
 	var tainted []string
 	mark := func(there bool, member ...string) {
 		if !there {
@@ -220,6 +242,9 @@ func taintedIn(context *schemas.TaskContext, run *workflow.Run) []string {
 	}
 	mark(context.Request != "", "request")
 	mark(len(context.Arguments) > 0, "arguments")
+	mark(given, "constraints")
+	mark(len(context.References) > 0, "references")
+	mark(len(context.FilesToModify) > 0, "files_to_modify")
 	for _, name := range sortedNames(context.Inputs) {
 		mark(true, "inputs", name)
 	}

@@ -31,7 +31,13 @@ func (env *Env) wordsOf(said *Utterance) string {
 		words = append(words, said.Text)
 	}
 	for _, sequence := range said.Sequences {
-		if text := strings.TrimSpace(env.Read(schemas.Content{Sequence: sequence}).Text); text != "" {
+		var result schemas.Result
+		if env.EarlierAt != nil {
+			_, result = env.EarlierAt(sequence)
+		} else {
+			result = env.Read(schemas.Content{Sequence: sequence})
+		}
+		if text := strings.TrimSpace(result.Text); text != "" {
 			words = append(words, text)
 		}
 	}
@@ -61,6 +67,9 @@ func (s *State) rememberMessage(f *schemas.RunStarted) {
 func (s *State) rememberAnswer(run *workflow.Run) {
 	if run.Edition < schemas.Edition1 || run.Message.Withheld != "" || run.Delivery == nil || run.Delivery.State != workflow.TaskCompleted {
 		return
+	}
+	if !sameRecipients(s.Recipients, recipients(run.Message.Reply)) {
+		return // an answer that was sent again, to whom the conversation is not with any more
 	}
 	said := Utterance{By: schemas.SpeakerPodium, Run: run.Number, Time: s.now}
 	var own []string

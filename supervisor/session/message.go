@@ -98,7 +98,17 @@ func (d *decision) merges(newest *waiting, message *Message) bool {
 		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
 		newest.message.Withheld == "" && d.withheldReason(message) == "" &&
 		newest.message.Channel == message.Channel && len(newest.message.MergedTexts) < maxMerged &&
-		sameRecipients(recipients(newest.message.Reply), message.Reply.To)
+		sameRecipients(recipients(newest.message.Reply), message.Reply.To) && d.sameAuthor(newest.message, message)
+}
+
+// sameAuthor reports whether two messages may be told as one of somebody's, from schemas.Edition1 on: they are
+// of the same author, and it is known as well of both.
+func (d *decision) sameAuthor(waits *schemas.Incoming, message *Message) bool {
+	if d.env.Current.Edition < schemas.Edition1 {
+		return true
+	}
+	same := waits.Author == nil && message.Author == nil || waits.Author != nil && message.Author != nil && *waits.Author == *message.Author
+	return same && waits.Origin == message.Origin
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
@@ -179,6 +189,7 @@ func (d *decision) next() {
 	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
 		message := d.env.wholeMessage(&head)
+		d.env.addContext(&message)
 		content := d.env.content(message.Text)
 		message.Text = inlineOrReferTo(schemas.Result{Text: content.Text}, message.Sequence)
 		content.Text = plan.RequestText(&message, d.env.Read)
@@ -212,6 +223,25 @@ func (env *Env) wholeMessage(w *waiting) schemas.Incoming {
 		return incoming
 	}
 	return schemas.Incoming{Sequence: w.sequence} // to be decided again once it can be read
+}
+
+// addContext adds to a message what it has waited without, since before its profile had an edition.
+func (env *Env) addContext(message *schemas.Incoming) {
+	if env.Current.Edition < schemas.Edition1 || !message.Taken.IsZero() {
+		return
+	}
+	input := env.InputAt(message.Sequence)
+	if input.Message == nil {
+		return // to be decided again once it can be read
+	}
+	now := input.incoming(message.Language, env.Current.Edition)
+	message.Author, message.Origin, message.Taken = now.Author, now.Origin, now.Taken
+	message.Quoted, message.Files, message.Tainted = now.Quoted, now.Files, now.Tainted
+	for i := range message.MergedTexts {
+		if merged := env.InputAt(message.MergedTexts[i].Sequence); merged.Message != nil {
+			message.Files += len(merged.Message.Files)
+		}
+	}
 }
 
 // overtaken reports whether a person's newer message takes the place of one that

@@ -54,7 +54,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
 	task.Context.Constraints = env.grantReading(task.Context.Constraints, run.ArgumentArtifacts(), f)
-	task.Context.Tainted = taintedIn(&task.Context, run)
+	task.Context.Tainted = taintedIn(&task.Context, run, asked)
 	return task, err
 }
 

@@ -53,6 +53,9 @@ func (d *decision) reusable(task *workflow.Task, response *schemas.ExecutionResp
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
+	if p := &response.Payload; d.state.Active.Edition >= schemas.Edition1 && (len(p.Deliverables) > 0 || findings.Of(p) != nil) {
+		return schemas.Reuse{}, false // nothing but its result would stand in
+	}
 	return d.planDecision(d.env.Pinned).ReusableResult(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
 }
 

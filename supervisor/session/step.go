@@ -21,6 +21,9 @@ type Env struct {
 	Read func(schemas.Content) schemas.Result
 	// InputAt returns the message that stands at a sequence of the shard.
 	InputAt func(sequence uint64) Input
+	// EarlierAt returns an input that was said before the run under way, and its content; both are empty
+	// when the ledger has lost it. Nil is InputAt and Read.
+	EarlierAt func(sequence uint64) (Input, schemas.Result)
 	// EndedRun returns a run that is over, or nil while it is being fetched.
 	EndedRun func(run int) *EndedRun
 	// Admission is what is known of the agents; nil is plan.Unlimited.

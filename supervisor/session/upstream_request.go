@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -46,12 +47,31 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest, handed
 type RequestContext struct {
 	Message     *schemas.MessageContext
 	Messages    []schemas.ConversationMessage // that were said before
-	Attachments []schemas.TaskAttachment      // as the request lists them; only what it proves may be read
+	Attachments []taskFiles                   // as the request lists them; only what it proves may be read
 	Tainted     bool                          // something in it comes from outside
+}
+
+// taskFiles are the files that a request lists for one of its tasks.
+type taskFiles struct {
+	task  string
+	files []schemas.TaskAttachment
 }
 
 func (c *RequestContext) told() bool {
 	return c.Message != nil || len(c.Messages) > 0 || len(c.Attachments) > 0
+}
+
+// attachmentsFor are the files for a task: of a plan that came with the request its own, else those of the
+// whole request, since each task does a part of that.
+func (c *RequestContext) attachmentsFor(run *workflow.Run, asked *workflow.Task) []schemas.TaskAttachment {
+	planned := run.Message.Upstream.Planned && run.Source == schemas.PlannerExternal
+	var found []schemas.TaskAttachment
+	for i := range c.Attachments {
+		if !planned || c.Attachments[i].task == asked.ID {
+			found = append(found, c.Attachments[i].files...)
+		}
+	}
+	return found
 }
 
 // contextOf gathers what the tasks of a request say of the conversation. Of what
@@ -61,12 +81,8 @@ func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
 	for i := range tasks {
 		context := &tasks[i].Context
 		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0
-		for _, file := range context.Attachments {
-			if !slices.ContainsFunc(brought.Attachments, func(other schemas.TaskAttachment) bool {
-				return other.SHA256 == file.SHA256 && other.Name == file.Name
-			}) {
-				brought.Attachments = append(brought.Attachments, file)
-			}
+		if len(context.Attachments) > 0 {
+			brought.Attachments = append(brought.Attachments, taskFiles{tasks[i].TaskID, context.Attachments})
 		}
 		if !handedOn {
 			continue

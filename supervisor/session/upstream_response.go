@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
@@ -72,10 +74,18 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 	}
 	parts := make([]string, len(run.Answer))
 	var result schemas.Result
+	all := map[string]jsontext.Value{}
 	for i := range run.Answer {
 		content := env.content(run.Answer[i].Body)
 		parts[i] = content.Text
-		if task := run.Task(run.Answer[i].Task); len(run.Answer) == 1 {
+		task := run.Task(run.Answer[i].Task)
+		if len(run.Answer) > 1 && run.Edition >= schemas.Edition1 {
+			parts[i] = cmp.Or(run.Answer[i].Told, content.Text)
+			if len(content.Data) > 0 && task != nil {
+				all[task.ID] = env.proveForUpstream(run, content.Data, task.Proven)
+			}
+		}
+		if len(run.Answer) == 1 {
 			result = content
 			if task != nil {
 				result.Data = env.proveForUpstream(run, content.Data, task.Proven)
@@ -83,6 +93,11 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 		}
 	}
 	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language, ""), maxAnswer)
+	if len(all) > 0 { // of several parts, each under its task
+		if body, err := schemas.Marshal(all); err == nil {
+			result.Data = body
+		}
+	}
 	return &result
 }
 
