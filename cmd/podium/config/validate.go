@@ -113,8 +113,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
 		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindExternal}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindExternal}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
+		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
@@ -134,6 +135,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if slices.ContainsFunc(capability.Words, func(word Keyword) bool { return word.Shared }) {
 			v.problem(at, "shared means nothing here: of several capabilities the highest counts")
 		}
+	}
+	if agent.Kind == KindScripted && agent.Script == "" {
+		v.problem(path, "an agent of kind scripted needs a script")
 	}
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
@@ -157,7 +161,7 @@ func list[T ~string](words []T, separator string) string {
 }
 
 // answering are the kinds of agent that may answer more than work.
-func answering() []AgentKind { return []AgentKind{KindExec, KindExternal} }
+func answering() []AgentKind { return []AgentKind{KindExec, KindExternal, KindScripted} }
 
 const onlyWork = "agents of kind %s do work and nothing else"
 
