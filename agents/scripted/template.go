@@ -35,8 +35,8 @@ func ParseTemplate(text string) (*Template, error) {
 		return nil, fmt.Errorf("it is no template: %s", strings.TrimPrefix(err.Error(), "template: text:"))
 	}
 	if parsed.Tree != nil { // there is none of an empty text
-		if name := unknownName(parsed.Root, true); name != "" {
-			return nil, fmt.Errorf("unknown {{.%s}}; it can be: %s", name, strings.Join(Names(), ", "))
+		if fault := faultOf(parsed.Root, true); fault != "" {
+			return nil, errors.New(fault)
 		}
 	}
 	return &Template{parsed: parsed}, nil
@@ -84,60 +84,67 @@ func readable(request *agent.Request) (map[string]any, error) {
 	return read, nil
 }
 
-// unknownName returns the first name that a template reads of a request and that no request has. At tells whether
-// the dot is the request: inside of with and range it is something else.
-func unknownName(node parse.Node, at bool) string {
+// faultOf says what is wrong with a template that can be read: a name that no request has, or templates of its own,
+// which could call each other without end. At tells whether the dot is the request: inside of with and range it
+// is something else.
+func faultOf(node parse.Node, at bool) string {
 	switch n := node.(type) {
 	case *parse.ListNode:
 		if n == nil {
 			return ""
 		}
-		return first(n.Nodes, func(inner parse.Node) string { return unknownName(inner, at) })
+		return first(n.Nodes, func(inner parse.Node) string { return faultOf(inner, at) })
 	case *parse.ActionNode:
-		return unknownName(n.Pipe, at)
+		return faultOf(n.Pipe, at)
 	case *parse.IfNode:
-		return first([]parse.Node{n.Pipe, n.List, n.ElseList}, func(inner parse.Node) string { return unknownName(inner, at) })
+		return first([]parse.Node{n.Pipe, n.List, n.ElseList}, func(inner parse.Node) string { return faultOf(inner, at) })
 	case *parse.RangeNode:
-		return unknownInside(&n.BranchNode, at)
+		return faultInside(&n.BranchNode, at)
 	case *parse.WithNode:
-		return unknownInside(&n.BranchNode, at)
+		return faultInside(&n.BranchNode, at)
 	case *parse.PipeNode:
 		if n == nil {
 			return ""
 		}
-		return first(n.Cmds, func(command *parse.CommandNode) string { return unknownName(command, at) })
+		return first(n.Cmds, func(command *parse.CommandNode) string { return faultOf(command, at) })
 	case *parse.CommandNode:
-		return first(n.Args, func(argument parse.Node) string { return unknownName(argument, at) })
+		return first(n.Args, func(argument parse.Node) string { return faultOf(argument, at) })
 	case *parse.ChainNode:
-		return unknownName(n.Node, at)
+		return faultOf(n.Node, at)
+	case *parse.TemplateNode:
+		return "a text has no templates of its own: define, template and block mean nothing here"
 	case *parse.FieldNode:
 		if at && !slices.Contains(Names(), n.Ident[0]) {
-			return n.Ident[0]
+			return unknown(n.Ident[0])
 		}
 	case *parse.VariableNode: // $ is the request everywhere
 		if n.Ident[0] == "$" && len(n.Ident) > 1 && !slices.Contains(Names(), n.Ident[1]) {
-			return n.Ident[1]
+			return unknown(n.Ident[1])
 		}
 	}
 	return ""
 }
 
-// unknownInside looks through what changes the dot.
-func unknownInside(branch *parse.BranchNode, at bool) string {
-	if name := unknownName(branch.Pipe, at); name != "" {
-		return name
-	}
-	if name := unknownName(branch.List, false); name != "" {
-		return name
-	}
-	return unknownName(branch.ElseList, at)
+func unknown(name string) string {
+	return fmt.Sprintf("unknown {{.%s}}; it can be: %s", name, strings.Join(Names(), ", "))
 }
 
-// first returns the first name that is found in a list.
+// faultInside looks through what changes the dot.
+func faultInside(branch *parse.BranchNode, at bool) string {
+	if fault := faultOf(branch.Pipe, at); fault != "" {
+		return fault
+	}
+	if fault := faultOf(branch.List, false); fault != "" {
+		return fault
+	}
+	return faultOf(branch.ElseList, at)
+}
+
+// first returns the first fault in a list.
 func first[Node any](nodes []Node, find func(Node) string) string {
 	for _, node := range nodes {
-		if name := find(node); name != "" {
-			return name
+		if fault := find(node); fault != "" {
+			return fault
 		}
 	}
 	return ""

@@ -75,15 +75,18 @@ func TestTemplateFaults(t *testing.T) {
 	t.Parallel()
 	known := strings.Join(scripted.Names(), ", ")
 	for text, want := range map[string]string{
-		"{{.words":                                   "it is no template: 1: unclosed action",
-		"{{shout .words}}":                           `it is no template: 1: function "shout" not defined`,
-		"{{.wrods}}":                                 "unknown {{.wrods}}; it can be: " + known,
-		"{{if .a}}{{end}}":                           "unknown {{.a}}; it can be: " + known,
-		"{{range .b}}{{.c}}{{end}}":                  "unknown {{.b}}; it can be: " + known,
-		"{{with .words}}{{$.d}}{{end}}":              "unknown {{.d}}; it can be: " + known,
-		"{{with .words}}{{.x}}{{else}}{{.e}}{{end}}": "unknown {{.e}}; it can be: " + known,
-		"{{len (index .f 1)}}":                       "unknown {{.f}}; it can be: " + known,
-		"{{(.g).h}}":                                 "unknown {{.g}}; it can be: " + known,
+		"{{.words":         "it is no template: 1: unclosed action",
+		"{{shout .words}}": `it is no template: 1: function "shout" not defined`,
+		`{{template "text" .}}{{block "b" .}}{{end}}`: "a text has no templates of its own: define, template and block mean nothing here",
+		`{{template "text" .}}`:                       "a text has no templates of its own: define, template and block mean nothing here",
+		`{{block "b" .}}{{end}}`:                      "a text has no templates of its own: define, template and block mean nothing here",
+		"{{.wrods}}":                                  "unknown {{.wrods}}; it can be: " + known,
+		"{{if .a}}{{end}}":                            "unknown {{.a}}; it can be: " + known,
+		"{{range .b}}{{.c}}{{end}}":                   "unknown {{.b}}; it can be: " + known,
+		"{{with .words}}{{$.d}}{{end}}":               "unknown {{.d}}; it can be: " + known,
+		"{{with .words}}{{.x}}{{else}}{{.e}}{{end}}":  "unknown {{.e}}; it can be: " + known,
+		"{{len (index .f 1)}}":                        "unknown {{.f}}; it can be: " + known,
+		"{{(.g).h}}":                                  "unknown {{.g}}; it can be: " + known,
 	} {
 		if _, err := scripted.ParseTemplate(text); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", text, err)

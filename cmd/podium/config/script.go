@@ -39,7 +39,7 @@ type Case struct {
 // A CaseNeed is something that an answer lacks.
 type CaseNeed struct {
 	Name     string             `yaml:"name" required:"true" doc:"An argument and its members, with dots, such as appointment.date."`
-	Question map[string]string  `yaml:"question" doc:"What a person is asked, by language tag."`
+	Question map[string]string  `yaml:"question" keys:"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$" doc:"What a person is asked, by language tag."`
 	Schema   jsontext.Value     `yaml:"schema" doc:"JSON Schema of what is lacking."`
 	From     schemas.NeededFrom `yaml:"from" enum:"requester supervisor" default:"requester" doc:"Who can say it."`
 }

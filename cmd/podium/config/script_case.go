@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"mime"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +84,7 @@ func (r *scriptReader) words(at string, written []Keyword) func(string) bool {
 	}
 	ready, err := route.CompileKeywords(buildKeywords(wordByDefault(written)))
 	if err != nil {
-		r.problem(at, "%v", err)
+		r.problem(at, "%s", strings.TrimPrefix(err.Error(), "compile keywords: "))
 		return nil
 	}
 	return ready.Hit
@@ -115,8 +117,16 @@ func (r *scriptReader) sound(at string, c *Case) {
 	}
 }
 
+// languageTag is what the tag of CaseNeed.Question has for the schema.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
+
 func (r *scriptReader) need(at string, need *CaseNeed) {
 	r.named(at+".name", need.Name)
+	for _, tag := range slices.Sorted(maps.Keys(need.Question)) {
+		if !languageTag.MatchString(tag) {
+			r.problem(at+".question."+tag, "%q is no language tag such as de or en", tag)
+		}
+	}
 	if len(need.Schema) > 0 {
 		if _, err := validation.Compile(need.Schema); err != nil {
 			r.problem(at+".schema", "%v", err)

@@ -90,11 +90,17 @@ func readBeside(folder fs.FS, name string, limit int64) ([]byte, error) {
 // scriptOf checks what an agent says of itself against its script.
 func (v *validator) scriptOf(at string, entry *Agent, script *scripted.Script) {
 	answered := map[schemas.TaskKind]bool{}
+	acts := func(answer *scripted.Answer) {
+		if answer.Acts && entry.SideEffects == "" {
+			v.problem(at, "%s of its script acts: write side_effects: external", answer.Place)
+		}
+	}
 	for i := range script.Cases {
 		answered[cmp.Or(script.Cases[i].Kind, schemas.KindWork)] = true
-		if script.Cases[i].Acts && entry.SideEffects == "" {
-			v.problem(at, "%s of its script acts: write side_effects: external", script.Cases[i].Place)
-		}
+		acts(&script.Cases[i].Answer)
+	}
+	if script.Otherwise != nil {
+		acts(script.Otherwise)
 	}
 	for i, kind := range entry.Kinds {
 		if !answered[kind] && script.Otherwise == nil {
