@@ -20,7 +20,8 @@ type Script struct {
 
 // A Case is an answer and what it is for: all of its conditions have to hold.
 type Case struct {
-	// Words reports whether it is for a person's words; nil takes any.
+	// Words reports whether it is for the words of a task, or for those of a person when a plan is asked
+	// for; nil takes any.
 	Words func(words string) bool
 	// Kind is that of the requests; empty is work.
 	Kind schemas.TaskKind
@@ -74,11 +75,19 @@ func (c *Case) fits(request *agent.Request) bool {
 	told := &request.Task().Context
 	return cmp.Or(c.Kind, schemas.KindWork) == cmp.Or(told.Kind, schemas.KindWork) &&
 		(c.Attempt == 0 || c.Attempt == request.Attempt) &&
-		(c.Words == nil || c.Words(wordsOf(request))) &&
+		(c.Words == nil || c.Words(askedFor(request))) &&
 		(len(c.Arguments) == 0 || hasMembers(told.Arguments, c.Arguments))
 }
 
-// wordsOf are a person's words, or the task's description when there are none.
+// askedFor are the words of a task, which are what routers read, too. A plan is asked for in a person's words.
+func askedFor(request *agent.Request) string {
+	if request.Task().Context.Kind == schemas.KindPlan {
+		return wordsOf(request)
+	}
+	return cmp.Or(request.Task().Description, request.Task().Context.Request)
+}
+
+// wordsOf are a person's words, or the task's when there are none.
 func wordsOf(request *agent.Request) string {
 	return cmp.Or(request.Task().Context.Request, request.Task().Description)
 }

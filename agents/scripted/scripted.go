@@ -19,7 +19,7 @@ import (
 const (
 	progressSteps    = 20                     // of a delay
 	progressInterval = 250 * time.Millisecond // between two steps at least
-	maxQuoted        = 200                    // characters of a person's words in a failure
+	maxQuoted        = 200                    // characters of the words in a failure
 )
 
 // A Config is a script and what the registry is told of its agent.
@@ -72,7 +72,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	answer := a.config.Script.answer(request)
 	if answer == nil {
 		return agent.Outcome{}, &agent.Failure{
-			Message: a.words.Say(language, "nothing", "{words}", quoted(wordsOf(request))), Permanent: true,
+			Message: a.words.Say(language, "nothing", "{words}", quoted(askedFor(request))), Permanent: true,
 			Err: errors.New("no case of the script fits, and it has no otherwise"),
 		}
 	}
@@ -151,7 +151,7 @@ func wait(ctx context.Context, delay time.Duration, report agent.Report) error {
 	}
 }
 
-// quoted is the beginning of a person's words.
+// quoted is the beginning of words.
 func quoted(words string) string {
 	if characters := []rune(words); len(characters) > maxQuoted {
 		return string(characters[:maxQuoted]) + "…"

@@ -38,7 +38,7 @@ func open(t *testing.T, script *scripted.Script) *scripted.Agent {
 
 func asked(words string, change func(*agent.Request)) *agent.Request {
 	request := &agent.Request{Attempt: 1, ExecutionRequest: schemas.ExecutionRequest{
-		Payload: schemas.RequestPayload{Tasks: []schemas.Task{{Description: "a step", Context: schemas.TaskContext{Request: words}}}},
+		Payload: schemas.RequestPayload{Tasks: []schemas.Task{{Description: words, Context: schemas.TaskContext{Request: words}}}},
 	}}
 	if change != nil {
 		change(request)
@@ -68,6 +68,7 @@ func TestFirstThatFits(t *testing.T) {
 		{Words: contains("green tea"), Answer: says(t, "never reached")},
 		{Arguments: jsontext.Value(`{"a":1,"b":{"c":[true],"d":"x"}}`), Answer: says(t, "arguments")},
 		{Words: contains("step"), Answer: says(t, "a step")},
+		{Kind: schemas.KindPlan, Words: contains("cake"), Answer: says(t, "cake first")},
 		{Kind: schemas.KindPlan, Answer: says(t, "a plan")},
 	}})
 	for name, test := range map[string]struct {
@@ -77,8 +78,10 @@ func TestFirstThatFits(t *testing.T) {
 		"words":              {asked("green tea", nil), "tea"},
 		"attempt":            {asked("tea", func(r *agent.Request) { r.Attempt = 2 }), "tea, at last"},
 		"another attempt":    {asked("tea", func(r *agent.Request) { r.Attempt = 3 }), "tea"},
-		"no words":           {asked("", nil), "a step"},
-		"kind":               {asked("tea", func(r *agent.Request) { r.Task().Context.Kind = schemas.KindPlan }), "a plan"},
+		"a task of its own":  {asked("tea", func(r *agent.Request) { r.Task().Description = "a step" }), "a step"},
+		"no task":            {asked("tea", func(r *agent.Request) { r.Task().Description = "" }), "tea"},
+		"plan of words":      {asked("cake", plans), "cake first"},
+		"kind":               {asked("tea", plans), "a plan"},
 		"a kind without any": {asked("tea", func(r *agent.Request) { r.Task().Context.Kind = schemas.KindRoute }), "otherwise"},
 		"work by its name":   {asked("tea", func(r *agent.Request) { r.Task().Context.Kind = schemas.KindWork }), "tea"},
 		"arguments":          {asked("x", arguments(`{"more":0,"b":{"d":"x","c":[true]},"a":1.0}`)), "arguments"},
@@ -95,6 +98,10 @@ func TestFirstThatFits(t *testing.T) {
 	}
 }
 
+func plans(r *agent.Request) {
+	r.Task().Context.Kind, r.Task().Description = schemas.KindPlan, "Divide the request into tasks."
+}
+
 func arguments(object string) func(*agent.Request) {
 	return func(r *agent.Request) { r.Task().Context.Arguments = jsontext.Value(object) }
 }
@@ -105,7 +112,7 @@ func TestNothingFits(t *testing.T) {
 	tested := open(t, &scripted.Script{Cases: []scripted.Case{{Words: contains("tea"), Answer: says(t, "tea")}}})
 	for words, want := range map[string]string{
 		"coffee":                  "The script has nothing for: coffee",
-		"":                        "The script has nothing for: a step",
+		"":                        "The script has nothing for: ",
 		strings.Repeat("ä", 1000): "The script has nothing for: " + strings.Repeat("ä", 200) + "…",
 	} {
 		_, err := tested.Handle(t.Context(), asked(words, nil), silent)

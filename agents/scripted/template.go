@@ -24,7 +24,7 @@ type Template struct{ parsed *template.Template }
 
 // Names are those by which a template reads a request, as in {{.words}}.
 func Names() []string {
-	return []string{"words", "arguments", "inputs", "entities", "message", "attachments", "language", "attempt"}
+	return []string{"words", "task", "arguments", "inputs", "entities", "message", "attachments", "language", "attempt"}
 }
 
 // ParseTemplate reads a template. It fails on one that cannot be read, and on a name that a request
@@ -66,7 +66,7 @@ func readable(request *agent.Request) (map[string]any, error) {
 		files[i] = told.Attachments[i].Name
 	}
 	body, err := schemas.Marshal(map[string]any{
-		"words": wordsOf(request), "arguments": told.Arguments, "inputs": told.Inputs, "entities": told.Entities, "message": told.Message,
+		"words": wordsOf(request), "task": request.Task().Description, "arguments": told.Arguments, "inputs": told.Inputs, "entities": told.Entities, "message": told.Message,
 		"attachments": files, "language": told.Language(), "attempt": request.Attempt,
 	})
 	if err != nil {

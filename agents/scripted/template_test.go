@@ -22,7 +22,7 @@ func filled(t *testing.T, text string, request *agent.Request) (string, error) {
 
 func rich() *agent.Request {
 	return asked("two teas, {{.words}}", func(r *agent.Request) {
-		r.Attempt = 2
+		r.Attempt, r.Task().Description = 2, "a step"
 		r.Task().Context.Arguments = jsontext.Value(`{"count":2,"what":{"tea":"green"}}`)
 		r.Task().Context.Inputs = map[string]schemas.TaskInput{"t1": {Result: schemas.Result{Text: "hot", Data: jsontext.Value(`[1,2]`)}, Status: schemas.StatusPartial}}
 		r.Task().Context.Entities = map[string]string{"table": "7"}
@@ -44,7 +44,8 @@ func TestTemplates(t *testing.T) {
 		"{{with .arguments}}{{.count}} {{$.attempt}}{{end}} {{.language}}":                   "2 2 en",
 		"{{if eq .arguments.count 2.0}}a pair{{else}}{{.words}}{{end}}":                      "a pair",
 		"{{range .attachments}}{{.}}{{else}}{{.words}}{{end}} of {{(index .attachments 0)}}": "a.pdfb.png of a.pdf",
-		"line\n\n": "line",
+		"{{.task}}: {{.words}}": "a step: two teas, {{.words}}",
+		"line\n\n":              "line",
 	} {
 		if got, err := filled(t, text, rich()); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
