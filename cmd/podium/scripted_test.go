@@ -90,6 +90,44 @@ func TestScriptedExample(t *testing.T) {
 	i.verify()
 }
 
+// troublesConfig has agents whose scripts are trouble.
+const troublesConfig = `
+agents:
+  garbage: {kind: scripted, script: garbage.yaml, output_schema: {type: object, required: [total]}}
+  slow: {kind: scripted, script: slow.yaml}
+  letters: {kind: scripted, script: letters.yaml, side_effects: external}
+profiles:
+  desk:
+    agents: [garbage, {name: slow, work: 1s}, {name: letters, on_unknown: ask}]
+    routers: [{kind: keywords, groups: [{agent: garbage, keywords: [garbage]}, {agent: slow, keywords: [slow]}]}, {kind: default, agent: letters}]
+    retry: {attempts: 2, wait: 50ms}
+`
+
+// TestScriptedTroubles: garbage is refused by the agent's own schema, a delay beyond the deadline is an agent that
+// hangs, and of an effect that nobody knows of a person is asked.
+func TestScriptedTroubles(t *testing.T) {
+	t.Parallel()
+	i := install(t, troublesConfig)
+	i.write("garbage.yaml", "cases:\n  - {attempt: 1, data: {sum: 7}}\n  - {text: Seven., data: {total: 7}}\n")
+	i.write("slow.yaml", "cases:\n  - {attempt: 1, delay: 1h}\n  - {text: Here I am.}\n")
+	i.write("letters.yaml", "cases:\n  - {acts: true, fail: unknown, text: The post office is on fire.}\n")
+	i.up()
+	run, answer := i.answered("garbage, please")
+	if answer != "Seven." || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure().Cause != schemas.FailureInvalidResult || !strings.Contains(run.Tasks[0].Failure().Detail, "total") {
+		t.Errorf("garbage is answered %q after %+v", answer, run.Tasks[0].Failure())
+	}
+	run, answer = i.answered("slow, please")
+	if answer != "Here I am." || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure().Cause != schemas.FailureTimeout {
+		t.Errorf("what hangs is answered %q after %+v", answer, run.Tasks[0].Failure())
+	}
+	run, _ = i.asksInVain("A letter, please")
+	if run.Tasks[0].Attempt != 1 || run.Tasks[0].Permit == "" || run.Tasks[0].Failure().Cause != schemas.FailureUnknownEffect || !strings.Contains(run.Tasks[0].Failure().Detail, "The post office is on fire.") {
+		t.Errorf("what nobody knows of ends %s (%s): %+v", run.Status, run.Reason, run.Tasks[0])
+	}
+	i.stop()
+	i.verify()
+}
+
 // TestCheckScripts: mistakes in scripts are named with those of the configuration's other files, each with its
 // place.
 func TestCheckScripts(t *testing.T) {

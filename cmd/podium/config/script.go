@@ -21,7 +21,7 @@ type Case struct {
 	Attempt   int              `yaml:"attempt" min:"1" max:"20" doc:"The attempt that it is for: 1 is the first. Absent: any."`
 
 	Text              string                 `yaml:"text" doc:"Words for a person: a template (Go text/template) in which {{.words}} (of the person), {{.task}} (what it asks for), {{.arguments}}, {{.inputs}}, {{.entities}}, {{.message}}, {{.attachments}} (names), {{.language}} and {{.attempt}} stand for what the request says. With fail: why."`
-	Data              jsontext.Value         `yaml:"data" doc:"Data for a program. What breaks the output_schema of the agent is sent, and refused, as that of any agent."`
+	Data              jsontext.Value         `yaml:"data" doc:"Data for a program. What breaks the output_schema of the agent makes a failed attempt, as with every agent."`
 	MediaType         string                 `yaml:"media_type" doc:"Media type of text. Default: text/plain."`
 	Status            schemas.ResponseStatus `yaml:"status" enum:"completed partial failed blocked" default:"completed" doc:"How far it is. partial needs text, data or deliverables; failed needs issues; blocked needs needs, issues or an operation."`
 	Needs             []CaseNeed             `yaml:"needs" min:"1" doc:"What is lacking, with status: blocked."`
