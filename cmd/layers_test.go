@@ -119,6 +119,7 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/*/*", []string{"*"}},
@@ -255,6 +256,7 @@ func TestLayerTable(t *testing.T) {
 		{"supervisor/plan", "bus", false},
 		{"supervisor/route", "supervisor/plan", false},
 		{"cmd/podium", "supervisor", true},
+		{"cmd/podium/egress", "bus", false},
 	} {
 		imports, ok := layerOf(c.from)
 		if !ok || permitted(c.from, c.to, imports) != c.want {

@@ -13,11 +13,13 @@ type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
 	// as it was: see Edition1. Configuration gives a profile the newest.
-	Edition    int              `json:"edition,omitzero"`
-	Language   string           `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
-	Agents     []AgentUse       `json:"agents"`   // the closed set that may be dispatched to
-	Routers    []Router         `json:"routers"`  // asked in order; the first that decides wins
-	Complexity *ComplexityRules `json:"complexity,omitzero"`
+	Edition  int    `json:"edition,omitzero"`
+	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
+	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
+	CheckLanguage bool             `json:"check_language,omitzero"`
+	Agents        []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
+	Routers       []Router         `json:"routers"` // asked in order; the first that decides wins
+	Complexity    *ComplexityRules `json:"complexity,omitzero"`
 	// Planner says where plans come from. Absent: rules when there is a
 	// complexity check and the execution is a sequence, else none.
 	Planner      *Planner           `json:"planner,omitzero"`

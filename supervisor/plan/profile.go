@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -305,26 +304,6 @@ func (p *Profile) language(tag string) *schemas.Language {
 	return &p.Languages[0]
 }
 
-// LanguageFor returns the language of the answer to a text: the profile's, else
-// what the writer says, else the one most of whose markers stand in the text,
-// else the profile's first.
-func (p *Profile) LanguageFor(text, said string) string {
-	if p.Language != schemas.LanguageOfWriter {
-		return p.Language
-	}
-	if primary, _, _ := strings.Cut(strings.ToLower(said), "-"); primary != "" && p.language(primary).Tag == primary {
-		return primary
-	}
-	words := strings.FieldsFunc(strings.ToLower(truncate(text, languageSample)), func(c rune) bool { return !unicode.IsLetter(c) })
-	best, most := p.Languages[0].Tag, 0
-	for i := range p.Languages {
-		if n := count(words, p.Languages[i].Markers); n > most {
-			best, most = p.Languages[i].Tag, n
-		}
-	}
-	return best
-}
-
 // EntitiesIn returns what a session is about after a text, given what it was
 // about before; the text may name something else (G-29). What another supervisor
 // has handed on stays, though the profile does not know it (G-30).
@@ -347,8 +326,6 @@ func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]s
 }
 
 const (
-	// languageSample is how many bytes of a text are looked at for its language.
-	languageSample = 2 << 10
 	// maxEntities bounds the entities that are handed on, maxEntity the bytes of
 	// one's name and value.
 	maxEntities = 32
@@ -363,16 +340,6 @@ func truncate(text string, n int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:n], "")
-}
-
-func count(words, markers []string) int {
-	n := 0
-	for _, word := range words {
-		if slices.Contains(markers, word) {
-			n++
-		}
-	}
-	return n
 }
 
 // checkSchema holds a value to a schema; nothing at all counts as null.

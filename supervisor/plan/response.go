@@ -100,6 +100,12 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 			return
 		}
 	}
+	if fault := d.languageFault(task, answer.WholeResult); fault != "" {
+		failed := answer.failed(schemas.FailureInvalidResult)
+		failed.Detail = fault
+		d.failWith(task, failed)
+		return
+	}
 	d.flagMismatches(task, answer.WholeResult)
 	d.completed(task, answer)
 	d.advance()

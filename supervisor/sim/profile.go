@@ -47,7 +47,7 @@ const shelves = 512
 const kindsStream = 1
 
 // editionsStream is one for the editions of profiles, for the same reason.
-const editionsStream = 2
+const editionsStream = 4
 
 // NewLibrary returns a library. It may be used by several goroutines.
 func NewLibrary() *Library {

@@ -22,19 +22,20 @@ func (c *Config) Profile(name string) schemas.Profile {
 		return schemas.Profile{}
 	}
 	profile := schemas.Profile{
-		Name:         name,
-		Edition:      schemas.Edition1,
-		Language:     source.Language,
-		Agents:       c.uses(&source),
-		Planner:      source.Planner.build(),
-		Execution:    schemas.Execution(source.Execution),
-		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
-		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
-		Deadlines:    schemas.Deadlines(source.Deadlines),
-		Conversation: source.Conversation.build(),
-		Context:      source.Context.build(),
-		Routers:      each(source.Routers, (*Router).build),
-		Languages:    Languages(),
+		Name:          name,
+		Edition:       schemas.Edition1,
+		Language:      source.Language,
+		CheckLanguage: source.CheckLanguage,
+		Agents:        c.uses(&source),
+		Planner:       source.Planner.build(),
+		Execution:     schemas.Execution(source.Execution),
+		Retry:         schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
+		Delivery:      schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
+		Deadlines:     schemas.Deadlines(source.Deadlines),
+		Conversation:  source.Conversation.build(),
+		Context:       source.Context.build(),
+		Routers:       each(source.Routers, (*Router).build),
+		Languages:     Languages(),
 	}
 	if source.Complexity != nil {
 		profile.Complexity = &schemas.ComplexityRules{
