@@ -14,10 +14,9 @@ import (
 	"podium/agents/scripted"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
+	"podium/cmd/podium/egress"
 	"podium/ingest/mime/text"
 	"podium/schemas"
-
-	"podium/cmd/podium/egress"
 )
 
 // A Config is one podium.yaml.
