@@ -14,23 +14,33 @@ type schemaCommand struct {
 }
 
 func (schemaCommand) Help() string {
-	return `Prints the JSON Schemas of every message and of the configuration.
+	return `Prints the JSON Schemas of every message, of the configuration and of scripts.
 
   podium schema
   podium schema execution_response
   podium schema config > podium.schema.json     # for your editor`
 }
 
-const configSchema = "config"
+// The schemas of what people write.
+const (
+	configSchema = "config"
+	scriptSchema = "script"
+)
 
 func (c *schemaCommand) Run(env *environment) error {
-	names := append(schemas.Names(), configSchema)
+	names := append(schemas.Names(), configSchema, scriptSchema)
 	slices.Sort(names)
 	if c.Name == "" {
 		return env.answer(names, "%s\n", strings.Join(names, "\n"))
 	}
-	body, err := config.Schema(), error(nil)
-	if c.Name != configSchema {
+	var body []byte
+	var err error
+	switch c.Name {
+	case configSchema:
+		body = config.Schema()
+	case scriptSchema:
+		body = config.ScriptSchema()
+	default:
 		body, err = schemas.Schema(c.Name)
 	}
 	if err != nil {

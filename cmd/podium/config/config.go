@@ -11,7 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/agents/scripted"
 	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/egress"
 	"podium/ingest/mime/text"
 	"podium/schemas"
@@ -87,6 +89,7 @@ const (
 	KindExec       AgentKind = "exec"       // a program: the request on stdin, the answer on stdout
 	KindHTTP       AgentKind = "http"       // an HTTP endpoint: the request is posted, the response is the answer
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
+	KindScripted   AgentKind = "scripted"   // its answers stand in a file
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
 	KindChat       AgentKind = "chat"       // delivers answers to a channel
@@ -94,9 +97,9 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http external supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. external: it runs elsewhere and joins by NATS. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http external scripted supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
-	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec, http and external: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
+	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
 	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
@@ -106,12 +109,16 @@ type Agent struct {
 	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http: where its calls may lead, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Default: the host of its url."`
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
+	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
 	Render       string             `yaml:"render" doc:"How data without text is told to people: a template (Go text/template) over the data, such as '{{.total}} EUR'. Default: line by line."`
+
+	// Answers are what Load has read in the script; nil of any other kind.
+	Answers *scripted.Script `yaml:"-"`
 }
 
 // A Capability is how well an agent can do what certain words ask for (P-06).
@@ -149,8 +156,9 @@ func Load(path string) (*Config, error) {
 	if config.Directory, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the directory of the configuration: %w", err)
 	}
-	if err := config.readLanguages(filepath.Dir(path)); err != nil {
-		return nil, err
+	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)))
+	if len(faults) > 0 {
+		return nil, faults
 	}
 	return config, nil
 }

@@ -200,7 +200,7 @@ func TestReadme(t *testing.T) {
 	if _, err := plan.Compile(config.Profile("desk")); err != nil {
 		t.Error(err)
 	}
-	if err := compileSchema(t).Validate(generic(t, []byte(example))); err != nil {
+	if err := compileSchema(t, Schema()).Validate(generic(t, []byte(example))); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,10 +55,13 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	for _, file := range append(files, root+"/README.md") {
 		for number, example := range examplesIn(t, file) {
 			name := fmt.Sprintf("%s, example %d", filepath.Base(file), number+1)
-			if _, err = parse([]byte(around(example)), name, documented); err != nil {
+			if tried++; strings.HasPrefix(example, "cases:") {
+				if _, err = readScript([]byte(example), name, documented, os.DirFS("testdata")); err != nil {
+					t.Errorf("%v\n%s", err, example)
+				}
+			} else if _, err = parse([]byte(around(example)), name, documented); err != nil {
 				t.Errorf("%v\n%s", err, example)
 			}
-			tried++
 		}
 	}
 	if tried < 9 {

@@ -132,6 +132,14 @@ func reference(t *testing.T) []byte {
 		"`*termin` its end, `*lager*` any part of it, and `/rechnung \\d+/` a regular expression (RE2). The long form says more:\n" +
 		"`{word: termin, mode: suffix, except: [untermin]}`.\n")
 	w.table("", reflect.TypeFor[Keyword]())
+	body, err := os.ReadFile(filepath.Join("testdata", "reference", "script.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.WriteString("\n## Scripts\n\nThe file of an agent of kind `scripted`: what it answers to what. `podium schema script` prints its schema for an editor, `podium check` names its mistakes. Put texts\n" +
+		"with `{{…}}` into quotes. An agent that says garbage is one whose `data` breaks its `output_schema`, or is no plan; one that hangs has a `delay` longer than its deadline.\n" +
+		"[An example](../deploy/examples/scripted/podium.yaml) has a planner and two agents.\n\n```yaml\n" + string(body) + "```\n")
+	w.section("script", reflect.TypeFor[Script](), "")
 	w.WriteString("\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
 	for _, f := range sections {
 		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.Key })
@@ -151,7 +159,7 @@ func (w *referenceWriter) section(path string, of reflect.Type, about string) {
 	}
 	w.table(path, of)
 	for _, f := range strictyaml.Fields(of) {
-		if inner, at := nested(path, f); inner != nil && inner != reflect.TypeFor[Keyword]() {
+		if inner, at := nested(path, f); inner != nil && inner != reflect.TypeFor[Keyword]() && f.Kind != reflect.TypeFor[*Case]() {
 			w.section(at, inner, f.Tag.Get("doc"))
 		}
 	}
@@ -217,6 +225,8 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 		return "text, or a list of texts"
 	case reflect.TypeFor[Keyword]():
 		return "[keyword](#keywords)"
+	case reflect.TypeFor[*Case]():
+		return "[section](#scriptcases)"
 	}
 	low, hasLow := strictyaml.Bound(tag, "min")
 	high, hasHigh := strictyaml.Bound(tag, "max")

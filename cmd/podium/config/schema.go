@@ -29,11 +29,16 @@ type object = map[string]any
 
 // Schema returns the JSON Schema (draft 2020-12) of podium.yaml for editors. It
 // refuses what the reader refuses, but for references between sections.
-func Schema() []byte {
+func Schema() []byte { return schemaOf(reflect.TypeFor[Config](), "podium.yaml") }
+
+// ScriptSchema returns likewise the JSON Schema of the script of an agent.
+func ScriptSchema() []byte { return schemaOf(reflect.TypeFor[Script](), "script") }
+
+func schemaOf(file reflect.Type, title string) []byte {
 	w := &schemaWriter{definitions: object{}}
-	schema := w.section(reflect.TypeFor[Config]())
+	schema := w.section(file)
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	schema["title"] = "podium.yaml"
+	schema["title"] = title
 	schema["$defs"] = w.definitions
 	body, err := json.Marshal(schema, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
 
@@ -36,23 +38,24 @@ func compareFile(t *testing.T, path string, want []byte) {
 	}
 }
 
-// TestSchemaFile keeps the file that editors read up to date.
+// TestSchemaFile keeps the files that editors read up to date.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	compareFile(t, "podium.schema.json", Schema())
+	compareFile(t, "script.schema.json", ScriptSchema())
 }
 
-func compileSchema(t *testing.T) *jsonschema.Schema {
+func compileSchema(t *testing.T, schema []byte) *jsonschema.Schema {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("podium.schema.json", document); err != nil {
+	if err := compiler.AddResource("schema.json", document); err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := compiler.Compile("podium.schema.json")
+	compiled, err := compiler.Compile("schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +67,39 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 // refuses; what the schema refuses, the reader refuses.
 func TestSchemaAgreesWithReader(t *testing.T) {
 	t.Parallel()
-	schema := compileSchema(t)
-	for _, name := range []string{"full.yaml", "least.yaml"} {
-		if verdict := schema.Validate(load(t, name)); verdict != nil {
-			t.Errorf("%s: %v", name, verdict)
-		}
+	schema := compileSchema(t, Schema())
+	if verdict := schema.Validate(load(t, "least.yaml")); verdict != nil {
+		t.Errorf("least.yaml: %v", verdict)
+	}
+	agreement(t, schema, load(t, "full.yaml"), 500, func(body []byte) error {
+		_, err := decode(body, "podium.yaml", lookup)
+		return err
+	}, func(body []byte) error {
+		_, err := parse(body, "podium.yaml", lookup)
+		return err
+	})
+}
+
+// TestScriptSchemaAgreesWithReader does the same to a script.
+func TestScriptSchemaAgreesWithReader(t *testing.T) {
+	t.Parallel()
+	agreement(t, compileSchema(t, ScriptSchema()), load(t, "script.yaml"), 300, func(body []byte) error {
+		_, err := strictyaml.Decode(body, "script.yaml", lookup, new(Script))
+		return err
+	}, func(body []byte) error {
+		_, err := readScript(body, "script.yaml", lookup, os.DirFS("testdata"))
+		return err
+	})
+}
+
+// agreement asks the schema and the reader about every variant of a document; at least so many have to be refused.
+func agreement(t *testing.T, schema *jsonschema.Schema, document any, least int, structure, whole func(body []byte) error) {
+	t.Helper()
+	if verdict := schema.Validate(document); verdict != nil {
+		t.Errorf("as it is: %v", verdict)
 	}
 	spoiled := 0
-	for _, variant := range spoil(load(t, "full.yaml")) {
+	for _, variant := range spoil(document) {
 		body, err := json.Marshal(variant.document) // which is YAML, and read and written several times as fast
 		if err != nil {
 			t.Fatal(err)
@@ -81,46 +109,46 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		verdict := schema.Validate(document)
-		_, structure := decode(body, "podium.yaml", lookup)
-		if structure != nil && verdict == nil {
-			t.Errorf("%s: the schema accepts what the reader refuses: %v", variant.name, structure)
+		refused := structure(body)
+		if refused != nil && verdict == nil {
+			t.Errorf("%s: the schema accepts what the reader refuses: %v", variant.name, refused)
 		}
-		if verdict != nil && structure == nil { // else the whole is refused with it
-			if _, whole := parse(body, "podium.yaml", lookup); whole == nil {
-				t.Errorf("%s: the reader accepts what the schema refuses: %v", variant.name, verdict)
-			}
+		if verdict != nil && refused == nil && whole(body) == nil { // else the whole is refused with it
+			t.Errorf("%s: the reader accepts what the schema refuses: %v", variant.name, verdict)
 		}
 		if verdict != nil {
 			spoiled++
 		}
 	}
-	if spoiled < 500 {
+	if spoiled < least {
 		t.Errorf("only %d variants were refused", spoiled)
 	}
 }
 
-// TestFullFileIsFull keeps the file behind the test above complete.
-func TestFullFileIsFull(t *testing.T) {
+// TestFullFilesAreFull keeps the files behind the tests above complete.
+func TestFullFilesAreFull(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("testdata/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := decode(body, "full.yaml", lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var written []string
-	for path := range config.places {
-		written = append(written, path)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range keysOf(document) {
-		if !slices.ContainsFunc(written, func(path string) bool { return path == key || strings.HasSuffix(path, "."+key) }) {
-			t.Errorf("testdata/full.yaml does not use the key %q", key)
+	for name, file := range map[string]struct {
+		schema []byte
+		into   any
+	}{"full.yaml": {Schema(), new(Config)}, "script.yaml": {ScriptSchema(), new(Script)}} {
+		body, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, err := strictyaml.Decode(body, name, lookup, file.into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := slices.Collect(maps.Keys(places))
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(file.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keysOf(document) {
+			if !slices.ContainsFunc(written, func(path string) bool { return path == key || strings.HasSuffix(path, "."+key) }) {
+				t.Errorf("testdata/%s does not use the key %q", name, key)
+			}
 		}
 	}
 }

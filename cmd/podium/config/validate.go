@@ -163,8 +163,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
+		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
@@ -184,6 +185,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if slices.ContainsFunc(capability.Words, func(word Keyword) bool { return word.Shared }) {
 			v.problem(at, "shared means nothing here: of several capabilities the highest counts")
 		}
+	}
+	if agent.Kind == KindScripted && agent.Script == "" {
+		v.problem(path, "an agent of kind scripted needs a script")
 	}
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
@@ -210,7 +214,7 @@ func list[T ~string](words []T, separator string) string {
 }
 
 // answering are the kinds of agent that may answer more than work.
-func answering() []AgentKind { return []AgentKind{KindExec, KindHTTP, KindExternal} }
+func answering() []AgentKind { return []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted} }
 
 const onlyWork = "agents of kind %s do work and nothing else"
 

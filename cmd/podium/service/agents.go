@@ -18,6 +18,7 @@ import (
 	"podium/agents/echo"
 	"podium/agents/exec"
 	agenthttp "podium/agents/http"
+	"podium/agents/scripted"
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/cmd/podium/config"
@@ -49,6 +50,11 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
 			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Files: filepath.Join(settings.Ledger.Data, "requests"),
+		})
+	case config.KindScripted:
+		return scripted.New(scripted.Config{
+			Script: agent.Answers, Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
+			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
 		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil)

@@ -1,0 +1,8 @@
+package scripted
+
+import _ "embed"
+
+// wordsFile holds the sentences for people.
+//
+//go:embed words.json
+var wordsFile []byte
