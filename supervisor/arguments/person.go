@@ -1,0 +1,157 @@
+package arguments
+
+import (
+	"slices"
+	"strings"
+)
+
+// findNames finds persons: behind a title or the words of an introduction, and in two capitalized words
+// behind one of the words that a rule lists. Who signs is a person of whom nothing else is said.
+func (r *reader) findNames(after []string) []found {
+	var all []found
+	for i := 0; i < len(r.tokens) && len(all) < mostFound; {
+		f, ok := r.nameAt(i, after)
+		if !ok {
+			i++
+			continue
+		}
+		all = append(all, f)
+		i = f.to
+	}
+	return all
+}
+
+func (r *reader) nameAt(i int, after []string) (found, bool) {
+	start, titled := r.titles(i)
+	if titled {
+		f, ok := r.nameFrom(start, 1)
+		f.from = i
+		// Whoever is greeted is not spoken of.
+		return f, ok && !r.word(i-1, r.Salutations) && !r.word(i-1, r.Degrees)
+	}
+	if r.introductions.before(r.tokens, i) > 0 || r.mark(i-1, ":") && r.introductions.before(r.tokens, i-1) > 0 {
+		return r.nameFrom(i, 1)
+	}
+	if has(after, r.at(i-1).fold) || r.mark(i-1, ":") && has(after, r.at(i-2).fold) {
+		return r.nameFrom(i, 2)
+	}
+	return found{}, false
+}
+
+// titles skips titles and degrees.
+func (r *reader) titles(i int) (int, bool) {
+	at := i
+	for at < len(r.tokens) && (r.word(at, r.Titles) || r.word(at, r.Degrees)) && (at == i || !r.at(at).newline) {
+		at++
+		if r.mark(at, ".") && r.at(at).joined {
+			at++
+		}
+	}
+	return at, at > i
+}
+
+// nameFrom reads a name of at least so many words: capitalized ones, with particles between them, or a
+// surname, a comma and a first name.
+func (r *reader) nameFrom(i, fewest int) (found, bool) {
+	i, _ = r.titles(i)
+	const most = 4
+	var parts []string
+	end := i
+	for at := i; at < len(r.tokens) && len(parts) < most; {
+		t := r.at(at)
+		if t.kind != tokenWord || t.newline && at > i {
+			break
+		}
+		if has(r.Particles, t.fold) && r.at(at+1).kind == tokenWord && (isCapital(r.written(at+1, at+2)) || has(r.Particles, r.at(at+1).fold)) && !isCapital(r.written(at, at+1)) {
+			parts = append(parts, r.written(at, at+1))
+			at++
+			continue
+		}
+		if !isCapital(r.written(at, at+1)) || r.notNames[t.fold] {
+			break
+		}
+		to := at + 1
+		for r.mark(to, "-") && r.at(to).joined && r.at(to+1).joined && r.at(to+1).kind == tokenWord {
+			to += 2
+		}
+		parts = append(parts, r.written(at, to))
+		at, end = to, to
+	}
+	for len(parts) > 0 && has(r.Particles, r.fold(parts[len(parts)-1])) {
+		parts = parts[:len(parts)-1]
+	}
+	name := strings.Join(parts, " ")
+	if len(parts) == 1 && r.mark(end, ",") && !r.at(end+1).newline {
+		first := r.at(end + 1)
+		if first.kind == tokenWord && isCapital(r.written(end+1, end+2)) && !r.notNames[first.fold] && r.endsName(end+2) {
+			name, end = r.written(end+1, end+2)+" "+name, end+2
+			parts = append(parts, "")
+		}
+	}
+	if len(parts) < fewest {
+		return found{}, false
+	}
+	return found{from: i, to: end, readings: []string{name}, short: -1}, true
+}
+
+// endsName says whether a name may end there.
+func (r *reader) endsName(i int) bool {
+	t := r.at(i)
+	return i >= len(r.tokens) || t.newline || t.kind == tokenMark || t.kind == tokenNumber || !isCapital(r.written(i, i+1)) || r.notNames[t.fold]
+}
+
+// signature is the name of who has written: the line behind a closing, or the last line behind an empty one.
+func (r *reader) signature() (string, bool) {
+	for i := len(r.tokens) - 1; i >= 0; i-- {
+		if !r.tokens[i].newline {
+			continue
+		}
+		closing := r.closings.at(r.tokens, i)
+		for closing > 0 && (r.mark(i+closing, ",") || r.mark(i+closing, "!") || r.mark(i+closing, ".")) {
+			closing++
+		}
+		if closing == 0 || i+closing >= len(r.tokens) || r.closings.at(r.tokens, i+closing) > 0 {
+			continue
+		}
+		f, ok := r.nameFrom(i+closing, 1)
+		if !ok || f.to < len(r.tokens) && !r.at(f.to).newline && !r.mark(f.to, ",") && !r.mark(f.to, "(") {
+			return "", false
+		}
+		return f.readings[0], true
+	}
+	return "", false
+}
+
+// plainName is a name without titles, the surname last.
+func (r *reader) plainName(text string) string {
+	tokens := tokenize(text, r.fold)
+	of := reader{lexicon: r.lexicon, text: text, tokens: tokens, fold: r.fold}
+	start, _ := of.titles(0)
+	if start >= len(tokens) {
+		return strings.TrimSpace(text)
+	}
+	end := len(tokens)
+	for end > start && tokens[end-1].kind == tokenMark {
+		end--
+	}
+	name := of.written(start, end)
+	if surname, first, both := strings.Cut(name, ","); both && !strings.Contains(first, ",") && strings.TrimSpace(first) != "" {
+		name = strings.TrimSpace(first) + " " + strings.TrimSpace(surname)
+	}
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// mergeNames leaves out names that are a part of a longer one: Müller beside Eva Müller.
+func mergeNames(names []string, fold func(string) string) []string {
+	var kept []string
+	for i, name := range names {
+		part := slices.ContainsFunc(names, func(other string) bool {
+			return len(other) > len(name) && strings.HasSuffix(fold(other), " "+fold(name))
+		})
+		same := slices.ContainsFunc(names[:i], func(other string) bool { return fold(other) == fold(name) })
+		if !part && !same {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
