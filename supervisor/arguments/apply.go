@@ -3,8 +3,6 @@ package arguments
 import (
 	"slices"
 	"strings"
-
-	"podium/supervisor/route"
 )
 
 // applies says whether the conditions of a rule hold.
@@ -16,10 +14,10 @@ func (s *filling) applies(r *rule) bool {
 			return false
 		}
 	}
-	if r.when != nil && len(s.places(r.when)) == 0 {
+	if r.Received && s.given.Message.From == "" || r.when != nil && len(s.places(r.when)) == 0 {
 		return false
 	}
-	return r.unless == nil || !r.unless.Hit(s.text.text)
+	return r.unless == nil || len(r.unless.list.Places(s.text.text)) == 0
 }
 
 // apply takes what a rule finds. Several things found are asked about.
@@ -88,62 +86,6 @@ func (s *filling) choose(r *rule) []string {
 		return strong
 	}
 	return weak
-}
-
-// places are where keywords count: outside of negations, and not inside of a longer keyword.
-func (s *filling) places(keywords *route.Keywords) []route.Place {
-	found := keywords.Places(s.text.text)
-	var kept []route.Place
-	reach := route.Place{}
-	for _, place := range found {
-		if s.negated(place) {
-			continue
-		}
-		// Sorted by their beginning: one that was kept before may hold this one, or be held by it.
-		for len(kept) > 0 && kept[len(kept)-1].Start == place.Start && kept[len(kept)-1].End < place.End {
-			kept = kept[:len(kept)-1]
-		}
-		if place.Start >= reach.Start && place.End <= reach.End && place.End-place.Start < reach.End-reach.Start {
-			continue
-		}
-		if place.End > reach.End {
-			reach = place
-		}
-		kept = append(kept, place)
-	}
-	return kept
-}
-
-// negated says whether a negation stands before a place, or right behind it.
-func (s *filling) negated(place route.Place) bool {
-	const farthest = 4
-	first := s.tokenAt(place.Start)
-	for i := first - 1; i >= 0 && i >= first-farthest; i-- {
-		t := s.text.at(i)
-		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			return true
-		}
-		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
-			break
-		}
-	}
-	behind := s.tokenAt(place.End)
-	for i := behind; i < behind+farthest; i++ {
-		t := s.text.at(i)
-		if t.kind == tokenWord && has(s.text.NegatesBackward, t.fold) {
-			return true
-		}
-		if t.kind != tokenWord || has(s.text.Joiners, t.fold) {
-			break
-		}
-	}
-	return false
-}
-
-// tokenAt is the first token that does not begin before a byte of the text.
-func (s *filling) tokenAt(offset int) int {
-	at, _ := slices.BinarySearchFunc(s.text.tokens, offset, func(t token, offset int) int { return t.start - offset })
-	return at
 }
 
 func (s *filling) matches(r *rule) []string {

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/schemas"
 	"podium/schemas/validation"
 	"podium/supervisor/route"
 )
@@ -35,9 +33,9 @@ type rule struct {
 	property *property
 	pattern  *regexp.Regexp
 	group    int
-	choices  *route.Keywords
-	when     *route.Keywords
-	unless   *route.Keywords
+	choices  *keywordList
+	when     *keywordList
+	unless   *keywordList
 	units    []unit
 }
 
@@ -136,9 +134,9 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 			return r, fmt.Errorf("map: %q is no value that the schema takes there", choice.Value)
 		}
 	}
-	if r.choices, err = keywords(words); err == nil {
-		if r.when, err = keywords(configured.When); err == nil {
-			r.unless, err = keywords(configured.Unless)
+	if r.choices, err = f.keywords(words); err == nil {
+		if r.when, err = f.keywords(configured.When); err == nil {
+			r.unless, err = f.keywords(configured.Unless)
 		}
 	}
 	if err != nil {
@@ -239,32 +237,6 @@ func compilePattern(source string) (*regexp.Regexp, int, error) {
 		group = min(1, pattern.NumSubexp())
 	}
 	return pattern, group, nil
-}
-
-// keywords reads absag*, *termin, *lager* and whole words.
-func keywords(words []string) (*route.Keywords, error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	list := make([]schemas.Keyword, len(words))
-	for i, word := range words {
-		bare, prefix := strings.CutSuffix(word, "*")
-		bare, suffix := strings.CutPrefix(bare, "*")
-		if bare == "" || strings.Contains(bare, "*") {
-			return nil, fmt.Errorf("%q: * may only stand at the ends of a word, as in absag* or *termin", word)
-		}
-		mode := schemas.ModeWord
-		switch {
-		case prefix && suffix:
-			mode = schemas.ModeSubstring
-		case prefix:
-			mode = schemas.ModePrefix
-		case suffix:
-			mode = schemas.ModeSuffix
-		}
-		list[i] = schemas.Keyword{Word: bare, Mode: mode}
-	}
-	return route.CompileKeywords(list)
 }
 
 // addWords gives all words to the only thing that is required, if it is a plain text that

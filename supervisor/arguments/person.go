@@ -24,16 +24,16 @@ func (r *reader) findNames(after []string) []found {
 func (r *reader) nameAt(i int, after []string) (found, bool) {
 	start, titled := r.titles(i)
 	if titled {
-		f, ok := r.nameFrom(start, 1)
+		f, ok := r.nameFrom(start, 1, true)
 		f.from = i
 		// Whoever is greeted is not spoken of.
 		return f, ok && !r.word(i-1, r.Salutations) && !r.word(i-1, r.Degrees)
 	}
 	if r.introductions.before(r.tokens, i) > 0 || r.mark(i-1, ":") && r.introductions.before(r.tokens, i-1) > 0 {
-		return r.nameFrom(i, 1)
+		return r.nameFrom(i, 1, false)
 	}
 	if has(after, r.at(i-1).fold) || r.mark(i-1, ":") && has(after, r.at(i-2).fold) {
-		return r.nameFrom(i, 2)
+		return r.nameFrom(i, 2, false)
 	}
 	return found{}, false
 }
@@ -52,8 +52,9 @@ func (r *reader) titles(i int) (int, bool) {
 
 // nameFrom reads a name of at least so many words: capitalized ones, with particles between them, or a
 // surname, a comma and a first name.
-func (r *reader) nameFrom(i, fewest int) (found, bool) {
-	i, _ = r.titles(i)
+func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
+	i, titled := r.titles(i)
+	particle = particle || titled
 	const most = 4
 	var parts []string
 	end := i
@@ -62,7 +63,7 @@ func (r *reader) nameFrom(i, fewest int) (found, bool) {
 		if t.kind != tokenWord || t.newline && at > i {
 			break
 		}
-		if has(r.Particles, t.fold) && r.at(at+1).kind == tokenWord && (isCapital(r.written(at+1, at+2)) || has(r.Particles, r.at(at+1).fold)) && !isCapital(r.written(at, at+1)) {
+		if (particle || len(parts) > 0) && has(r.Particles, t.fold) && r.at(at+1).kind == tokenWord && (isCapital(r.written(at+1, at+2)) || has(r.Particles, r.at(at+1).fold)) && !isCapital(r.written(at, at+1)) {
 			parts = append(parts, r.written(at, at+1))
 			at++
 			continue
@@ -113,7 +114,7 @@ func (r *reader) signature() (string, bool) {
 		if closing == 0 || i+closing >= len(r.tokens) || r.closings.at(r.tokens, i+closing) > 0 {
 			continue
 		}
-		f, ok := r.nameFrom(i+closing, 1)
+		f, ok := r.nameFrom(i+closing, 1, false)
 		if !ok || f.to < len(r.tokens) && !r.at(f.to).newline && !r.mark(f.to, ",") && !r.mark(f.to, "(") {
 			return "", false
 		}

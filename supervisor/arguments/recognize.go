@@ -34,6 +34,9 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 	for i := range all {
 		f := &all[i]
 		governor := s.text.governor(f.from, r.After, r.NotAfter, s.text.Bounds)
+		if r.Find == KindNumber || r.Find == KindPhone {
+			governor = s.text.at(f.from - 1).fold
+		}
 		if len(r.After) > 0 && !has(r.After, governor) || has(r.NotAfter, governor) {
 			continue
 		}
@@ -104,7 +107,7 @@ func (s *filling) alone(p *property) bool {
 
 // recognizeChoice takes the choice whose own word stands in the text.
 func (s *filling) recognizeChoice(p *property) {
-	keywords, err := keywords(slices.DeleteFunc(slices.Clone(p.choices), func(choice string) bool { return strings.Trim(choice, "* ") == "" || strings.Contains(choice, "*") }))
+	keywords, err := s.keywords(slices.DeleteFunc(slices.Clone(p.choices), func(choice string) bool { return strings.Trim(choice, "* ") == "" || strings.Contains(choice, "*") }))
 	if err != nil || keywords == nil {
 		return
 	}

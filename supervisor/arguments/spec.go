@@ -53,7 +53,8 @@ type Rule struct {
 	Harmless []string `json:"harmless,omitzero"` // choices that cause no effect
 
 	If       []Condition `json:"if,omitzero"`        // values filled before; all must hold
-	When     []string    `json:"when,omitzero"`      // keywords, one of which must stand in the words
+	Received bool        `json:"received,omitzero"`  // only where a message with a sender was received
+	When     []string    `json:"when,omitzero"`      // keywords as in Choice, one of which must stand in the words
 	Unless   []string    `json:"unless,omitzero"`    // keywords, none of which may stand in the words
 	After    []string    `json:"after,omitzero"`     // what is found counts right behind one of these words
 	NotAfter []string    `json:"not_after,omitzero"` // and behind none of these
@@ -64,8 +65,9 @@ type Rule struct {
 	Ask map[string]string `json:"ask,omitzero"` // the question, by language
 }
 
-// A Choice is a keyword and the value that it stands for: absag* is the beginning of a word,
-// *termin its end, *termin* any part of it.
+// A Choice is a keyword and the value that it stands for. absag* is the beginning of a word,
+// *termin its end, *termin* any part of it; between slashes stands an RE2 expression, which is
+// matched against the folded text: without umlauts and capital letters.
 type Choice struct {
 	Word  string `json:"word"`
 	Value string `json:"value"`
