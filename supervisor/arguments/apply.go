@@ -58,7 +58,7 @@ func (s *filling) apply(r *rule) {
 func (s *filling) decide(r *rule, texts []string, unsure bool) {
 	readings, more := s.typedAll(r, texts)
 	switch {
-	case unsure || more:
+	case unsure || more || r.Confirm && len(readings) > 0:
 		told := []string{}
 		for _, one := range readings {
 			told = append(told, one.told)
@@ -92,7 +92,7 @@ func (s *filling) matches(r *rule) []string {
 	var readings []string
 	for _, match := range r.pattern.FindAllStringSubmatch(s.text.text, mostFound) {
 		text := strings.TrimSpace(match[r.group])
-		if text == "" || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
+		if text == "" || has(r.Never, s.fold(text)) || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
 			continue
 		}
 		readings = append(readings, text)
@@ -152,7 +152,7 @@ func (s *filling) takeMessage(r *rule) {
 				text = s.text.words
 			}
 		}
-		if text == "" || member == MemberText && s.text.object {
+		if text == "" || has(r.Never, s.fold(text)) || member == MemberText && s.text.object {
 			continue
 		}
 		p := r.property

@@ -143,6 +143,7 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 		return r, err
 	}
 	r.After, r.NotAfter = f.folded(configured.After), f.folded(configured.NotAfter)
+	r.Never = f.folded(configured.Never)
 	for _, u := range configured.Units {
 		ready := unit{factor: u.Factor}
 		if ready.factor == "" {

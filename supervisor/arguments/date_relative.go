@@ -1,6 +1,9 @@
 package arguments
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 const week = 7
 
@@ -149,12 +152,15 @@ func (r *reader) day(offset int) string { return r.today.AddDate(0, 0, offset).F
 
 // relativeDay reads today, tomorrow and their like.
 func (r *reader) relativeDay(i int) (found, bool) {
-	t := r.at(i)
-	offset, ok := r.Days[t.fold]
-	if !ok || t.kind != tokenWord || r.word(i-1, r.NotDayAfter[t.fold]) {
+	size := r.days.at(r.tokens, i)
+	if size == 0 || r.word(i-1, r.NotDayAfter[r.at(i).fold]) {
 		return found{}, false
 	}
-	f := found{to: i + 1, short: -1, readings: []string{r.day(offset)}}
+	words := make([]string, size)
+	for n := range words {
+		words[n] = r.at(i + n).fold
+	}
+	f := found{to: i + size, short: -1, readings: []string{r.day(r.Days[strings.Join(words, " ")])}}
 	start := f.to
 	for r.mark(start, ",") || r.mark(start, "(") || r.word(start, r.DayBefore) {
 		start++

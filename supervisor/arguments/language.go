@@ -70,7 +70,9 @@ type language struct {
 	Degrees       []string `json:"degrees"`
 	Particles     []string `json:"particles"`
 	Salutations   []string `json:"salutations"`
-	Greetings     []string `json:"greetings"` // before a part of the day, which then says nothing
+	Greetings     []string `json:"greetings"`   // before a part of the day, which then says nothing
+	Relations     []string `json:"relations"`   // who is spoken of, and has not written
+	Possessives   []string `json:"possessives"` // endings of a name
 	Introductions []string `json:"introductions"`
 	Closings      []string `json:"closings"`
 	NotNames      []string `json:"not_names"`

@@ -1,6 +1,7 @@
 package arguments
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -9,6 +10,7 @@ import (
 type lexicon struct {
 	language
 	months, weekdays map[string]int // from 1 and from 0
+	days             phrases
 	vagueDays        phrases
 	forenoon         phrases
 	afternoon        phrases
@@ -36,6 +38,7 @@ func newLexicon(l *language, fold func(string) string) *lexicon {
 		x.notNames[name] = true
 	}
 	x.vagueDays, x.forenoon, x.afternoon = newPhrases(l.VagueDays, fold), newPhrases(l.Forenoon, fold), newPhrases(l.Afternoon, fold)
+	x.days = newPhrases(slices.Sorted(maps.Keys(l.Days)), fold)
 	x.hourAfter = newPhrases(l.HourAfter, fold)
 	x.introductions, x.closings = newPhrases(l.Introductions, fold), newPhrases(l.Closings, fold)
 	return x

@@ -26,16 +26,36 @@ func (r *reader) nameAt(i int, after []string) (found, bool) {
 	if titled {
 		f, ok := r.nameFrom(start, 1, true)
 		f.from = i
+		f.degree = !r.titleWithin(i, start)
 		// Whoever is greeted is not spoken of.
 		return f, ok && !r.word(i-1, r.Salutations) && !r.word(i-1, r.Degrees)
 	}
 	if r.introductions.before(r.tokens, i) > 0 || r.mark(i-1, ":") && r.introductions.before(r.tokens, i-1) > 0 {
 		return r.nameFrom(i, 1, false)
 	}
+	if has(after, r.at(i).fold) {
+		return found{}, false
+	}
+	if f, ok := r.nameFrom(i, 2, false); ok && f.owner {
+		return f, true
+	}
+	if r.word(i-1, r.Relations) || r.mark(i-1, ",") && r.word(i-2, r.Relations) {
+		return r.nameFrom(i, 1, false)
+	}
 	if has(after, r.at(i-1).fold) || r.mark(i-1, ":") && has(after, r.at(i-2).fold) {
 		return r.nameFrom(i, 2, false)
 	}
 	return found{}, false
+}
+
+// titleWithin says whether a title is among tokens, and not only degrees.
+func (r *reader) titleWithin(from, to int) bool {
+	for i := from; i < to; i++ {
+		if r.word(i, r.Titles) {
+			return true
+		}
+	}
+	return false
 }
 
 // titles skips titles and degrees.
@@ -57,7 +77,7 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 	particle = particle || titled
 	const most = 4
 	var parts []string
-	end := i
+	end, owner := i, false
 	for at := i; at < len(r.tokens) && len(parts) < most; {
 		t := r.at(at)
 		if t.kind != tokenWord || t.newline && at > i {
@@ -68,7 +88,13 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 			at++
 			continue
 		}
-		if !isCapital(r.written(at, at+1)) || r.notNames[t.fold] {
+		bare, possessive := r.withoutPossessive(r.written(at, at+1))
+		if !isCapital(bare) || r.notNames[r.fold(bare)] {
+			break
+		}
+		if possessive {
+			parts, owner = append(parts, bare), true
+			end = at + 1
 			break
 		}
 		to := at + 1
@@ -92,7 +118,17 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 	if len(parts) < fewest {
 		return found{}, false
 	}
-	return found{from: i, to: end, readings: []string{name}, short: -1}, true
+	return found{from: i, to: end, readings: []string{name}, short: -1, owner: owner}, true
+}
+
+// withoutPossessive takes the ending off that says whose something is.
+func (r *reader) withoutPossessive(word string) (string, bool) {
+	for _, ending := range r.Possessives {
+		if bare, ok := strings.CutSuffix(strings.ReplaceAll(word, "’", "'"), ending); ok && bare != "" {
+			return bare, true
+		}
+	}
+	return word, false
 }
 
 // endsName says whether a name may end there.
@@ -101,24 +137,35 @@ func (r *reader) endsName(i int) bool {
 	return i >= len(r.tokens) || t.newline || t.kind == tokenMark || t.kind == tokenNumber || !isCapital(r.written(i, i+1)) || r.notNames[t.fold]
 }
 
-// signature is the name of who has written: the line behind a closing, or the last line behind an empty one.
+// others says whether somebody is spoken of who has not written.
+func (r *reader) others() bool {
+	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && has(r.Relations, t.fold) })
+}
+
+// signature is the name of who has written: behind a closing, or alone at the end.
 func (r *reader) signature() (string, bool) {
+	const longest = 5
 	for i := len(r.tokens) - 1; i >= 0; i-- {
-		if !r.tokens[i].newline {
-			continue
-		}
 		closing := r.closings.at(r.tokens, i)
-		for closing > 0 && (r.mark(i+closing, ",") || r.mark(i+closing, "!") || r.mark(i+closing, ".")) {
-			closing++
-		}
-		if closing == 0 || i+closing >= len(r.tokens) || r.closings.at(r.tokens, i+closing) > 0 {
+		near := i >= len(r.tokens)-longest-closing
+		if closing == 0 || !r.at(i).newline && !near {
 			continue
 		}
-		f, ok := r.nameFrom(i+closing, 1, false)
-		if !ok || f.to < len(r.tokens) && !r.at(f.to).newline && !r.mark(f.to, ",") && !r.mark(f.to, "(") {
-			return "", false
+		start := i + closing
+		for r.mark(start, ",") || r.mark(start, "!") || r.mark(start, ".") || r.mark(start, "-") {
+			start++
 		}
-		return f.readings[0], true
+		if f, ok := r.nameFrom(start, 1, false); ok && (r.at(f.to).newline || r.mark(f.to, ",") || r.mark(f.to, "(") || r.mark(f.to, ".")) {
+			return f.readings[0], true
+		}
+	}
+	for i := max(0, len(r.tokens)-longest); i > 0 && i < len(r.tokens); i++ {
+		if before := r.at(i - 1); !r.at(i).newline && before.fold != "." && before.fold != "!" && before.fold != "?" {
+			continue
+		}
+		if f, ok := r.nameFrom(i, 2, false); ok && f.to == len(r.tokens) {
+			return f.readings[0], true
+		}
 	}
 	return "", false
 }

@@ -22,11 +22,12 @@ type reader struct {
 type found struct {
 	from, to int // tokens
 	readings []string
-	day      int    // of a date without a year: its day and month, to be read anew
-	month    int    // when the past is meant
-	short    int    // the two digits of its year, or -1
-	bound    bool   // a range begins or ends there
-	exact    string // as it is written
+	day      int  // of a date without a year: its day and month, to be read anew
+	month    int  // when the past is meant
+	short    int  // the two digits of its year, or -1
+	bound    bool // a range begins or ends there
+	degree   bool // of a person: with a degree, and no other title
+	owner    bool // of a person: something of theirs is spoken of
 }
 
 func (f *Filler) read(text string, x *lexicon, today time.Time) *reader {

@@ -66,13 +66,13 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 func (s *filling) names(r *rule) ([]string, bool) {
 	var names []string
 	for _, f := range s.text.findNames(r.After) {
-		if s.text.word(f.from-1, r.NotAfter) {
+		if s.text.word(f.from-1, r.NotAfter) || r.NoDegrees && f.degree {
 			continue
 		}
 		names = append(names, f.readings...)
 	}
 	names = mergeNames(names, s.fold)
-	if len(names) == 0 {
+	if len(names) == 0 && !s.text.others() {
 		if name, ok := s.text.signature(); ok {
 			return []string{name}, false
 		}

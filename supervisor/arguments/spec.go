@@ -61,6 +61,10 @@ type Rule struct {
 	As       Kind        `json:"as,omitzero"`        // how the text of a pattern is read
 	Units    []Unit      `json:"units,omitzero"`     // a number counts before one of these words
 	Past     bool        `json:"past,omitzero"`      // a date without a year is the last one, not the next
+	Never    []string    `json:"never,omitzero"`     // what a pattern may match and is no value
+	// NoDegrees leaves out persons with a degree and no other title: doctors, where patients are looked for.
+	NoDegrees bool `json:"no_degrees,omitzero"`
+	Confirm   bool `json:"confirm,omitzero"` // what is found is asked about, and never taken
 
 	Ask map[string]string `json:"ask,omitzero"` // the question, by language
 }
