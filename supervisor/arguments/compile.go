@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -149,7 +150,7 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 		if ready.factor == "" {
 			ready.factor = "1"
 		}
-		if n := decimals(ready.factor, "."); len(n) == 0 || u.Word == "" {
+		if strings.Trim(ready.factor, "0123456789.") != "" || multiplied("1", ready.factor) == "0" || u.Word == "" {
 			return r, fmt.Errorf("units: %q times %q: want a word and a decimal number", u.Word, u.Factor)
 		}
 		for _, t := range tokenize(u.Word, f.fold) {

@@ -96,6 +96,9 @@ func (r *reader) dottedDate(i int) (found, bool) {
 		if year, ok := r.year(end); ok {
 			return r.bothOrders(end+1, year, day, month, r.DayFirst)
 		}
+		if next := r.at(end); next.kind == tokenNumber && next.joined {
+			return found{}, false
+		}
 		if r.hourAfter.at(r.tokens, end) > 0 || r.word(i-1, r.HourBefore) && !r.word(i-1, r.Bounds) {
 			return found{}, false
 		}

@@ -21,7 +21,7 @@
 //
 // # What is read
 //
-// Rules read the first 64 KiB of the words; whoever writes more pastes material. Whole words and
+// Rules read the first 32 KiB of the words; whoever writes more pastes material. Whole words and
 // objects are taken from all of them. Dates count from the moment of the cause, in the location
 // that the caller passes. A language is a file in languages; no Go file knows one.
 package arguments

@@ -22,7 +22,8 @@ func (r *reader) expressionAt(i int) (found, bool) {
 	var written strings.Builder
 	open, operators, operand := 0, 0, true
 	best, end, sure := "", 0, true
-	for at := i; at < len(r.tokens); {
+	const longest, deepest = 256, 16
+	for at := i; at < min(len(r.tokens), i+longest) && open <= deepest; {
 		if operand {
 			if t := r.at(at); t.fold == "(" {
 				written.WriteString("(")

@@ -12,7 +12,7 @@ import (
 
 // How much of the words rules read, and how much they find at most.
 const (
-	maxRead   = 64 << 10
+	maxRead   = 32 << 10
 	mostFound = 16
 )
 
@@ -97,14 +97,17 @@ func (s *filling) put(names []string, value any, source Source) {
 
 // readWords fills what is still open from a text: by an object in it, then path by path.
 func (s *filling) readWords(words string, source Source) {
-	written, rest, found := s.objectIn(words)
-	head := norm.NFC.String(cut(rest, maxRead))
+	written := s.objectIn(words)
+	head := nfc(cut(written.rest, maxRead))
 	s.text = passage{
-		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: found, source: source,
+		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
 	}
-	if found {
-		s.takeObject(written, SourceJSON)
+	for _, clash := range written.clash {
+		if p, ok := s.known(clash.names); ok && s.isOpen(p.path) {
+			s.unsure[p.path] = clash.readings
+		}
 	}
+	s.takeObject(written.object, SourceJSON)
 	extracted, err := parseObject(s.given.Extracted)
 	if err != nil {
 		extracted = object{}
@@ -258,3 +261,6 @@ func copied(sources map[string]Source) map[string]Source {
 	}
 	return maps.Clone(sources)
 }
+
+// nfc composes letters with their marks, so that an umlaut is one letter.
+func nfc(text string) string { return norm.NFC.String(text) }

@@ -60,8 +60,9 @@ func (r *reader) numberAt(i int) (int, []string) {
 	if t.kind != tokenNumber || i > 0 && t.joined && r.at(i-1).kind == tokenWord {
 		return 0, nil
 	}
+	const longest = 32
 	end := i + 1
-	for (r.mark(end, ".") || r.mark(end, ",")) && r.at(end).joined && r.at(end+1).kind == tokenNumber && r.at(end+1).joined {
+	for end < i+longest && (r.mark(end, ".") || r.mark(end, ",")) && r.at(end).joined && r.at(end+1).kind == tokenNumber && r.at(end+1).joined {
 		end += 2
 	}
 	readings := decimals(r.written(i, end), r.Decimal)
@@ -167,7 +168,7 @@ func multiplied(number, factor string) string {
 	a, okA := new(big.Rat).SetString(number)
 	b, okB := new(big.Rat).SetString(factor)
 	if !okA || !okB {
-		return number
+		return "0"
 	}
 	const places = 12
 	text := a.Mul(a, b).FloatString(places)

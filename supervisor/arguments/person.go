@@ -12,7 +12,7 @@ func (r *reader) findNames(after []string) []found {
 	for i := 0; i < len(r.tokens) && len(all) < mostFound; {
 		f, ok := r.nameAt(i, after)
 		if !ok {
-			i++
+			i = max(i+1, f.to)
 			continue
 		}
 		all = append(all, f)
@@ -27,8 +27,11 @@ func (r *reader) nameAt(i int, after []string) (found, bool) {
 		f, ok := r.nameFrom(start, 1, true)
 		f.from = i
 		f.degree = !r.titleWithin(i, start)
-		// Whoever is greeted is not spoken of.
-		return f, ok && !r.word(i-1, r.Salutations) && !r.word(i-1, r.Degrees)
+		if r.word(i-1, r.Salutations) {
+			// Whoever is greeted is not spoken of.
+			return found{to: max(f.to, start)}, false
+		}
+		return f, ok
 	}
 	if r.introductions.before(r.tokens, i) > 0 || r.mark(i-1, ":") && r.introductions.before(r.tokens, i-1) > 0 {
 		return r.nameFrom(i, 1, false)
@@ -159,7 +162,7 @@ func (r *reader) signature() (string, bool) {
 			return f.readings[0], true
 		}
 	}
-	for i := max(0, len(r.tokens)-longest); i > 0 && i < len(r.tokens); i++ {
+	for i := max(1, len(r.tokens)-longest); i < len(r.tokens); i++ {
 		if before := r.at(i - 1); !r.at(i).newline && before.fold != "." && before.fold != "!" && before.fold != "?" {
 			continue
 		}

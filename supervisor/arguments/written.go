@@ -10,10 +10,9 @@ import (
 )
 
 // objectIn finds the JSON object in a text that names what the schema knows: all of the text, in a
-// fence, or with words around it. It returns the text without it.
-func (f *Filler) objectIn(text string) (object, string, bool) {
-	var taken object
-	rest := text
+// fence, or with words around it. It returns the text without it. Of several, each counts.
+func (f *Filler) objectIn(text string) written {
+	taken := written{rest: text}
 	const most = 64
 	for at, tries := 0, 0; tries < most; tries++ {
 		next := strings.IndexByte(text[at:], '{')
@@ -32,24 +31,37 @@ func (f *Filler) objectIn(text string) (object, string, bool) {
 			continue
 		}
 		end := at + int(decoder.InputOffset())
-		if written, err := parseObject(value); err == nil {
-			if known := f.unwrap(written); known != nil {
-				rest = strings.Replace(rest, text[at:end], " ", 1)
-				taken = f.join(taken, known)
+		if object, err := parseObject(value); err == nil {
+			if known := f.unwrap(object); known != nil {
+				taken.rest = strings.Replace(taken.rest, text[at:end], " ", 1)
+				taken.join(known)
 			}
 		}
 		at = end
 	}
-	return taken, rest, taken != nil
+	return taken
+}
+
+// What is written as JSON in a text.
+type written struct {
+	object object // nil: nothing
+	rest   string // the text around it
+	clash  []clash
+}
+
+// A clash is one place with two values.
+type clash struct {
+	names    []string
+	readings []string
 }
 
 // unwrap is the object that has names of the schema: itself, or a member of it.
-func (f *Filler) unwrap(written object) object {
-	if f.names(written) {
-		return written
+func (f *Filler) unwrap(outer object) object {
+	if f.names(outer) {
+		return outer
 	}
 	var inner object
-	written.members(func(member object) {
+	outer.members(func(member object) {
 		if inner == nil && f.names(member) {
 			inner = member
 		}
@@ -73,31 +85,29 @@ func (o object) members(visit func(object)) {
 }
 
 // names says whether an object has a name that the schema knows.
-func (f *Filler) names(written object) bool {
+func (f *Filler) names(members object) bool {
 	return slices.ContainsFunc(f.document.properties, func(p property) bool {
 		if len(p.names) > 1 {
 			return false
 		}
 		known := false
-		written.leaves(nil, func(path []string, _ any) { known = known || strings.EqualFold(path[0], p.names[0]) })
+		members.leaves(nil, func(path []string, _ any) { known = known || strings.EqualFold(path[0], p.names[0]) })
 		return known
 	})
 }
 
-// join adds a second object to the first. Where they differ, both are void: nobody can say which is meant.
-func (f *Filler) join(first, second object) object {
-	if first == nil {
-		return second
+// join adds a second object to the first. Where they differ, nobody can say which is meant.
+func (w *written) join(second object) {
+	if w.object == nil {
+		w.object = second
+		return
 	}
 	second.leaves(nil, func(names []string, value any) {
-		before, there := first.get(names)
-		raw, isValue := before.(jsontext.Value)
-		switch {
-		case !there:
-			first.set(names, value)
-		case isValue && unquoted(value) != unquoted(raw):
-			first.remove(names)
+		before, there := w.object.get(names)
+		if !there {
+			w.object.set(names, value)
+		} else if unquoted(value) != unquoted(before) {
+			w.clash = append(w.clash, clash{names: names, readings: []string{unquoted(before), unquoted(value)}})
 		}
 	})
-	return first
 }
