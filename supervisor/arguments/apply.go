@@ -132,7 +132,7 @@ func (s *filling) attach(r *rule) {
 
 func fitsMediaType(mediaType, wanted string) bool {
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
-	if family, any := strings.CutSuffix(strings.ToLower(wanted), "*"); any {
+	if family, whole := strings.CutSuffix(strings.ToLower(wanted), "*"); whole {
 		return strings.HasPrefix(mediaType, family)
 	}
 	return strings.TrimSpace(mediaType) == strings.ToLower(wanted)

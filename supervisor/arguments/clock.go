@@ -121,13 +121,10 @@ func (r *reader) fraction(i int) (hour, int, bool) {
 			return r.spokenFraction(i+2, (h+11)%12, minute)
 		}
 	}
-	minute := 0
-	switch {
-	case r.word(i, r.Half):
-		minute = 30
-	case r.word(i, r.Quarter):
+	minute := 30
+	if r.word(i, r.Quarter) {
 		minute = 15
-	default:
+	} else if !r.word(i, r.Half) {
 		return hour{}, 0, false
 	}
 	h, ok := r.spelled(i + 2)

@@ -1,6 +1,8 @@
 package arguments_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,16 +62,17 @@ func TestSchemaLimits(t *testing.T) {
 	nested := func(depth int) string {
 		return strings.Repeat(`{"properties":{"a":`, depth) + `{}` + strings.Repeat(`}}`, depth)
 	}
-	bomb := `{"$ref":"#/$defs/a0","$defs":{`
+	var bomb strings.Builder
+	bomb.WriteString(`{"$ref":"#/$defs/a0","$defs":{`)
 	for level := range 8 {
-		next := string(rune('0' + level + 1))
-		bomb += `"a` + string(rune('0'+level)) + `":{"anyOf":[` + strings.TrimSuffix(strings.Repeat(`{"$ref":"#/$defs/a`+next+`"},`, 5), ",") + `]},`
+		next := fmt.Sprintf(`{"$ref":"#/$defs/a%d"}`, level+1)
+		fmt.Fprintf(&bomb, `"a%d":{"anyOf":[%s]},`, level, strings.Join(slices.Repeat([]string{next}, 5), ","))
 	}
-	bomb += `"a8":{"type":"string"}}}`
+	bomb.WriteString(`"a8":{"type":"string"}}}`)
 	for _, test := range []struct{ name, schema, want string }{
 		{"64 KiB", `{"title":"` + strings.Repeat("x", 64<<10) + `"}`, "more than 65536"},
 		{"depth", nested(33), "deeper than 32"},
-		{"references unrolled", bomb, "more than 10000 parts"},
+		{"references unrolled", bomb.String(), "more than 10000 parts"},
 		{"itself", `{"$ref":"#"}`, "deeper than 32, or refers to itself"},
 		{"elsewhere", `{"$ref":"https://example.org/x"}`, "leads elsewhere"},
 		{"nothing", `{"$ref":"#/$defs/x"}`, "leads to nothing"},

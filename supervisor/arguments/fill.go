@@ -237,12 +237,11 @@ func (s *filling) takeAnswer() {
 			as = r.As + r.Find
 		}
 	}
-	switch as {
-	case "", KindName:
-		if readings := s.typed(p, answer, as, s.text.reader); len(readings) == 1 {
-			s.put(p.names, readings[0], SourceAnswer)
-		}
-	default:
+	if as != "" && as != KindName {
+		return
+	}
+	if readings := s.typed(p, answer, as, s.text.reader); len(readings) == 1 {
+		s.put(p.names, readings[0], SourceAnswer)
 	}
 }
 

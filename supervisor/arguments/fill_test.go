@@ -14,28 +14,29 @@ import (
 // monday is the moment from which the tests count.
 var monday = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 
-func compiled(t testing.TB, spec arguments.Spec, schema string) *arguments.Filler {
-	t.Helper()
+func compiled(tb testing.TB, spec arguments.Spec, schema string) *arguments.Filler {
+	tb.Helper()
 	filler, err := arguments.Compile(spec, jsontext.Value(schema))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return filler
 }
 
 // told is what was filled, in one line.
 func told(f arguments.Filled) string {
-	line := string(f.Values)
+	var line strings.Builder
+	line.Write(f.Values)
 	for _, missing := range f.Missing {
-		line += " ?" + missing.Path
+		line.WriteString(" ?" + missing.Path)
 		if len(missing.Readings) > 0 {
-			line += fmt.Sprint(missing.Readings)
+			fmt.Fprint(&line, missing.Readings)
 		}
 	}
 	for _, refused := range f.Refused {
-		line += " !" + refused.Path + ": " + refused.Why
+		line.WriteString(" !" + refused.Path + ": " + refused.Why)
 	}
-	return line
+	return line.String()
 }
 
 // TestOrderOfSources: what was given wins over JSON in the words, that over rules, those over the extractor,
@@ -118,8 +119,12 @@ func TestTwoHitsAsk_G08(t *testing.T) {
 	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{{
 		Path: "action", Default: "query", Harmless: []string{"query"},
 		Map: []arguments.Choice{
-			{Word: "absag*", Value: "cancel"}, {Word: "cancel*", Value: "cancel"}, {Word: `/\bsag\w*\b.{0,40}\bab\b/`, Value: "cancel"},
-			{Word: "verschieb*", Value: "reschedule"}, {Word: "buchen", Value: "schedule"}, {Word: "termin", Value: "schedule", Weak: true},
+			{Word: "absag*", Value: "cancel"},
+			{Word: "cancel*", Value: "cancel"},
+			{Word: `/\bsag\w*\b.{0,40}\bab\b/`, Value: "cancel"},
+			{Word: "verschieb*", Value: "reschedule"},
+			{Word: "buchen", Value: "schedule"},
+			{Word: "termin", Value: "schedule", Weak: true},
 		},
 	}}}, `{"properties":{"action":{"enum":["schedule","reschedule","cancel","query"]}},"required":["action"]}`)
 	for _, test := range []struct{ language, words, want string }{

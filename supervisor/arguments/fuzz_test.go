@@ -1,6 +1,7 @@
 package arguments_test
 
 import (
+	stdjson "encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -9,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	stdjson "encoding/json"
 
 	"podium/schemas/validation"
 	"podium/supervisor/arguments"
@@ -61,11 +60,11 @@ func fillTwice(t *testing.T, filler *arguments.Filler, schema *validation.Schema
 	return filled
 }
 
-func practiceSchemas(t testing.TB) map[string]*validation.Schema {
-	t.Helper()
+func practiceSchemas(tb testing.TB) map[string]*validation.Schema {
+	tb.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", "practice.json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var written struct {
 		Agents map[string]struct {
@@ -73,12 +72,12 @@ func practiceSchemas(t testing.TB) map[string]*validation.Schema {
 		} `json:"agents"`
 	}
 	if err := stdjson.Unmarshal(body, &written); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	schemas := map[string]*validation.Schema{}
 	for _, name := range slices.Sorted(maps.Keys(written.Agents)) {
 		if schemas[name], err = validation.CompileAsserted(written.Agents[name].Schema); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return schemas

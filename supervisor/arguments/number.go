@@ -193,14 +193,14 @@ func (r *reader) findPhones() []found {
 			continue
 		}
 		f := found{from: i, to: i, short: -1}
-		digits := ""
+		var digits strings.Builder
 		if r.mark(i-1, "+") && r.at(i).joined || r.mark(i-1, "(") && r.mark(i-2, "+") {
-			digits = "+"
+			digits.WriteString("+")
 		}
 		for end := i; end < len(r.tokens) && (end == i || !r.at(end).newline); end++ {
 			t := r.at(end)
 			if t.kind == tokenNumber {
-				digits += t.fold
+				digits.WriteString(t.fold)
 				f.to = end + 1
 			} else if t.kind == tokenWord || !strings.Contains("/-() .", t.fold) {
 				break
@@ -209,8 +209,8 @@ func (r *reader) findPhones() []found {
 				break
 			}
 		}
-		if count := len(strings.TrimPrefix(digits, "+")); count >= fewest && count <= most {
-			f.readings = []string{digits}
+		if count := len(strings.TrimPrefix(digits.String(), "+")); count >= fewest && count <= most {
+			f.readings = []string{digits.String()}
 			all = append(all, f)
 		}
 		i = max(f.to, i+1)

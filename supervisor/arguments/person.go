@@ -148,7 +148,7 @@ func (r *reader) others() bool {
 // signature is the name of who has written: behind a closing, or alone at the end.
 func (r *reader) signature() (string, bool) {
 	const longest = 5
-	for i := len(r.tokens) - 1; i >= 0; i-- {
+	for i := range slices.Backward(r.tokens) {
 		closing := r.closings.at(r.tokens, i)
 		near := i >= len(r.tokens)-longest-closing
 		if closing == 0 || !r.at(i).newline && !near {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A reader recognises what stands in one text.
+// A reader recognizes what stands in one text.
 type reader struct {
 	*lexicon
 	text   string
@@ -17,7 +17,7 @@ type reader struct {
 	times  []found
 }
 
-// A found is something recognised, with what it may mean. Without a reading, or behind a bound, it
+// A found is something recognized, with what it may mean. Without a reading, or behind a bound, it
 // is something of its kind that says nothing for certain.
 type found struct {
 	from, to int // tokens

@@ -44,11 +44,11 @@ type attachment struct {
 	MediaType string `json:"media_type"`
 }
 
-func practice(t testing.TB) map[string]*arguments.Filler {
-	t.Helper()
+func practice(tb testing.TB) map[string]*arguments.Filler {
+	tb.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", "practice.json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var written struct {
 		Agents map[string]struct {
@@ -57,28 +57,28 @@ func practice(t testing.TB) map[string]*arguments.Filler {
 		} `json:"agents"`
 	}
 	if err := json.Unmarshal(body, &written); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	fillers := map[string]*arguments.Filler{}
 	for _, name := range slices.Sorted(maps.Keys(written.Agents)) {
 		filler, err := arguments.Compile(written.Agents[name].Spec, jsontext.Value(written.Agents[name].Schema))
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			tb.Fatalf("%s: %v", name, err)
 		}
 		fillers[name] = filler
 	}
 	return fillers
 }
 
-func utterances(t testing.TB, file string) []utterance {
-	t.Helper()
+func utterances(tb testing.TB, file string) []utterance {
+	tb.Helper()
 	body, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var all []utterance
 	if err := json.Unmarshal(body, &all); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return all
 }
@@ -132,11 +132,11 @@ func TestUtterances_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 	}
 }
 
-func (u *utterance) given(t testing.TB) arguments.Given {
-	t.Helper()
+func (u *utterance) given(tb testing.TB) arguments.Given {
+	tb.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	given := arguments.Given{Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin}
 	if u.From != "" {
@@ -152,15 +152,15 @@ func (u *utterance) given(t testing.TB) arguments.Given {
 }
 
 // judge compares what was filled with what the utterance says. Context is not scored unless it is wanted.
-func (u *utterance) judge(t testing.TB, filled arguments.Filled) (verdict, string) {
-	t.Helper()
+func (u *utterance) judge(tb testing.TB, filled arguments.Filled) (verdict, string) {
+	tb.Helper()
 	bad := wrong
 	if u.Effect {
 		bad = wrongEffect
 	}
 	var values map[string]any
 	if err := json.Unmarshal(filled.Values, &values); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	got, want := leaves(values), leaves(u.Want)
 	questions := paths(filled)
@@ -272,11 +272,11 @@ func digits(text string) string {
 	}, text)
 }
 
-func mustJSON(t testing.TB, value any) string {
-	t.Helper()
+func mustJSON(tb testing.TB, value any) string {
+	tb.Helper()
 	body, err := json.Marshal(value)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(body)
 }
