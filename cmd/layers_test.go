@@ -34,7 +34,7 @@ var layers = []struct {
 	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/history", []string{"schemas", "schemas/seen", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
-	{"bus/agent", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
+	{"bus/agent", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/jetstream/wire", []string{"schemas", "bus", "bus/backoff"}},
@@ -54,6 +54,10 @@ var layers = []struct {
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
 	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/answer", []string{"schemas"}},
+	{"supervisor/findings", []string{"schemas"}},
+	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/route"}},
+	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/answer", "supervisor/findings", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},
@@ -118,6 +122,7 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/*/*", []string{"*"}},
@@ -256,6 +261,7 @@ func TestLayerTable(t *testing.T) {
 		{"supervisor/arguments", "supervisor/route", true},
 		{"supervisor/arguments", "supervisor/plan", false},
 		{"cmd/podium", "supervisor", true},
+		{"cmd/podium/egress", "bus", false},
 	} {
 		imports, ok := layerOf(c.from)
 		if !ok || permitted(c.from, c.to, imports) != c.want {

@@ -9,6 +9,9 @@ import (
 // measurement is what only measures Podium: no part of the product.
 var measurement = []string{"bus/jetstream/barebus", "cmd/podium-bench", "cmd/podium-bench/bench"}
 
+// awaited is finished before what uses it, and leaves this list with that.
+var awaited = []string{"cmd/podium/egress"}
+
 // TestProduct keeps what is for tests or for measuring out of what is shipped, and what
 // tests alone are from measuring. Every package is for one of them, so that a new test aid
 // or one that has moved cannot stay unnamed.
@@ -18,6 +21,11 @@ func TestProduct(t *testing.T) {
 	for _, name := range slices.Concat(fixtures, measurement) {
 		if slices.Contains(product, module+name) {
 			t.Errorf("the product depends on %s, which is for tests or for measuring", name)
+		}
+	}
+	for _, name := range awaited {
+		if slices.Contains(product, module+name) {
+			t.Errorf("the product depends on %s by now: take it out of awaited", name)
 		}
 	}
 	for _, name := range fixtures {
@@ -38,14 +46,14 @@ func TestProduct(t *testing.T) {
 			continue
 		}
 		shipped, measures, tests := slices.Contains(product, p.ImportPath), slices.Contains(measurement, name), slices.Contains(fixtures, name)
-		if !shipped && !measures && !tests {
-			t.Errorf("%s is no part of the product: name what it is for, in fixtures or in measurement", name)
+		if !shipped && !measures && !tests && !slices.Contains(awaited, name) {
+			t.Errorf("%s is no part of the product: name what it is for, in fixtures, measurement or awaited", name)
 		}
 		if measures && !slices.Contains(bench, p.ImportPath) {
 			t.Errorf("podium-bench does not depend on %s", name)
 		}
 	}
-	for _, name := range slices.Concat(fixtures, measurement) {
+	for _, name := range slices.Concat(fixtures, measurement, awaited) {
 		if !slices.Contains(known, name) {
 			t.Errorf("there is no %s", name)
 		}

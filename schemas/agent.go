@@ -10,15 +10,16 @@ import (
 // An Agent is one entry of the registry: what an agent says of itself, and what
 // the core knows of it.
 type Agent struct {
-	Name        string         `json:"name"`
-	Kind        string         `json:"kind,omitzero"`        // calculator, exec, …
-	Description string         `json:"description,omitzero"` // English, one sentence
-	Version     string         `json:"version,omitzero"`
-	Kinds       []TaskKind     `json:"kinds,omitzero"`        // of requests that it answers; none is KindWork
-	Concurrency int            `json:"concurrency,omitzero"`  // requests at a time, over all its processes
-	InputSchema jsontext.Value `json:"input_schema,omitzero"` // of task.context.arguments
-	SideEffects string         `json:"side_effects,omitzero"` // "external" when it reaches people or systems outside
-	Profile     string         `json:"profile,omitzero"`      // of a supervisor: by which it has others do the work
+	Name         string         `json:"name"`
+	Kind         string         `json:"kind,omitzero"`        // calculator, exec, …
+	Description  string         `json:"description,omitzero"` // English, one sentence
+	Version      string         `json:"version,omitzero"`
+	Kinds        []TaskKind     `json:"kinds,omitzero"`         // of requests that it answers; none is KindWork
+	Concurrency  int            `json:"concurrency,omitzero"`   // requests at a time, over all its processes
+	InputSchema  jsontext.Value `json:"input_schema,omitzero"`  // of task.context.arguments
+	OutputSchema jsontext.Value `json:"output_schema,omitzero"` // of result.data
+	SideEffects  string         `json:"side_effects,omitzero"`  // "external" when it reaches people or systems outside
+	Profile      string         `json:"profile,omitzero"`       // of a supervisor: by which it has others do the work
 	// Instance is the word by which a process proves that the agent is kept for it.
 	// It is never in the registry.
 	Instance  string    `json:"instance,omitzero"`

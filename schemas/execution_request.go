@@ -99,15 +99,72 @@ type TaskContext struct {
 	// Arguments is checked against the agent's input schema.
 	Arguments jsontext.Value `json:"arguments,omitzero"`
 	// Inputs holds the results of the tasks that this one depends on.
-	Inputs map[string]Result `json:"inputs,omitzero"`
-	Kind   TaskKind          `json:"kind,omitzero"`
+	Inputs map[string]TaskInput `json:"inputs,omitzero"`
+	Kind   TaskKind             `json:"kind,omitzero"`
 	// Feedback says what was wrong with the answer before (M-45).
 	Feedback string `json:"feedback,omitzero"`
 	// Entities are what the session is about, by name (G-30).
 	Entities map[string]string `json:"entities,omitzero"`
 	// Conversation is what happened before in it (G-29).
 	Conversation *ConversationContext `json:"conversation,omitzero"`
+	// Message is the message that the work is for.
+	Message *MessageContext `json:"message,omitzero"`
+	// Attachments are files to work with; the agent may read each for this request (G-42).
+	Attachments []TaskAttachment `json:"attachments,omitzero"`
+	// Tainted are JSON Pointers (RFC 6901) from the context to what comes from outside,
+	// with everything in it.
+	Tainted []string `json:"tainted,omitzero"`
 }
+
+// A TaskInput is what a task has made that another one depends on.
+type TaskInput struct {
+	Result
+	Status ResponseStatus `json:"status,omitzero"` // of the task; completed when empty
+}
+
+// A MessageContext is a message as its adapter has read it. All of it comes from outside.
+type MessageContext struct {
+	Channel string     `json:"channel"` // email or chat
+	From    *Author    `json:"from,omitzero"`
+	Origin  MailOrigin `json:"origin,omitzero"`
+	Subject string     `json:"subject,omitzero"`
+	Quoted  string     `json:"quoted,omitzero"` // of earlier messages
+	Time    time.Time  `json:"time,omitzero"`   // when it was taken
+}
+
+// An Author is who has written a message, as whoever took it says.
+type Author struct {
+	Name    string `json:"name,omitzero"`
+	Address string `json:"address,omitzero"` // by mail
+	User    string `json:"user,omitzero"`    // by chat: the provider's id
+}
+
+// A TaskAttachment is a file that an agent may read for one request.
+type TaskAttachment struct {
+	ID        string `json:"id"` // in this request, such as a1
+	Name      string `json:"name,omitzero"`
+	MediaType string `json:"media_type,omitzero"`
+	Size      int64  `json:"size"` // in bytes
+	SHA256    string `json:"sha256"`
+	// From is FromMessage, FromEarlier, FromRequest, or the id of the task whose result names it.
+	From  string `json:"from"`
+	Grant string `json:"grant,omitzero"` // the right to read it for this request
+}
+
+// Where an attachment comes from, if it is not from a task.
+const (
+	FromMessage = "message" // the message that the work is for
+	FromEarlier = "earlier" // an earlier message of the conversation
+	FromRequest = "request" // the request of another supervisor
+)
+
+// Artifact returns the reference to the bytes.
+func (a *TaskAttachment) Artifact() Artifact {
+	return Artifact{SHA256: a.SHA256, Size: a.Size, MediaType: a.MediaType, Grant: a.Grant}
+}
+
+// MaxAttachments bounds the files that a request lists.
+const MaxAttachments = 32
 
 // FallbackLanguage is the language of a request that names none.
 const FallbackLanguage = "en"
@@ -129,7 +186,26 @@ func (c *TaskContext) Language() string {
 type ConversationContext struct {
 	State  ConversationState `json:"state"`
 	Recent []RecentCall      `json:"recent,omitzero"` // the last three requests that have ended, oldest first
+	// Messages are what was said before, oldest first, as far as the profile has it told.
+	Messages []ConversationMessage `json:"messages,omitzero"`
 }
+
+// A ConversationMessage is what somebody has said.
+type ConversationMessage struct {
+	By   Speaker   `json:"by"`
+	Text string    `json:"text"`
+	Time time.Time `json:"time,omitzero"` // when it was taken, or answered
+	Cut  bool      `json:"cut,omitzero"`  // it is only the beginning
+}
+
+// Speaker is one side of a conversation.
+type Speaker string
+
+// The speakers.
+const (
+	SpeakerRequester Speaker = "requester"
+	SpeakerPodium    Speaker = "podium"
+)
 
 // ConversationState says whether a conversation has a past.
 type ConversationState string

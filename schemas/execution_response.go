@@ -19,6 +19,44 @@ type ResponsePayload struct {
 	IssuesEncountered []Issue            `json:"issues_encountered,omitzero"`
 	Recommendations   []string           `json:"recommendations,omitzero"`
 	Result            *Result            `json:"result,omitzero"`
+	// Needs are what is lacking, and Operation what is proposed, when it is blocked.
+	Needs     []Need     `json:"needs,omitzero"`
+	Operation *Operation `json:"operation,omitzero"`
+}
+
+// Findings are what an agent says beside its result.
+type Findings struct {
+	Issues            []Issue            `json:"issues,omitzero"`
+	ValidationResults []ValidationResult `json:"validation_results,omitzero"`
+	Recommendations   []string           `json:"recommendations,omitzero"`
+}
+
+// A Need is something that an agent lacks to go on.
+type Need struct {
+	// Name is for programs: an argument and its members, with dots, such as appointment.date.
+	Name     string            `json:"name"`
+	Question map[string]string `json:"question,omitzero"` // for a person, by language tag
+	Schema   jsontext.Value    `json:"schema,omitzero"`   // JSON Schema of the answer
+	From     NeededFrom        `json:"from,omitzero"`     // the requester when empty
+}
+
+// MaxNeeds bounds the needs of a response.
+const MaxNeeds = 32
+
+// NeededFrom is who can say what an agent lacks.
+type NeededFrom string
+
+// Who that may be.
+const (
+	NeededFromRequester  NeededFrom = "requester"
+	NeededFromSupervisor NeededFrom = "supervisor"
+)
+
+// An Operation is something that an agent would do outside, once a person has agreed.
+type Operation struct {
+	Name      string         `json:"name"`
+	Arguments jsontext.Value `json:"arguments,omitzero"` // an object
+	Summary   string         `json:"summary,omitzero"`   // for a person, in the agent's own words
 }
 
 // ResponseStatus is how a request ended (M-07).
@@ -53,20 +91,36 @@ type Deliverable struct {
 	DeliverableID    string         `json:"deliverable_id"`
 	TaskID           string         `json:"task_id,omitzero"`
 	Agent            string         `json:"agent,omitzero"`
-	Type             string         `json:"type"` // code, documentation, report or config
+	Type             string         `json:"type"` // DeliverableCode, …
 	Path             string         `json:"path,omitzero"`
 	Description      string         `json:"description,omitzero"`
 	ValidationStatus string         `json:"validation_status,omitzero"` // passed, failed or skipped
 	Metadata         jsontext.Value `json:"metadata,omitzero"`
 }
 
+// The types of deliverables (M-09).
+const (
+	DeliverableCode          = "code"
+	DeliverableDocumentation = "documentation"
+	DeliverableReport        = "report"
+	DeliverableConfig        = "config"
+)
+
 // A ValidationResult is one validator's verdict (M-10).
 type ValidationResult struct {
 	Validator string            `json:"validator"`
-	Status    string            `json:"status"` // passed or failed
+	Status    string            `json:"status"` // ValidationPassed or ValidationFailed
 	Details   string            `json:"details,omitzero"`
 	Issues    []ValidationIssue `json:"issues,omitzero"`
 }
+
+// What a validator finds, and how bad it is (M-10).
+const (
+	ValidationPassed  = "passed"
+	ValidationFailed  = "failed"
+	ValidationError   = "error"
+	ValidationWarning = "warning"
+)
 
 // A ValidationIssue is one finding of a validator (M-10).
 type ValidationIssue struct {

@@ -42,6 +42,15 @@ type DeliveryArguments struct {
 	Text string `json:"text"`
 	// Attachments are files beside the words.
 	Attachments []Attachment `json:"attachments,omitzero"`
+	// Data are files that are made of what agents have answered, from Edition1 on.
+	Data []DataFile `json:"data,omitzero"`
+}
+
+// A DataFile is data of an answer as a file beside its words.
+type DataFile struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Text      string `json:"text"`
 }
 
 // ResendRequested says that a person wants an answer delivered that was not: its run

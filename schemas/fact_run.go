@@ -60,6 +60,16 @@ type Incoming struct {
 	Language    string    `json:"language,omitzero"`     // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
+	// Author, Origin, Quoted, Files and Taken are there from edition 1 on: who has written, how far that
+	// is believed, whether earlier messages are quoted, how many files came along, and when its adapter
+	// has taken it. Words and files stand in the input.
+	Author *Author    `json:"author,omitzero"`
+	Origin MailOrigin `json:"origin,omitzero"`
+	Quoted bool       `json:"quoted,omitzero"`
+	Files  int        `json:"files,omitzero"`
+	Taken  time.Time  `json:"taken,omitzero"`
+	// Tainted says of a request that something in it comes from outside.
+	Tainted bool `json:"tainted,omitzero"`
 	// Withheld is why nothing is answered, whatever comes of it: nobody vouches for who
 	// wrote. What such a message says is no part of the conversation.
 	Withheld WithheldReason `json:"withheld,omitzero"`
@@ -99,6 +109,7 @@ type Upstream struct {
 	Planned      bool      `json:"planned,omitzero"`       // the request holds the plan
 	HasArguments bool      `json:"has_arguments,omitzero"` // it holds none, and its one task says more than words, such as arguments
 	HasInputs    bool      `json:"has_inputs,omitzero"`    // its tasks bring results to build on, which stand in the input
+	HasContext   bool      `json:"has_context,omitzero"`   // its tasks bring files, or what was said before, which stand in the input
 	Task         string    `json:"task,omitzero"`          // its one task, when it holds no plan
 	Subject      string    `json:"subject,omitzero"`       // CloudEvents attribute
 	Correlation  string    `json:"correlation,omitzero"`
@@ -141,6 +152,7 @@ type RunStarted struct {
 	Run         int      `json:"run"`
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`
+	Edition     int      `json:"edition,omitzero"` // of the profile
 	Message     Incoming `json:"message"`
 	// Expires is when nobody waits for the run any more; zero is never.
 	Expires time.Time `json:"expires,omitzero"`
@@ -239,6 +251,7 @@ const (
 	StopUnavailable  StopReason = "agent_unavailable"
 	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
+	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )
 
 // RunSettled fixes the outcome of the work and the words of the answer; the

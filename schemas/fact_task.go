@@ -97,6 +97,10 @@ type TaskCompleted struct {
 	// Unproven are the names of files that may not: the agent has shown no grant.
 	Proven   []string `json:"proven,omitzero"`
 	Unproven []string `json:"unproven,omitzero"`
+	Sequence uint64   `json:"sequence,omitzero"` // of the answer, from edition 1 on
+	Partial  bool     `json:"partial,omitzero"`  // it is not all that was asked for, as the agent says
+	// Findings are there when the agent has said any. In JSON they are members of the fact.
+	Findings *Findings `json:",embed"`
 }
 
 // TaskFailed ends an attempt; a task without RetryAt has failed for good.
@@ -116,6 +120,12 @@ type TaskFailed struct {
 	EffectUnknown bool `json:"effect_unknown,omitzero"`
 	// Quarantine is the id in quarantine of an answer that cannot be read.
 	Quarantine string `json:"quarantine,omitzero"`
+	Tokens     int    `json:"tokens,omitzero"` // used, as the agent says
+	// Needs are what the agent lacks, and Operation what it proposes, when it is blocked.
+	Needs     []Need     `json:"needs,omitzero"`
+	Operation *Operation `json:"operation,omitzero"`
+	// Findings are there when the agent has said any. In JSON they are members of the fact.
+	Findings *Findings `json:",embed"`
 }
 
 // Undone reports whether the agent has said that the attempt came to nothing, so

@@ -10,11 +10,16 @@ import (
 // A Profile is how one kind of session is handled: all policy, no code. A
 // run pins the profile that it began with by the SHA-256 of its canonical JSON.
 type Profile struct {
-	Name       string           `json:"name"`
-	Language   string           `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
-	Agents     []AgentUse       `json:"agents"`   // the closed set that may be dispatched to
-	Routers    []Router         `json:"routers"`  // asked in order; the first that decides wins
-	Complexity *ComplexityRules `json:"complexity,omitzero"`
+	Name string `json:"name"`
+	// Edition says by which rules runs are decided, so that what was decided by older ones stays
+	// as it was: see Edition1. Configuration gives a profile the newest.
+	Edition  int    `json:"edition,omitzero"`
+	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
+	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
+	CheckLanguage bool             `json:"check_language,omitzero"`
+	Agents        []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
+	Routers       []Router         `json:"routers"` // asked in order; the first that decides wins
+	Complexity    *ComplexityRules `json:"complexity,omitzero"`
 	// Planner says where plans come from. Absent: rules when there is a
 	// complexity check and the execution is a sequence, else none.
 	Planner      *Planner           `json:"planner,omitzero"`
@@ -23,10 +28,25 @@ type Profile struct {
 	Delivery     Retry              `json:"delivery"` // of an answer
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
+	Context      ContextPolicy      `json:"context,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
 	// that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
 }
+
+// Edition1 is the first edition that is counted. From it on agents are told who has written and what
+// was said before, with files, and what they answer is kept whole; partial answers
+// make a partial run; data without words is told in words; what failed has its cost.
+const Edition1 = 1
+
+// A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
+type ContextPolicy struct {
+	Messages int `json:"messages,omitzero"` // earlier ones, at most MaxConversationMessages; 0 is none
+	Bytes    int `json:"bytes,omitzero"`    // of their words together; the oldest are cut first
+}
+
+// MaxConversationMessages is how many earlier messages a session remembers.
+const MaxConversationMessages = 8
 
 // LanguageOfWriter as a profile's language means: answer as the message is written.
 const LanguageOfWriter = "user"
@@ -54,6 +74,9 @@ type AgentUse struct {
 	// result.data (M-27); JSON Schema 2020-12.
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
 	OutputSchema jsontext.Value `json:"output_schema,omitzero"`
+	// Render tells data without text to a person: a template (Go text/template) over the data.
+	// Without it the data is told line by line.
+	Render string `json:"render,omitzero"`
 }
 
 // Declares reports whether an agent is asked for a kind. A profile that was pinned
@@ -80,7 +103,9 @@ const (
 type Language struct {
 	Tag     string   `json:"tag"`     // BCP 47 primary tag
 	Markers []string `json:"markers"` // frequent small words that give the language away
-	Texts   Texts    `json:"texts"`
+	// Decimal stands between the whole and the fraction of a number; a point when empty.
+	Decimal string `json:"decimal,omitzero"`
+	Texts   Texts  `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}"
@@ -100,6 +125,13 @@ type Texts struct {
 	// "{since}" is when it was last there. Nothing is said when they are empty.
 	Unserved      string `json:"unserved,omitzero"`
 	UnservedSince string `json:"unserved_since,omitzero"`
+	// What data is told with, and what stands above what agents say beside their results.
+	Yes             string `json:"yes,omitzero"`
+	No              string `json:"no,omitzero"`
+	More            string `json:"more,omitzero"`            // below data of which "{count}" parts are left out
+	Recommendations string `json:"recommendations,omitzero"` // above what agents recommend
+	Findings        string `json:"findings,omitzero"`        // above what agents have noticed
+	CheckFailed     string `json:"check_failed,omitzero"`    // a check of "{validator}" has failed
 }
 
 // A Router is one way to choose an agent.

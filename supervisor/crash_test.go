@@ -87,12 +87,12 @@ func TestCrashIsNoticed_M47(t *testing.T) {
 		d.must(d.ledger.Declare(ctx, "worker", bus.Pool{Size: 1, AckWait: 30 * time.Second}))
 		serve := func(dead *atomic.Bool, work time.Duration) (served chan error) {
 			served = make(chan error, 1)
-			handle := func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
+			handle := func(ctx context.Context, _ *agent.Request, _ agent.Report) (agent.Outcome, error) {
 				select {
 				case <-time.After(work):
-					return schemas.Result{Text: "done"}, nil
+					return agent.Text("done"), nil
 				case <-ctx.Done():
-					return schemas.Result{}, context.Cause(ctx)
+					return agent.Outcome{}, context.Cause(ctx)
 				}
 			}
 			go func() {

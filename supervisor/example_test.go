@@ -25,13 +25,13 @@ func ExampleOwner_Run() {
 
 	answer := make(chan string)
 	ended := []chan error{
-		serve(ctx, ledger, "worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-			return schemas.Result{Text: strings.ToUpper(request.Task().Context.Request)}, nil
+		serve(ctx, ledger, "worker", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+			return agent.Text(strings.ToUpper(request.Task().Context.Request)), nil
 		}),
-		serve(ctx, ledger, "chat", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		serve(ctx, ledger, "chat", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			var delivery schemas.DeliveryArguments
 			defer func() { answer <- delivery.Text }()
-			return schemas.Result{}, schemas.Unmarshal(request.Task().Context.Arguments, &delivery)
+			return agent.Outcome{}, schemas.Unmarshal(request.Task().Context.Arguments, &delivery)
 		}),
 		make(chan error, 1),
 	}

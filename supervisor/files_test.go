@@ -125,26 +125,26 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch", "maker", "reader"), tier("branch", "leaf"))
 		errs := make(chan error, 10)
-		n.employ("maker", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("maker", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			put, err := request.Artifacts.Put(ctx, strings.NewReader("the file"), "text/plain")
-			return schemas.Result{Data: dataOf(t, put)}, err
+			return agent.Outcome{Result: schemas.Result{Data: dataOf(t, put)}}, err
 		})
-		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			file := fileIn(t, request.Task().Context.Inputs["one"].Data)
-			got, err := contentOf(ctx, &request, file)
+			got, err := contentOf(ctx, request, file)
 			if err != nil || got != "the file" {
 				errs <- fmt.Errorf("below the supervisor: %q, %w", got, err)
 			}
 			hash := schemas.Artifact{SHA256: file.SHA256, Size: file.Size}
-			if _, err = contentOf(ctx, &request, hash); !errors.Is(err, bus.ErrNotGranted) {
+			if _, err = contentOf(ctx, request, hash); !errors.Is(err, bus.ErrNotGranted) {
 				errs <- fmt.Errorf("by its hash: %w", err)
 			}
 			put, err := request.Artifacts.Put(ctx, strings.NewReader(got+" and more"), "text/plain")
-			return schemas.Result{Data: dataOf(t, put)}, err
+			return agent.Outcome{Result: schemas.Result{Data: dataOf(t, put)}}, err
 		})
-		n.employ("reader", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-			got, err := contentOf(ctx, &request, fileIn(t, request.Task().Context.Inputs["two"].Data))
-			return schemas.Result{Text: got}, err
+		n.employ("reader", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+			got, err := contentOf(ctx, request, fileIn(t, request.Task().Context.Inputs["two"].Data))
+			return agent.Outcome{Result: schemas.Result{Text: got}}, err
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")

@@ -36,7 +36,7 @@ func (in *input) needsQuarantine() bool { return in.read.Malformed != nil && !in
 // readBody reads the body, unless that still has to be fetched.
 func (o *Owner) readBody(in *input) (err error) {
 	if in.event.Artifact == nil {
-		in.read, err = session.ParseInput(in.event, in.agent, in.message.Sequence)
+		in.read, err = session.ParseInput(in.event, session.Publisher{Agent: in.agent, Adapter: in.adapter}, in.message.Sequence)
 		o.proveArtifacts(in)
 	}
 	if err == nil {

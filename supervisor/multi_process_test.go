@@ -180,8 +180,8 @@ func (i *installation) shows(agent string, want schemas.BreakerState) {
 	i.t.Fatalf("the breaker of %s is never %s", agent, want)
 }
 
-func delivered(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-	return schemas.Result{}, nil
+func delivered(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+	return agent.Outcome{}, nil
 }
 
 // TestBreakerBetweenProcesses: what one process has seen of an agent bars it for
@@ -197,12 +197,12 @@ func TestBreakerBetweenProcesses_M28(t *testing.T) {
 		config.Breaker = func(string) plan.BreakerPolicy {
 			return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: 3 * time.Second}
 		}
-	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 		calls.Add(1)
 		if down.Load() {
-			return schemas.Result{}, errors.New("down")
+			return agent.Outcome{}, errors.New("down")
 		}
-		return schemas.Result{Text: "done"}, nil
+		return agent.Text("done"), nil
 	}})
 	for number := range 3 {
 		if run := i.ends(i.say(0, number, "do it")); run.Reason != schemas.StopTaskFailed {
@@ -253,13 +253,13 @@ func TestLeaseOverAServer_M19(t *testing.T) {
 	local := &admission.LocalOwners{}
 	i := install(t, profile, func(config *supervisor.Config) {
 		config.LocalOwners = local
-	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 		words := strings.TrimSpace(request.Task().Description)
 		use(words, 1)
 		timer := time.NewTimer(5 * time.Millisecond)
 		<-timer.C
 		use(words, -1)
-		return schemas.Result{Text: words}, nil
+		return agent.Text(words), nil
 	}})
 	words := []string{"print", "scan", "copy", "urgent", "anything"}
 	var sessions []string

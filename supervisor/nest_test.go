@@ -107,8 +107,8 @@ func (n *nest) receive(core bus.Core, worker bus.Worker, profile string) {
 }
 
 // say repeats its task.
-func say(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-	return schemas.Result{Text: request.Task().Description}, nil
+func say(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+	return agent.Text(request.Task().Description), nil
 }
 
 func taskFor(agent, id string, dependencies ...string) schemas.Task {

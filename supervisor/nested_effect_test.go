@@ -35,15 +35,15 @@ func testEffectBelow(t *testing.T, onUnknown schemas.OnUnknown, valid func(times
 		n := newNest(t, 1, tier("top", "branch"), branch)
 		var mu sync.Mutex
 		effects, times := map[string]bool{}, 0
-		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			if err := request.Permit(ctx); err != nil {
-				return schemas.Result{}, err
+				return agent.Outcome{}, err
 			}
 			mu.Lock()
 			effects[request.EffectID], times = true, times+1 // the letter is posted
 			mu.Unlock()
 			time.Sleep(5 * time.Minute) // and the agent hangs, whatever it is told
-			return schemas.Result{Text: "posted"}, nil
+			return agent.Text("posted"), nil
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")

@@ -47,7 +47,7 @@ func TestPlanOfSupervisors_M08(t *testing.T) {
 		n := newNest(t, 3, tier("top", "branch", "leaf"), tier("branch", "leaf"))
 		var mu sync.Mutex
 		asked := map[string]string{}
-		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			words := request.Task().Description
@@ -55,7 +55,7 @@ func TestPlanOfSupervisors_M08(t *testing.T) {
 				words += " with " + input.Text
 			}
 			asked[request.Run+"/"+request.Task().TaskID] = words
-			return schemas.Result{Text: "[" + words + "]"}, nil
+			return agent.Text("[" + words + "]"), nil
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")
@@ -94,10 +94,10 @@ func TestCancelFlowsDownward(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "leaf"))
 		ended := make(chan error, 8)
-		n.employ("leaf", func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, _ *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			<-ctx.Done()
 			ended <- context.Cause(ctx)
-			return schemas.Result{}, ctx.Err()
+			return agent.Outcome{}, ctx.Err()
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")
@@ -171,10 +171,10 @@ func TestExpiryIsTheTruth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "branch"), tier("branch", "leaf"))
 		ended := make(chan time.Time, 8)
-		n.employ("leaf", func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, _ *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			<-ctx.Done()
 			ended <- time.Now()
-			return schemas.Result{}, ctx.Err()
+			return agent.Outcome{}, ctx.Err()
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")
@@ -213,13 +213,13 @@ func TestSecondAttemptSupersedesTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
 		interrupted := make(chan error, 8)
-		n.employ("leaf", func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			select {
 			case <-ctx.Done():
 				interrupted <- context.Cause(ctx)
-				return schemas.Result{}, ctx.Err()
+				return agent.Outcome{}, ctx.Err()
 			case <-time.After(10 * time.Second):
-				return schemas.Result{Text: "done in " + request.Run[len(request.Run)-2:]}, nil
+				return agent.Text("done in " + request.Run[len(request.Run)-2:]), nil
 			}
 		})
 		n.appoint("top", "top")
@@ -346,9 +346,9 @@ func TestKillBeforeTheAck_X03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "leaf"))
 		worked := make(chan string, 8)
-		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			worked <- request.MessageID
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		n.declare("top")
 		n.receive(n.ledger, forgetful{n.ledger.Worker("top")}, "top")

@@ -10,7 +10,6 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
-	"podium/schemas"
 )
 
 // Requests that want their answers on a shard which is not there take no agent's
@@ -20,9 +19,9 @@ func TestRepliesToNowhereStopNoAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "leaf"))
 		var handled atomic.Int32
-		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			handled.Add(1)
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		for i := range 8 { // as many as the agent has slots
 			_, event := n.demand("leaf", fmt.Sprint("work", i), 1, taskFor("leaf", "one"))

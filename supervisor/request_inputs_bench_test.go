@@ -15,7 +15,7 @@ import (
 func laden(width, size int) []schemas.Task {
 	tasks := fan(width)
 	for i := range tasks {
-		tasks[i].Context.Inputs = map[string]schemas.Result{"note": {Text: strings.Repeat("x", size)}}
+		tasks[i].Context.Inputs = map[string]schemas.TaskInput{"note": {Result: schemas.Result{Text: strings.Repeat("x", size)}}}
 	}
 	return tasks
 }
@@ -76,7 +76,7 @@ func BenchmarkBroughtChain(b *testing.B) {
 						tasks[i].Dependencies = []string{tasks[i-1].TaskID}
 					}
 					if size > 0 {
-						tasks[i].Context.Inputs = map[string]schemas.Result{"note": {Text: strings.Repeat("x", size)}}
+						tasks[i].Context.Inputs = map[string]schemas.TaskInput{"note": {Result: schemas.Result{Text: strings.Repeat("x", size)}}}
 					}
 				}
 				g.bringing(b, tasks)

@@ -25,12 +25,12 @@ func TestTextIsNotRepeatedByTiers(t *testing.T) {
 		n.appoint("middle", "middle")
 		n.appoint("inner", "inner")
 		said := make(chan schemas.Task, 1)
-		n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("worker", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			said <- request.Payload.Tasks[0]
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		task := taskFor("outer", "all")
-		task.Context.Inputs = map[string]schemas.Result{"weight": {Text: "eighty kilos", Data: []byte(`{"kg":80}`)}}
+		task.Context.Inputs = map[string]schemas.TaskInput{"weight": {Result: schemas.Result{Text: "eighty kilos", Data: []byte(`{"kg":80}`)}}}
 		n.ask("outer", "work", 1, task)
 		told := <-said
 		synctest.Wait()
@@ -109,12 +109,12 @@ func TestWhatIsBroughtStandsInNoRecord(t *testing.T) {
 			n.appoint("outer", "outer")
 			n.appoint("middle", "middle")
 			told := make(chan schemas.Task, 4)
-			n.employ("worker", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+			n.employ("worker", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 				told <- request.Payload.Tasks[0]
-				return schemas.Result{Text: "done"}, nil
+				return agent.Text("done"), nil
 			})
 			task := taskFor(to, "all")
-			task.Context.Inputs = map[string]schemas.Result{"weight": {Data: []byte(`"` + secret + `"`)}}
+			task.Context.Inputs = map[string]schemas.TaskInput{"weight": {Result: schemas.Result{Data: []byte(`"` + secret + `"`)}}}
 			_, event := n.demand("outer", "work", 1, task)
 			n.must(artifact.Offload(t.Context(), n.ledger.Artifacts(), &event))
 			n.put(bus.RequestSubject("outer"), &event)

@@ -16,9 +16,9 @@ func TestArgumentsGoDownTheTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "twig"), tier("twig", "leaf"))
-		n.employ("leaf", func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			context := &request.Task().Context
-			return schemas.Result{Text: request.Task().Description + string(context.Arguments) + string(context.Constraints)}, nil
+			return agent.Text(request.Task().Description + string(context.Arguments) + string(context.Constraints)), nil
 		})
 		for _, supervisor := range []string{"top", "branch", "twig"} {
 			n.appoint(supervisor, supervisor)

@@ -19,7 +19,7 @@ func TestTraceIsCarried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("desk", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(ctx context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 			report(50, "half way")
 			time.Sleep(2 * time.Second)
 			return say(ctx, request, report)

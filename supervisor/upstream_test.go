@@ -26,11 +26,11 @@ func TestProgressFoldsUpward_M14_M36_M54(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(_ context.Context, _ agent.Request, report agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(_ context.Context, _ *agent.Request, report agent.Report) (agent.Outcome, error) {
 			time.Sleep(5 * time.Second)
 			report(40, "half way")
 			time.Sleep(25 * time.Second)
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")
@@ -99,9 +99,9 @@ func TestQuickRunsAreQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 1, tier("top", "branch"), tier("branch", "leaf"))
-		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			time.Sleep(90 * time.Millisecond)
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		n.appoint("branch", "branch")
 		n.appoint("top", "top")
@@ -222,9 +222,9 @@ func TestForwarderLeavesSupervisorsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNest(t, 2, tier("top", "leaf"))
-		n.employ("leaf", func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		n.employ("leaf", func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			time.Sleep(time.Second)
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		})
 		n.appoint("top", "top")
 		forwarder := gateway.Forwarder{Core: n.ledger, Log: zerolog.Nop(), Supervisors: []string{"top"}}

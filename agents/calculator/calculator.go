@@ -95,8 +95,12 @@ type Answer struct {
 
 // Handle implements agent.Handler. Every failure is permanent: the same words
 // give the same answer.
-func (a *Agent) Handle(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-	task := request.Task()
+func (a *Agent) Handle(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+	result, err := a.calculate(request.Task())
+	return agent.Outcome{Result: result}, err
+}
+
+func (a *Agent) calculate(task *schemas.Task) (schemas.Result, error) {
 	language := task.Context.Language()
 	if arguments := task.Context.Arguments; len(arguments) > 0 && !slices.Contains([]string{"null", "{}"}, string(arguments)) {
 		return a.fromArguments(language, arguments)

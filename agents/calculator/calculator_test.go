@@ -24,13 +24,13 @@ func newAgent(tb testing.TB) *calculator.Agent {
 	return agent
 }
 
-func requestWith(language, arguments, description, words string) agent.Request {
+func requestWith(language, arguments, description, words string) *agent.Request {
 	task := schemas.Task{TaskID: "t1", Description: description, Context: schemas.TaskContext{
 		Arguments:   jsontext.Value(arguments),
 		Request:     words,
 		Constraints: jsontext.Value(`{"language":"` + language + `"}`),
 	}}
-	return agent.Request{ExecutionRequest: schemas.ExecutionRequest{
+	return &agent.Request{ExecutionRequest: schemas.ExecutionRequest{
 		Payload: schemas.RequestPayload{Tasks: []schemas.Task{task}},
 	}}
 }
@@ -38,7 +38,7 @@ func requestWith(language, arguments, description, words string) agent.Request {
 func ignore(int, string) {}
 
 // value returns what the agent answers, and its text.
-func value(t *testing.T, request agent.Request) (data, text string) {
+func value(t *testing.T, request *agent.Request) (data, text string) {
 	t.Helper()
 	result, err := newAgent(t).Handle(t.Context(), request, ignore)
 	if err != nil {
@@ -382,7 +382,7 @@ func FuzzFormula(f *testing.F) {
 	})
 }
 
-func checkOutcome(t *testing.T, tested *calculator.Agent, request agent.Request) {
+func checkOutcome(t *testing.T, tested *calculator.Agent, request *agent.Request) {
 	t.Helper()
 	result, err := tested.Handle(t.Context(), request, ignore)
 	if err != nil {

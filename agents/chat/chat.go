@@ -201,36 +201,32 @@ type arguments struct {
 // side is away or takes no more calls for now, it is for want of a resource
 // (schemas.CategoryResource): that says nothing against the agent, by which all
 // channels answer. It asks for its permit right before it calls.
-func (a *Agent) Handle(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 	task := request.Task()
 	language := task.Context.Language()
 	var given arguments
 	if err := schemas.Unmarshal(task.Context.Arguments, &given); err != nil || given.Channel == "" {
-		return schemas.Result{}, &agent.Failure{
+		return agent.Outcome{}, &agent.Failure{
 			Message:   a.words.Say(language, "arguments"),
 			Permanent: true,
 			Err:       errors.New("the arguments are not those of a chat reply"),
 		}
 	}
-	receipt := Receipt{ReplyID: replyID(&request), Delivered: DeliveredPull}
-	send, err := a.sender(&request, &given, receipt.ReplyID)
+	receipt := Receipt{ReplyID: replyID(request), Delivered: DeliveredPull}
+	send, err := a.sender(request, &given, receipt.ReplyID)
 	if err != nil {
-		return schemas.Result{}, a.failure(ctx, language, given.Channel, err)
+		return agent.Outcome{}, a.failure(ctx, language, given.Channel, err)
 	}
 	if send != nil {
 		if err := request.Permit(ctx); err != nil {
-			return schemas.Result{}, err
+			return agent.Outcome{}, err
 		}
 		if err := send(ctx); err != nil {
-			return schemas.Result{}, a.failure(ctx, language, given.Channel, err)
+			return agent.Outcome{}, a.failure(ctx, language, given.Channel, err)
 		}
 		receipt.Delivered = DeliveredPush
 	}
-	data, err := schemas.Marshal(receipt)
-	if err != nil {
-		return schemas.Result{}, err
-	}
-	return schemas.Result{Data: data}, nil
+	return agent.Data(receipt)
 }
 
 // sender returns what delivers the answer; nil when nobody is called.

@@ -26,12 +26,12 @@ const (
 	effect = "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11"
 )
 
-func requestWith(arguments, language string) agent.Request {
+func requestWith(arguments, language string) *agent.Request {
 	task := schemas.Task{TaskID: "reply", Context: schemas.TaskContext{
 		Arguments:   jsontext.Value(arguments),
 		Constraints: jsontext.Value(`{"language":"` + language + `"}`),
 	}}
-	return agent.Request{
+	return &agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{Payload: schemas.RequestPayload{
 			PlanID: "plan", Tasks: []schemas.Task{task},
 		}},

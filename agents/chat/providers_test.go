@@ -123,7 +123,8 @@ func deliver(t *testing.T, agent *chat.Agent, channel, ref, text string) (schema
 	if err != nil {
 		t.Fatal(err)
 	}
-	return agent.Handle(t.Context(), requestWith(string(body), "en"), ignore)
+	outcome, err := agent.Handle(t.Context(), requestWith(string(body), "en"), ignore)
+	return outcome.Result, err
 }
 
 // Every provider is asked in the form that it documents.

@@ -32,8 +32,8 @@ func (*Agent) Description() schemas.Agent {
 
 // Handle implements agent.Handler. The text is the person's words, or the task's
 // description when there are none; the data is the arguments, unchanged.
-func (*Agent) Handle(_ context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+func (*Agent) Handle(_ context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 	report(100, "")
 	task := request.Task()
-	return schemas.Result{Text: cmp.Or(task.Context.Request, task.Description), Data: task.Context.Arguments}, nil
+	return agent.Outcome{Result: schemas.Result{Text: cmp.Or(task.Context.Request, task.Description), Data: task.Context.Arguments}}, nil
 }

@@ -36,7 +36,7 @@ func TestEchoReturnsWordsAndArguments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			request := agent.Request{ExecutionRequest: schemas.ExecutionRequest{
+			request := &agent.Request{ExecutionRequest: schemas.ExecutionRequest{
 				Payload: schemas.RequestPayload{Tasks: []schemas.Task{test.task}},
 			}}
 			reported := -1

@@ -6,8 +6,14 @@
 // of its own. Its standard input is the whole execution_request as JSON. Its
 // environment is PATH, HOME, LANG and TMPDIR of the agent's process (on Windows
 // also what a program cannot start without), the configured variables, and
-// PODIUM_RUN, PODIUM_TASK, PODIUM_ATTEMPT and PODIUM_EFFECT; the last is the
-// same for every attempt of one piece of work.
+// PODIUM_RUN, PODIUM_TASK, PODIUM_ATTEMPT, PODIUM_KIND, PODIUM_LANGUAGE, and
+// PODIUM_EFFECT, which is the same for every attempt of one piece of work.
+//
+// PODIUM_DIR is a folder of this request alone, which nobody else may read and
+// which is gone when it has ended: request.json, words.txt, arguments.json, the
+// files of the request in in/, and out/ for those that the program makes. The names
+// in in/ are ours; in/index.json has those outside. What is too large or cannot
+// be had stands in the index with the reason.
 //
 // It is started for requests of the kinds that its agent declares, which is work by
 // default. An assessment, a plan and a route are asked for by task.context.kind.
@@ -23,19 +29,10 @@
 //
 // # What its standard output means
 //
-// Read after exit code 0, the first that applies:
-//
-//   - Nothing but white space: done, without a result.
-//   - A JSON object with "type":"execution_response": the documented response.
-//     An in_reply_to must name the request; without one, it answers the request.
-//   - A JSON object whose "status" is completed, partial, failed or blocked: the
-//     payload of such a response. In both, completed and partial give the
-//     payload's result. failed and blocked fail with the description of the
-//     first issue; the failure is permanent when blocked, or when an issue's
-//     resolution is escalated.
-//   - A JSON object of nothing but "text", "data" and "media_type": a result.
-//   - Any other JSON object or array: the data of a result without text.
-//   - Anything else: the text of a result, without white space at its end.
+// Read after exit code 0, as agent.ReadOutcome has it: words, data, a result, or a
+// whole response of which nothing is dropped. Regular files that it has left in out/
+// become deliverables, up to 64 and MaxFiles bytes; what else is there is left out, and
+// an issue says so.
 //
 // # How it ends
 //
@@ -53,7 +50,7 @@
 // and has no room for this now, such as within a rate: it is asked again later, and
 // its circuit breaker does not count it.
 //
-// When the request's context or the timeout ends, the whole process group is
-// killed. Whatever the program leaves behind in its group is killed when it
+// When the request's context or the timeout ends, the whole process group is told to
+// end, and killed half a second later. Whatever the program leaves behind in its group is killed when it
 // ends. Handle returns only after the program is gone and its pipes are closed.
 package exec

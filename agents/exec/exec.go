@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,8 @@ import (
 // The bounds of a program that the configuration does not bound.
 const (
 	DefaultTimeout   = 5 * time.Minute
-	DefaultMaxOutput = 8 << 20 // bytes
+	DefaultMaxOutput = 8 << 20   // bytes
+	DefaultMaxFiles  = 100 << 20 // bytes
 )
 
 // A Config names a program and bounds it.
@@ -38,12 +40,18 @@ type Config struct {
 	Timeout time.Duration
 	// MaxOutput bounds standard output, in bytes; 0 means DefaultMaxOutput.
 	MaxOutput int
+	// Files is where the folders of requests are made, PODIUM_DIR; empty means that of
+	// temporary files. MaxFiles bounds, in bytes, what a program gets in files, and what it may
+	// make; 0 means DefaultMaxFiles.
+	Files    string
+	MaxFiles int64
 
-	// Description, InputSchema and SideEffects go to the registry; all may be empty.
+	// Description, both schemas and SideEffects go to the registry; all may be empty.
 	// With schemas.SideEffectsExternal the program is started only once it is permitted.
-	Description string
-	InputSchema jsontext.Value
-	SideEffects string
+	Description  string
+	InputSchema  jsontext.Value
+	OutputSchema jsontext.Value
+	SideEffects  string
 	// Kinds are those of the requests that it answers, for agent.Serve; none is work. A
 	// program with side effects outside can answer no questions, because for these
 	// nobody is permitted to start it.
@@ -56,6 +64,7 @@ type Agent struct {
 	config Config
 	path   string
 	words  sentences.Catalog
+	swept  sync.Once // what killed processes have left in Config.Files
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -70,11 +79,11 @@ func New(config Config) (*Agent, error) {
 	if len(config.Command) == 0 || config.Command[0] == "" {
 		return nil, errors.New("exec: the command is empty; name a program")
 	}
-	if config.Timeout < 0 || config.MaxOutput < 0 {
-		return nil, errors.New("exec: timeout and max_output must not be negative")
+	if config.Timeout < 0 || config.MaxOutput < 0 || config.MaxFiles < 0 {
+		return nil, errors.New("exec: timeout, max_output and max_files must not be negative")
 	}
 	config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
-	config.MaxOutput = cmp.Or(config.MaxOutput, DefaultMaxOutput)
+	config.MaxOutput, config.MaxFiles = cmp.Or(config.MaxOutput, DefaultMaxOutput), cmp.Or(config.MaxFiles, DefaultMaxFiles)
 	if question := slices.IndexFunc(config.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() }); question >= 0 &&
 		config.SideEffects == schemas.SideEffectsExternal {
 		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with a permit, "+
@@ -94,6 +103,7 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exec: the program %q cannot be run: %w", config.Command[0], err)
 	}
+	config.Files = cmp.Or(config.Files, os.TempDir())
 	return &Agent{config: config, path: path, words: loaded}, nil
 }
 
@@ -115,7 +125,7 @@ func (a *Agent) Description() schemas.Agent {
 	entry := schemas.Agent{
 		Kind:        "exec",
 		Description: cmp.Or(a.config.Description, "Runs the program "+filepath.Base(a.path)+"."),
-		InputSchema: a.config.InputSchema,
+		InputSchema: a.config.InputSchema, OutputSchema: a.config.OutputSchema,
 		SideEffects: a.config.SideEffects,
 		Kinds:       a.config.Kinds,
 	}
@@ -126,7 +136,7 @@ func (a *Agent) Description() schemas.Agent {
 }
 
 // environment is everything that the program sees of ours.
-func (a *Agent) environment(request *agent.Request) []string {
+func (a *Agent) environment(request *agent.Request, files *folder) []string {
 	var variables []string
 	for _, name := range inherited() {
 		if value, set := os.LookupEnv(name); set {
@@ -145,5 +155,8 @@ func (a *Agent) environment(request *agent.Request) []string {
 		"PODIUM_TASK="+request.Task().TaskID,
 		fmt.Sprintf("PODIUM_ATTEMPT=%d", request.Attempt),
 		"PODIUM_EFFECT="+request.EffectID,
+		"PODIUM_DIR="+files.path,
+		"PODIUM_KIND="+string(cmp.Or(request.Task().Context.Kind, schemas.KindWork)),
+		"PODIUM_LANGUAGE="+request.Task().Context.Language(),
 	)
 }

@@ -36,8 +36,8 @@ func program(t *testing.T, mode string, change ...func(*exec.Config)) *exec.Agen
 	return agent
 }
 
-func newRequest() agent.Request {
-	return agent.Request{
+func newRequest() *agent.Request {
+	return &agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{
 			Envelope: schemas.Envelope{MessageID: "request-1", Type: schemas.EnvelopeTypeExecutionRequest},
 			Payload:  schemas.RequestPayload{Tasks: []schemas.Task{{TaskID: "t1", Description: "Grüße"}}},
@@ -108,7 +108,6 @@ func TestOutputMeaning(t *testing.T) {
 		"other status": {output: `{"status":"shiny"}`, want: schemas.Result{Data: []byte(`{"status":"shiny"}`)}},
 		"partial":      {output: `{"status":"partial","result":{"text":"half"}}`, want: schemas.Result{Text: "half"}},
 		"failed":       {output: `{"status":"failed"}`, failure: "could not do the task"},
-		"blocked":      {output: `{"status":"blocked"}`, failure: "could not do the task", final: true},
 		"failed, deferred": {
 			output:  `{"status":"failed","issues_encountered":[{"description":"busy","resolution":"deferred"}]}`,
 			failure: "busy",
@@ -178,7 +177,7 @@ func TestEnvironmentHoldsOnlyWhatIsListed(t *testing.T) {
 	got := strings.Split(result.Text, "\n")
 	for _, want := range []string{
 		"PATH", "LANG", "TEST_HANDED_ON=yes", "TEST_SET=a=b",
-		"PODIUM_RUN=run-1", "PODIUM_TASK=t1", "PODIUM_ATTEMPT=2", "PODIUM_EFFECT=effect-1",
+		"PODIUM_RUN=run-1", "PODIUM_TASK=t1", "PODIUM_ATTEMPT=2", "PODIUM_EFFECT=effect-1", "PODIUM_KIND=work", "PODIUM_LANGUAGE=en",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
@@ -303,6 +302,7 @@ func TestConfigErrors(t *testing.T) {
 		"bad variable":     {Command: []string{self}, Env: []string{"=x"}},
 		"negative timeout": {Command: []string{self}, Timeout: -1},
 		"negative output":  {Command: []string{self}, MaxOutput: -1},
+		"negative files":   {Command: []string{self}, MaxFiles: -1},
 	}
 	for name, config := range tests {
 		t.Run(name, func(t *testing.T) {

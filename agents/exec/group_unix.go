@@ -17,6 +17,15 @@ func ownGroup(command *osexec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
+// endGroup tells the program and everything in its group to end.
+func endGroup(command *osexec.Cmd) error {
+	err := syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
 // killGroup kills the program and everything in its group.
 func killGroup(command *osexec.Cmd) error {
 	err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL)

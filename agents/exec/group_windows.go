@@ -23,6 +23,9 @@ func ownGroup(command *osexec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+// endGroup ends the program and its descendants: there is no way to tell them to.
+func endGroup(command *osexec.Cmd) error { return killGroup(command) }
+
 // killGroup kills the program and its descendants. Descendants are found by
 // their parent, so those whose parent has ended before stay.
 func killGroup(command *osexec.Cmd) error {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -47,6 +48,23 @@ func programs() map[string]func(argument string) {
 				os.Exit(65)
 			}
 			fmt.Fprintln(os.Stdout, request.Type, request.Payload.Tasks[0].Description)
+		},
+		"files":  files,
+		"litter": litter,
+		"stuff":  stuff,
+		"stubborn": func(string) {
+			signal.Ignore(syscall.SIGTERM)
+			select {}
+		},
+		"obedient": func(note string) {
+			told := make(chan os.Signal, 1)
+			signal.Notify(told, syscall.SIGTERM)
+			fmt.Fprintln(os.Stderr, "ready")
+			<-told
+			if err := os.WriteFile(note, []byte("told"), 0o600); err != nil {
+				os.Exit(70)
+			}
+			os.Exit(0)
 		},
 		"environment": func(string) {
 			var names []string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	osexec "os/exec"
 	"slices"
 	"strconv"
@@ -19,23 +20,61 @@ import (
 // something that left its process group may hold them.
 const pipeGrace = 2 * time.Second
 
+const (
+	termGrace  = 500 * time.Millisecond // that a program has to end in when it is told to
+	watchEvery = 500 * time.Millisecond // how often it is looked at what it makes
+)
+
 var (
-	errTimeout = errors.New("the program took too long")
-	errTooMuch = errors.New("the program printed too much")
+	errTimeout      = errors.New("the program took too long")
+	errTooMuch      = errors.New("the program printed too much")
+	errTooManyFiles = errors.New("the program made files that are too large")
 )
 
 // Handle implements agent.Handler; see the package's documentation.
-func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 	language := request.Task().Context.Language()
-	input, err := schemas.Marshal(request.ExecutionRequest)
+	body, err := schemas.Marshal(request.ExecutionRequest)
 	if err != nil {
-		return schemas.Result{}, err
+		return agent.Outcome{}, err
+	}
+	files, err := a.newFolder()
+	if err != nil {
+		return agent.Outcome{}, a.fail(language, "start", fmt.Errorf("make a folder for the request: %w", err))
+	}
+	defer files.remove()
+	if err = files.write(ctx, request, body, a.config.MaxFiles); err != nil {
+		return agent.Outcome{}, err
 	}
 	if a.acts() {
 		if err := request.Permit(ctx); err != nil {
-			return schemas.Result{}, err
+			return agent.Outcome{}, err
 		}
 	}
+	printed, err := a.run(ctx, language, request, report, body, files)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	outcome, err := agent.ReadOutcome(printed, request)
+	if errors.Is(err, agent.ErrUnreadable) {
+		return agent.Outcome{}, a.unreadable(language, err)
+	}
+	if failure, failed := errors.AsType[*agent.Failure](err); failed && failure.Message == "" {
+		failure.Message = a.words.Say(language, "failed")
+	}
+	if lost := a.collect(ctx, language, request, files, &outcome); lost != nil && err == nil {
+		if !a.acts() {
+			return agent.Outcome{}, lost
+		}
+		outcome.Issues = append(outcome.Issues, schemas.Issue{ // what was done is not done again for a file
+			Severity: "high", Description: a.words.Say(language, "not_kept"), Resolution: schemas.ResolutionDeferred,
+		})
+	}
+	return outcome, err
+}
+
+// run runs the program and returns what it has printed, after it and its group are gone.
+func (a *Agent) run(ctx context.Context, language string, request *agent.Request, report agent.Report, body []byte, files *folder) ([]byte, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, a.config.Timeout, errTimeout)
 	defer cancel()
 	running, stop := context.WithCancelCause(limited)
@@ -46,31 +85,63 @@ func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.
 	command := osexec.CommandContext(running, a.path, a.config.Command[1:]...)
 	command.Args[0] = a.config.Command[0]
 	command.Dir = a.config.Dir
-	command.Env = a.environment(&request)
-	command.Stdin = bytes.NewReader(input)
+	command.Env = a.environment(request, files)
+	command.Stdin = bytes.NewReader(body)
 	command.Stdout = output
 	command.Stderr = progress
 	command.WaitDelay = pipeGrace
 	ownGroup(command)
-	command.Cancel = func() error { return killGroup(command) }
+	var killing *time.Timer
+	command.Cancel = func() error {
+		killing = time.AfterFunc(termGrace, func() { _ = killGroup(command) })
+		return endGroup(command)
+	}
 
 	if err := command.Start(); err != nil {
-		return schemas.Result{}, a.fail(language, "start", fmt.Errorf("start the program: %w", cause(err)))
+		return nil, a.fail(language, "start", fmt.Errorf("start the program: %w", cause(err)))
 	}
-	err = command.Wait()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		a.watch(running, files, func() { stop(errTooManyFiles) })
+	}()
+	err := command.Wait()
+	if killing != nil {
+		killing.Stop()
+	}
 	sweepGroup(command)
 	said := progress.finish()
+	reason := context.Cause(running)
+	stop(nil)
+	<-watched
 
 	if ctx.Err() != nil {
-		return schemas.Result{}, fmt.Errorf("the program was stopped: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("the program was stopped: %w", context.Cause(ctx))
 	}
-	if running.Err() != nil {
-		return schemas.Result{}, a.stopped(language, context.Cause(running))
+	if reason != nil {
+		return nil, a.stopped(language, reason)
 	}
 	if err != nil && !errors.Is(err, osexec.ErrWaitDelay) {
-		return schemas.Result{}, a.exited(language, said, err)
+		return nil, a.exited(language, said, err)
 	}
-	return a.read(language, &request, output.kept.Bytes())
+	return output.kept.Bytes(), nil
+}
+
+// watch stops a program that fills out/ beyond the bounds, so that it cannot fill the disk.
+func (a *Agent) watch(ctx context.Context, files *folder, stop func()) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if bytes, _ := files.size(); bytes > 2*a.config.MaxFiles {
+				stop()
+				return
+			}
+		}
+	}
 }
 
 // cause drops the path from an error of the operating system: it may hold a name.
@@ -106,7 +177,18 @@ func (a *Agent) stopped(language string, cause error) error {
 		failure.Permanent = true
 		return failure
 	}
+	if errors.Is(cause, errTooManyFiles) {
+		failure := a.silent(language, "files_too_large", cause, "{limit}", strconv.FormatInt(a.config.MaxFiles, 10))
+		failure.Permanent = true
+		return failure
+	}
 	return a.silent(language, "timeout", cause, "{timeout}", a.config.Timeout.String())
+}
+
+func (a *Agent) unreadable(language string, err error) error {
+	failure := a.silent(language, "unreadable", err)
+	failure.Permanent = true
+	return failure
 }
 
 // exited explains an exit code other than 0.
@@ -127,6 +209,24 @@ func (a *Agent) exited(language, said string, err error) error {
 		"{code}", strconv.Itoa(code), "{said}", strings.TrimSpace(said))
 	failure.Permanent = slices.Contains([]int{64, 65, 66, 67, 68, 76, 77, 78}, code) // no other attempt can help (sysexits(3))
 	return failure
+}
+
+// bounded reads at most limit bytes, and fails at the first byte more: the file has grown since it was
+// looked at.
+func bounded(from io.Reader, limit int64) io.Reader { return &boundedReader{from: from, room: limit} }
+
+type boundedReader struct {
+	from io.Reader
+	room int64
+}
+
+// Read implements io.Reader.
+func (r *boundedReader) Read(into []byte) (int, error) {
+	n, err := r.from.Read(into)
+	if r.room -= int64(n); r.room < 0 {
+		return 0, errTooManyFiles
+	}
+	return n, err
 }
 
 // A boundedBuffer keeps up to limit bytes and calls overflow at the first byte

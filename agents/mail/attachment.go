@@ -29,9 +29,18 @@ type attachment struct {
 
 // attachmentsOf fetches what an answer comes with, as far as there is room for it,
 // and names what is left out: it is too large, gone, not granted or not what it says
-// to be.
-func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, wanted []schemas.Attachment) (attached []attachment, left []string, err error) {
+// to be. Files that are made of what was answered come first: they are nowhere else.
+func (s *sender) attachmentsOf(ctx context.Context, artifacts bus.Artifacts, made []schemas.DataFile, wanted []schemas.Attachment) (attached []attachment, left []string, err error) {
 	room := s.account.AttachmentLimit
+	for i := range made {
+		content := []byte(made[i].Text)
+		if len(attached) == maxAttachments || int64(len(content)) > room {
+			left = append(left, fileName(made[i].Name))
+			continue
+		}
+		room -= int64(len(content))
+		attached = append(attached, attachment{name: fileName(made[i].Name), mediaType: mediaType(made[i].MediaType), content: content})
+	}
 	for i := range wanted {
 		name := fileName(wanted[i].Name)
 		size := wanted[i].Artifact.Size

@@ -136,7 +136,8 @@ const inputSchema = `{
     "in_reply_to": {"type": "string"},
     "references": {"type": "array", "items": {"type": "string"}},
     "text": {"type": "string", "minLength": 1},
-    "attachments": {"type": "array", "items": {"type": "object", "required": ["artifact"]}}
+    "attachments": {"type": "array", "items": {"type": "object", "required": ["artifact"]}},
+    "data": {"type": "array", "items": {"type": "object", "required": ["name", "media_type", "text"]}}
   }
 }`
 
@@ -148,23 +149,23 @@ const inputSchema = `{
 // A letter beyond the rate of its account waits for its turn, and fails for want of
 // room (schemas.CategoryResource) when its turn comes too late for the request. What
 // was surely not sent and may be later, as when the server is away, fails so too.
-func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 	language := request.Task().Context.Language()
-	letter, account, receipt, err := a.compose(ctx, &request)
+	letter, account, receipt, err := a.compose(ctx, request)
 	if err != nil {
-		return schemas.Result{}, err
+		return agent.Outcome{}, err
 	}
 	if request.Attempt > 1 || request.Deliveries != 1 {
 		if sent, err := account.look(ctx, letter.messageID); err == nil && sent {
 			receipt.Resolved = resolvedSent
-			return receipt.result()
+			return agent.Data(receipt)
 		}
 	}
 	giveBack, err := account.admit(ctx, a.now(), letter.peers(), func(wait time.Duration) {
 		report(0, a.words.Say(language, "rate", "{seconds}", inSeconds(wait)))
 	})
 	if err != nil {
-		return schemas.Result{}, a.failure(ctx, language, err)
+		return agent.Outcome{}, a.failure(ctx, language, err)
 	}
 	var refused error
 	raw, err := account.send(ctx, letter, func(ctx context.Context) error {
@@ -180,9 +181,9 @@ func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.
 	}
 	switch {
 	case refused != nil:
-		return schemas.Result{}, refused
+		return agent.Outcome{}, refused
 	case err != nil:
-		return schemas.Result{}, a.failure(ctx, language, err)
+		return agent.Outcome{}, a.failure(ctx, language, err)
 	}
 	receipt.Dropped = append(receipt.Dropped, letter.refused...)
 	for _, recipient := range letter.cc {
@@ -191,12 +192,7 @@ func (a *Agent) Handle(ctx context.Context, request agent.Request, report agent.
 	if receipt.Resolved == "" {
 		receipt.Sent = a.store(ctx, account, raw)
 	}
-	return receipt.result()
-}
-
-func (r *Receipt) result() (schemas.Result, error) {
-	data, err := schemas.Marshal(r)
-	return schemas.Result{Data: data}, err
+	return agent.Data(receipt)
 }
 
 // compose makes the letter that a request asks for, without touching anything but
@@ -229,7 +225,7 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 		date:       a.now(),
 	}
 	made.cc, receipt.Dropped = a.copiesOf(account, given.Cc, recipients)
-	made.attachments, receipt.Left, err = account.attachmentsOf(ctx, request.Artifacts, given.Attachments)
+	made.attachments, receipt.Left, err = account.attachmentsOf(ctx, request.Artifacts, given.Data, given.Attachments)
 	if err != nil {
 		return nil, nil, nil, err
 	}

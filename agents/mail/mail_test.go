@@ -69,7 +69,7 @@ func newAnswer() answer {
 	}
 }
 
-func requestWith(t *testing.T, given any) agent.Request {
+func requestWith(t *testing.T, given any) *agent.Request {
 	t.Helper()
 	arguments, err := schemas.Marshal(given)
 	if err != nil {
@@ -79,7 +79,7 @@ func requestWith(t *testing.T, given any) agent.Request {
 		Arguments:   arguments,
 		Constraints: jsontext.Value(`{"language":"de-AT"}`),
 	}}
-	return agent.Request{
+	return &agent.Request{
 		ExecutionRequest: schemas.ExecutionRequest{Payload: schemas.RequestPayload{
 			PlanID: "plan", Tasks: []schemas.Task{task},
 		}},

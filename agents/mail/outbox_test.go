@@ -143,9 +143,9 @@ func TestASecondAttemptLooksBeforeItSends_I25(t *testing.T) {
 		"handed out again":    func(r *agent.Request) { r.Deliveries = 2 },
 		"maybe not the first": func(r *agent.Request) { r.Deliveries = 0 },
 	} {
-		repeated := request
-		again(&repeated)
-		repeated = repeated.WithPermit(func(context.Context) error { return errors.New("it is asked") })
+		changed := *request
+		again(&changed)
+		repeated := changed.WithPermit(func(context.Context) error { return errors.New("it is asked") })
 		result, err := tested.Handle(t.Context(), repeated, ignore)
 		if err != nil || receiptOf(t, result).Resolved != "sent" || len(sink.Messages()) != 1 || len(box.letters) != 1 {
 			t.Errorf("%s: %s, %v, %d letters", name, result.Data, err, len(sink.Messages()))

@@ -7,13 +7,14 @@ import (
 
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
-func receiptOf(t *testing.T, result schemas.Result) mail.Receipt {
+func receiptOf(t *testing.T, outcome agent.Outcome) mail.Receipt {
 	t.Helper()
 	var receipt mail.Receipt
-	if err := schemas.Unmarshal(result.Data, &receipt); err != nil {
+	if err := schemas.Unmarshal(outcome.Data, &receipt); err != nil {
 		t.Fatal(err)
 	}
 	return receipt

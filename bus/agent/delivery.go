@@ -189,7 +189,7 @@ func (s *server) refuse(ctx context.Context, d bus.Delivery, e schemas.Event, re
 
 // decline ends a request that is not worked on by a failed response.
 func (s *server) decline(ctx context.Context, d bus.Delivery, e *schemas.Event, request *Request, failure *Failure, log zerolog.Logger) {
-	failed := s.failed(e, request, time.Now(), failure)
+	failed := s.failed(e, request, time.Now(), nil, failure)
 	if s.publish(ctx, &failed, e, request, log) != nil {
 		s.giveBack(ctx, d, log, "the response could not be published")
 		return
@@ -220,9 +220,13 @@ func (s *server) undeclared(request *Request) *Failure {
 // or when the agent is stopping.
 func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, request *Request, log zerolog.Logger) (outgoingResponse, error) {
 	started := time.Now()
-	if failure := s.undeclared(request); failure != nil {
+	failure := s.undeclared(request)
+	if failure == nil {
+		failure = s.argumentFault(request)
+	}
+	if failure != nil {
 		s.logFailure(log, failure, nil)
-		return s.failed(e, request, started, failure), nil
+		return s.failed(e, request, started, nil, failure), nil
 	}
 	progress := s.startProgress(ctx, e, request, started)
 	_, question := request.Undeclared(schemas.KindWork)
@@ -234,7 +238,10 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	if count := held.delivery.Deliveries(); permitted.first || count > 1 {
 		request.Deliveries = count
 	}
-	result, err := s.call(ctx, held, request, progress.report, log)
+	outcome, err := s.call(ctx, held, request, progress.report, log)
+	if err == nil && !question && !permitted.acted() { // what was done outside is not repeated for a better result
+		err = s.resultFault(&outcome)
+	}
 	progress.end()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLeaseLost):
@@ -244,37 +251,37 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	case err != nil:
 		err = permitted.doubt(err)
 		s.logFailure(log, err, cause)
-		given := s.failed(e, request, started, err)
+		given := s.failed(e, request, started, &outcome, err)
 		given.refused = errors.Is(err, bus.ErrNotPermitted)
 		return given, nil
 	}
 	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
-	return s.completed(e, request, started, &result, permitted.acted()), nil
+	return s.respond(e, request, started, &outcome, permitted.acted()), nil
 }
 
-type outcome struct {
-	result schemas.Result
-	err    error
+type called struct {
+	outcome Outcome
+	err     error
 }
 
 // call calls the handler in a goroutine of its own, so that neither a panic nor
 // runtime.Goexit reaches further. A handler that goes on for an ack-wait after
 // its context has ended loses its lease: the request must not wait for it.
-func (s *server) call(ctx context.Context, held *lease, request *Request, report Report, log zerolog.Logger) (schemas.Result, error) {
-	done := make(chan outcome, 1)
+func (s *server) call(ctx context.Context, held *lease, request *Request, report Report, log zerolog.Logger) (Outcome, error) {
+	done := make(chan called, 1)
 	go func() {
-		o := outcome{err: errors.New("the handler ended its goroutine")}
+		o := called{err: errors.New("the handler ended its goroutine")}
 		defer func() { done <- o }()
 		defer func() {
 			if value := recover(); value != nil {
 				o.err = panicked(value, log)
 			}
 		}()
-		o.result, o.err = s.handler.Handle(ctx, *request, report)
+		o.outcome, o.err = s.handler.Handle(ctx, request, report)
 	}()
 	select {
 	case o := <-done:
-		return o.result, o.err
+		return o.outcome, o.err
 	case <-ctx.Done():
 	}
 	timer := time.AfterFunc(s.config.AckWait, func() {
@@ -283,7 +290,7 @@ func (s *server) call(ctx context.Context, held *lease, request *Request, report
 	})
 	defer timer.Stop()
 	o := <-done
-	return o.result, o.err
+	return o.outcome, o.err
 }
 
 // panicked logs where a handler panicked. The value may hold personal data, so

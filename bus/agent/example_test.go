@@ -30,8 +30,8 @@ func ExampleServe() {
 	ledger := memory.New(1)
 	fmt.Println(ledger.Declare(ctx, "clerk", bus.Pool{Size: 2, AckWait: 30 * time.Second}))
 
-	shout := func(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-		return schemas.Result{Text: strings.ToUpper(request.Task().Description)}, nil
+	shout := func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+		return agent.Text(strings.ToUpper(request.Task().Description)), nil
 	}
 	served := make(chan error)
 	go func() {
@@ -54,8 +54,8 @@ func ExampleFailure() {
 	ledger := memory.New(1)
 	fmt.Println(ledger.Declare(ctx, "clerk", bus.Pool{Size: 2, AckWait: 30 * time.Second}))
 
-	refuse := func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-		return schemas.Result{}, &agent.Failure{Message: "The library is closed for good.", Permanent: true}
+	refuse := func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+		return agent.Outcome{}, &agent.Failure{Message: "The library is closed for good.", Permanent: true}
 	}
 	served := make(chan error)
 	go func() {

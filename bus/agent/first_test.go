@@ -42,7 +42,7 @@ func TestFirstDeliveryIsBelieved(t *testing.T) {
 				if test.before != nil {
 					test.before(t, s)
 				}
-				stop := s.serve(t, func(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(ctx context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 					count = request.Deliveries
 					return a.handle(ctx, request, report)
 				})
@@ -129,8 +129,8 @@ func TestFailingBeforeAskingLeavesDoubt(t *testing.T) {
 				if test.before != nil {
 					test.before(t, s)
 				}
-				stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-					return schemas.Result{}, &agent.Failure{Message: "busy"}
+				stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+					return agent.Outcome{}, &agent.Failure{Message: "busy"}
 				})
 				said := s.responses(t)
 				if len(said) != 1 || len(said[0].Payload.IssuesEncountered) != 1 || said[0].Payload.IssuesEncountered[0].EffectUnknown != test.unknown {

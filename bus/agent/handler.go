@@ -2,27 +2,30 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
 
 	"podium/bus"
 	"podium/schemas"
 )
 
-// A Handler does one agent's work: one request, one result.
+// A Handler does one agent's work: one request, one outcome.
 //
 // An error is a failed response. Return a *Failure to say what a person may
 // read and whether another attempt can help; any other error counts as worth
 // another attempt and its text stays in the log. After a permit (see
 // Request.Permit) such an error leaves open whether the effect has happened.
+// The outcome is read beside an error, too: what the attempt has cost and found is kept.
 type Handler interface {
-	Handle(ctx context.Context, request Request, report Report) (schemas.Result, error)
+	Handle(ctx context.Context, request *Request, report Report) (Outcome, error)
 }
 
 // A HandlerFunc is a function as a Handler.
-type HandlerFunc func(ctx context.Context, request Request, report Report) (schemas.Result, error)
+type HandlerFunc func(ctx context.Context, request *Request, report Report) (Outcome, error)
 
 // Handle calls f.
-func (f HandlerFunc) Handle(ctx context.Context, request Request, report Report) (schemas.Result, error) {
+func (f HandlerFunc) Handle(ctx context.Context, request *Request, report Report) (Outcome, error) {
 	return f(ctx, request, report)
 }
 
@@ -64,10 +67,37 @@ func (r *Request) Permit(ctx context.Context) error {
 }
 
 // WithPermit returns the request with somebody who answers Permit.
-func (r *Request) WithPermit(permit func(ctx context.Context) error) Request {
+func (r *Request) WithPermit(permit func(ctx context.Context) error) *Request {
 	asking := *r
 	asking.permit = permit
-	return asking
+	return &asking
+}
+
+// ErrNotListed reports a file that a request does not list.
+var ErrNotListed = errors.New("the request lists no such file")
+
+// Open opens a file that the request lists among its attachments, by the id that it has there. Reading to the
+// end verifies it. Errors: ErrNotListed, those of bus.Artifacts.
+func (r *Request) Open(ctx context.Context, id string) (io.ReadCloser, error) {
+	for i := range r.Task().Context.Attachments {
+		if file := &r.Task().Context.Attachments[i]; file.ID == id {
+			if r.Artifacts == nil {
+				return nil, bus.ErrNotFound
+			}
+			return r.Artifacts.Get(ctx, file.Artifact())
+		}
+	}
+	return nil, ErrNotListed
+}
+
+// Keep stores a file, so that the answer may name it: as metadata of a deliverable, or among the attachments
+// of its data.
+func (r *Request) Keep(ctx context.Context, content io.Reader, name, mediaType string) (schemas.Attachment, error) {
+	if r.Artifacts == nil {
+		return schemas.Attachment{}, bus.ErrNotFound
+	}
+	artifact, err := r.Artifacts.Put(ctx, content, mediaType)
+	return schemas.Attachment{Name: name, MediaType: mediaType, Artifact: artifact}, err
 }
 
 // Task returns the one task of the request, which Serve has checked to exist.

@@ -46,9 +46,9 @@ func TestServeRefusesUndeclaredKinds(t *testing.T) {
 				s := newStage(t, 1)
 				s.config.Agent.Kinds = c.declared
 				var calls atomic.Int32
-				stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 					calls.Add(1)
-					return schemas.Result{Text: "done"}, nil
+					return agent.Text("done"), nil
 				})
 				s.ask(t, 1, of(c.asked))
 				got := s.one(t)

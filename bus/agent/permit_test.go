@@ -65,15 +65,15 @@ type actor struct {
 	err  error // of the newest refusal
 }
 
-func (a *actor) handle(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+func (a *actor) handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 	if a.err = request.Permit(ctx); a.err != nil {
-		return schemas.Result{}, a.err
+		return agent.Outcome{}, a.err
 	}
 	if err := request.Permit(ctx); err != nil { // the permit is for the whole of Handle
-		return schemas.Result{}, err
+		return agent.Outcome{}, err
 	}
 	a.acts.Add(1)
-	return schemas.Result{Text: "done"}, nil
+	return agent.Text("done"), nil
 }
 
 // Without an answer the agent asks again every second, with the same question, and
@@ -305,27 +305,27 @@ func TestPermitLeavesDoubt(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		permit  bool
-		end     func() (schemas.Result, error)
+		end     func() (agent.Outcome, error)
 		unknown bool
 	}{
 		"an error":                         {true, failing(errDown), true},
-		"a panic":                          {true, func() (schemas.Result, error) { panic("out of luck") }, true},
+		"a panic":                          {true, func() (agent.Outcome, error) { panic("out of luck") }, true},
 		"a failure":                        {true, failing(&agent.Failure{Message: "busy"}), false},
 		"a failure that is open":           {true, failing(&agent.Failure{Unknown: true}), true},
 		"an error without a permit":        {false, failing(errDown), false},
-		"a large result":                   {true, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), true},
-		"a large result without a permit":  {false, returning(schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}), false},
-		"a broken result":                  {true, returning(schemas.Result{Data: []byte("{")}), true},
-		"a broken result without a permit": {false, returning(schemas.Result{Data: []byte("{")}), false},
+		"a large result":                   {true, returning(agent.Text(strings.Repeat("x", artifact.MaxSize))), true},
+		"a large result without a permit":  {false, returning(agent.Text(strings.Repeat("x", artifact.MaxSize))), false},
+		"a broken result":                  {true, returning(agent.Outcome{Result: schemas.Result{Data: []byte("{")}}), true},
+		"a broken result without a permit": {false, returning(agent.Outcome{Result: schemas.Result{Data: []byte("{")}}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 1)
-				stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 					if test.permit {
 						if err := r.Permit(ctx); err != nil {
-							return schemas.Result{}, err
+							return agent.Outcome{}, err
 						}
 					}
 					return test.end()
@@ -341,12 +341,12 @@ func TestPermitLeavesDoubt(t *testing.T) {
 	}
 }
 
-func failing(err error) func() (schemas.Result, error) {
-	return func() (schemas.Result, error) { return schemas.Result{}, err }
+func failing(err error) func() (agent.Outcome, error) {
+	return func() (agent.Outcome, error) { return agent.Outcome{}, err }
 }
 
-func returning(result schemas.Result) func() (schemas.Result, error) {
-	return func() (schemas.Result, error) { return result, nil }
+func returning(outcome agent.Outcome) func() (agent.Outcome, error) {
+	return func() (agent.Outcome, error) { return outcome, nil }
 }
 
 // Many who wait at once hear their own answers.
@@ -356,12 +356,12 @@ func TestPermitsAreApart(t *testing.T) {
 		const count = 8
 		s := newStage(t, count)
 		allowed := make(chan string, count)
-		stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			err := r.Permit(ctx)
 			if err == nil {
 				allowed <- r.MessageID
 			}
-			return schemas.Result{Text: "said"}, err
+			return agent.Text("said"), err
 		})
 		for n := range count {
 			s.ask(t, n+1, nil)
@@ -420,13 +420,13 @@ func TestPermitOfAnEarlierDelivery(t *testing.T) {
 					}
 					time.Sleep(ackWait)
 				}
-				stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 					if test.ask {
 						if err := r.Permit(ctx); test.end == nil {
-							return schemas.Result{}, err
+							return agent.Outcome{}, err
 						}
 					}
-					return schemas.Result{}, test.end
+					return agent.Outcome{}, test.end
 				})
 				if test.ask {
 					questions, _ := s.questions(t)

@@ -25,9 +25,9 @@ func TestServeGivesSignsOfLife_M36_M47(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 1)
 				s.config.ProgressEvery = c.every
-				stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 					time.Sleep(time.Minute)
-					return schemas.Result{Text: "x"}, nil
+					return agent.Text("x"), nil
 				})
 				s.ask(t, 1, nil)
 				time.Sleep(2 * time.Minute)
@@ -55,12 +55,12 @@ func TestServeNewsAreSignsOfLife_M36(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		stop := s.serve(t, func(_ context.Context, _ agent.Request, report agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(_ context.Context, _ *agent.Request, report agent.Report) (agent.Outcome, error) {
 			for i := range 5 {
 				time.Sleep(9 * time.Second)
 				report(10+i, "")
 			}
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(time.Minute)
@@ -77,9 +77,9 @@ func TestServeGivesNoSignOfADeadRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			time.Sleep(10 * time.Minute) // deaf
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		begun := time.Now()
 		s.ask(t, 1, func(e *schemas.Event) { e.Expires = begun.Add(25 * time.Second) })

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -86,21 +88,30 @@ func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.Res
 	return outgoingResponse{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
 }
 
-// completed returns the response that holds a result. acted is whether the handler
-// may have done what it was permitted.
-func (s *server) completed(e *schemas.Event, request *Request, started time.Time, result *schemas.Result, acted bool) outgoingResponse {
-	payload := s.payload(request, schemas.StatusCompleted, started)
-	payload.Result = result
-	made, err := s.answer(e, request, payload)
+// respond returns the response that an outcome is. acted is whether the handler may have done what it was
+// permitted.
+func (s *server) respond(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, acted bool) outgoingResponse {
+	err := outcome.check()
+	var made outgoingResponse
+	if err == nil {
+		payload := s.payload(request, cmp.Or(outcome.Status, schemas.StatusCompleted), started)
+		payload.Result = &outcome.Result
+		s.addFindings(payload, e, request, outcome)
+		made, err = s.answer(e, request, payload)
+	}
+	if err == nil && outcome.saysMore() { // a result alone cannot break the schema
+		_, err = schemas.DecodeExecutionResponse(made.event.Data)
+	}
 	if err != nil {
-		return s.failed(e, request, started, &Failure{Unknown: acted, Err: fmt.Errorf("the handler's result is not JSON: %w", err)})
+		failure := &Failure{Unknown: acted, Err: fmt.Errorf("the handler's outcome is no response: %w", err)}
+		return s.failed(e, request, started, &Outcome{Usage: outcome.Usage}, failure)
 	}
 	made.acted = acted
 	return made
 }
 
-// failed returns the failed response of an error (see Handler).
-func (s *server) failed(e *schemas.Event, request *Request, started time.Time, err error) outgoingResponse {
+// failed returns the failed response of an error (see Handler), with what the handler says beside it.
+func (s *server) failed(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, err error) outgoingResponse {
 	description, permanent, unknown := neutralFailure, false, false
 	var category schemas.FailureCategory
 	if failure, ok := errors.AsType[*Failure](err); ok {
@@ -114,29 +125,111 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, e
 		resolution, details = schemas.ResolutionEscalated, "no other attempt can help"
 	}
 	payload := s.payload(request, schemas.StatusFailed, started)
-	issue := schemas.Issue{
-		IssueID: schemas.ResponseID(e.ID), TaskID: e.Subject, Agent: s.worker.Name(), Severity: "high",
+	payload.IssuesEncountered = []schemas.Issue{{
+		IssueID: schemas.ResponseID(e.ID), TaskID: taskOf(e, request), Agent: s.worker.Name(), Severity: "high",
 		Description: description, Resolution: resolution, ResolutionDetails: details,
 		EffectUnknown: unknown, Category: category,
+	}}
+	bare := *payload
+	if outcome != nil {
+		said := *outcome
+		said.Issues = slices.DeleteFunc(slices.Clone(said.Issues), func(issue schemas.Issue) bool { return issue.Description == description })
+		s.addFindings(payload, e, request, &said)
 	}
-	if tasks := request.Payload.Tasks; len(tasks) > 0 {
-		issue.TaskID = tasks[0].TaskID
-	}
-	issue.TaskID = cmp.Or(issue.TaskID, request.Payload.PlanID)
-	payload.IssuesEncountered = []schemas.Issue{issue}
 	made, err := s.answer(e, request, payload)
-	if err != nil { // only a message that is not UTF-8 cannot be written
-		payload.IssuesEncountered[0].Description = neutralFailure
-		made, _ = s.answer(e, request, payload)
+	if err == nil && outcome != nil && outcome.saysMore() {
+		_, err = schemas.DecodeExecutionResponse(made.event.Data)
+	}
+	if err != nil { // what is said beside it breaks the schema, or is not UTF-8
+		if made, err = s.answer(e, request, &bare); err != nil {
+			bare.IssuesEncountered[0].Description = neutralFailure
+			made, _ = s.answer(e, request, &bare)
+		}
 	}
 	return made
 }
 
+// taskOf is the id of the task that a request is for, as far as it says.
+func taskOf(e *schemas.Event, request *Request) string {
+	task := e.Subject
+	if tasks := request.Payload.Tasks; len(tasks) > 0 {
+		task = tasks[0].TaskID
+	}
+	return cmp.Or(task, request.Payload.PlanID)
+}
+
+// addFindings adds to a response what a handler says beside its result, and fills in what it may leave out:
+// ids, task and agent, and the times that were measured.
+func (s *server) addFindings(payload *schemas.ResponsePayload, e *schemas.Event, request *Request, outcome *Outcome) {
+	task, agent := taskOf(e, request), s.worker.Name()
+	waiting := len(outcome.Issues)+len(outcome.Needs) > 0 || outcome.Operation != nil
+	if outcome.Status == schemas.StatusBlocked && !waiting {
+		payload.IssuesEncountered = append(payload.IssuesEncountered, schemas.Issue{
+			IssueID: schemas.ResponseID(e.ID), TaskID: task, Agent: agent, Severity: "high", Description: neutralFailure,
+		})
+	}
+	for i, issue := range outcome.Issues {
+		issue.Severity = known(issue.Severity, "medium", "critical", "high", "medium", "low")
+		issue.Resolution = known(issue.Resolution, "", schemas.ResolutionResolved, schemas.ResolutionEscalated, schemas.ResolutionDeferred)
+		issue.Category = known(issue.Category, "", categories()...)
+		issue.IssueID = cmp.Or(issue.IssueID, schemas.EffectID(e.ID, "issue:"+strconv.Itoa(i)))
+		issue.TaskID, issue.Agent = cmp.Or(issue.TaskID, task), cmp.Or(issue.Agent, agent)
+		payload.IssuesEncountered = append(payload.IssuesEncountered, issue)
+	}
+	for i, made := range outcome.Deliverables {
+		made.DeliverableID = cmp.Or(made.DeliverableID, "d"+strconv.Itoa(i+1))
+		made.Type = known(made.Type, schemas.DeliverableDocumentation, schemas.DeliverableCode, schemas.DeliverableReport, schemas.DeliverableConfig)
+		made.ValidationStatus = known(made.ValidationStatus, "", schemas.ValidationPassed, schemas.ValidationFailed, "skipped")
+		made.TaskID, made.Agent = cmp.Or(made.TaskID, task), cmp.Or(made.Agent, agent)
+		payload.Deliverables = append(payload.Deliverables, made)
+	}
+	for _, verdict := range outcome.ValidationResults {
+		verdict.Validator = cmp.Or(verdict.Validator, agent)
+		verdict.Status = known(verdict.Status, schemas.ValidationFailed, schemas.ValidationPassed)
+		verdict.Issues = slices.Clone(verdict.Issues)
+		for i := range verdict.Issues {
+			verdict.Issues[i].Severity = known(verdict.Issues[i].Severity, schemas.ValidationWarning, schemas.ValidationError, "info")
+		}
+		payload.ValidationResults = append(payload.ValidationResults, verdict)
+	}
+	payload.Recommendations = outcome.Recommendations
+	payload.Needs, payload.Operation = outcome.Needs, outcome.Operation
+	if used := outcome.Usage; used != nil {
+		payload.ResourceUsage.TokensUsed = used.TokensUsed
+		payload.ResourceUsage.TimeElapsedSeconds = cmp.Or(used.TimeElapsedSeconds, payload.ResourceUsage.TimeElapsedSeconds)
+		if len(used.AgentExecutionTimes) > 0 {
+			payload.ResourceUsage.AgentExecutionTimes = used.AgentExecutionTimes
+		}
+	}
+}
+
+// known returns a word if it is one of those that there are, else another one: no finished work comes to nothing for
+// a word that nobody knows.
+func known[Word ~string](word, instead Word, words ...Word) Word {
+	if slices.Contains(words, word) {
+		return word
+	}
+	return instead
+}
+
+func categories() []schemas.FailureCategory {
+	return []schemas.FailureCategory{
+		schemas.CategoryExecution, schemas.CategoryValidation, schemas.CategoryDependency, schemas.CategoryResource, schemas.CategoryCoordination,
+	}
+}
+
+// saysMore reports whether an outcome holds anything beside its result.
+func (o *Outcome) saysMore() bool {
+	return o.Status != "" || len(o.Issues) > 0 || len(o.ValidationResults) > 0 || len(o.Recommendations) > 0 || len(o.Deliverables) > 0 ||
+		o.Usage != nil || len(o.Needs) > 0 || o.Operation != nil || o.MediaType != ""
+}
+
 func (s *server) payload(request *Request, status schemas.ResponseStatus, started time.Time) *schemas.ResponsePayload {
 	summary := schemas.ExecutionSummary{TotalTasks: len(request.Payload.Tasks)}
-	if status == schemas.StatusCompleted {
+	switch status {
+	case schemas.StatusCompleted, schemas.StatusPartial:
 		summary.TasksCompleted, summary.CompletionPercentage = summary.TotalTasks, 100
-	} else {
+	case schemas.StatusFailed, schemas.StatusBlocked:
 		summary.TasksFailed = summary.TotalTasks
 	}
 	took := time.Since(started).Seconds()
@@ -171,7 +264,7 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 			return nil
 		case errors.Is(err, bus.ErrTooLarge) && !replaced:
 			replaced = true
-			*given = s.failed(e, request, time.Now(), &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
+			*given = s.failed(e, request, time.Now(), nil, &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
 			continue
 		case bus.IsAny(err, bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent):
 			log.Error().Err(err).Msg("a response cannot be published")

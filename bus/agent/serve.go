@@ -15,6 +15,7 @@ import (
 	"podium/bus"
 	"podium/bus/backoff"
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 const (
@@ -95,6 +96,7 @@ type server struct {
 	handleDelivery func(ctx context.Context, d bus.Delivery)                     // the life of one delivery
 	onCancel       func(request string)                                          // hears the cancel hints
 	config         ServeConfig
+	input, output  *validation.Schema // of arguments and data; nil takes anything
 	log            zerolog.Logger
 	slots          chan struct{}     // one value for each slot in use
 	idle           chan bus.Delivery // to a goroutine that waits for work
@@ -150,6 +152,9 @@ func newAnswered(count int) *answered {
 func (s *server) run(ctx context.Context) error {
 	if !schemas.ValidAgentName(s.worker.Name()) {
 		return fmt.Errorf("%q cannot be the name of an agent", s.worker.Name())
+	}
+	if err := s.compileSchemas(); err != nil {
+		return err
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // outlives ctx by the drain
 	defer stop(nil)

@@ -18,10 +18,10 @@ import (
 	"podium/schemas"
 )
 
-func echo(_ context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+func echo(_ context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 	report(50, "half of it")
 	report(20, "a percentage never falls")
-	return schemas.Result{Text: request.Task().Description}, nil
+	return agent.Text(request.Task().Description), nil
 }
 
 func echoTask(n int) schemas.Task {
@@ -50,53 +50,53 @@ func TestServeFailures(t *testing.T) {
 		category    schemas.FailureCategory
 	}{
 		"Error": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{}, errors.New("connection refused")
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, errors.New("connection refused")
 			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"TemporaryFailure": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{}, &agent.Failure{Message: secret + " is busy"}
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, &agent.Failure{Message: secret + " is busy"}
 			}, secret + " is busy", schemas.ResolutionDeferred, "",
 		},
 		"NoRoom": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{}, &agent.Failure{Message: "not within this minute", Category: schemas.CategoryResource}
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, &agent.Failure{Message: "not within this minute", Category: schemas.CategoryResource}
 			}, "not within this minute", schemas.ResolutionDeferred, schemas.CategoryResource,
 		},
 		"PermanentFailure": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{}, fmt.Errorf("wrapped: %w", &agent.Failure{Message: "no such formula", Permanent: true, Err: errors.New("parse")})
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, fmt.Errorf("wrapped: %w", &agent.Failure{Message: "no such formula", Permanent: true, Err: errors.New("parse")})
 			}, "no such formula", schemas.ResolutionEscalated, "",
 		},
 		"Panic": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) { panic(secret) },
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) { panic(secret) },
 			"The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"RuntimePanic": {
-			func(_ context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
-				return schemas.Result{Text: r.Payload.Tasks[7].TaskID}, nil
+			func(_ context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
+				return agent.Text(r.Payload.Tasks[7].TaskID), nil
 			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"Goexit": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 				runtime.Goexit()
-				return schemas.Result{}, nil
+				return agent.Outcome{}, nil
 			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"ResultIsNotJSON": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{Data: []byte("{")}, nil
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{Result: schemas.Result{Data: []byte("{")}}, nil
 			}, "The agent could not complete the task.", schemas.ResolutionDeferred, "",
 		},
 		"MessageIsNotUTF8": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{}, &agent.Failure{Message: "\xff", Permanent: true}
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, &agent.Failure{Message: "\xff", Permanent: true}
 			}, "The agent could not complete the task.", schemas.ResolutionEscalated, "",
 		},
 		"ResultIsTooLarge": {
-			func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-				return schemas.Result{Text: strings.Repeat("x", artifact.MaxSize)}, nil
+			func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Text(strings.Repeat("x", artifact.MaxSize)), nil
 			}, "The result is too large.", schemas.ResolutionEscalated, "",
 		},
 	} {
@@ -127,7 +127,7 @@ func TestServeLogsWhereItPanicked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) { panic("x") })
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) { panic("x") })
 		s.ask(t, 1, nil)
 		s.one(t)
 		if !strings.Contains(s.log.String(), "serve_test.go") {
@@ -141,14 +141,14 @@ func TestServeProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		stop := s.serve(t, func(_ context.Context, _ agent.Request, report agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(_ context.Context, _ *agent.Request, report agent.Report) (agent.Outcome, error) {
 			time.Sleep(time.Second)
 			for i := range 100 { // 10 ms apart, and not monotonic
 				report(i-i%3*2, "")
 				time.Sleep(10 * time.Millisecond)
 			}
 			report(250, "done")
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		start := time.Now()
 		s.ask(t, 1, nil)
@@ -182,9 +182,9 @@ func TestServeQuickHandlerReportsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			time.Sleep(99 * time.Millisecond)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(time.Second)
@@ -200,10 +200,10 @@ func TestServeKeepsTheLeaseOfLongWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2)
 		var calls atomic.Int32
-		work := func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		work := func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			calls.Add(1)
 			time.Sleep(10 * ackWait)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		}
 		first, second := s.serve(t, work), s.serve(t, work)
 		s.ask(t, 1, nil)
@@ -224,13 +224,13 @@ func TestServeBoundsItsSlots_M31_M32(t *testing.T) {
 		s := newStage(t, 8)
 		s.config.Concurrency = 3
 		var now, most atomic.Int32
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			if n := now.Add(1); n > most.Load() {
 				most.Store(n)
 			}
 			time.Sleep(time.Second)
 			now.Add(-1)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		for n := range 10 {
 			s.ask(t, n+1, nil)
@@ -270,11 +270,11 @@ func TestServeEndsTheHandlersContext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 1)
 				var took time.Duration
-				stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+				stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 					start := time.Now()
 					<-ctx.Done()
 					took = time.Since(start)
-					return schemas.Result{}, ctx.Err()
+					return agent.Outcome{}, ctx.Err()
 				})
 				id := s.ask(t, 1, func(e *schemas.Event) {
 					if name == "Expires" {

@@ -76,10 +76,10 @@ func TestServeEndsBeforeItsLeaseLapses(t *testing.T) {
 		}
 		var ended []time.Duration
 		start := time.Now()
-		stop := s.serve(t, func(ctx context.Context, _ agent.Request, _ agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(ctx context.Context, _ *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			<-ctx.Done()
 			ended = append(ended, time.Since(start))
-			return schemas.Result{Text: "too late"}, nil
+			return agent.Text("too late"), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(ackWait - time.Millisecond)
@@ -109,7 +109,7 @@ func TestServeDoesLostWorkAnew(t *testing.T) {
 			}}
 		}
 		var calls atomic.Int32
-		stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			call := calls.Add(1)
 			if r.Deliveries != int(call) || r.Attempt != 1 {
 				t.Errorf("attempt %d is said to be handed out for the %d. time, want %d", r.Attempt, r.Deliveries, call)
@@ -117,9 +117,9 @@ func TestServeDoesLostWorkAnew(t *testing.T) {
 			if call == 1 {
 				<-ctx.Done()
 				down.Store(false)
-				return schemas.Result{}, ctx.Err()
+				return agent.Outcome{}, ctx.Err()
 			}
-			return schemas.Result{Text: "second try"}, nil
+			return agent.Text("second try"), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(2 * ackWait)
@@ -144,9 +144,9 @@ func TestServeRetriesThePublish(t *testing.T) {
 				return nil
 			}}
 		}
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			calls.Add(1)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(10 * time.Minute)
@@ -172,8 +172,8 @@ func TestServeAnswersARedeliveryFromMemory(t *testing.T) {
 				return nil
 			}}
 		}
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-			return schemas.Result{Text: fmt.Sprint("call ", calls.Add(1))}, nil
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+			return agent.Text(fmt.Sprint("call ", calls.Add(1))), nil
 		})
 		s.ask(t, 1, nil)
 		time.Sleep(2 * ackWait)
@@ -191,10 +191,10 @@ func TestServeDoesOneOfTwoCopiesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4)
 		var calls atomic.Int32
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			calls.Add(1)
 			time.Sleep(3 * ackWait)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		s.ask(t, 1, nil)
 		s.ask(t, 1, nil)
@@ -214,14 +214,14 @@ func TestServeDrains(t *testing.T) {
 		s := newStage(t, 3)
 		s.config.DrainTimeout = time.Minute
 		var cancelled atomic.Int32
-		stop := s.serve(t, func(ctx context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(ctx context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			if r.Task().TaskID == "task-1" { // done in time
 				time.Sleep(30 * time.Second)
-				return schemas.Result{Text: "x"}, nil
+				return agent.Text("x"), nil
 			}
 			<-ctx.Done()
 			cancelled.Add(1)
-			return schemas.Result{}, ctx.Err()
+			return agent.Outcome{}, ctx.Err()
 		})
 		s.ask(t, 1, nil)
 		s.ask(t, 2, nil)
@@ -264,9 +264,9 @@ func TestServeAnAbandonedHandlerLosesItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
 		release := make(chan struct{})
-		stop := s.serve(t, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 			<-release // deaf
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		s.ask(t, 1, func(e *schemas.Event) { e.Expires = time.Now().Add(time.Minute) })
 		time.Sleep(time.Minute + 3*ackWait)
@@ -353,8 +353,8 @@ func TestServeHandsOverWhatTheHandlerNeeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)
-		var got []agent.Request
-		stop := s.serve(t, func(ctx context.Context, r agent.Request, report agent.Report) (schemas.Result, error) {
+		var got []*agent.Request
+		stop := s.serve(t, func(ctx context.Context, r *agent.Request, report agent.Report) (agent.Outcome, error) {
 			got = append(got, r)
 			return echo(ctx, r, report)
 		})
@@ -393,9 +393,9 @@ func TestServeForgetsInOrder(t *testing.T) {
 		s := newStage(t, 1)
 		s.config.Remember = 2
 		var calls []string
-		stop := s.serve(t, func(_ context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
+		stop := s.serve(t, func(_ context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			calls = append(calls, r.Task().TaskID)
-			return schemas.Result{Text: "x"}, nil
+			return agent.Text("x"), nil
 		})
 		for _, n := range []int{1, 2, 1, 3, 1, 2} { // 2 is the oldest when 3 comes
 			s.ask(t, n, nil)

@@ -62,9 +62,9 @@ func testLeaveComesAlong(t *testing.T, s System) {
 	served := make(chan error, 1)
 	worker := s.Worker(t, "member")
 	go func() {
-		served <- agent.Serve(ctx, worker, agent.HandlerFunc(func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+		served <- agent.Serve(ctx, worker, agent.HandlerFunc(func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 			permitted <- request.Permit(ctx)
-			return schemas.Result{Text: "done"}, nil
+			return agent.Text("done"), nil
 		}), agent.ServeConfig{AckWait: ackWait, DrainTimeout: time.Second, Log: zerolog.Nop()})
 	}()
 	publishRequest(t, s, "member", "leave", s.Core.Server())

@@ -61,7 +61,7 @@ func ServeHandler(t *testing.T, agentName string, handler agent.Handler, task fu
 
 func onlyWork(t *testing.T, handler agent.Handler) agent.Handler {
 	t.Helper()
-	return agent.HandlerFunc(func(ctx context.Context, request agent.Request, report agent.Report) (schemas.Result, error) {
+	return agent.HandlerFunc(func(ctx context.Context, request *agent.Request, report agent.Report) (agent.Outcome, error) {
 		if kind, undeclared := request.Undeclared(schemas.KindWork); undeclared {
 			t.Errorf("the handler was called for a request of kind %s", kind)
 		}

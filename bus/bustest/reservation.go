@@ -28,8 +28,8 @@ func testReservations(t *testing.T, s System) {
 	mustAppend(t, s.Core, bus.RequestSubject("member"), "garbage, which whoever takes it acknowledges")
 
 	serve := func(ctx context.Context, instance string) error {
-		refuse := func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-			return schemas.Result{}, errors.New("there is no request")
+		refuse := func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+			return agent.Outcome{}, errors.New("there is no request")
 		}
 		return agent.Serve(ctx, s.Worker(t, "member"), agent.HandlerFunc(refuse), agent.ServeConfig{
 			Agent: schemas.Agent{Kind: "echo", Instance: instance}, AckWait: ackWait, Log: zerolog.Nop(),

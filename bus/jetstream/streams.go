@@ -194,26 +194,28 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asIt
 	return nil
 }
 
-// amend applies another size limit, which is the one setting that an operator changes.
-// It takes a stream that forgets nothing never below what it holds: that would delete.
+// amend applies what may change about a stream that is there: its format, which rises before
+// anything of the newer one is written, and its size limit, which is the one setting that an operator
+// changes. It takes a stream that forgets nothing never below what it holds: that would delete.
 func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
 	have := info.Config
 	if want.MaxBytes < 0 {
 		want.MaxBytes = have.MaxBytes
 	}
-	if want.MaxBytes == have.MaxBytes {
+	if want.MaxBytes == have.MaxBytes && want.Metadata[bus.FormatKey] == have.Metadata[bus.FormatKey] {
 		return nil
 	}
-	if keeps := have.Discard == jetstream.DiscardNew; keeps && info.State.Bytes > uint64(want.MaxBytes) { //nolint:gosec // positive here
+	if keeps := have.Discard == jetstream.DiscardNew; keeps && want.MaxBytes > 0 && info.State.Bytes > uint64(want.MaxBytes) {
 		return fmt.Errorf("stream %s holds %d bytes, more than the %d that are its share of ledger.max_bytes; set that higher",
 			want.Name, info.State.Bytes, want.MaxBytes)
 	}
 	changed := have
-	changed.MaxBytes = want.MaxBytes
+	changed.MaxBytes, changed.Metadata = want.MaxBytes, maps.Clone(have.Metadata)
+	changed.Metadata[bus.FormatKey] = want.Metadata[bus.FormatKey]
 	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
 		return wire.Classify("amend stream "+want.Name, err)
 	}
-	info.Config.MaxBytes = changed.MaxBytes
+	info.Config.MaxBytes, info.Config.Metadata = changed.MaxBytes, changed.Metadata
 	return nil
 }
 

@@ -65,8 +65,8 @@ func newCrashDesk(t *testing.T, durability embedded.Durability, unknown schemas.
 	}
 	d.run(func(ctx context.Context) error { return d.own(ctx, profiles) })
 	d.run(func(ctx context.Context) error {
-		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, agent.Request, agent.Report) (schemas.Result, error) {
-			return schemas.Result{Text: "done"}, nil
+		return d.serve(ctx, "worker", func(w bus.Worker) bus.Worker { return w }, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+			return agent.Text("done"), nil
 		})
 	})
 	return d
@@ -177,15 +177,15 @@ func (d *crashDesk) chat(early bool, second agent.HandlerFunc) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- d.serve(ctx, "chat", func(w bus.Worker) bus.Worker { return &ackless{Worker: w, acknowledged: crash} },
-			func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+			func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 				if err := request.Permit(ctx); err != nil {
-					return schemas.Result{}, err
+					return agent.Outcome{}, err
 				}
 				d.effects.Add(1)
 				if early {
 					crash()
 				}
-				return schemas.Result{Text: "told"}, nil
+				return agent.Text("told"), nil
 			})
 	}()
 	d.say()
@@ -309,12 +309,12 @@ func TestEffectOnceOverACrashOfTheServer_X03(t *testing.T) {
 		t.Run(string(durability), func(t *testing.T) {
 			t.Parallel()
 			d := newCrashDesk(t, durability, schemas.OnUnknownResend)
-			d.chat(false, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+			d.chat(false, func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 				if err := request.Permit(ctx); err != nil {
-					return schemas.Result{}, err
+					return agent.Outcome{}, err
 				}
 				d.effects.Add(1)
-				return schemas.Result{Text: "told"}, nil
+				return agent.Text("told"), nil
 			})
 			d.awaitAgain()
 			eventually(t, "the run ends", func() bool { return d.facts(ends) == 1 })
@@ -338,15 +338,15 @@ func TestDoubtOverACrashOfTheServer_X03(t *testing.T) {
 	t.Parallel()
 	d := newCrashDesk(t, embedded.Interval, schemas.OnUnknownAsk)
 	var calls atomic.Int32
-	d.chat(true, func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+	d.chat(true, func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 		if calls.Add(1) == 1 {
-			return schemas.Result{}, &agent.Failure{Message: "the line is busy"}
+			return agent.Outcome{}, &agent.Failure{Message: "the line is busy"}
 		}
 		if err := request.Permit(ctx); err != nil {
-			return schemas.Result{}, err
+			return agent.Outcome{}, err
 		}
 		d.effects.Add(1)
-		return schemas.Result{Text: "told"}, nil
+		return agent.Text("told"), nil
 	})
 	d.awaitAgain()
 	eventually(t, "the run ends", func() bool { return d.facts(ends) == 1 })

@@ -151,7 +151,7 @@ func messageOf(mail *schemas.EmailReceived) (*session.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	input, err := session.ParseInput(schemas.Event{Type: schemas.TypeEmailReceived, Data: body}, "", 1)
+	input, err := session.ParseInput(schemas.Event{Type: schemas.TypeEmailReceived, Data: body}, session.Publisher{}, 1)
 	if err != nil {
 		return nil, fmt.Errorf("its event could not be used: %w", err)
 	}

@@ -24,7 +24,6 @@ import (
 
 	"podium/bus/agent"
 	"podium/bus/jetstream/worker"
-	"podium/schemas"
 )
 
 // The length of the soak; `make soak` asks for ten minutes.
@@ -133,8 +132,8 @@ func (s *soak) work() {
 	ctx, stop := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		handler := agent.HandlerFunc(func(_ context.Context, r agent.Request, _ agent.Report) (schemas.Result, error) {
-			return schemas.Result{Text: "done: " + r.Task().Description}, nil
+		handler := agent.HandlerFunc(func(_ context.Context, r *agent.Request, _ agent.Report) (agent.Outcome, error) {
+			return agent.Text("done: " + r.Task().Description), nil
 		})
 		if err := agent.Serve(ctx, worker, handler, agent.ServeConfig{Concurrency: soakPool, Log: zerolog.Nop()}); err != nil {
 			s.t.Errorf("the worker: %v", err)

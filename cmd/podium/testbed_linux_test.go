@@ -184,17 +184,17 @@ func (b *testbed) firstStart(t *testing.T) {
 var parcelNumber = regexp.MustCompile(`parcel (\d+)`)
 
 // deliver is the work of the agent outside: it asks, acts, and remembers that.
-func (b *testbed) deliver(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+func (b *testbed) deliver(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 	named := parcelNumber.FindStringSubmatch(request.Task().Description)
 	if named == nil {
-		return schemas.Result{}, &agent.Failure{Message: "There is no parcel.", Permanent: true}
+		return agent.Outcome{}, &agent.Failure{Message: "There is no parcel.", Permanent: true}
 	}
 	if err := request.Permit(ctx); err != nil {
-		return schemas.Result{}, err
+		return agent.Outcome{}, err
 	}
 	b.delivered.add(request.EffectID, named[1])
 	_ = backoff.Pause(ctx, rand.N(actsFor)) //nolint:gosec // it has acted, whatever comes
-	return schemas.Result{Text: "parcel " + named[1] + " is delivered"}, nil
+	return agent.Text("parcel " + named[1] + " is delivered"), nil
 }
 
 // load sends chat messages, each until it is acknowledged, and mails, until ctx ends.

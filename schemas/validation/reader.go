@@ -127,7 +127,7 @@ func (document *shape) reader(s *shape, to reflect.Type) reader {
 		return document.dictionary(s, to)
 	case reflect.Bool:
 		return func(d *decoder, into reflect.Value) { into.SetBool(d.boolean()) }
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return func(d *decoder, into reflect.Value) { into.SetInt(int64(d.integer(s.Maximum))) }
 	case reflect.Float64:
 		return func(d *decoder, into reflect.Value) { into.SetFloat(d.number(s.Maximum)) }

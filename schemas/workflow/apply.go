@@ -9,7 +9,7 @@ import (
 // Begin returns the run that a fact begins.
 func Begin(f *schemas.RunStarted) *Run {
 	return &Run{
-		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash,
+		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Edition: f.Edition,
 		Message: f.Message, Expires: f.Expires, Entities: f.Entities, Phase: PhaseDecomposing,
 	}
 }
@@ -163,10 +163,11 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
 	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
 	t.Proven, t.Unproven, t.Reused = f.Proven, f.Unproven, f.Reused
+	t.Answered, t.Partial, t.Findings = f.Sequence, f.Partial, f.Findings
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.LastFailure, t.Unserved = f, nil
+	t.LastFailure, t.Unserved, t.Tokens = f, nil, t.Tokens+f.Tokens
 	if f.Undone() {
 		t.Permit = ""
 	}

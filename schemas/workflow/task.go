@@ -61,6 +61,7 @@ type Task struct {
 	Agent   string               `json:"agent,omitzero"`
 	Routed  bool                 `json:"routed,omitzero"`
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
+	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
 	Rejections int32     `json:"rejections,omitzero"`
@@ -90,11 +91,13 @@ type Task struct {
 	Percentage   int                   `json:"percentage,omitzero"`
 	Message      string                `json:"message,omitzero"` // the agent's last line, or why it was skipped
 	Result       schemas.Content       `json:"result,omitzero"`
-	Reused       uint64                `json:"reused,omitzero"` // sequence of the earlier answer that is its result (M-29)
+	Reused       uint64                `json:"reused,omitzero"`   // sequence of the earlier answer that is its result (M-29)
+	Answered     uint64                `json:"answered,omitzero"` // sequence of the answer that holds its result
 	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
-	Proven       []string              `json:"proven,omitzero"`   // artifacts that the result names and that may be passed on
-	Unproven     []string              `json:"unproven,omitzero"` // files that the agent named and may not pass on
-	Tokens       int                   `json:"tokens,omitzero"`
+	Proven       []string              `json:"proven,omitzero"`       // artifacts that the result names and that may be passed on
+	Unproven     []string              `json:"unproven,omitzero"`     // files that the agent named and may not pass on
+	Tokens       int                   `json:"tokens,omitzero"`       // used by all attempts, as their agents say
+	Findings     *schemas.Findings     `json:"findings,omitzero"`     // what its agent has said beside the result
 	LastFailure  *schemas.TaskFailed   `json:"last_failure,omitzero"` // the last attempt that has; another one may be under way since
 	Permit       string                `json:"permit,omitzero"`       // the newest that was granted, until the agent says that the attempt failed
 }
@@ -105,6 +108,18 @@ func (t *Task) Failure() schemas.TaskFailed {
 		return schemas.TaskFailed{}
 	}
 	return *t.LastFailure
+}
+
+// Said are the findings of a task that has ended: beside its result, or beside its failure.
+func (t *Task) Said() schemas.Findings {
+	said := t.Findings
+	if t.State == TaskFailed || t.State == TaskSkipped {
+		said = t.Failure().Findings
+	}
+	if said == nil {
+		return schemas.Findings{}
+	}
+	return *said
 }
 
 // RetryAt is when the next attempt begins; zero when the task does not wait for that.

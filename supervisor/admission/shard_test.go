@@ -275,7 +275,7 @@ func (s *shard) goOn(c *conversation) {
 func (s *shard) input(event schemas.Event, agent string) session.Input {
 	s.ledger.tb.Helper()
 	sequence := uint64(len(s.inputs) + 1)
-	input, err := session.ParseInput(event, agent, sequence)
+	input, err := session.ParseInput(event, session.Publisher{Agent: agent}, sequence)
 	if err != nil {
 		s.ledger.tb.Fatal(err)
 	}

@@ -27,7 +27,7 @@ const (
 	// Kind is what a supervisor calls itself in the registry of agents.
 	Kind = "supervisor"
 	// Adapter is the name under which requests to supervisors come in.
-	Adapter = "agent"
+	Adapter = schemas.ChannelAgent
 	// receiveTimeout bounds one request's way onto its shard.
 	receiveTimeout = 10 * time.Second
 	// rememberedRequests is how many of the newest requests can be cancelled by a

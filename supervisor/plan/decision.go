@@ -24,6 +24,8 @@ type Decision struct {
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
+	// Earlier are the inputs of the messages before, whose files requests list.
+	Earlier []uint64
 
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet

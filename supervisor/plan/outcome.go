@@ -15,6 +15,8 @@ import (
 func (d *Decision) settle() {
 	completed, failed := d.completedAny(), d.decisive()
 	switch {
+	case failed == nil && d.partial() != nil:
+		d.conclude(schemas.RunPartial, schemas.StopPartial, d.partialResult(d.partial()))
 	case failed == nil:
 		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
 	case failed.Failure().Cause == schemas.FailureBlocked:
@@ -48,6 +50,22 @@ func (d *Decision) decisive() *workflow.Task {
 		return skipped
 	}
 	return failed
+}
+
+// partial returns the first task that the run cannot do without and whose result is not all
+// that was asked for; nil when there is none.
+func (d *Decision) partial() *workflow.Task {
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() {
+			return task
+		}
+	}
+	return nil
+}
+
+func (d *Decision) partialResult(task *workflow.Task) *schemas.Error {
+	return d.runFailure(schemas.ErrorToolFailure, schemas.ActionEscalate,
+		"task "+task.ID+" of agent "+task.Agent+": the agent says that its result is partial", d.texts().Partial)
 }
 
 // completionReason tells apart who has answered (O-13).

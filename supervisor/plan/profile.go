@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
+	"podium/supervisor/answer"
 	"podium/supervisor/route"
 )
 
@@ -31,6 +31,7 @@ type Profile struct {
 	entities  []*regexp.Regexp
 	inputs    map[string]*validation.Schema // by agent: of arguments
 	outputs   map[string]*validation.Schema // by agent: of result.data
+	renders   map[string]*answer.Template   // by agent: of what its data is told by
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -82,6 +83,12 @@ func (p *Profile) faults() []error {
 			}
 		}
 	}
+	if p.Edition < 0 || p.Edition > schemas.Edition1 {
+		faults = append(faults, fmt.Errorf("edition %d: this version knows editions 0 to %d", p.Edition, schemas.Edition1))
+	}
+	if context := &p.Context; context.Messages < 0 || context.Messages > schemas.MaxConversationMessages || context.Bytes < 0 {
+		faults = append(faults, fmt.Errorf("context: messages is 0 to %d, bytes is not negative", schemas.MaxConversationMessages))
+	}
 	return append(faults, p.plannerFaults()...)
 }
 
@@ -126,9 +133,16 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	p.inputs, p.outputs = map[string]*validation.Schema{}, map[string]*validation.Schema{}
+	p.inputs, p.outputs, p.renders = map[string]*validation.Schema{}, map[string]*validation.Schema{}, map[string]*answer.Template{}
 	for i := range p.Agents {
 		use := &p.Agents[i]
+		if use.Render != "" {
+			template, err := answer.ParseTemplate(use.Render)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("agent %q: %w", use.Name, err))
+			}
+			p.renders[use.Name] = template
+		}
 		for _, side := range [...]struct {
 			name  string
 			body  []byte
@@ -197,6 +211,23 @@ func (p *Profile) agentUse(agent string) *schemas.AgentUse {
 	return nil
 }
 
+// Template returns the template by which an agent's data is told; nil when it has none.
+func (p *Profile) Template(agent string) *answer.Template { return p.renders[agent] }
+
+// OutputSchema returns the JSON Schema of an agent's data; nil when it has none.
+func (p *Profile) OutputSchema(agent string) jsontext.Value {
+	if use := p.agentUse(agent); use != nil {
+		return use.OutputSchema
+	}
+	return nil
+}
+
+// Reuses reports whether answers of an agent may be used again (M-29).
+func (p *Profile) Reuses(agent string) bool {
+	use := p.agentUse(agent)
+	return use != nil && use.Reuse > 0
+}
+
 // External reports whether an agent reaches people or systems outside.
 func (p *Profile) External(agent string) bool {
 	use := p.agentUse(agent)
@@ -261,6 +292,9 @@ const (
 // TextsIn returns the sentences of a language, or of the profile's first.
 func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.language(tag).Texts }
 
+// Words returns all that the profile has in a language, or in its first.
+func (p *Profile) Words(tag string) *schemas.Language { return p.language(tag) }
+
 func (p *Profile) language(tag string) *schemas.Language {
 	for i := range p.Languages {
 		if p.Languages[i].Tag == tag {
@@ -268,26 +302,6 @@ func (p *Profile) language(tag string) *schemas.Language {
 		}
 	}
 	return &p.Languages[0]
-}
-
-// LanguageFor returns the language of the answer to a text: the profile's, else
-// what the writer says, else the one most of whose markers stand in the text,
-// else the profile's first.
-func (p *Profile) LanguageFor(text, said string) string {
-	if p.Language != schemas.LanguageOfWriter {
-		return p.Language
-	}
-	if primary, _, _ := strings.Cut(strings.ToLower(said), "-"); primary != "" && p.language(primary).Tag == primary {
-		return primary
-	}
-	words := strings.FieldsFunc(strings.ToLower(truncate(text, languageSample)), func(c rune) bool { return !unicode.IsLetter(c) })
-	best, most := p.Languages[0].Tag, 0
-	for i := range p.Languages {
-		if n := count(words, p.Languages[i].Markers); n > most {
-			best, most = p.Languages[i].Tag, n
-		}
-	}
-	return best
 }
 
 // EntitiesIn returns what a session is about after a text, given what it was
@@ -312,8 +326,6 @@ func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]s
 }
 
 const (
-	// languageSample is how many bytes of a text are looked at for its language.
-	languageSample = 2 << 10
 	// maxEntities bounds the entities that are handed on, maxEntity the bytes of
 	// one's name and value.
 	maxEntities = 32
@@ -328,16 +340,6 @@ func truncate(text string, n int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:n], "")
-}
-
-func count(words, markers []string) int {
-	n := 0
-	for _, word := range words {
-		if slices.Contains(markers, word) {
-			n++
-		}
-	}
-	return n
 }
 
 // checkSchema holds a value to a schema; nothing at all counts as null.

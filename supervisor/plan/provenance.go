@@ -24,7 +24,7 @@ type provenance struct {
 func (p *provenance) holds(hash string) bool {
 	if p.given == nil {
 		p.given = map[string]struct{}{}
-		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task)} {
+		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task), p.decision.deliveredTo(p.task)} {
 			for _, given := range hashes {
 				p.given[given] = struct{}{}
 			}
@@ -96,16 +96,45 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 func (d *Decision) sentWithRequest(hash string) bool {
 	if d.files == nil {
 		d.files = map[string]struct{}{}
-		message := &d.Run.Message
-		if message.Upstream == nil {
-			d.addFiles(message.Sequence)
-			for i := range message.MergedTexts {
-				d.addFiles(message.MergedTexts[i].Sequence)
-			}
+		for _, sequence := range slices.Concat(d.messagesWithFiles(), d.Earlier) {
+			d.addFiles(sequence)
 		}
 	}
 	_, came := d.files[hash]
 	return came
+}
+
+// messagesWithFiles are the inputs of the run's messages, if a person has sent these.
+func (d *Decision) messagesWithFiles() []uint64 {
+	message := &d.Run.Message
+	older := d.Run.Edition < schemas.Edition1 && message.Channel != schemas.ChannelChat // no chat had files then
+	if message.Upstream != nil || message.Files == 0 && !older {
+		return nil
+	}
+	sequences := []uint64{message.Sequence}
+	for i := range message.MergedTexts {
+		sequences = append(sequences, message.MergedTexts[i].Sequence)
+	}
+	return sequences
+}
+
+// deliveredTo are the files of deliverables that the request for a task lists, from
+// schemas.Edition1 on.
+func (d *Decision) deliveredTo(task *workflow.Task) []string {
+	if d.Run.Edition < schemas.Edition1 {
+		return nil
+	}
+	var hashes []string
+	for _, id := range task.Dependencies() {
+		if dependency := d.Run.Task(id); dependency != nil {
+			for i := range dependency.Deliverables {
+				if file, is := DeliverableFile(&dependency.Deliverables[i]); is {
+					hashes = append(hashes, file.Artifact.SHA256)
+				}
+			}
+		}
+	}
+	return hashes
 }
 
 // addFiles takes the files of a message of the run.

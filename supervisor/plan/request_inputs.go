@@ -22,7 +22,7 @@ type RequestInputs struct {
 // piece of work in words says the texts in these words, so that only the data is
 // brought, for the tasks that build on nothing else. Of a plan that was refused, the
 // task in its place gets all of them.
-func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(schemas.Content) schemas.Result) map[string]schemas.Result {
+func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(schemas.Content) schemas.Result) map[string]schemas.TaskInput {
 	upstream := run.Message.Upstream
 	if upstream == nil || !upstream.HasInputs || task.Plan == nil || !upstream.Planned && len(task.Dependencies()) > 0 {
 		return nil
@@ -61,8 +61,8 @@ func HasInputs(tasks []schemas.Task, planned bool) bool { return len(mergeInputs
 
 // mergeInputs are the inputs of all tasks, of two with the same name the first; without
 // texts only their data.
-func mergeInputs(tasks []schemas.Task, texts bool) map[string]schemas.Result {
-	var all map[string]schemas.Result
+func mergeInputs(tasks []schemas.Task, texts bool) map[string]schemas.TaskInput {
+	var all map[string]schemas.TaskInput
 	for i := range tasks {
 		for _, name := range slices.Sorted(maps.Keys(tasks[i].Context.Inputs)) {
 			input := tasks[i].Context.Inputs[name]
@@ -73,7 +73,7 @@ func mergeInputs(tasks []schemas.Task, texts bool) map[string]schemas.Result {
 				continue
 			}
 			if all == nil {
-				all = map[string]schemas.Result{}
+				all = map[string]schemas.TaskInput{}
 			}
 			all[name] = input
 		}

@@ -23,6 +23,12 @@ type Response struct {
 	Deliverables  []schemas.Deliverable   // of work
 	PutArtifacts  []string                // artifacts that it names and that the agent has put
 	Tokens        int
+	// From schemas.Edition1 on:
+	FailedTokens int               // Tokens, when the attempt has failed
+	Sequence     uint64            // of the answer
+	Findings     *schemas.Findings // nil when the agent has said none
+	Needs        []schemas.Need
+	Operation    *schemas.Operation
 }
 
 // HandleResponse takes an agent's answer to the current attempt of a task.
@@ -31,7 +37,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		d.accept(task, &answer)
 	case schemas.StatusBlocked:
-		d.fail(task, schemas.FailureBlocked, answer.Detail)
+		d.failWith(task, answer.failed(schemas.FailureBlocked))
 	case schemas.StatusFailed:
 		d.agentFailed(task, &answer)
 	}
@@ -47,17 +53,28 @@ func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
 // agentFailed takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
 func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
-	failed := schemas.TaskFailed{Cause: schemas.FailureAgent, Detail: answer.Detail}
+	failed := answer.failed(schemas.FailureAgent)
 	failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
 	switch {
 	case failed.EffectUnknown && d.asksOnUnknown(task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
+	case answer.Permanent && answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
+		failed.Cause = schemas.FailureArguments
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
+	case answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
+		failed.Cause = schemas.FailureInvalidResult // its own process has found that
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
 		failed.Category = schemas.CategoryResource
 	}
 	d.failWith(task, failed)
+}
+
+// failed is the failure of an attempt, with all that its agent has said.
+func (answer *Response) failed(cause schemas.FailureKind) schemas.TaskFailed {
+	return schemas.TaskFailed{
+		Cause: cause, Detail: answer.Detail, Tokens: answer.FailedTokens, Needs: answer.Needs, Operation: answer.Operation, Findings: answer.Findings,
+	}
 }
 
 func (d *Decision) accept(task *workflow.Task, answer *Response) {
@@ -77,9 +94,17 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	}
 	if check := d.Profile.outputs[task.Agent]; check != nil {
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
-			d.fail(task, schemas.FailureInvalidResult, "The result is not what was asked for: "+truncate(err.Error(), maxFeedback))
+			failed := answer.failed(schemas.FailureInvalidResult)
+			failed.Detail = "The result is not what was asked for: " + truncate(err.Error(), maxFeedback)
+			d.failWith(task, failed)
 			return
 		}
+	}
+	if fault := d.languageFault(task, answer.WholeResult); fault != "" {
+		failed := answer.failed(schemas.FailureInvalidResult)
+		failed.Detail = fault
+		d.failWith(task, failed)
+		return
 	}
 	d.flagMismatches(task, answer.WholeResult)
 	d.completed(task, answer)
@@ -89,6 +114,8 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
+		Sequence: answer.Sequence, Findings: answer.Findings,
+		Partial: answer.Status == schemas.StatusPartial && d.Run.Edition >= schemas.Edition1 && task.Kind == "" && task.ID != schemas.DeliveryTask,
 	}
 	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
 	switch {

@@ -53,13 +53,14 @@ func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int
 // moments and the session around it.
 func (d *Decision) inputHash(task *workflow.Task) string {
 	told := struct {
-		Task        schemas.PlannedTask       `json:"task"`
-		Description schemas.Result            `json:"description"`
-		Request     string                    `json:"request"`
-		Inputs      map[string]schemas.Result `json:"inputs,omitzero"`
-		Entities    map[string]string         `json:"entities,omitzero"`
-		Language    string                    `json:"language"`
-		Granted     []string                  `json:"granted,omitzero"`
+		Task        schemas.PlannedTask          `json:"task"`
+		Description schemas.Result               `json:"description"`
+		Request     string                       `json:"request"`
+		Inputs      map[string]schemas.TaskInput `json:"inputs,omitzero"`
+		Entities    map[string]string            `json:"entities,omitzero"`
+		Language    string                       `json:"language"`
+		Granted     []string                     `json:"granted,omitzero"`
+		Files       []string                     `json:"files,omitzero"` // names and hashes of what is listed, in order
 	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
@@ -67,16 +68,46 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 	told.Inputs = maps.Clone(d.requestInputs.For(d.Run, task, d.Read))
 	for _, id := range task.Dependencies() {
 		if told.Inputs == nil {
-			told.Inputs = map[string]schemas.Result{}
+			told.Inputs = map[string]schemas.TaskInput{}
 		}
-		told.Inputs[id] = d.content(d.Run.Task(id).Result)
+		dependency := d.Run.Task(id)
+		input := schemas.TaskInput{Result: d.content(dependency.Result)}
+		if dependency.Partial {
+			input.Status = schemas.StatusPartial
+		}
+		told.Inputs[id] = input
 	}
+	told.Files = d.filesTold(task)
 	body, err := schemas.Marshal(told)
 	if err != nil {
 		body = []byte(schemas.RunID(d.Session, d.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else
 	}
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
+}
+
+// filesTold are the files of the run's messages and of the deliverables that a task builds on, from
+// schemas.Edition1 on: what results name stands in these.
+func (d *Decision) filesTold(task *workflow.Task) []string {
+	if d.Run.Edition < schemas.Edition1 {
+		return nil
+	}
+	var told []string
+	for _, sequence := range d.messagesWithFiles() {
+		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
+			told = append(told, file.Name+" "+file.Artifact.SHA256)
+		}
+	}
+	for _, id := range task.Dependencies() {
+		if dependency := d.Run.Task(id); dependency != nil {
+			for i := range dependency.Deliverables {
+				if file, is := DeliverableFile(&dependency.Deliverables[i]); is {
+					told = append(told, file.Name+" "+file.Artifact.SHA256)
+				}
+			}
+		}
+	}
+	return told
 }
 
 // requestText are all that the person has said.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -175,7 +177,11 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	if err := checkSchema(task.Plan.Options().Arguments, check); err != nil {
+	arguments := task.Plan.Options().Arguments
+	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {
+		arguments = jsontext.Value("{}")
+	}
+	if err := checkSchema(arguments, check); err != nil {
 		return "arguments: " + err.Error()
 	}
 	return ""

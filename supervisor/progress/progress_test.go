@@ -74,7 +74,7 @@ func (l *live) take(id, eventType, agent string, body any, about schemas.Event) 
 	about.ID, about.Source, about.Type, about.Time, about.Profile, about.PartitionKey = id, "/test", eventType, l.desk.now, "desk", "key"
 	about.DataContentType, about.Data = schemas.MediaTypeJSON, data
 	l.sequence++
-	input, err := session.ParseInput(about, agent, l.sequence)
+	input, err := session.ParseInput(about, session.Publisher{Agent: agent}, l.sequence)
 	if err != nil {
 		l.desk.tb.Fatal(err)
 	}

@@ -26,7 +26,11 @@ func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (
 	if err != nil {
 		return Input{}, err
 	}
-	input, err := session.ParseInput(event, "", sequence)
+	subject, err := bus.ParseSubject(message.Subject)
+	if err != nil {
+		return Input{}, err
+	}
+	input, err := session.ParseInput(event, session.Publisher{Agent: subject.Agent, Adapter: subject.Adapter}, sequence)
 	return Input{input, input.Content()}, err
 }
 

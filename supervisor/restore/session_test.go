@@ -75,7 +75,7 @@ func (d *desk) say(thread string) (sequence uint64, event schemas.Event) {
 func (d *desk) take(thread string) uint64 {
 	d.tb.Helper()
 	sequence, event := d.say(thread)
-	input, err := session.ParseInput(event, "", sequence)
+	input, err := session.ParseInput(event, session.Publisher{}, sequence)
 	d.must(err)
 	input.Now = event.Time
 	id := schemas.SessionID("desk", thread)

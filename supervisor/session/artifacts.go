@@ -105,6 +105,13 @@ func takeFromTasks(tasks []schemas.Task) []schemas.Artifact {
 			take(&input.Data)
 			context.Inputs[name] = input
 		}
+		for j := range context.Attachments {
+			file := &context.Attachments[j]
+			if file.Grant != "" {
+				all = append(all, file.Artifact())
+			}
+			file.Grant = ""
+		}
 	}
 	return all
 }

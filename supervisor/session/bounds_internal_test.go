@@ -1,13 +1,10 @@
 package session
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"podium/schemas"
 )
 
 // What others write into records is bounded, whatever they write.
@@ -31,31 +28,6 @@ func TestCutInside(t *testing.T) {
 		if got := cutInside(text, limit); got != want || len(got) > limit {
 			t.Errorf("at %d: %q, want %q", limit, got, want)
 		}
-	}
-}
-
-// TestDeliverablesAreBounded: an agent cannot fill a record with what it lists.
-func TestDeliverablesAreBounded(t *testing.T) {
-	t.Parallel()
-	small := schemas.Deliverable{DeliverableID: "d", Type: "code"}
-	large := schemas.Deliverable{DeliverableID: "d", Type: "code", Description: strings.Repeat("x", maxDeliverableBytes/2)}
-	for name, test := range map[string]struct {
-		listed []schemas.Deliverable
-		want   int
-	}{
-		"none":                 {nil, 0},
-		"as many as may be":    {slices.Repeat([]schemas.Deliverable{small}, maxDeliverables), maxDeliverables},
-		"one more":             {slices.Repeat([]schemas.Deliverable{small}, maxDeliverables+1), maxDeliverables},
-		"one that is large":    {[]schemas.Deliverable{large, small}, 2},
-		"two that are":         {[]schemas.Deliverable{large, large, small}, 1},
-		"one that is too much": {[]schemas.Deliverable{{DeliverableID: "d", Path: strings.Repeat("x", maxDeliverableBytes)}, small}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := bounded(test.listed); len(got) != test.want {
-				t.Errorf("%d are kept, want %d", len(got), test.want)
-			}
-		})
 	}
 }
 

@@ -26,7 +26,7 @@ func ExampleStep() {
 	input, err := session.ParseInput(schemas.Event{
 		ID: "m1", Source: "/podium/chat/web", Type: schemas.TypeChatReceived, Profile: "desk", PartitionKey: "thread-1",
 		Data: []byte(`{"provider": "webhook", "channel": "web", "message_id": "m1", "text": "6 * 7"}`),
-	}, "", 1)
+	}, session.Publisher{}, 1)
 	fmt.Println(err)
 	input.Now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 

@@ -49,12 +49,21 @@ type Message struct {
 	Upstream *schemas.Upstream
 	Tasks    []schemas.Task // the plan that it brings, or the one task that says more than words
 	Entities map[string]string
+	Context  *RequestContext
 	Files    []schemas.Attachment // that a person has sent with the words
+	Author   *schemas.Author      // nil when nobody is named
+	Quoted   string               // of earlier messages
+}
+
+// A Publisher is who has published an input, by its subject: an agent or an adapter.
+type Publisher struct {
+	Agent   string
+	Adapter string
 }
 
 // ParseInput takes an event of a shard apart. An error says what is malformed.
-func ParseInput(event schemas.Event, agent string, sequence uint64) (Input, error) {
-	input := Input{Sequence: sequence, Event: event, Agent: agent}
+func ParseInput(event schemas.Event, by Publisher, sequence uint64) (Input, error) {
+	input := Input{Sequence: sequence, Event: event, Agent: by.Agent}
 	switch event.Type {
 	case schemas.TypeEmailReceived:
 		var mail schemas.EmailReceived
@@ -80,7 +89,7 @@ func ParseInput(event schemas.Event, agent string, sequence uint64) (Input, erro
 			return input, fmt.Errorf("%q is not the name of an agent", request.To)
 		}
 		input.References = takeFromTasks(request.Payload.Tasks)
-		input.Message = readRequest(&event, &request)
+		input.Message = readRequest(&event, &request, by.Adapter == schemas.ChannelAgent)
 	case schemas.TypeExecutionResponse:
 		response, err := schemas.DecodeExecutionResponse(event.Data)
 		input.References = takeFromAnswer(&response.Payload)
@@ -148,6 +157,10 @@ func readMail(mail *schemas.EmailReceived) *Message {
 	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin}
 	for i := range mail.Attachments {
 		message.Files = append(message.Files, mail.Attachments[i].Attachment)
+	}
+	message.Quoted = strings.TrimSpace(mail.Quoted)
+	if len(mail.From) > 0 && len(mail.From[0].Address) <= maxLine {
+		message.Author = &schemas.Author{Name: cut(mail.From[0].Name, maxLine), Address: mail.From[0].Address}
 	}
 	if mail.Class != schemas.MailHuman {
 		message.Ignore = string(mail.Class)
@@ -221,13 +234,18 @@ func thread(references []string, id string) []string {
 }
 
 func readChat(chat *schemas.ChatReceived) *Message {
-	return &Message{
+	message := &Message{
 		Channel: schemas.ChannelChat, Text: strings.TrimSpace(chat.Text), Language: chat.Language,
+		Files: slices.Clone(chat.Attachments),
 		Reply: schemas.Reply{
 			Agent: ChatAgent, Provider: chat.Provider, Tenant: chat.Tenant,
 			Channel: chat.Channel, Thread: chat.Thread, InReplyTo: chat.MessageID, ReplyRef: chat.ReplyRef,
 		},
 	}
+	if chat.User != (schemas.ChatUser{}) {
+		message.Author = &schemas.Author{Name: cut(chat.User.Name, maxLine), User: cut(chat.User.ID, maxLine)}
+	}
+	return message
 }
 
 // Content returns what a Content that points at this input stands for, whole: a

@@ -15,7 +15,7 @@ func read(tb testing.TB, eventType string, body any) (session.Input, error) {
 	if !ok {
 		data = canonical(tb, body)
 	}
-	return session.ParseInput(schemas.Event{ID: "e", Source: "/test", Type: eventType, Data: data}, "worker", 7)
+	return session.ParseInput(schemas.Event{ID: "e", Source: "/test", Type: eventType, Data: data}, session.Publisher{Agent: "worker"}, 7)
 }
 
 // TestReadMail_G02: what a mail says, and who gets the answer.

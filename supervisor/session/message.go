@@ -102,14 +102,14 @@ func (d *decision) merges(newest *waiting, message *Message) bool {
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
-	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language))
+	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language), d.env.Current.Edition)
 	incoming.Withheld = d.withheldReason(message)
 	incoming.Text = inlineOrReferTo(schemas.Result{Text: message.Text}, d.input.Sequence)
 	return incoming
 }
 
-// incoming returns what a session keeps of a message, its words by reference.
-func (in *Input) incoming(language string) schemas.Incoming {
+// incoming returns what a session keeps of a message in an edition, its words by reference.
+func (in *Input) incoming(language string, edition int) schemas.Incoming {
 	message := in.Message
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
@@ -118,6 +118,10 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	}
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply
+	}
+	if edition >= schemas.Edition1 {
+		incoming.Author, incoming.Origin, incoming.Taken = message.Author, message.Origin, in.Event.Time
+		incoming.Quoted, incoming.Files, incoming.Tainted = message.Quoted != "", len(message.Files), comesFromOutside(message.Context)
 	}
 	return incoming
 }
@@ -137,7 +141,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	started := schemas.RunStarted{
-		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
+		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
@@ -203,7 +207,7 @@ func (env *Env) wholeMessage(w *waiting) schemas.Incoming {
 		return *w.message
 	}
 	if input := env.InputAt(w.sequence); input.Message != nil {
-		incoming := input.incoming(w.message.Language)
+		incoming := input.incoming(w.message.Language, env.Current.Edition)
 		incoming.Withheld = w.message.Withheld
 		return incoming
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -148,22 +147,6 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: carriedPermit(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil
 }
-
-// answerText returns the text of a settled run's answer.
-func (env *Env) answerText(run *workflow.Run) string {
-	parts := make([]string, len(run.Answer))
-	for i := range run.Answer {
-		parts[i] = env.text(run.Answer[i].Body)
-	}
-	words := cut(workflow.AnswerText(parts, run.Error, run.Message.Language), maxAnswer)
-	if strings.TrimSpace(words) == "" {
-		words = env.Pinned.TextsIn(run.Message.Language).Empty
-	}
-	return words
-}
-
-// maxAnswer bounds the words of an answer, in bytes.
-const maxAnswer = 1 << 20
 
 // MayHaveOutputs reports whether outputs may follow from these facts. It may say yes where
 // none do, and never no where some do: in a record, only the last transition may have any.

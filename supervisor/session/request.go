@@ -26,21 +26,23 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Task == schemas.DeliveryTask {
 		task.Description = "Deliver the answer."
-		delivery := schemas.DeliveryArguments{Text: env.answerText(run)}
+		text, files := env.answerText(run)
+		delivery := schemas.DeliveryArguments{Text: text}
 		if run.Message.Reply != nil {
 			delivery.Reply = *run.Message.Reply
 		}
 		if run.Message.Channel == schemas.ChannelEmail {
-			delivery.Attachments = env.attachments(run, f)
+			delivery.Attachments, delivery.Data = env.attachments(run, f), files
 		}
 		arguments, err := schemas.Marshal(delivery)
 		task.Context.Arguments = arguments
 		return task, err
 	}
+	asked := run.Task(f.Task)
+	env.fillContext(&task.Context, state, asked, f)
 	task.Context.Request = plan.RequestText(&run.Message, env.Read)
 	task.Context.Entities = run.Entities
-	task.Context.Conversation = conversationOf(state)
-	asked := run.Task(f.Task)
+	task.Context.Conversation = env.conversationOf(state, asked)
 	if asked.Failure().Action == schemas.RecoveryRetryClarified {
 		task.Context.Feedback = asked.Failure().Detail
 	}
@@ -53,6 +55,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
 	task.Context.Constraints = env.grantReading(task.Context.Constraints, run.ArgumentArtifacts(), f)
+	task.Context.Tainted = taintedIn(&task.Context, run)
 	return task, err
 }
 
@@ -84,19 +87,25 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 // inputs are the results that a task builds on, in all at most as large as the
 // profile allows (P-11): those of other tasks, then what came with the request.
 // What is beyond is cut, and the last ones come empty.
-func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schemas.Result {
+func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schemas.TaskInput {
 	scope := contextBudget{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
 	for _, id := range asked.Plan.Dependencies {
 		dependency := run.Task(id)
 		if dependency == nil || dependency.State != workflow.TaskCompleted {
 			continue // the task works with what is there (P-16)
 		}
-		scope.add(id, func() schemas.Result { return env.content(dependency.Result) })
+		scope.add(id, func() schemas.TaskInput {
+			input := schemas.TaskInput{Result: env.content(dependency.Result)}
+			if dependency.Partial {
+				input.Status = schemas.StatusPartial
+			}
+			return input
+		})
 	}
 	brought := env.requestInputs.For(run, asked, env.Read)
 	for _, name := range slices.Sorted(maps.Keys(brought)) {
 		if !slices.Contains(asked.Plan.Dependencies, name) {
-			scope.add(name, func() schemas.Result { return brought[name] })
+			scope.add(name, func() schemas.TaskInput { return brought[name] })
 		}
 	}
 	return scope.inputs
@@ -119,21 +128,23 @@ func (env *Env) grantInputs(task *schemas.Task, run *workflow.Run, asked *workfl
 	}
 }
 
-func sortedNames(inputs map[string]schemas.Result) []string { return slices.Sorted(maps.Keys(inputs)) }
+func sortedNames(inputs map[string]schemas.TaskInput) []string {
+	return slices.Sorted(maps.Keys(inputs))
+}
 
 // A contextBudget is what fits into one request.
 type contextBudget struct {
 	room   int // in bytes
-	inputs map[string]schemas.Result
+	inputs map[string]schemas.TaskInput
 }
 
 // add cuts a result to the room that is left; without any it need not be read.
-func (cb *contextBudget) add(name string, read func() schemas.Result) {
+func (cb *contextBudget) add(name string, read func() schemas.TaskInput) {
 	if cb.inputs == nil {
-		cb.inputs = make(map[string]schemas.Result)
+		cb.inputs = make(map[string]schemas.TaskInput)
 	}
 	if cb.room == 0 {
-		cb.inputs[name] = schemas.Result{}
+		cb.inputs[name] = schemas.TaskInput{}
 		return
 	}
 	result := read()
@@ -148,12 +159,14 @@ func (cb *contextBudget) add(name string, read func() schemas.Result) {
 	cb.inputs[name] = result
 }
 
-func conversationOf(state *State) *schemas.ConversationContext {
+func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.ConversationContext {
 	told := &schemas.ConversationContext{State: schemas.ConversationNew, Recent: state.Recent}
 	if state.Active.Message.Withheld != "" {
 		told.Recent = nil // what was said before is not for whom nobody vouches for
+	} else if env.tellsConversation(state.Active, asked) {
+		told.Messages = env.messagesBefore(state)
 	}
-	if state.Active.Number > state.Closed+1 || len(told.Recent) > 0 {
+	if state.Active.Number > state.Closed+1 || len(told.Recent) > 0 || len(told.Messages) > 0 {
 		told.State = schemas.ConversationOngoing
 	}
 	return told

@@ -38,10 +38,10 @@ func TestReadRequest_M02(t *testing.T) {
 	}{
 		"one task": {func(*schemas.ExecutionRequest) {}, "add up", "", false, nil},
 		"what it builds on, in words": {task(func(t *schemas.Task) {
-			t.Context.Inputs = map[string]schemas.Result{"b": {Text: " two "}, "a": {Text: "one"}}
+			t.Context.Inputs = map[string]schemas.TaskInput{"b": {Result: schemas.Result{Text: " two "}}, "a": {Result: schemas.Result{Text: "one"}}}
 		}), "add up\n\none\n\ntwo", "", false, nil},
 		"what it builds on, by name": {task(func(t *schemas.Task) {
-			t.Context.Inputs = map[string]schemas.Result{"b": {Text: " two "}, "a": {Text: "one"}, "c": {Data: jsontext.Value(`3`)}}
+			t.Context.Inputs = map[string]schemas.TaskInput{"b": {Result: schemas.Result{Text: " two "}}, "a": {Result: schemas.Result{Text: "one"}}, "c": {Result: schemas.Result{Data: jsontext.Value(`3`)}}}
 		}), "add up\n\none\n\ntwo", "", false, nil},
 		"no words but the person's": {task(func(t *schemas.Task) { t.Description, t.Context.Request = " ", " how much? " }), "how much?", "", false, nil},
 		"no words at all":           {task(func(t *schemas.Task) { t.Description = "" }), "", "", false, nil},
@@ -59,7 +59,7 @@ func TestReadRequest_M02(t *testing.T) {
 			t.Parallel()
 			input, err := session.ParseInput(schemas.Event{
 				ID: identify("r"), Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change)), EffectID: "e", Attempt: 2, ReplyTo: "s", Expires: start().Add(time.Hour),
-			}, "", 7)
+			}, session.Publisher{}, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestReadRequestRefuses_M06_X06(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := session.ParseInput(schemas.Event{ID: test.id, Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change))}, "", 7)
+			_, err := session.ParseInput(schemas.Event{ID: test.id, Type: schemas.TypeExecutionRequest, Data: canonical(t, asking(test.change))}, session.Publisher{}, 7)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)
 			}

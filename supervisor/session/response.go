@@ -7,6 +7,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/findings"
 	"podium/supervisor/plan"
 )
 
@@ -161,7 +162,12 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 	if used := response.Payload.ResourceUsage; used != nil {
 		answer.Tokens = min(used.TokensUsed, maxTokens)
 	}
-	answer.Deliverables = bounded(response.Payload.Deliverables)
+	answer.Deliverables = findings.Deliverables(response.Payload.Deliverables)
+	if d.state.Active.Edition >= schemas.Edition1 {
+		answer.Sequence, answer.FailedTokens = d.input.Sequence, answer.Tokens
+		answer.Findings = findings.Of(&response.Payload)
+		answer.Needs, answer.Operation = findings.Needs(response.Payload.Needs), findings.Operation(response.Payload.Operation)
+	}
 	for i := range response.Payload.IssuesEncountered {
 		issue := &response.Payload.IssuesEncountered[i]
 		if answer.Detail == "" {
@@ -177,25 +183,6 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 // maxTokens bounds what one answer may have cost, so that a sum over a run keeps to
 // the schema of the answer that tells it.
 const maxTokens = 1_000_000_000_000
-
-// Deliverables stand in records, so that what an agent lists is bounded; the
-// whole list is in its answer.
-const (
-	maxDeliverables     = 64
-	maxDeliverableBytes = 16 << 10
-)
-
-func bounded(deliverables []schemas.Deliverable) []schemas.Deliverable {
-	size := 0
-	for i := range deliverables {
-		d := &deliverables[i]
-		size += len(d.DeliverableID) + len(d.TaskID) + len(d.Agent) + len(d.Path) + len(d.Description) + len(d.Metadata)
-		if i == maxDeliverables || size > maxDeliverableBytes {
-			return deliverables[:i]
-		}
-	}
-	return deliverables
-}
 
 // deliveredID returns the id that the world knows a delivered answer by.
 func deliveredID(result *schemas.Result) string {

@@ -109,8 +109,12 @@ type decided struct {
 // take gives an event to the session as the next input of the shard.
 func (s *stage) take(tb judge, event schemas.Event, agent string) (decided, error) {
 	tb.Helper()
+	by := session.Publisher{Agent: agent}
+	if event.Type == schemas.TypeExecutionRequest {
+		by.Adapter = schemas.ChannelAgent
+	}
 	s.sequence++
-	input, err := session.ParseInput(event, agent, s.sequence)
+	input, err := session.ParseInput(event, by, s.sequence)
 	if err != nil {
 		return decided{}, err
 	}

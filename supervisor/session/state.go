@@ -33,7 +33,9 @@ type State struct {
 	// what the session is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
-	// Recipients are those of the newest run, to whom Recent and Entities belong.
+	// Said is what was said last, oldest first, from schemas.Edition1 on.
+	Said []Utterance `json:"said,omitzero"`
+	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
 	// PossibleEffects are the effects that runs for somebody upstream may have had.
 	PossibleEffects []string `json:"possible_effects,omitzero"`
@@ -167,9 +169,10 @@ func (s *State) Apply(f schemas.Fact) {
 		if f.Message.Withheld == "" { // else it is no part of the session
 			to := recipients(f.Message.Reply)
 			if !sameRecipients(s.Recipients, to) {
-				s.Recent = nil
+				s.Recent, s.Said = nil, nil
 			}
 			s.Entities, s.Recipients = f.Entities, to
+			s.rememberMessage(f)
 		}
 		if s.Queue.first == f.Run && !s.Queue.IsZero() {
 			s.Queue = s.Queue.rest()
@@ -198,6 +201,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	}
 	withheld := s.Active.Message.Withheld != ""
 	s.Active.Apply(f, s.now)
+	s.rememberAnswer(s.Active)
 	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
 	}
@@ -208,7 +212,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	}
 	s.Active = nil
 	if f.Reason == schemas.StopFinished && !withheld && f.Run >= s.begun() { // else it has gone on since
-		s.Closed, s.Recent, s.Entities = f.Run, nil, nil
+		s.Closed, s.Recent, s.Said, s.Entities = f.Run, nil, nil, nil
 	}
 }
 
@@ -254,7 +258,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		if newest, some := s.Queue.newest(); some && f.Message != nil {
 			message := *newest.message
 			message.MergedTexts = append(slices.Clip(message.MergedTexts), f.Message.Text)
-			message.Reply = f.Message.Reply
+			message.Reply, message.Files = f.Message.Reply, message.Files+f.Message.Files
 			s.Queue = s.Queue.merged(&message)
 		}
 	case schemas.DispositionControl:

@@ -132,8 +132,16 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	return &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
-		Withheld: d.withheld(profile), PossibleEffects: d.state.PossibleEffects,
+		Withheld: d.withheld(profile), PossibleEffects: d.state.PossibleEffects, Earlier: d.earlier(profile),
 	}
+}
+
+// earlier are the inputs of the messages before that requests of the run under way list files of.
+func (d *decision) earlier(profile *plan.Profile) []uint64 {
+	if active := d.state.Active; active == nil || profile == nil || active.Edition < schemas.Edition1 {
+		return nil
+	}
+	return earlierMessages(&d.state, &profile.Context)
 }
 
 func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {

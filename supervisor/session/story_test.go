@@ -52,8 +52,9 @@ type story struct {
 //	     [origin=proven]      as the adapter has found; answer-to is whom it would answer then
 //	     [answer-to=b@example.org] [wants=b@example.org] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
+//	     [name=(Ana)] [quoted=(…)]
 //	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
-//	chat id=c1 [thread=…] [reply_ref=…] [padding=5000]
+//	chat id=c1 [thread=…] [reply_ref=…] [user=U1] [file=a] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
 //	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [bare]
@@ -87,7 +88,7 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	case "chat":
 		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
 			Provider: "webhook", Channel: "web", Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
-			ReplyRef: text(d, "reply_ref", ""),
+			ReplyRef: text(d, "reply_ref", ""), User: schemas.ChatUser{ID: text(d, "user", "")}, Attachments: files(d),
 		}), ""))
 	case "request":
 		return s.tell(s.take(tb, s.upstream(tb, d), ""))
@@ -261,10 +262,12 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	}
 	mail.Origin = schemas.MailOrigin(text(d, "origin", string(schemas.OriginUnchecked)))
 	mail.AnswerTo.Address = text(d, "answer-to", text(d, "from", ""))
-	if name := text(d, "file", ""); name != "" {
-		mail.Attachments = []schemas.MailAttachment{{Attachment: schemas.Attachment{
-			Name: name + ".txt", MediaType: "text/plain", Artifact: schemas.Artifact{SHA256: strings.Repeat(name, 64), Size: 1},
-		}}}
+	for _, file := range files(d) {
+		mail.Attachments = append(mail.Attachments, schemas.MailAttachment{Attachment: file})
+	}
+	mail.Quoted = text(d, "quoted", "")
+	if name := text(d, "name", ""); name != "" {
+		mail.From[0].Name = name
 	}
 	mail.To, mail.Cc, mail.Suppress = addresses(d, "to"), addresses(d, "cc"), d.HasArg("suppress")
 	if of := text(d, "bounce-of", ""); of != "" {
@@ -285,6 +288,15 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 		mail.References = []string{mail.InReplyTo}
 	}
 	return mail
+}
+
+// files is the one file of a message, if it has one.
+func files(d *datadriven.TestData) []schemas.Attachment {
+	name := text(d, "file", "")
+	if name == "" {
+		return nil
+	}
+	return []schemas.Attachment{{Name: name + ".txt", MediaType: "text/plain", Artifact: schemas.Artifact{SHA256: strings.Repeat(name, 64), Size: 1}}}
 }
 
 func addresses(d *datadriven.TestData, key string) []schemas.Address {

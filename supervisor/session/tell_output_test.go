@@ -41,11 +41,22 @@ func (s *story) output(o *session.Output) string {
 	line(task.Context.Feedback != "", "feedback %q", task.Context.Feedback)
 	if told := task.Context.Conversation; told != nil && told.State == schemas.ConversationOngoing {
 		line(true, "conversation%s", recent(told.Recent))
+		for _, said := range told.Messages {
+			line(true, "said by %s: %s%s", said.By, short(said.Text), map[bool]string{true: ", cut"}[said.Cut])
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(task.Context.Inputs)) {
 		input := task.Context.Inputs[id]
-		line(true, "input %s %s%s", id, short(input.Text), string(input.Data))
+		line(true, "input %s %s%s%s", id, short(input.Text), string(input.Data), status(input.Status))
 	}
+	if message := task.Context.Message; message != nil {
+		line(true, "from %s%s%s", author(message.From), in(" about %q", message.Subject), in(", %s", string(message.Origin)))
+		line(message.Quoted != "", "quoting %s", short(message.Quoted))
+	}
+	for _, file := range task.Context.Attachments {
+		line(true, "file %s %q %s, %d bytes, %.8s… of %s, %s", file.ID, file.Name, file.MediaType, file.Size, file.SHA256, file.From, file.Grant)
+	}
+	line(len(task.Context.Tainted) > 0, "from outside: %s", strings.Join(task.Context.Tainted, " "))
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments
@@ -54,6 +65,9 @@ func (s *story) output(o *session.Output) string {
 		for i := range delivery.Attachments {
 			file := &delivery.Attachments[i]
 			line(true, "attached %q %s, %d bytes, %.8s…, %s", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256, file.Artifact.Grant)
+		}
+		for _, file := range delivery.Data {
+			line(true, "attached %q %s: %s", file.Name, file.MediaType, short(file.Text))
 		}
 		for _, other := range delivery.Cc {
 			line(true, "besides %s", other.Address)
@@ -66,6 +80,23 @@ func (s *story) output(o *session.Output) string {
 	line(len(task.Context.FilesToModify)+len(task.Context.References) > 0, "to change %q by %q", task.Context.FilesToModify, task.Context.References)
 	line(len(task.Resources) > 0, "holds %q", task.Resources)
 	return told.String()
+}
+
+func status(status schemas.ResponseStatus) string { return in(" (%s)", string(status)) }
+
+// in puts a text into a format; nothing stays nothing.
+func in(format, text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, text)
+}
+
+func author(author *schemas.Author) string {
+	if author == nil {
+		return "nobody"
+	}
+	return strings.TrimSpace(author.Name + in(" <%s>", author.Address) + in(" @%s", author.User))
 }
 
 func recent(calls []schemas.RecentCall) string {
@@ -102,6 +133,18 @@ func (s *story) responded(o *session.Output) string {
 	for i := range p.IssuesEncountered {
 		issue := &p.IssuesEncountered[i]
 		fmt.Fprintf(&told, "    issue %s of %s by %s: %q, %s (%s)\n", issue.Severity, s.called(issue.TaskID), issue.Agent, issue.Description, issue.Resolution, issue.ResolutionDetails)
+	}
+	for i := range p.ValidationResults {
+		fmt.Fprintf(&told, "    check %s %s %q\n", p.ValidationResults[i].Validator, p.ValidationResults[i].Status, p.ValidationResults[i].Details)
+	}
+	for _, advice := range p.Recommendations {
+		fmt.Fprintf(&told, "    recommends %q\n", advice)
+	}
+	for i := range p.Needs {
+		fmt.Fprintf(&told, "    needs %s %q\n", p.Needs[i].Name, p.Needs[i].Question["en"])
+	}
+	if p.Operation != nil {
+		fmt.Fprintf(&told, "    proposes %s %s %q\n", p.Operation.Name, p.Operation.Arguments, p.Operation.Summary)
 	}
 	return told.String()
 }

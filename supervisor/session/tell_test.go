@@ -258,7 +258,28 @@ func completed(f *schemas.TaskCompleted) string {
 	for _, name := range f.Unproven {
 		told = append(told, fmt.Sprintf("may not pass on %q", name))
 	}
-	return strings.Join(told, ", ")
+	if f.Partial {
+		told = append(told, "not all of it")
+	}
+	return strings.Join(append(told, found(f.Findings)...), ", ")
+}
+
+// found writes down what an agent has said beside its result.
+func found(said *schemas.Findings) []string {
+	if said == nil {
+		return nil
+	}
+	var told []string
+	for i := range said.Issues {
+		told = append(told, fmt.Sprintf("noticed %q", said.Issues[i].Description))
+	}
+	for i := range said.ValidationResults {
+		told = append(told, fmt.Sprintf("check %s %s", said.ValidationResults[i].Validator, said.ValidationResults[i].Status))
+	}
+	for _, advice := range said.Recommendations {
+		told = append(told, fmt.Sprintf("recommends %q", advice))
+	}
+	return told
 }
 
 func (s *story) failed(f *schemas.TaskFailed) string {

@@ -11,8 +11,9 @@ import (
 
 // readRequest takes an execution_request to a supervisor apart: a plan when it
 // has several tasks or assigns one to somebody else, else one piece of work in
-// the words of its task.
-func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) *Message {
+// the words of its task. Handed on says that a supervisor has sent it, and nobody outside:
+// what it says of the conversation is believed then.
+func readRequest(event *schemas.Event, request *schemas.ExecutionRequest, handedOn bool) *Message {
 	tasks := request.Payload.Tasks
 	planned := len(tasks) != 1 || tasks[0].AssignedTo != request.To
 	message := &Message{Channel: schemas.ChannelAgent, Language: languageOf(tasks)}
@@ -24,6 +25,8 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) *Messa
 		HasInputs: plan.HasInputs(tasks, planned),
 	}
 	message.Entities = entitiesOf(tasks)
+	message.Context = contextOf(tasks, handedOn)
+	upstream.HasContext = message.Context.told()
 	if planned {
 		message.Text = personsRequest(tasks)
 		message.Tasks = tasks
@@ -37,6 +40,45 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest) *Messa
 	}
 	message.Upstream = &upstream
 	return message
+}
+
+// A RequestContext is what a request brings along about the conversation that it is for.
+type RequestContext struct {
+	Message     *schemas.MessageContext
+	Messages    []schemas.ConversationMessage // that were said before
+	Attachments []schemas.TaskAttachment      // as the request lists them; only what it proves may be read
+	Tainted     bool                          // something in it comes from outside
+}
+
+func (c *RequestContext) told() bool {
+	return c.Message != nil || len(c.Messages) > 0 || len(c.Attachments) > 0
+}
+
+// contextOf gathers what the tasks of a request say of the conversation. Of what
+// nobody but a supervisor may say, two tasks say the same, so that the first counts.
+func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
+	brought := &RequestContext{}
+	for i := range tasks {
+		context := &tasks[i].Context
+		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0
+		for _, file := range context.Attachments {
+			if !slices.ContainsFunc(brought.Attachments, func(other schemas.TaskAttachment) bool {
+				return other.SHA256 == file.SHA256 && other.Name == file.Name
+			}) {
+				brought.Attachments = append(brought.Attachments, file)
+			}
+		}
+		if !handedOn {
+			continue
+		}
+		if brought.Message == nil {
+			brought.Message = context.Message
+		}
+		if conversation := context.Conversation; conversation != nil && len(brought.Messages) == 0 {
+			brought.Messages = conversation.Messages
+		}
+	}
+	return brought
 }
 
 func languageOf(tasks []schemas.Task) string {

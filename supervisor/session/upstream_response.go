@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,6 +19,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
 		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream), Result: env.result(run),
 	}
+	handOn(&payload, run)
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,
@@ -134,6 +136,42 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Started), 0).Seconds()
 	}
 	return &used
+}
+
+// handOn adds what the agents of a run have said beside their results to the response for whoever
+// asked: nothing of it is lost on the way through a tier.
+func handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
+	if run.Edition < schemas.Edition1 {
+		return
+	}
+	for _, task := range run.Tasks {
+		said := task.Said()
+		for _, issue := range said.Issues {
+			issue.TaskID, issue.Agent = cmp.Or(issue.TaskID, task.ID), cmp.Or(issue.Agent, task.Agent)
+			if task.State == workflow.TaskCompleted && issue.Resolution == schemas.ResolutionEscalated {
+				issue.Resolution = schemas.ResolutionDeferred // the task is done all the same
+			}
+			told := slices.ContainsFunc(payload.IssuesEncountered, func(other schemas.Issue) bool {
+				return other.TaskID == issue.TaskID && other.Description == issue.Description
+			})
+			if !told {
+				payload.IssuesEncountered = append(payload.IssuesEncountered, issue)
+			}
+		}
+		payload.ValidationResults = append(payload.ValidationResults, said.ValidationResults...)
+		for _, advice := range said.Recommendations {
+			if !slices.Contains(payload.Recommendations, advice) {
+				payload.Recommendations = append(payload.Recommendations, advice)
+			}
+		}
+		if failure := task.Failure(); task.State == workflow.TaskFailed && failure.Cause == schemas.FailureBlocked {
+			payload.Needs = append(payload.Needs, failure.Needs...)
+			if payload.Operation == nil {
+				payload.Operation = failure.Operation
+			}
+		}
+	}
+	payload.Needs = payload.Needs[:min(len(payload.Needs), schemas.MaxNeeds)]
 }
 
 // issues are what went wrong and what became of it (M-12).

@@ -139,12 +139,12 @@ func (w *World) load(tasks []schemas.Task) {
 		if (w.serial+i)%3 > 0 {
 			continue
 		}
-		tasks[i].Context.Inputs = map[string]schemas.Result{
-			"dose": {Text: fmt.Sprintf("dose %d of %d", i, w.serial), Data: fmt.Appendf(nil, `{"dose":%d}`, w.serial)},
-			"note": {Text: fmt.Sprintf("note %d of %d", i, w.serial)},
+		tasks[i].Context.Inputs = map[string]schemas.TaskInput{
+			"dose": {Result: schemas.Result{Text: fmt.Sprintf("dose %d of %d", i, w.serial), Data: fmt.Appendf(nil, `{"dose":%d}`, w.serial)}},
+			"note": {Result: schemas.Result{Text: fmt.Sprintf("note %d of %d", i, w.serial)}},
 		}
 		if w.serial%4 == 0 {
-			tasks[i].Context.Inputs["a"] = schemas.Result{Data: fmt.Appendf(nil, `[%d]`, i)} // the name of a task, too
+			tasks[i].Context.Inputs["a"] = schemas.TaskInput{Result: schemas.Result{Data: fmt.Appendf(nil, `[%d]`, i)}} // the name of a task, too
 		}
 	}
 }

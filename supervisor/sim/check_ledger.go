@@ -286,7 +286,7 @@ func (o *oracle) broughtTo(t *task) map[string]schemas.Result {
 				input.Text, input.MediaType = "", "" // the words have it
 			}
 			if upstream.Planned || len(input.Data) > 0 {
-				brought[name] = input
+				brought[name] = input.Result
 			}
 		}
 	}

@@ -210,6 +210,10 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	session := o.session(id, at.shard)
 	var record schemas.Record
 	event := o.body(message, &record)
+	if event.Trail == nil {
+		o.world.violate(RunsAreFound, "a record of session %s does not lead back", id)
+		return
+	}
 	session.asides = event.Trail.Asides
 	o.recordsFollow(session, &record, &event)
 	o.grammarHolds(session, &record)

@@ -46,6 +46,9 @@ const shelves = 512
 // as it was. By this one, the seeds that catch rare bugs (mutation_table_test.go) still do.
 const kindsStream = 1
 
+// editionsStream is one for the editions of profiles, for the same reason.
+const editionsStream = 4
+
 // NewLibrary returns a library. It may be used by several goroutines.
 func NewLibrary() *Library {
 	l := &Library{}
@@ -54,7 +57,9 @@ func NewLibrary() *Library {
 			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279))    //nolint:gosec // a simulation repeats
 			traits := rand.New(rand.NewPCG(uint64(i), 0x747261697473)) //nolint:gosec // a simulation repeats
 			kinds := rand.New(rand.NewPCG(uint64(i), kindsStream))     //nolint:gosec // a simulation repeats
-			profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources(r, traits, kinds))
+			drafted := sources(r, traits, kinds)
+			inEditions(rand.New(rand.NewPCG(uint64(i), editionsStream)), drafted) //nolint:gosec // a simulation repeats
+			profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), drafted)
 			if err != nil {
 				panic(err) // the profiles of the simulation do not depend on anything
 			}
@@ -75,11 +80,22 @@ func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
 	return []schemas.Profile{d.profile(outer), d.profile(inner)}
 }
 
+// inEditions gives half of the profiles the newest edition, and bounds what they tell of a conversation.
+func inEditions(r *rand.Rand, drafted []schemas.Profile) {
+	for i := range drafted {
+		if once(r, 2) {
+			drafted[i].Edition = schemas.Edition1
+			drafted[i].Context = schemas.ContextPolicy{Messages: r.IntN(schemas.MaxConversationMessages + 1), Bytes: pick(r, 0, 20, 4<<10)}
+		}
+	}
+}
+
 // edited returns the profiles as somebody has changed them since.
 func edited(sources []schemas.Profile) []schemas.Profile {
 	changed := slices.Clone(sources)
 	for i := range changed {
 		changed[i].Retry.Attempts++
+		changed[i].Edition = schemas.Edition1
 		changed[i].Execution.ContextLimit = 1 << 10
 	}
 	return changed

@@ -83,6 +83,7 @@ func New(seed uint64, library *Library) *World {
 	w.must(err)
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
+		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
 		w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*restore.Profiles{library.get(w)}

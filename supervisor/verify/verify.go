@@ -282,7 +282,7 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	if err != nil {
 		return session.Input{}, err
 	}
-	input, err := session.ParseInput(event, subject.Agent, message.Sequence)
+	input, err := session.ParseInput(event, session.Publisher{Agent: subject.Agent, Adapter: subject.Adapter}, message.Sequence)
 	input.Now, input.Proven = cause.Time, cause.Proven
 	return input, err
 }

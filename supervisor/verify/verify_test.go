@@ -63,7 +63,7 @@ func (s *shard) say(name string, snapshot bool) {
 		schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "thread", MessageID: name, Text: "do it"})
 	event, err := binding.Decode(s.messages[sequence-1])
 	s.must(err)
-	input, err := session.ParseInput(event, "", sequence)
+	input, err := session.ParseInput(event, session.Publisher{}, sequence)
 	s.must(err)
 	input.Now = event.Time
 	s.decide(input, snapshot)

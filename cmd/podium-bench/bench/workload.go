@@ -108,17 +108,16 @@ func endsByRecord() ends {
 }
 
 // answerAtOnce gives the person's words back.
-func answerAtOnce(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-	return schemas.Result{Text: request.Task().Context.Request}, nil
+func answerAtOnce(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+	return agent.Text(request.Task().Context.Request), nil
 }
 
 // deliverNowhere says what the chat agent says of an answer that its asker fetches.
-func deliverNowhere(_ context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
-	receipt, err := schemas.Marshal(struct {
+func deliverNowhere(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+	return agent.Data(struct {
 		ReplyID   string `json:"reply_id"`
 		Delivered string `json:"delivered"`
 	}{request.EffectID, "pull"})
-	return schemas.Result{Data: receipt}, err
 }
 
 func conversation(number uint64) string { return "bench/" + strconv.FormatUint(number, 10) }

@@ -22,17 +22,20 @@ func (c *Config) Profile(name string) schemas.Profile {
 		return schemas.Profile{}
 	}
 	profile := schemas.Profile{
-		Name:         name,
-		Language:     source.Language,
-		Agents:       c.uses(&source),
-		Planner:      source.Planner.build(),
-		Execution:    schemas.Execution(source.Execution),
-		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
-		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
-		Deadlines:    schemas.Deadlines(source.Deadlines),
-		Conversation: source.Conversation.build(),
-		Routers:      each(source.Routers, (*Router).build),
-		Languages:    Languages(),
+		Name:          name,
+		Edition:       schemas.Edition1,
+		Language:      source.Language,
+		CheckLanguage: source.CheckLanguage,
+		Agents:        c.uses(&source),
+		Planner:       source.Planner.build(),
+		Execution:     schemas.Execution(source.Execution),
+		Retry:         schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
+		Delivery:      schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
+		Deadlines:     schemas.Deadlines(source.Deadlines),
+		Conversation:  source.Conversation.build(),
+		Context:       source.Context.build(),
+		Routers:       each(source.Routers, (*Router).build),
+		Languages:     Languages(),
 	}
 	if source.Complexity != nil {
 		profile.Complexity = &schemas.ComplexityRules{
@@ -54,7 +57,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
-			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
+			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {

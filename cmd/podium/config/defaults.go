@@ -13,16 +13,19 @@ import (
 
 // The defaults that are more than a word.
 const (
-	defaultConcurrency   = 3 // M-31
-	defaultMaxSteps      = 8
-	defaultTimeoutGrowth = 1.5 // M-26
-	defaultAttempts      = 2   // G-32: one retry
-	defaultDeliveries    = 10
-	defaultRetryWait     = schemas.Duration(time.Second)
-	defaultDeliveryWait  = schemas.Duration(2 * time.Second)
-	defaultPoll          = schemas.Duration(time.Minute)
-	defaultQueue         = schemas.Duration(time.Minute)
-	defaultWork          = schemas.Duration(30 * time.Second) // settlement 18
+	defaultConcurrency = 3 // M-31
+	defaultMaxSteps    = 8
+
+	defaultContextMessages = 6
+	defaultContextBytes    = 16 << 10
+	defaultTimeoutGrowth   = 1.5 // M-26
+	defaultAttempts        = 2   // G-32: one retry
+	defaultDeliveries      = 10
+	defaultRetryWait       = schemas.Duration(time.Second)
+	defaultDeliveryWait    = schemas.Duration(2 * time.Second)
+	defaultPoll            = schemas.Duration(time.Minute)
+	defaultQueue           = schemas.Duration(time.Minute)
+	defaultWork            = schemas.Duration(30 * time.Second) // settlement 18
 )
 
 // The names of the agents that deliver answers. They exist without being
@@ -154,6 +157,7 @@ func (p Profile) withDefaults() Profile {
 	p.Delivery.Attempts, p.Delivery.Wait = cmp.Or(p.Delivery.Attempts, defaultDeliveries), cmp.Or(p.Delivery.Wait, defaultDeliveryWait)
 	p.Deadlines.Queue = cmp.Or(p.Deadlines.Queue, defaultQueue)
 	p.Deadlines.Work = cmp.Or(p.Deadlines.Work, defaultWork)
+	p.Context.Bytes = cmp.Or(p.Context.Bytes, defaultContextBytes)
 	return p
 }
 

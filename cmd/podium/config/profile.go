@@ -9,16 +9,31 @@ import (
 
 // A Profile is how one kind of session is handled, as the file says it.
 type Profile struct {
-	Language     string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
-	Agents       []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
-	Routers      []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
-	Complexity   *Complexity  `yaml:"complexity" doc:"When a message becomes a plan of several steps. Absent: never."`
-	Planner      *Planner     `yaml:"planner" doc:"Where plans come from. Default: rules when there is a complexity check, else every message is one task."`
-	Execution    Execution    `yaml:"execution" doc:"How the tasks of a run are done."`
-	Retry        Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
-	Delivery     Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
-	Deadlines    Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
-	Conversation Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
+	Language      string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
+	CheckLanguage bool         `yaml:"check_language" doc:"Results for people that are surely in another language are asked for again, and fail in the end."`
+	Agents        []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
+	Routers       []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
+	Complexity    *Complexity  `yaml:"complexity" doc:"When a message becomes a plan of several steps. Absent: never."`
+	Planner       *Planner     `yaml:"planner" doc:"Where plans come from. Default: rules when there is a complexity check, else every message is one task."`
+	Execution     Execution    `yaml:"execution" doc:"How the tasks of a run are done."`
+	Retry         Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
+	Delivery      Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
+	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
+	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
+	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
+}
+
+// Context says how much of a conversation agents are told.
+type Context struct {
+	Messages *int `yaml:"messages" min:"0" max:"8" doc:"Earlier messages and answers at most, with the files that came with them. 0: agents are told of this message alone. Default: 6."`
+	Bytes    int  `yaml:"bytes" min:"256" max:"262144" default:"16384" doc:"Bytes of their words at most; the oldest are cut first."`
+}
+
+func (c *Context) build() schemas.ContextPolicy {
+	if c.Messages == nil {
+		return schemas.ContextPolicy{Messages: defaultContextMessages, Bytes: c.Bytes}
+	}
+	return schemas.ContextPolicy{Messages: *c.Messages, Bytes: c.Bytes}
 }
 
 // Refused names keys that are understood and not granted (O-03).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -43,6 +44,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return exec.New(exec.Config{
 			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
 			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
+			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Files: filepath.Join(settings.Ledger.Data, "requests"),
 		})
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {

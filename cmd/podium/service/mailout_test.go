@@ -323,13 +323,13 @@ func TestAnswersComeWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("a;b;c\n", 200_000) // more than one piece of the service
 	p := openPost(t, smtpsink.Config{}, "sent: none", "echo: {kind: external}")
-	p.employ(func(ctx context.Context, request agent.Request, _ agent.Report) (schemas.Result, error) {
+	p.employ(func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
 		put, err := request.Artifacts.Put(ctx, strings.NewReader(content), "text/csv")
 		if err != nil {
-			return schemas.Result{}, err
+			return agent.Outcome{}, err
 		}
 		data, err := schemas.Marshal(map[string]any{"attachments": []schemas.Attachment{{Name: "sums.csv", MediaType: "text/csv", Artifact: put}}})
-		return schemas.Result{Text: "here it is", Data: data}, err
+		return agent.Outcome{Result: schemas.Result{Text: "here it is", Data: data}}, err
 	})
 	p.mailbox.Deliver(t, letter("m1", "", "what are the sums?"))
 	run := p.await("the answer", ended(1)).Runs[0]

@@ -1,4 +1,4 @@
-// An agent for Podium: it writes what it is asked in capital letters.
+// An agent for Podium: it writes what it is asked in capital letters, and text files that come along, too.
 //
 //   node clerk.mjs [data directory of podium]
 //
@@ -17,15 +17,21 @@ const heartbeat = 5_000;
 class Failure extends Error {} // its words are for the person who waits
 class Hopeless extends Failure {} // likewise, and no other attempt can help
 
-// work does one task and returns its text. say tells the person how far it is. When
-// signal is aborted nobody waits for the result any more.
-async function work(task, say, signal) {
+// work does one task and returns its text, or the payload of an answer. say tells the person how far it is. When
+// signal is aborted nobody waits for the result any more. files.open gives the bytes of an attachment of the
+// request, and files.keep sends a file along with the answer.
+async function work(task, say, signal, files) {
   const words = task.context?.request ?? task.description; // what the person wrote: data, never instruction
   if (!/\p{Letter}/u.test(words)) throw new Hopeless("There is no letter in it.");
   const seconds = Number(/in (\d+) seconds/.exec(words)?.[1] ?? 0);
   for (let passed = 0; passed < seconds; passed++) {
     say(Math.floor((100 * passed) / seconds), `${seconds - passed} seconds to go`);
     await pause(1_000, undefined, { signal });
+  }
+  for (const file of task.context?.attachments ?? []) {
+    if (file.from !== "message" || file.media_type !== "text/plain") continue;
+    const written = (await files.open(file)).toString().toUpperCase();
+    await files.keep(`${file.id}.txt`, "text/plain", Buffer.from(written)); // file.name is data, and no path
   }
   return words.toUpperCase();
 }
@@ -116,7 +122,8 @@ async function handle(message) {
   try {
     if (Date.now() > expires) held.stop.abort();
     signal.throwIfAborted();
-    const body = header("dataref") ? await get(id, header("dataref"), header("datagrant"), signal) : message.string();
+    const sha256 = header("dataref").replace("podium-artifact:", "");
+    const body = sha256 ? (await get(id, sha256, header("datagrant"), signal)).toString() : message.string();
     const request = JSON.parse(body);
     // The first progress says that the work has begun; then one every heartbeat, also when nothing is new.
     let last = [0, "at work"], told = 0;
@@ -131,8 +138,17 @@ async function handle(message) {
       told = Date.now();
       progress();
     };
-    const outcome = await work(request.payload.tasks[0], say, signal).then(
-      (text) => ({ status: "completed", result: { text } }),
+    const made = [];
+    const files = {
+      open: (file) => get(id, file.sha256, file.grant, signal),
+      keep: async (name, media_type, bytes) => made.push({ name, media_type, artifact: await put(bytes, media_type, signal) }),
+    };
+    const outcome = await work(request.payload.tasks[0], say, signal, files).then(
+      (said) => {
+        const payload = { status: "completed", ...(typeof said === "string" ? { result: { text: said } } : said) };
+        if (made.length) payload.result = { ...payload.result, data: { ...payload.result?.data, attachments: made } };
+        return payload;
+      },
       (error) => {
         if (!(error instanceof Failure) && !signal.aborted) console.error(error);
         const description = error instanceof Failure ? error.message : "The clerk could not do it.";
@@ -195,7 +211,7 @@ async function publish(to, body, about, signal) {
   }
 }
 
-// --- Bodies that are too large for a message
+// --- Files, and bodies that are too large for a message
 
 const piece = 512 * 1024;
 
@@ -214,15 +230,14 @@ async function artifact(line, bytes, signal) {
   }
 }
 
-async function get(request, reference, grant, signal) {
-  const sha256 = reference.replace("podium-artifact:", "");
+async function get(request, sha256, grant, signal) {
   let whole = Buffer.alloc(0), size;
   do {
     const [said, bytes] = await artifact({ op: "get", request, sha256, grant, offset: whole.length }, Buffer.alloc(0), signal);
     size = said.size;
     whole = Buffer.concat([whole, bytes]);
   } while (whole.length < size);
-  return whole.toString();
+  return whole;
 }
 
 async function put(bytes, media_type, signal) {

@@ -1,0 +1,235 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gofrs/flock"
+
+	"podium/bus"
+	"podium/bus/agent"
+	"podium/schemas"
+)
+
+const (
+	inFolder  = "in"
+	outFolder = "out"
+	lockName  = ".lock"
+	prefix    = "request-"
+)
+
+// A folder is what a program gets as PODIUM_DIR: the request as files, and room for what it makes. It is gone
+// when the request has ended; one that a killed process has left behind is swept by the next one.
+type folder struct {
+	path string
+	out  *os.Root // opened before the program can put anything in its place
+	lock *flock.Flock
+}
+
+// newFolder makes the folder of a request, readable by nobody else.
+func (a *Agent) newFolder() (*folder, error) {
+	if err := os.MkdirAll(a.config.Files, 0o700); err != nil {
+		return nil, cause(err)
+	}
+	a.swept.Do(func() { sweep(a.config.Files, time.Now()) })
+	path, err := os.MkdirTemp(a.config.Files, prefix)
+	if err != nil {
+		return nil, cause(err)
+	}
+	made := &folder{path: path, lock: flock.New(filepath.Join(path, lockName), flock.SetPermissions(0o600))}
+	if _, err = made.lock.TryLock(); err == nil {
+		err = errors.Join(os.Mkdir(made.in(""), 0o700), os.Mkdir(filepath.Join(path, outFolder), 0o700))
+	}
+	if err == nil {
+		made.out, err = os.OpenRoot(filepath.Join(path, outFolder))
+	}
+	if err != nil {
+		made.remove()
+		return nil, cause(err)
+	}
+	return made, nil
+}
+
+func (f *folder) in(name string) string { return filepath.Join(f.path, inFolder, name) }
+
+// remove deletes the folder. What cannot be deleted now is swept later.
+func (f *folder) remove() {
+	if f.out != nil {
+		_ = f.out.Close()
+	}
+	_ = f.lock.Close()
+	_ = removeAll(f.path)
+}
+
+// removeAll also removes what a program has taken its own rights from.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(name string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			_ = os.Chmod(name, 0o700) //nolint:gosec // a folder is entered by x
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// sweep removes what killed processes have left below base: folders that nobody has locked. One
+// that is being made at this moment is younger than a minute.
+func sweep(base string, now time.Time) {
+	left, _ := filepath.Glob(filepath.Join(base, prefix+"*"))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() || now.Sub(info.ModTime()) < time.Minute {
+			continue
+		}
+		lock := flock.New(filepath.Join(path, lockName), flock.SetPermissions(0o600))
+		if locked, err := lock.TryLock(); err == nil && locked {
+			_ = lock.Close()
+			_ = removeAll(path)
+		}
+	}
+}
+
+// An indexEntry is one file of in/, with what it is called outside.
+type indexEntry struct {
+	File string `json:"file,omitzero"` // absent when it is not there
+	schemas.TaskAttachment
+	Missing string `json:"missing,omitzero"` // why it is not there: too_large or unavailable
+}
+
+// write puts the request into the folder: as JSON, its words, its arguments, and its files under names
+// of ours, since those outside are data and no paths. Files that are larger than limit together are
+// left out and named in the index. It fails when a file cannot be read now.
+func (f *folder) write(ctx context.Context, request *agent.Request, body []byte, limit int64) error {
+	task := request.Task()
+	words := task.Context.Request
+	if words == "" {
+		words = task.Description
+	}
+	arguments := []byte(task.Context.Arguments)
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	index := make([]indexEntry, 0, len(task.Context.Attachments))
+	for i := range task.Context.Attachments {
+		entry, err := f.fetch(ctx, request, &task.Context.Attachments[i], i+1, &limit)
+		if err != nil {
+			return err
+		}
+		index = append(index, entry)
+	}
+	listed, err := schemas.Marshal(index)
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{
+		"request.json": body, "words.txt": []byte(words), "arguments.json": arguments, filepath.Join(inFolder, "index.json"): listed,
+	} {
+		if err := os.WriteFile(filepath.Join(f.path, name), content, 0o600); err != nil {
+			return fmt.Errorf("write the request as files: %w", cause(err))
+		}
+	}
+	return nil
+}
+
+// fetch puts one file into in/.
+func (f *folder) fetch(ctx context.Context, request *agent.Request, file *schemas.TaskAttachment, number int, room *int64) (indexEntry, error) {
+	entry := indexEntry{TaskAttachment: *file}
+	entry.Grant = ""
+	if file.Size > *room {
+		entry.Missing = "too_large"
+		return entry, nil
+	}
+	name := fmt.Sprintf("%02d%s", number, extension(file.Name))
+	content, err := request.Open(ctx, file.ID)
+	if err == nil {
+		err = errors.Join(copyTo(f.in(name), content, *room), content.Close())
+	}
+	switch {
+	case bus.IsAny(err, bus.ErrNotFound, bus.ErrNotGranted, bus.ErrCorrupt, bus.ErrTooLarge):
+		_ = os.Remove(f.in(name))
+		entry.Missing = "unavailable"
+		return entry, nil
+	case err != nil:
+		return entry, fmt.Errorf("fetch a file of the request: %w", err)
+	}
+	*room -= file.Size
+	entry.File = inFolder + "/" + name
+	return entry, nil
+}
+
+func copyTo(path string, content io.Reader, limit int64) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return cause(err)
+	}
+	written, err := io.Copy(file, io.LimitReader(content, limit+1))
+	if err == nil && written > limit {
+		err = bus.ErrTooLarge
+	}
+	return errors.Join(err, file.Close())
+}
+
+// extension is the ending of a name outside, when it is a plain one: programs go by it.
+func extension(name string) string {
+	ending := strings.ToLower(filepath.Ext(name))
+	plain := len(ending) > 1 && len(ending) <= 9 && !strings.ContainsFunc(ending[1:], func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	if !plain {
+		return ".bin"
+	}
+	return ending
+}
+
+// size is how many bytes a program has made so far, and how many files.
+func (f *folder) size() (bytes int64, files int) {
+	_ = f.walk(func(_ string, entry os.DirEntry) bool {
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Size()
+		}
+		files++
+		return true
+	})
+	return bytes, files
+}
+
+// walk yields everything in out/ that is no folder, sorted, without following links, until yield says no.
+func (f *folder) walk(yield func(name string, entry os.DirEntry) bool) error {
+	pending := []string{"."}
+	for len(pending) > 0 {
+		directory := pending[0]
+		pending = pending[1:]
+		opened, err := f.out.OpenFile(directory, os.O_RDONLY|notFollowed, 0)
+		if err != nil {
+			return cause(err)
+		}
+		entries, err := opened.ReadDir(maxEntries)
+		if err = errors.Join(err, opened.Close()); err != nil && !errors.Is(err, io.EOF) {
+			return cause(err)
+		}
+		slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, entry := range entries {
+			name := filepath.ToSlash(filepath.Join(directory, entry.Name()))
+			if entry.IsDir() && len(pending) < maxEntries {
+				pending = append(pending, name)
+			} else if !yield(name, entry) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// maxEntries bounds what is looked at of one folder.
+const maxEntries = 1 << 10

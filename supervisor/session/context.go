@@ -1,0 +1,236 @@
+package session
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/plan"
+)
+
+// fillContext fills in who has written, and the files to work with, from schemas.Edition1 on.
+func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *workflow.Task, f *schemas.TaskDispatched) {
+	run := state.Active
+	if run.Edition < schemas.Edition1 {
+		return
+	}
+	conversation := env.tellsConversation(run, asked)
+	if conversation {
+		context.Message = env.messageContext(&run.Message)
+	}
+	files := attachmentList{env: env, dispatched: f}
+	files.addMessages(schemas.FromMessage, &run.Message)
+	if brought := env.broughtContext(&run.Message); brought != nil {
+		for i := range brought.Attachments {
+			if file := &brought.Attachments[i]; slices.Contains(run.Message.Proven, file.SHA256) {
+				files.add(schemas.FromRequest, file.Name, file.MediaType, file.Artifact())
+			}
+		}
+	}
+	if asked.Plan != nil {
+		for _, id := range asked.Plan.Dependencies {
+			files.addResult(run.Task(id))
+		}
+	}
+	if conversation {
+		for _, sequence := range earlierMessages(state, &env.Pinned.Context) {
+			files.addFiles(schemas.FromEarlier, sequence)
+		}
+	}
+	context.Attachments = files.made
+}
+
+// tellsConversation reports whether a task's agent is told who has written and what was said
+// before. One whose answers may be used again is not: they would be answers to that.
+func (env *Env) tellsConversation(run *workflow.Run, asked *workflow.Task) bool {
+	return run.Edition >= schemas.Edition1 && !env.Pinned.Reuses(asked.Agent)
+}
+
+// messageContext is what a request tells of the message that the run is for.
+func (env *Env) messageContext(message *schemas.Incoming) *schemas.MessageContext {
+	if message.Upstream != nil {
+		if brought := env.broughtContext(message); brought != nil {
+			return brought.Message
+		}
+		return nil
+	}
+	told := &schemas.MessageContext{
+		Channel: message.Channel, From: message.Author, Origin: message.Origin, Subject: message.Subject, Time: message.Taken,
+	}
+	if message.Quoted {
+		if input := env.InputAt(message.Sequence); input.Message != nil {
+			told.Quoted = cut(input.Message.Quoted, maxQuoted)
+		}
+	}
+	return told
+}
+
+// maxQuoted bounds what a request repeats of earlier messages that a mail quotes, in bytes.
+const maxQuoted = 64 << 10
+
+// broughtContext is what came along with the run's own request; nil when nothing has.
+func (env *Env) broughtContext(message *schemas.Incoming) *RequestContext {
+	if message.Upstream == nil || !message.Upstream.HasContext {
+		return nil
+	}
+	if input := env.InputAt(message.Sequence); input.Message != nil {
+		return input.Message.Context
+	}
+	return nil
+}
+
+// messagesBefore are what was said in the session before the run under way, the newest as far as
+// the profile has it told.
+func (env *Env) messagesBefore(state *State) []schemas.ConversationMessage {
+	policy := &env.Pinned.Context
+	if brought := env.broughtContext(&state.Active.Message); brought != nil {
+		return brought.Messages
+	}
+	room := policy.Bytes
+	var told []schemas.ConversationMessage
+	for _, said := range slices.Backward(saidBefore(state, policy)) {
+		if room <= 0 {
+			break
+		}
+		message := schemas.ConversationMessage{By: said.By, Text: env.wordsOf(state.Active, &said), Time: said.Time}
+		if len(message.Text) > room {
+			message.Text, message.Cut = cutInside(message.Text, room), true
+		}
+		room -= len(message.Text)
+		told = append(told, message)
+	}
+	slices.Reverse(told)
+	return told
+}
+
+// saidBefore are the utterances that a request of the run under way tells, oldest first.
+func saidBefore(state *State, policy *schemas.ContextPolicy) []Utterance {
+	before := make([]Utterance, 0, len(state.Said))
+	for i := range state.Said {
+		if state.Said[i].Run != state.Active.Number {
+			before = append(before, state.Said[i])
+		}
+	}
+	return before[max(len(before)-policy.Messages, 0):]
+}
+
+// earlierMessages are the inputs of the requester that a request tells, the newest first.
+func earlierMessages(state *State, policy *schemas.ContextPolicy) []uint64 {
+	if state.Active.Message.Withheld != "" {
+		return nil
+	}
+	var sequences []uint64
+	for _, said := range slices.Backward(saidBefore(state, policy)) {
+		if said.By == schemas.SpeakerRequester {
+			sequences = append(sequences, said.Sequences...)
+		}
+	}
+	return sequences
+}
+
+// An attachmentList collects the files that a request lists.
+type attachmentList struct {
+	env        *Env
+	dispatched *schemas.TaskDispatched
+	made       []schemas.TaskAttachment
+}
+
+// add lists a file once, as long as there is room.
+func (l *attachmentList) add(from, name, mediaType string, artifact schemas.Artifact) {
+	known := slices.ContainsFunc(l.made, func(other schemas.TaskAttachment) bool {
+		return other.SHA256 == artifact.SHA256 && other.Name == cut(name, maxNote)
+	})
+	if known || len(l.made) == schemas.MaxAttachments || !schemas.ValidHash(artifact.SHA256) || artifact.Size < 0 {
+		return
+	}
+	if len(mediaType) > maxMediaType {
+		mediaType = ""
+	}
+	file := schemas.TaskAttachment{
+		ID: "a" + strconv.Itoa(len(l.made)+1), Name: cut(name, maxNote), MediaType: mediaType, Size: artifact.Size, SHA256: artifact.SHA256, From: from,
+	}
+	if l.env.Grants != nil {
+		file.Grant = l.env.Grants.Read(l.dispatched.Agent, l.dispatched.Request, file.SHA256, l.dispatched.Expires)
+	}
+	l.made = append(l.made, file)
+}
+
+// addMessages lists the files that came with the messages of a run.
+func (l *attachmentList) addMessages(from string, message *schemas.Incoming) {
+	if message.Files == 0 {
+		return
+	}
+	l.addFiles(from, message.Sequence)
+	for i := range message.MergedTexts {
+		l.addFiles(from, message.MergedTexts[i].Sequence)
+	}
+}
+
+// addFiles lists the files of the message at a sequence.
+func (l *attachmentList) addFiles(from string, sequence uint64) {
+	input := l.env.InputAt(sequence)
+	if input.Message == nil {
+		return
+	}
+	for i := range input.Message.Files {
+		file := &input.Message.Files[i]
+		l.add(from, file.Name, file.MediaType, file.Artifact)
+	}
+}
+
+// addResult lists the files that a task has made and that may be passed on.
+func (l *attachmentList) addResult(task *workflow.Task) {
+	if task == nil || task.State != workflow.TaskCompleted {
+		return
+	}
+	if len(task.Proven) > 0 {
+		for _, file := range plan.AttachmentsIn(l.env.content(task.Result)) {
+			if slices.Contains(task.Proven, file.Artifact.SHA256) {
+				l.add(task.ID, file.Name, file.MediaType, file.Artifact)
+			}
+		}
+	}
+	for i := range task.Deliverables {
+		if file, ok := plan.DeliverableFile(&task.Deliverables[i]); ok {
+			l.add(task.ID, file.Name, file.MediaType, file.Artifact)
+		}
+	}
+}
+
+// taintedIn are the members of a request's context that come from outside, as JSON Pointers. All that is
+// told in a run is tainted if the run is for a person's message: what an agent has made of
+// tainted words is tainted, too. A request of somebody upstream says whether it brings any.
+func taintedIn(context *schemas.TaskContext, run *workflow.Run) []string {
+	if run.Edition < schemas.Edition1 || run.Message.Upstream != nil && !run.Message.Tainted {
+		return nil
+	}
+	var tainted []string
+	mark := func(there bool, member ...string) {
+		if !there {
+			return
+		}
+		pointer := jsontext.Pointer("")
+		for _, token := range member {
+			pointer = pointer.AppendToken(token)
+		}
+		tainted = append(tainted, string(pointer))
+	}
+	mark(context.Request != "", "request")
+	mark(len(context.Arguments) > 0, "arguments")
+	for _, name := range sortedNames(context.Inputs) {
+		mark(true, "inputs", name)
+	}
+	mark(context.Feedback != "", "feedback")
+	mark(len(context.Entities) > 0, "entities")
+	mark(context.Conversation != nil && len(context.Conversation.Messages) > 0, "conversation", "messages")
+	mark(context.Message != nil, "message")
+	mark(len(context.Attachments) > 0, "attachments")
+	return tainted
+}
+
+// comesFromOutside reports whether a request of somebody upstream brings anything that
+// does: the words of a person, or what it says itself that does.
+func comesFromOutside(brought *RequestContext) bool { return brought != nil && brought.Tainted }

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/answer"
+)
+
+// An Utterance is what somebody has said in a session, by reference.
+type Utterance struct {
+	By   schemas.Speaker `json:"by"`
+	Run  int             `json:"run"`
+	Time time.Time       `json:"time"`
+	// Sequences are those of the inputs that hold the words, in order: of messages, or of the
+	// answers that the answer was assembled from.
+	Sequences []uint64 `json:"sequences,omitzero"`
+	// Text is what stands in no input, at most maxSpoken bytes of it.
+	Text string `json:"text,omitzero"`
+}
+
+// maxSpoken bounds the words that a session keeps of what it has said itself, in bytes.
+const maxSpoken = 512
+
+// wordsOf returns what somebody has said, as a request of the run under way tells it: data that was
+// answered without words is told line by line.
+func (env *Env) wordsOf(run *workflow.Run, said *Utterance) string {
+	var words []string
+	if said.Text != "" {
+		words = append(words, said.Text)
+	}
+	for _, sequence := range said.Sequences {
+		result := env.Read(schemas.Content{Sequence: sequence})
+		text := strings.TrimSpace(result.Text)
+		if text == "" && said.By == schemas.SpeakerPodium {
+			text = answer.Data(result.Data, nil, "", env.wordsFor(run)).Text
+		}
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	return strings.Join(words, "\n\n")
+}
+
+// remember keeps what was said, the newest schemas.MaxConversationMessages. An answer that is sent
+// again is said once.
+func (s *State) remember(said Utterance) {
+	kept := slices.DeleteFunc(slices.Clone(s.Said), func(other Utterance) bool { return other.By == said.By && other.Run == said.Run })
+	s.Said = append(kept[max(len(kept)-schemas.MaxConversationMessages+1, 0):], said)
+}
+
+// rememberMessage keeps what the requester of a run has said, from schemas.Edition1 on.
+func (s *State) rememberMessage(f *schemas.RunStarted) {
+	if f.Edition < schemas.Edition1 || f.Message.Upstream != nil {
+		return
+	}
+	said := Utterance{By: schemas.SpeakerRequester, Run: f.Run, Time: s.now, Sequences: []uint64{f.Message.Sequence}}
+	for i := range f.Message.MergedTexts {
+		said.Sequences = append(said.Sequences, f.Message.MergedTexts[i].Sequence)
+	}
+	s.remember(said)
+}
+
+// rememberAnswer keeps what a run that has ended has answered, if that was delivered.
+func (s *State) rememberAnswer(run *workflow.Run) {
+	if run.Edition < schemas.Edition1 || run.Message.Withheld != "" || run.Delivery == nil || run.Delivery.State != workflow.TaskCompleted {
+		return
+	}
+	said := Utterance{By: schemas.SpeakerPodium, Run: run.Number, Time: s.now}
+	var own []string
+	if run.Error != nil {
+		own = append(own, run.Error.Message[run.Message.Language])
+	}
+	for i := range run.Answer {
+		part := &run.Answer[i]
+		task := run.Task(part.Task)
+		switch {
+		case task != nil && task.Answered > 0:
+			said.Sequences = append(said.Sequences, task.Answered)
+		case task != nil && task.Reused > 0:
+			said.Sequences = append(said.Sequences, task.Reused)
+		default:
+			own = append(own, part.Body.Text)
+		}
+	}
+	said.Text = cut(strings.TrimSpace(strings.Join(own, "\n\n")), maxSpoken)
+	s.remember(said)
+}
