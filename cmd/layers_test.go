@@ -52,8 +52,6 @@ var layers = []struct {
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
-	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/route"}},
-	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/route"}},
