@@ -72,7 +72,7 @@ func (r *reader) clockTime(i int) (hour, int, bool) {
 		return hour{}, 0, false
 	}
 	between := r.at(i + 1)
-	if !between.joined || !second.joined || between.fold != ":" && between.fold != "." || r.mark(i-1, ":") {
+	if !between.joined || !second.joined || between.fold != ":" && between.fold != "." || r.mark(i-1, ":") && first.joined {
 		return hour{}, 0, false
 	}
 	end := i + 3

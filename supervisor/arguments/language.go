@@ -72,6 +72,7 @@ type language struct {
 	Salutations   []string `json:"salutations"`
 	Greetings     []string `json:"greetings"`   // before a part of the day, which then says nothing
 	Relations     []string `json:"relations"`   // who is spoken of, and has not written
+	Acts          []string `json:"acts"`        // what a person does who is named before it
 	Possessives   []string `json:"possessives"` // endings of a name
 	Introductions []string `json:"introductions"`
 	Closings      []string `json:"closings"`

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// findNames finds persons: behind a title or the words of an introduction, and in two capitalized words
-// behind one of the words that a rule lists. Who signs is a person of whom nothing else is said.
-func (r *reader) findNames(after []string) []found {
+// findNames finds persons: behind a title or the words of an introduction, before what is theirs or what they do,
+// and in so many capitalized words behind one of the words that a rule lists.
+func (r *reader) findNames(after []string, fewest int) []found {
 	var all []found
 	for i := 0; i < len(r.tokens) && len(all) < mostFound; {
-		f, ok := r.nameAt(i, after)
+		f, ok := r.nameAt(i, after, fewest)
 		if !ok {
 			i = max(i+1, f.to)
 			continue
@@ -21,7 +21,7 @@ func (r *reader) findNames(after []string) []found {
 	return all
 }
 
-func (r *reader) nameAt(i int, after []string) (found, bool) {
+func (r *reader) nameAt(i int, after []string, fewest int) (found, bool) {
 	start, titled := r.titles(i)
 	if titled {
 		f, ok := r.nameFrom(start, 1, true)
@@ -39,14 +39,14 @@ func (r *reader) nameAt(i int, after []string) (found, bool) {
 	if has(after, r.at(i).fold) {
 		return found{}, false
 	}
-	if f, ok := r.nameFrom(i, 2, false); ok && f.owner {
+	if f, ok := r.nameFrom(i, 1, false); ok && (f.owner || strings.Contains(f.readings[0], " ") && r.word(f.to, r.Acts)) {
 		return f, true
 	}
 	if r.word(i-1, r.Relations) || r.mark(i-1, ",") && r.word(i-2, r.Relations) {
 		return r.nameFrom(i, 1, false)
 	}
 	if has(after, r.at(i-1).fold) || r.mark(i-1, ":") && has(after, r.at(i-2).fold) {
-		return r.nameFrom(i, 2, false)
+		return r.nameFrom(i, fewest, false)
 	}
 	return found{}, false
 }

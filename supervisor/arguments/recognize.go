@@ -65,7 +65,11 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 // names are the persons that are spoken of, or who has written.
 func (s *filling) names(r *rule) ([]string, bool) {
 	var names []string
-	for _, f := range s.text.findNames(r.After) {
+	fewest := 2
+	if r.Confirm {
+		fewest = 1
+	}
+	for _, f := range s.text.findNames(r.After, fewest) {
 		if s.text.word(f.from-1, r.NotAfter) || r.NoDegrees && f.degree {
 			continue
 		}

@@ -246,9 +246,11 @@ func TestNames(t *testing.T) {
 		{"en", "John Carter's appointment", "John Carter"},
 		{"en", "Dear Mr. Smith, for Mrs O'Hara", "O'Hara"},
 		{"en", "This is urgent", ""},
+		{"en", "cancel Mary's appointment on Monday's list", "Mary"},
+		{"de", "Jonas Frey braucht einen Termin", "Jonas Frey"},
 	} {
 		r := readerOf(t, test.lang, nfc(test.text), Spec{})
-		if got := told(r.findNames([]string{"fuer", "for"})); got != test.want {
+		if got := told(r.findNames([]string{"fuer", "for"}, 2)); got != test.want {
 			t.Errorf("%s %q: %q, want %q", test.lang, test.text, got, test.want)
 		}
 	}
