@@ -17,6 +17,11 @@ func (r *reader) findNames(after []string, fewest int) []found {
 		}
 		all = append(all, f)
 		i = f.to
+		// "for Eva Blum and Karl Otto" are two.
+		if other, ok := r.nameFrom(i+1, 2, false); ok && (r.word(i, r.Joiners) || r.word(i, r.List)) {
+			all = append(all, other)
+			i = other.to
+		}
 	}
 	return all
 }
@@ -44,6 +49,11 @@ func (r *reader) nameAt(i int, after []string, fewest int) (found, bool) {
 	}
 	if r.word(i-1, r.Relations) || r.mark(i-1, ",") && r.word(i-2, r.Relations) {
 		return r.nameFrom(i, 1, false)
+	}
+	if r.at(i).newline || r.mark(i-1, ":") {
+		if f, ok := r.nameFrom(i, 2, false); ok && (r.mark(f.to, ":") || r.mark(f.to, ",") && len(after) > 0) {
+			return f, true
+		}
 	}
 	if has(after, r.at(i-1).fold) || r.mark(i-1, ":") && has(after, r.at(i-2).fold) {
 		return r.nameFrom(i, fewest, false)
