@@ -24,6 +24,7 @@ type Filler struct {
 	trusted   []string
 	hours     clockHours
 	languages []*lexicon
+	neutral   *lexicon // what profiles are written in: no words, and a decimal point
 	fold      func(string) string
 	emails    *regexp.Regexp
 }
@@ -58,6 +59,7 @@ func Compile(spec Spec, schema jsontext.Value) (*Filler, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.neutral = newLexicon(&language{Decimal: ".", DayFirst: true, Clock24: true}, f.fold)
 	for _, l := range known {
 		f.languages = append(f.languages, newLexicon(l, f.fold))
 	}

@@ -213,7 +213,7 @@ func (s *filling) fillPath(path string, extracted object) {
 	}
 	for i := range s.rules {
 		if r := &s.rules[i]; r.Path == path && r.Default != "" && s.applies(r) {
-			s.put(r.property.names, s.typed(r.property, r.Default, r.As, s.text.reader)[0], SourceDefault)
+			s.put(r.property.names, s.typed(r.property, r.Default, r.As, nil)[0], SourceDefault)
 			return
 		}
 	}

@@ -41,7 +41,7 @@ func told(f arguments.Filled) string {
 
 // TestOrderOfSources: what was given wins over JSON in the words, that over rules, those over the extractor,
 // that over a default.
-func TestOrderOfSources_G14(t *testing.T) {
+func TestOrderOfSources(t *testing.T) {
 	t.Parallel()
 	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{
 		{Path: "n", Pattern: `n(\d)`, Default: "0"},
@@ -66,7 +66,7 @@ func TestOrderOfSources_G14(t *testing.T) {
 }
 
 // TestWordsNeedNoRule: the only plain text that is required gets the words.
-func TestWordsNeedNoRule_G05_G06(t *testing.T) {
+func TestWordsNeedNoRule(t *testing.T) {
 	t.Parallel()
 	filler := compiled(t, arguments.Spec{}, `{"properties":{"message":{"type":"string"},"context":{"type":"string"}},"required":["message"]}`)
 	if got := told(filler.Fill(arguments.Given{Words: "Guten Tag"})); got != `{"message":"Guten Tag"}` {
@@ -114,7 +114,7 @@ func TestObjectInWords(t *testing.T) {
 }
 
 // TestTwoHitsAsk: two different choices are asked about, negated ones do not count, and weak ones yield.
-func TestTwoHitsAsk_G08(t *testing.T) {
+func TestTwoHitsAsk(t *testing.T) {
 	t.Parallel()
 	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{{
 		Path: "action", Default: "query", Harmless: []string{"query"},
@@ -156,7 +156,7 @@ func TestTwoHitsAsk_G08(t *testing.T) {
 }
 
 // TestEverythingMissing: all that is required is told, nested and by conditions, with its title and question.
-func TestEverythingMissing_G07_G14(t *testing.T) {
+func TestEverythingMissing(t *testing.T) {
 	t.Parallel()
 	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{
 		{Path: "recipient", Find: arguments.KindEmail, Ask: map[string]string{"de": "An wen?"}},
@@ -209,6 +209,25 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestProfilesWriteNoLanguage: a number in a profile has a decimal point, whatever people write.
+func TestProfilesWriteNoLanguage(t *testing.T) {
+	t.Parallel()
+	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{
+		{Path: "n", Pattern: `n=(\S+)`, Default: "1.234"},
+		{Path: "m", Constant: "0.125"},
+		{Path: "o", Map: []arguments.Choice{{Word: "viel", Value: "2.345"}}},
+	}}, `{"properties":{"n":{"type":"number"},"m":{"type":"number"},"o":{"type":"number"}}}`)
+	for words, want := range map[string]string{
+		"viel":      `{"m":0.125,"n":1.234,"o":2.345}`,
+		"n=1,234 m": `{"m":0.125,"n":1.234}`,
+		"n=1.234 m": `{"m":0.125} ?n[1234 1.234]`,
+	} {
+		if got := told(filler.Fill(arguments.Given{Words: words, Language: "de"})); got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
+		}
+	}
+}
+
 // TestTrusted: what tainted words say in a trusted place is asked about; what was given stands.
 func TestTrusted(t *testing.T) {
 	t.Parallel()
@@ -232,7 +251,7 @@ func TestTrusted(t *testing.T) {
 }
 
 // TestRefused: what was given and breaks the schema is refused by name.
-func TestRefused_G14(t *testing.T) {
+func TestRefused(t *testing.T) {
 	t.Parallel()
 	filler := compiled(t, arguments.Spec{Input: arguments.InputArguments}, `{"properties":{"n":{"type":"integer","minimum":1},"d":{"type":"string","format":"date"}},"additionalProperties":false}`)
 	for given, want := range map[string]string{

@@ -117,5 +117,5 @@ func (f *Filler) languageOf(tag string) *lexicon {
 			return l
 		}
 	}
-	return newLexicon(&language{Decimal: ".", DayFirst: true, Clock24: true}, f.fold)
+	return f.neutral
 }

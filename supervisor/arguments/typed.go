@@ -43,13 +43,18 @@ func (s *filling) typedBy(r *rule, text string) []jsontext.Value {
 	if r.Past && (r.As == KindDate || r.property.format == "date") {
 		return s.accepted(r.property, s.dateReadings(text, true, s.text.reader))
 	}
-	return s.typed(r.property, text, r.As, s.text.reader)
+	by := s.text.reader
+	if len(r.Map) > 0 || r.Constant != "" {
+		by = nil // the profile's words, and not the person's
+	}
+	return s.typed(r.property, text, r.As, by)
 }
 
-// typed reads a text as a place takes it: no value if it cannot, several if it is not sure.
+// typed reads a text as a place takes it: no value if it cannot, several if it is not sure. What a profile
+// says is read by nobody's language.
 func (f *Filler) typed(p *property, text string, as Kind, by *reader) []jsontext.Value {
 	if by == nil {
-		by = f.read("", f.languageOf(""), time.Time{})
+		by = f.read("", f.neutral, time.Time{})
 	}
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(p.choices) > 0 {

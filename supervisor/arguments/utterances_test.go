@@ -93,9 +93,9 @@ const (
 	wrongEffect verdict = "wrong with effect"
 )
 
-// TestUtterances_G05_G06_G07_G08_G09_G10_G11_G12_G13 fills the nine calls of the practice from examples in German and English. With
+// TestUtterances fills the nine calls of the practice from examples in German and English. With
 // -utterances it measures on another file and tells what it finds.
-func TestUtterances_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
+func TestUtterances(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "examples.json")
 	measuring := *utterancesFile != ""
