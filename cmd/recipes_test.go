@@ -210,6 +210,10 @@ func (r *readTree) read(pattern string) []string {
 func camel(name string) string {
 	var words strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
+		if word == "http" { // an initialism keeps its case
+			words.WriteString("HTTP")
+			continue
+		}
 		words.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return words.String()

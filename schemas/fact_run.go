@@ -263,12 +263,16 @@ type RunSettled struct {
 	// Answer lists the results that the answer is assembled from, in order.
 	Answer []AnswerPart `json:"answer,omitzero"`
 	Error  *Error       `json:"error,omitzero"`
+	// Notes are what people are told, below the answer, of what agents have said beside their
+	// results, from Edition1 on.
+	Notes string `json:"notes,omitzero"`
 }
 
 // An AnswerPart is one piece of an answer.
 type AnswerPart struct {
 	Task string  `json:"task,omitzero"`
 	Body Content `json:"body"`
+	Told string  `json:"told,omitzero"` // what people are told of data without words, from Edition1 on
 }
 
 // RunEnded is the last fact of a run.

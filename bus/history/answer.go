@@ -18,13 +18,17 @@ import (
 func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory) (string, error) {
 	parts := make([]string, len(run.Answer))
 	for i := range run.Answer {
+		if run.Answer[i].Told != "" {
+			parts[i] = run.Answer[i].Told
+			continue
+		}
 		text, err := bodyText(ctx, ledger, run.Session, run.Answer[i].Body)
 		if err != nil {
 			return "", fmt.Errorf("answer of run %s: %w", run.ID, err)
 		}
 		parts[i] = text
 	}
-	return workflow.AnswerText(parts, run.Error, run.Message.Language), nil
+	return workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes), nil
 }
 
 // bodyText returns the text that a Content of a session stands for.

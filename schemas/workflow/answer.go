@@ -8,8 +8,8 @@ import (
 
 // AnswerText assembles the words that a person gets from the texts of the parts
 // of an answer, in order, and from what failed, told in their language. A
-// failure stands above the parts that are there all the same.
-func AnswerText(parts []string, failure *schemas.Error, language string) string {
+// failure stands above the parts that are there all the same, notes below them.
+func AnswerText(parts []string, failure *schemas.Error, language, notes string) string {
 	var paragraphs []string
 	if failure != nil {
 		paragraphs = append(paragraphs, failure.Message[language])
@@ -18,6 +18,9 @@ func AnswerText(parts []string, failure *schemas.Error, language string) string 
 		if part = strings.TrimSpace(part); part != "" {
 			paragraphs = append(paragraphs, part)
 		}
+	}
+	if notes != "" {
+		paragraphs = append(paragraphs, notes)
 	}
 	return strings.Join(paragraphs, "\n\n")
 }

@@ -12,14 +12,16 @@ func TestAnswerText(t *testing.T) {
 	for name, test := range map[string]struct {
 		parts   []string
 		failure *schemas.Error
+		notes   string
 		want    string
 	}{
-		"nothing":         {nil, nil, ""},
-		"parts":           {[]string{" 42\n", "", "Short."}, nil, "42\n\nShort."},
-		"failure":         {nil, failure, "Die Zusammenfassung ist fehlgeschlagen."},
-		"failure, a part": {[]string{"42"}, failure, "Die Zusammenfassung ist fehlgeschlagen.\n\n42"},
+		"nothing":         {nil, nil, "", ""},
+		"parts":           {[]string{" 42\n", "", "Short."}, nil, "", "42\n\nShort."},
+		"failure":         {nil, failure, "", "Die Zusammenfassung ist fehlgeschlagen."},
+		"failure, a part": {[]string{"42"}, failure, "", "Die Zusammenfassung ist fehlgeschlagen.\n\n42"},
+		"notes":           {[]string{"42"}, nil, "Empfohlen.", "42\n\nEmpfohlen."},
 	} {
-		if got := AnswerText(test.parts, test.failure, "de"); got != test.want {
+		if got := AnswerText(test.parts, test.failure, "de", test.notes); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}

@@ -118,7 +118,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 // applySettled closes the plan. Tasks that were never begun need no fact of their own: they
 // are skipped, or cancelled with the run.
 func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
-	r.Phase, r.Status, r.Reason, r.Answer, r.Error = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error
+	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes
 	closed := TaskSkipped
 	if f.Status == schemas.RunCancelled {
 		closed = TaskCancelled

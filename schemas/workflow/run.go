@@ -37,6 +37,7 @@ type Run struct {
 	Status        schemas.RunStatus    `json:"status,omitzero"`
 	Reason        schemas.StopReason   `json:"reason,omitzero"`
 	Answer        []schemas.AnswerPart `json:"answer,omitzero"`
+	Notes         string               `json:"notes,omitzero"` // what is told below the answer
 	Error         *schemas.Error       `json:"error,omitzero"`
 	Reopened      bool                 `json:"reopened,omitzero"` // it had ended, and its answer is delivered after all
 

@@ -12,14 +12,14 @@ import (
 	"podium/schemas"
 )
 
-// maxTold bounds the words of a template, in bytes.
-const maxTold = 64 << 10
+// maxTold bounds the words of a template, in bytes: they stand in a record.
+const maxTold = 16 << 10
 
 // A Template tells the data of one agent.
 type Template struct{ parsed *template.Template }
 
 // errTooLong reports a template that says more than maxTold.
-var errTooLong = errors.New("the template says more than 64 KiB")
+var errTooLong = errors.New("the template says more than 16 KiB")
 
 // ParseTemplate reads a template (Go text/template). It fails on one that cannot be read.
 func ParseTemplate(text string) (*Template, error) {

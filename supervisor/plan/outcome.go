@@ -93,6 +93,7 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
+	d.tell(&settled)
 	d.Emit(&settled)
 	agent := d.Run.Message.ReplyAgent()
 	if agent != "" && d.Withheld != nil {

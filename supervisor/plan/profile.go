@@ -211,17 +211,6 @@ func (p *Profile) agentUse(agent string) *schemas.AgentUse {
 	return nil
 }
 
-// Template returns the template by which an agent's data is told; nil when it has none.
-func (p *Profile) Template(agent string) *answer.Template { return p.renders[agent] }
-
-// OutputSchema returns the JSON Schema of an agent's data; nil when it has none.
-func (p *Profile) OutputSchema(agent string) jsontext.Value {
-	if use := p.agentUse(agent); use != nil {
-		return use.OutputSchema
-	}
-	return nil
-}
-
 // Reuses reports whether answers of an agent may be used again (M-29).
 func (p *Profile) Reuses(agent string) bool {
 	use := p.agentUse(agent)
@@ -291,9 +280,6 @@ const (
 
 // TextsIn returns the sentences of a language, or of the profile's first.
 func (p *Profile) TextsIn(tag string) *schemas.Texts { return &p.language(tag).Texts }
-
-// Words returns all that the profile has in a language, or in its first.
-func (p *Profile) Words(tag string) *schemas.Language { return p.language(tag) }
 
 func (p *Profile) language(tag string) *schemas.Language {
 	for i := range p.Languages {

@@ -95,7 +95,7 @@ func (env *Env) messagesBefore(state *State) []schemas.ConversationMessage {
 		if room <= 0 {
 			break
 		}
-		message := schemas.ConversationMessage{By: said.By, Text: env.wordsOf(state.Active, &said), Time: said.Time}
+		message := schemas.ConversationMessage{By: said.By, Text: env.wordsOf(&said), Time: said.Time}
 		if len(message.Text) > room {
 			message.Text, message.Cut = cutInside(message.Text, room), true
 		}

@@ -7,7 +7,6 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/answer"
 )
 
 // An Utterance is what somebody has said in a session, by reference.
@@ -25,20 +24,14 @@ type Utterance struct {
 // maxSpoken bounds the words that a session keeps of what it has said itself, in bytes.
 const maxSpoken = 512
 
-// wordsOf returns what somebody has said, as a request of the run under way tells it: data that was
-// answered without words is told line by line.
-func (env *Env) wordsOf(run *workflow.Run, said *Utterance) string {
+// wordsOf returns what somebody has said.
+func (env *Env) wordsOf(said *Utterance) string {
 	var words []string
 	if said.Text != "" {
 		words = append(words, said.Text)
 	}
 	for _, sequence := range said.Sequences {
-		result := env.Read(schemas.Content{Sequence: sequence})
-		text := strings.TrimSpace(result.Text)
-		if text == "" && said.By == schemas.SpeakerPodium {
-			text = answer.Data(result.Data, nil, "", env.wordsFor(run)).Text
-		}
-		if text != "" {
+		if text := strings.TrimSpace(env.Read(schemas.Content{Sequence: sequence}).Text); text != "" {
 			words = append(words, text)
 		}
 	}
@@ -78,6 +71,8 @@ func (s *State) rememberAnswer(run *workflow.Run) {
 		part := &run.Answer[i]
 		task := run.Task(part.Task)
 		switch {
+		case part.Told != "":
+			own = append(own, part.Told)
 		case task != nil && task.Answered > 0:
 			said.Sequences = append(said.Sequences, task.Answered)
 		case task != nil && task.Reused > 0:

@@ -26,13 +26,12 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	if f.Task == schemas.DeliveryTask {
 		task.Description = "Deliver the answer."
-		text, files := env.answerText(run)
-		delivery := schemas.DeliveryArguments{Text: text}
+		delivery := schemas.DeliveryArguments{Text: env.answerText(run)}
 		if run.Message.Reply != nil {
 			delivery.Reply = *run.Message.Reply
 		}
 		if run.Message.Channel == schemas.ChannelEmail {
-			delivery.Attachments, delivery.Data = env.attachments(run, f), files
+			delivery.Attachments, delivery.Data = env.attachments(run, f), env.answerFiles(run)
 		}
 		arguments, err := schemas.Marshal(delivery)
 		task.Context.Arguments = arguments

@@ -350,6 +350,12 @@ func settled(f *schemas.RunSettled) string {
 	fmt.Fprintf(&told, "run %d settled: %s (%s)", f.Run, f.Status, f.Reason)
 	for i := range f.Answer {
 		fmt.Fprintf(&told, ", %s of %s", body(f.Answer[i].Body), f.Answer[i].Task)
+		if f.Answer[i].Told != "" {
+			fmt.Fprintf(&told, " told as %q", f.Answer[i].Told)
+		}
+	}
+	if f.Notes != "" {
+		fmt.Fprintf(&told, "; below it %q", f.Notes)
 	}
 	if f.Error != nil {
 		for _, language := range slices.Sorted(maps.Keys(f.Error.Message)) {

@@ -82,7 +82,7 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 			}
 		}
 	}
-	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language), maxAnswer)
+	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language, ""), maxAnswer)
 	return &result
 }
 

@@ -14,6 +14,8 @@ import (
 	"podium/cmd/podium/config/strictyaml"
 	"podium/ingest/mime/text"
 	"podium/schemas"
+
+	"podium/cmd/podium/egress"
 )
 
 // A Config is one podium.yaml.
@@ -84,6 +86,7 @@ const (
 	KindCalculator AgentKind = "calculator"
 	KindEcho       AgentKind = "echo"
 	KindExec       AgentKind = "exec"       // a program: the request on stdin, the answer on stdout
+	KindHTTP       AgentKind = "http"       // an HTTP endpoint: the request is posted, the response is the answer
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
@@ -92,13 +95,16 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec external supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. external: it runs elsewhere and joins by NATS. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http external supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. external: it runs elsewhere and joins by NATS. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
-	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec and external: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
+	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route" min:"1" doc:"exec, http and external: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. Default: work alone."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
 	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
-	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed, and it is 30s when nothing is said."`
+	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec, http and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed. exec and http: it is 30s when nothing is said."`
+	URL          string             `yaml:"url" doc:"http: where requests are posted to: https://…, or http://… on this machine and private networks."`
+	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks."`
+	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http: where its calls may lead, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Default: the host of its url."`
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`

@@ -109,7 +109,7 @@ func (a Agent) withDefaults() Agent {
 	for i := range a.Capabilities {
 		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
 	}
-	if a.Kind == KindExec {
+	if a.Kind == KindExec || a.Kind == KindHTTP {
 		a.Timeout = cmp.Or(a.Timeout, defaultWork)
 	}
 	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/egress"
 	"podium/schemas"
 )
 
@@ -200,6 +201,8 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 	switch kind {
 	case reflect.TypeFor[schemas.Duration]():
 		return "duration"
+	case reflect.TypeFor[egress.Destination]():
+		return "local, public, or host:port"
 	case reflect.TypeFor[Size]():
 		return "size, at least 64MiB"
 	case reflect.TypeFor[Since]():

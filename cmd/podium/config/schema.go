@@ -9,16 +9,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/egress"
 	"podium/schemas"
 )
 
 // The forms of text that a schema can tell apart.
 const (
-	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*\}`
-	durationPattern = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
-	datePattern     = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
-	namePattern     = `^[a-z0-9_-]{1,63}$`
-	keywordPattern  = `^(/[\s\S]+/|\*?[^*]+\*?)$`
+	variablePattern    = `\$\{[A-Za-z_][A-Za-z0-9_]*\}`
+	durationPattern    = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+	destinationPattern = `^[^/@?#\s]+:[0-9]{1,5}$`
+	datePattern        = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
+	namePattern        = `^[a-z0-9_-]{1,63}$`
+	keywordPattern     = `^(/[\s\S]+/|\*?[^*]+\*?)$`
 )
 
 type object = map[string]any
@@ -72,6 +74,8 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 		return orVariable(object{"type": "string", "pattern": sizePattern})
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
+	case reflect.TypeFor[egress.Destination]():
+		return orVariable(object{"enum": []string{"local", "public"}}, object{"type": "string", "pattern": destinationPattern})
 	case reflect.TypeFor[jsontext.Value]():
 		return object{"not": object{"type": "null"}} // a key without a value is a mistake
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/cmd/podium/diagnostic"
+	"podium/cmd/podium/egress"
 	"podium/schemas"
 	"podium/schemas/validation"
+	"podium/supervisor/answer"
 )
 
 // Validate checks what needs more than one value of the file to be seen, or more
@@ -89,6 +92,9 @@ func (v *validator) agents() {
 			v.problem(path, "the agents that deliver answers are named as their kind: %s and %s", MailAgent, ChatAgent)
 		}
 		v.agentKeys(path, &agent)
+		if agent.Kind == KindHTTP {
+			v.endpoint(path, &agent)
+		}
 		if agent.Kind != KindExec {
 			continue
 		}
@@ -103,6 +109,47 @@ func (v *validator) agents() {
 	}
 }
 
+// endpoint checks where an agent of kind http is asked.
+func (v *validator) endpoint(path string, agent *Agent) {
+	target, err := url.Parse(agent.URL)
+	if agent.URL == "" || err != nil || target.Host == "" {
+		v.problem(path+".url", "an agent of kind http needs the url of its endpoint, such as https://erp.example.org/podium")
+		return
+	}
+	leads, err := agent.egress()
+	if err == nil {
+		err = leads.Check(target)
+	}
+	if err != nil {
+		v.problem(path+".url", "%v", err)
+	}
+}
+
+// egress is where the calls of an agent may lead: what is configured, or else the host of its url alone.
+func (a *Agent) egress() (egress.Policy, error) {
+	if len(a.Egress) > 0 {
+		return a.Egress, nil
+	}
+	target, err := url.Parse(a.URL)
+	if err != nil {
+		return nil, err
+	}
+	port := target.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
+	}
+	return egress.Parse(net.JoinHostPort(target.Hostname(), port))
+}
+
+// Leads is where the calls of an agent may lead. It is checked by then.
+func (a *Agent) Leads() egress.Policy {
+	leads, err := a.egress()
+	if err != nil {
+		return nil // nowhere
+	}
+	return leads
+}
+
 // agentKeys refuses keys that mean nothing for an agent's kind.
 func (v *validator) agentKeys(path string, agent *Agent) {
 	for _, key := range []struct {
@@ -111,9 +158,12 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		kinds []AgentKind
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
-		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindExternal}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindExternal}},
+		{"url", agent.URL != "", []AgentKind{KindHTTP}},
+		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
+		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindExternal}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
@@ -138,6 +188,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Kind == KindSupervisor {
 		v.profileExists(path+".profile", agent.Profile)
 	}
+	if _, err := answer.ParseTemplate(agent.Render); err != nil {
+		v.problem(path+".render", "%v", err)
+	}
 	for name, schema := range map[string]jsontext.Value{"input_schema": agent.InputSchema, "output_schema": agent.OutputSchema} {
 		if len(schema) == 0 {
 			continue
@@ -157,7 +210,7 @@ func list[T ~string](words []T, separator string) string {
 }
 
 // answering are the kinds of agent that may answer more than work.
-func answering() []AgentKind { return []AgentKind{KindExec, KindExternal} }
+func answering() []AgentKind { return []AgentKind{KindExec, KindHTTP, KindExternal} }
 
 const onlyWork = "agents of kind %s do work and nothing else"
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,9 +17,11 @@ import (
 	"podium/agents/chat"
 	"podium/agents/echo"
 	"podium/agents/exec"
+	agenthttp "podium/agents/http"
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/egress"
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/schemas"
@@ -46,6 +50,8 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Files: filepath.Join(settings.Ledger.Data, "requests"),
 		})
+	case config.KindHTTP:
+		return httpAgent(&agent, nil)
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
 			return tokenSource(settings, settings.Ledger.Data, account)
@@ -58,6 +64,33 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+// httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads.
+func httpAgent(settings *config.Agent, own func() []netip.AddrPort) (*agenthttp.Agent, error) {
+	guard := egress.Guard{Policy: settings.Leads(), Own: own}
+	return agenthttp.New(agenthttp.Config{
+		URL: settings.URL, Secret: string(settings.Secret), Client: guard.Client(), Timeout: time.Duration(settings.Timeout),
+		Barred:      func(err error) bool { return errors.Is(err, egress.ErrEgress) },
+		Description: settings.Description, SideEffects: settings.SideEffects, Kinds: settings.Kinds,
+		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
+	})
+}
+
+// listeners are where this process listens.
+func (s *Service) listeners() []netip.AddrPort {
+	var own []netip.AddrPort
+	if s.listener != nil {
+		if at, err := netip.ParseAddrPort(s.listener.Addr().String()); err == nil {
+			own = append(own, at)
+		}
+	}
+	if server, err := url.Parse(s.Ledger.URL); err == nil {
+		if at, err := netip.ParseAddrPort(server.Host); err == nil {
+			own = append(own, at)
+		}
+	}
+	return own
 }
 
 // CheckAgents makes every agent of a configuration and forgets it: it names

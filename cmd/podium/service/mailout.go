@@ -33,6 +33,9 @@ func (s *Service) handler(agent config.Agent) (described, error) {
 	if agent.Kind == config.KindMail {
 		return mailAgent(s.settings, s.source, s.letters, s.log)
 	}
+	if agent.Kind == config.KindHTTP {
+		return httpAgent(&agent, s.listeners)
+	}
 	return handler(s.settings, agent)
 }
 

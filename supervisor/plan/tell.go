@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"strings"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/answer"
+)
+
+// Tell returns what people are told of a task's result that is data without words: by the template of its
+// agent, or line by line. It is empty for any other result.
+func (p *Profile) Tell(task *workflow.Task, result schemas.Result, language string) answer.Told {
+	if strings.TrimSpace(result.Text) != "" || len(result.Data) == 0 {
+		return answer.Told{}
+	}
+	if template := p.renders[task.Agent]; template != nil {
+		if told, err := template.Tell(result.Data); err == nil && told != "" {
+			return answer.Told{Text: told}
+		}
+	}
+	var schema []byte
+	if use := p.agentUse(task.Agent); use != nil {
+		schema = use.OutputSchema
+	}
+	return answer.Data(result.Data, schema, task.ID, p.wordsIn(language))
+}
+
+func (p *Profile) wordsIn(tag string) answer.Words {
+	language := p.language(tag)
+	return answer.Words{Texts: &language.Texts, Decimal: language.Decimal}
+}
+
+// tell adds to an outcome what people are told besides words, from schemas.Edition1 on. What is told stands on
+// record, so that everybody who shows the answer says the same.
+func (d *Decision) tell(settled *schemas.RunSettled) {
+	if d.Run.Edition < schemas.Edition1 {
+		return
+	}
+	language := d.Run.Message.Language
+	for i := range settled.Answer {
+		part := &settled.Answer[i]
+		if task := d.Run.Task(part.Task); task != nil {
+			part.Told = d.Profile.Tell(task, d.content(part.Body), language).Text
+		}
+	}
+	var said []schemas.Findings
+	for _, task := range d.Run.Tasks {
+		found := task.Said()
+		if task.State != workflow.TaskCompleted {
+			found.Issues = nil // what has failed is told already
+		}
+		said = append(said, found)
+	}
+	settled.Notes = answer.Findings(said, d.Profile.wordsIn(language))
+}
