@@ -52,6 +52,9 @@ func programs() map[string]func(argument string) {
 		"files":  files,
 		"litter": litter,
 		"stuff":  stuff,
+		"alike":  alike,
+		"half":   half,
+		"crowd":  crowd,
 		"stubborn": func(string) {
 			signal.Ignore(syscall.SIGTERM)
 			select {}

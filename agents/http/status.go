@@ -2,11 +2,10 @@ package http
 
 import (
 	"context"
+	nethttp "net/http"
 	"net/http/httptrace"
 	"strconv"
 	"sync/atomic"
-
-	nethttp "net/http"
 )
 
 // A statusError is an answer that is none to use.

@@ -49,7 +49,7 @@ func (o *Outcome) check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("its status %q is none that there is", o.Status)
+	return errors.New("its status is none that there is")
 }
 
 // ErrUnreadable reports what a program has said that is not an outcome.

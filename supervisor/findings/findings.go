@@ -40,7 +40,7 @@ func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 	room := budget{maxCount, maxBytes}
 	for i := range payload.IssuesEncountered {
 		issue := payload.IssuesEncountered[i]
-		issue.Description, issue.ResolutionDetails = cut(issue.Description, maxText), cut(issue.ResolutionDetails, maxText)
+		issue.Description, issue.ResolutionDetails = cut(issue.Description), cut(issue.ResolutionDetails)
 		if !room.takes(issue.IssueID, issue.TaskID, issue.Agent, issue.Description, issue.ResolutionDetails) {
 			break
 		}
@@ -48,14 +48,14 @@ func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 	}
 	for i := range payload.ValidationResults {
 		verdict := payload.ValidationResults[i]
-		verdict.Details = cut(verdict.Details, maxText)
+		verdict.Details = cut(verdict.Details)
 		if !room.takes(verdict.Validator, verdict.Details) {
 			break
 		}
 		found := verdict.Issues
 		verdict.Issues = nil
 		for _, issue := range found {
-			issue.Message = cut(issue.Message, maxText)
+			issue.Message = cut(issue.Message)
 			if !room.takes(issue.Message, issue.File) {
 				break
 			}
@@ -64,7 +64,7 @@ func Of(payload *schemas.ResponsePayload) *schemas.Findings {
 		kept.ValidationResults = append(kept.ValidationResults, verdict)
 	}
 	for _, advice := range payload.Recommendations {
-		if advice = cut(advice, maxText); !room.takes(advice) {
+		if advice = cut(advice); !room.takes(advice) {
 			break
 		}
 		kept.Recommendations = append(kept.Recommendations, advice)
@@ -98,7 +98,7 @@ func Operation(proposed *schemas.Operation) *schemas.Operation {
 		return nil
 	}
 	kept := *proposed
-	kept.Summary = cut(kept.Summary, maxText)
+	kept.Summary = cut(kept.Summary)
 	return &kept
 }
 
@@ -115,9 +115,9 @@ func Deliverables(deliverables []schemas.Deliverable) []schemas.Deliverable {
 	return deliverables
 }
 
-func cut(text string, limit int) string {
-	if len(text) <= limit {
+func cut(text string) string {
+	if len(text) <= maxText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/egress"
 	"podium/ingest/mime/text"
 	"podium/schemas"
-
-	"podium/cmd/podium/egress"
 )
 
 // A Config is one podium.yaml.
