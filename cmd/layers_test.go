@@ -51,6 +51,7 @@ var layers = []struct {
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
+	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/route"}},
@@ -255,6 +256,8 @@ func TestLayerTable(t *testing.T) {
 		{"supervisor", "agents/echo", false},
 		{"supervisor/plan", "bus", false},
 		{"supervisor/route", "supervisor/plan", false},
+		{"supervisor/arguments", "supervisor/route", true},
+		{"supervisor/arguments", "supervisor/plan", false},
 		{"cmd/podium", "supervisor", true},
 		{"cmd/podium/egress", "bus", false},
 	} {

@@ -81,10 +81,13 @@ func reason(problem jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return noneOf(texts([]any{problem.Want}))
 	case *kind.Format:
-		if problem.Want == "date-time" {
+		switch problem.Want {
+		case "date-time":
 			return reasonTime
+		case "uuid":
+			return reasonUUID
 		}
-		return reasonUUID
+		return "is not of the format " + problem.Want
 	case *kind.Pattern:
 		return noMatch(problem.Want)
 	case *kind.MinLength, *kind.MinItems, *kind.MinProperties:

@@ -14,7 +14,9 @@ import (
 type Schema struct{ schema *jsonschema.Schema }
 
 // Compile makes a schema ready that refers to nothing outside of itself.
-func Compile(body []byte) (*Schema, error) {
+func Compile(body []byte) (*Schema, error) { return compile(body) }
+
+func compile(body []byte, options ...func(*jsonschema.Compiler)) (*Schema, error) {
 	document, err := parseJSON(body)
 	if err != nil {
 		return nil, err
@@ -23,6 +25,9 @@ func Compile(body []byte) (*Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	for _, option := range options {
+		option(compiler)
+	}
 	if err = compiler.AddResource(location, document); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", plainSchema(err))
 	}

@@ -1,8 +1,10 @@
 package route
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"podium/schemas"
 )
@@ -25,3 +27,33 @@ func CompileKeywords(configured []schemas.Keyword) (*Keywords, error) {
 
 // Hit reports whether one of the keywords counts in the text.
 func (k *Keywords) Hit(text string) bool { return len(k.matcher.first(k.folder.fold(text))) > 0 }
+
+// A Place is where a keyword counts, in bytes of the text. It reaches to the limits of the
+// words that the keyword begins and ends in.
+type Place struct {
+	Keyword    int // its index in the list
+	Start, End int
+}
+
+// Places returns where keywords count in the text, in its order.
+func (k *Keywords) Places(text string) []Place {
+	f := k.folder.fold(text)
+	found := k.matcher.all(f)
+	places := make([]Place, len(found))
+	for i, o := range found {
+		places[i] = Place{Keyword: o.keyword, Start: f.start(o.start), End: f.end(o.end)}
+	}
+	slices.SortFunc(places, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Keyword, b.Keyword))
+	})
+	return places
+}
+
+// A Folding brings texts into the one form in which they are compared. It is immutable.
+type Folding struct{ folder *folder }
+
+// NewFolding makes one ready.
+func NewFolding() Folding { return Folding{folder: newFolder()} }
+
+// Fold returns the text in that form.
+func (f Folding) Fold(text string) string { return string(f.folder.fold(text).text) }

@@ -1,0 +1,147 @@
+package arguments
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas/validation"
+)
+
+// finish holds the values to the schema and says what is missing. What is required and an object
+// begins empty, so that what is required in it is asked for, and not it.
+func (s *filling) finish() Filled {
+	var missing []Missing
+	for {
+		problems := s.problems()
+		if s.begin(problems) || s.removeWrong(problems) {
+			continue
+		}
+		for _, problem := range problems {
+			if problem.Missing {
+				missing = append(missing, s.missing(pathOf(problem.Pointer)))
+			}
+		}
+		break
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.unsure)) {
+		if _, there := s.values.get(strings.Split(path, ".")); !there && !slices.ContainsFunc(missing, func(m Missing) bool { return m.Path == path }) {
+			missing = append(missing, s.missing(path))
+		}
+	}
+	slices.SortStableFunc(missing, func(a, b Missing) int {
+		return cmp.Or(cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
+	})
+	filled := Filled{Sources: copied(s.sources), Missing: missing, Refused: s.refused}
+	var err error
+	if filled.Values, err = s.values.encode(); err != nil {
+		filled.Values, filled.Refused = jsontext.Value(`{}`), append(filled.Refused, Refused{Why: "the values cannot be written as JSON"})
+	}
+	return filled
+}
+
+// problems are those of the values as they are now.
+func (s *filling) problems() []validation.Problem {
+	body, err := s.values.encode()
+	if err == nil && len(body) > maxData {
+		s.refused = append(s.refused, Refused{Why: "the values are longer than 1 MiB"})
+		s.values, s.sources = object{}, map[string]Source{}
+		return nil
+	}
+	var problems []validation.Problem
+	if err == nil {
+		problems, err = s.schema.Problems(body)
+	}
+	if err != nil {
+		s.refused = append(s.refused, Refused{Why: "the values are not JSON that can be sent"})
+		s.values, s.sources = object{}, map[string]Source{}
+		return nil
+	}
+	return problems
+}
+
+// begin puts empty objects where the schema requires one.
+func (s *filling) begin(problems []validation.Problem) bool {
+	begun := false
+	for _, problem := range problems {
+		p, ok := s.document.property(pathOf(problem.Pointer))
+		if !problem.Missing || !ok || p.kind != "object" {
+			continue
+		}
+		if _, unsure := s.unsure[p.path]; unsure {
+			continue
+		}
+		if _, there := s.values.get(p.names); !there {
+			begun = s.values.set(p.names, object{}) || begun
+		}
+	}
+	return begun
+}
+
+// removeWrong takes out one value that breaks the schema. What was read from words is asked about, all else is refused.
+func (s *filling) removeWrong(problems []validation.Problem) bool {
+	for _, problem := range problems {
+		if problem.Missing {
+			continue
+		}
+		path := pathOf(problem.Pointer)
+		for path != "" && s.sources[path] == "" {
+			path, _ = cutLast(path)
+		}
+		if path == "" {
+			refused := Refused{Path: pathOf(problem.Pointer), Why: problem.Reason}
+			if !slices.Contains(s.refused, refused) {
+				s.refused = append(s.refused, refused)
+			}
+			continue
+		}
+		names := strings.Split(path, ".")
+		value, _ := s.values.get(names)
+		if s.sources[path] == SourceGiven {
+			s.refused = append(s.refused, Refused{Path: path, Why: problem.Reason})
+		} else {
+			s.unsure[path] = []string{unquoted(value)}
+		}
+		s.values.remove(names)
+		delete(s.sources, path)
+		return true
+	}
+	return false
+}
+
+func cutLast(path string) (string, string) {
+	at := strings.LastIndexByte(path, '.')
+	if at < 0 {
+		return "", path
+	}
+	return path[:at], path[at+1:]
+}
+
+func pathOf(pointer string) string {
+	return strings.Join(slices.Collect(jsontext.Pointer(pointer).Tokens()), ".")
+}
+
+func (s *filling) missing(path string) Missing {
+	m := Missing{Path: path, Readings: s.unsure[path]}
+	if p, ok := s.document.property(path); ok {
+		m.Title = p.title
+	}
+	for i := range s.rules {
+		if r := &s.rules[i]; r.Path == path && len(r.Ask) > 0 {
+			m.Question = r.Ask
+			break
+		}
+	}
+	return m
+}
+
+// rank orders questions as the profile orders its rules.
+func (s *filling) rank(path string) int {
+	if at := slices.Index(s.order, path); at >= 0 {
+		return at
+	}
+	return len(s.order)
+}

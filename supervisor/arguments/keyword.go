@@ -1,0 +1,114 @@
+package arguments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/supervisor/route"
+)
+
+// A keywordList is keywords as a profile writes them, ready to be looked for.
+type keywordList struct {
+	list *route.Keywords
+	// expressions are those between slashes, folded; of all others the text is empty.
+	expressions []string
+}
+
+// keywords reads absag*, *termin, *lager*, /expressions/ and whole words.
+func (f *Filler) keywords(words []string) (*keywordList, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	list := make([]schemas.Keyword, len(words))
+	k := &keywordList{expressions: make([]string, len(words))}
+	for i, word := range words {
+		if len(word) > len("//") && strings.HasPrefix(word, "/") && strings.HasSuffix(word, "/") {
+			list[i] = schemas.Keyword{Word: word[1 : len(word)-1], Mode: schemas.ModeRegex}
+			k.expressions[i] = f.fold(word)
+			continue
+		}
+		bare, prefix := strings.CutSuffix(word, "*")
+		bare, suffix := strings.CutPrefix(bare, "*")
+		if bare == "" || strings.Contains(bare, "*") {
+			return nil, fmt.Errorf("%q: * may only stand at the ends of a word, as in absag* or *termin", word)
+		}
+		mode := schemas.ModeWord
+		switch {
+		case prefix && suffix:
+			mode = schemas.ModeSubstring
+		case prefix:
+			mode = schemas.ModePrefix
+		case suffix:
+			mode = schemas.ModeSuffix
+		}
+		list[i] = schemas.Keyword{Word: bare, Mode: mode}
+	}
+	var err error
+	k.list, err = route.CompileKeywords(list)
+	return k, err
+}
+
+// places are where keywords count: outside of negations, and not inside of a longer keyword.
+func (s *filling) places(keywords *keywordList) []route.Place {
+	var kept []route.Place
+	reach := route.Place{}
+	for _, place := range keywords.list.Places(s.text.text) {
+		if s.negated(place, keywords.expressions[place.Keyword]) {
+			continue
+		}
+		// Sorted by their beginning: one that was kept before may be inside of this one, or this one inside of it.
+		for len(kept) > 0 && kept[len(kept)-1].Start == place.Start && kept[len(kept)-1].End < place.End {
+			kept = kept[:len(kept)-1]
+		}
+		if place.Start >= reach.Start && place.End <= reach.End && place.End-place.Start < reach.End-reach.Start {
+			continue
+		}
+		if place.End > reach.End {
+			reach = place
+		}
+		kept = append(kept, place)
+	}
+	return kept
+}
+
+// negated says whether a negation stands before a place, right behind it, or in what an expression
+// has matched that does not ask for one itself.
+func (s *filling) negated(place route.Place, expression string) bool {
+	const farthest, longest = 4, 32
+	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
+	for i := first - 1; i >= first-farthest; i-- {
+		t := s.text.at(i)
+		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
+			return true
+		}
+		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
+			break
+		}
+	}
+	for i := behind; i < behind+farthest; i++ {
+		t := s.text.at(i)
+		if t.kind == tokenWord && has(s.text.NegatesBackward, t.fold) {
+			return true
+		}
+		if t.kind != tokenWord || has(s.text.Joiners, t.fold) {
+			break
+		}
+	}
+	if expression == "" || slices.ContainsFunc(s.text.Negations, func(word string) bool { return strings.Contains(expression, word) }) {
+		return false
+	}
+	for i := first; i < min(behind, first+longest); i++ {
+		if t := s.text.at(i); t.kind == tokenWord && has(s.text.Negations, t.fold) {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenAt is the first token that does not begin before a byte of the text.
+func (s *filling) tokenAt(offset int) int {
+	at, _ := slices.BinarySearchFunc(s.text.tokens, offset, func(t token, offset int) int { return t.start - offset })
+	return at
+}

@@ -1,0 +1,121 @@
+package arguments
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+//go:embed languages/*.json
+var languageFiles embed.FS
+
+// A language is what a file in languages says of it. Its words are folded.
+type language struct {
+	Tag      string `json:"tag"`
+	Decimal  string `json:"decimal"`
+	DayFirst bool   `json:"day_first"` // in 3/12/2026
+
+	// Clock24: an hour is of 24 unless a part of the day is said.
+	Clock24 bool `json:"clock_24"`
+
+	Months   [][]string `json:"months"`
+	Weekdays [][]string `json:"weekdays"` // from Monday on
+	// ShortWeekdays are words of their own as well: they count only before a date.
+	ShortWeekdays []string            `json:"short_weekdays"`
+	Days          map[string]int      `json:"days"` // from today
+	NotDayAfter   map[string][]string `json:"not_day_after"`
+	Numbers       map[string]string   `json:"numbers"`
+	Next          []string            `json:"next"`   // may skip one
+	Coming        []string            `json:"coming"` // skips none
+	This          []string            `json:"this"`
+	Last          []string            `json:"last"`
+	In            []string            `json:"in"`
+	Ago           []string            `json:"ago"`
+	Periods       map[string]int      `json:"periods"` // in days
+	MonthPeriods  []string            `json:"month_periods"`
+	Week          []string            `json:"week"`
+	VagueDays     []string            `json:"vague_days"`
+	VagueMonth    []string            `json:"vague_month"`
+	Ordinals      map[string]int      `json:"ordinals"`
+	OrdinalEnds   []string            `json:"ordinal_ends"` // of a day written in digits
+	DayBefore     []string            `json:"day_before"`   // of a day alone
+	Fillers       []string            `json:"fillers"`      // between a word and what it governs
+	Of            []string            `json:"of"`           // between a day and its month
+	Bounds        []string            `json:"bounds"`       // what follows is a limit, not the thing itself
+	Joiners       []string            `json:"joiners"`      // between the ends of a range, or two choices
+	Spans         []string            `json:"spans"`        // behind a number that is no hour, besides periods
+
+	HourAfter     []string `json:"hour_after"`
+	HourBefore    []string `json:"hour_before"`
+	Half          []string `json:"half"`
+	HalfTo        bool     `json:"half_to"` // half three is 2:30
+	Quarter       []string `json:"quarter"`
+	ThreeQuarters []string `json:"three_quarters"`
+	Past          []string `json:"past"`
+	To            []string `json:"to"`
+	Forenoon      []string `json:"forenoon"`
+	Afternoon     []string `json:"afternoon"`
+	Noon          []string `json:"noon"`
+	Midnight      []string `json:"midnight"`
+
+	Negations       []string `json:"negations"`
+	NegationFillers []string `json:"negation_fillers"` // between a negation and what it negates
+	NegatesBackward []string `json:"negates_backward"` // a negation behind what it negates
+	True            []string `json:"true"`
+	False           []string `json:"false"`
+
+	Titles        []string `json:"titles"`
+	Degrees       []string `json:"degrees"`
+	Particles     []string `json:"particles"`
+	Salutations   []string `json:"salutations"`
+	Greetings     []string `json:"greetings"`   // before a part of the day, which then says nothing
+	Relations     []string `json:"relations"`   // who is spoken of, and has not written
+	Acts          []string `json:"acts"`        // what a person does who is named before it
+	Possessives   []string `json:"possessives"` // endings of a name
+	Introductions []string `json:"introductions"`
+	Closings      []string `json:"closings"`
+	NotNames      []string `json:"not_names"`
+
+	Times     []string `json:"times"`
+	Divided   []string `json:"divided"`
+	DividedBy []string `json:"divided_by"` // a word that may follow an operator
+	Plus      []string `json:"plus"`
+	Minus     []string `json:"minus"`
+	Power     []string `json:"power"`
+	List      []string `json:"list"` // between the last two of a list
+}
+
+// languages reads all of them, in the order of their files.
+func languages() ([]*language, error) {
+	entries, err := languageFiles.ReadDir("languages")
+	if err != nil {
+		return nil, fmt.Errorf("read the languages of the program: %w", err)
+	}
+	var all []*language
+	for _, entry := range entries {
+		body, err := languageFiles.ReadFile("languages/" + entry.Name())
+		l := new(language)
+		if err == nil {
+			err = json.Unmarshal(body, l, json.RejectUnknownMembers(true))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read language %s of the program: %w", entry.Name(), err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// languageOf is the language with the tag, or with its first part; one without words if
+// there is none.
+func (f *Filler) languageOf(tag string) *lexicon {
+	first, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	for _, l := range f.languages {
+		if l.Tag == first {
+			return l
+		}
+	}
+	return f.neutral
+}

@@ -1,0 +1,126 @@
+package arguments
+
+import (
+	"slices"
+	"strings"
+)
+
+// recognized returns what a recognizer finds by a rule, and whether it is not sure.
+func (s *filling) recognized(r *rule) ([]string, bool) {
+	switch r.Find {
+	case KindDate:
+		return s.gather(s.text.dates, r)
+	case KindTime:
+		return s.gather(s.text.times, r)
+	case KindNumber:
+		return s.gather(s.text.findNumbers(r.units), r)
+	case KindPhone:
+		return s.gather(s.text.findPhones(), r)
+	case KindExpression:
+		return s.gather(s.text.findExpressions(), r)
+	case KindName:
+		return s.names(r)
+	case KindEmail:
+		emails := s.findEmails(s.text.text)
+		return emails, len(emails) > 1 && r.property.kind != "array"
+	}
+	return nil, false
+}
+
+// gather brings together what was found where a rule looks.
+func (s *filling) gather(all []found, r *rule) ([]string, bool) {
+	var readings, vague []string
+	unsure := false
+	for i := range all {
+		f := &all[i]
+		governor := s.text.governor(f.from, r.After, r.NotAfter, s.text.Bounds)
+		if r.Find == KindNumber || r.Find == KindPhone {
+			governor = s.text.at(f.from - 1).fold
+		}
+		if len(r.After) > 0 && !has(r.After, governor) || has(r.NotAfter, governor) {
+			continue
+		}
+		means := f.readings
+		if r.Past && r.Find == KindDate {
+			means = f.inPast(s.today)
+		}
+		bound := f.bound || !has(r.After, governor) && has(s.text.Bounds, governor) && r.Find != KindNumber && r.Find != KindPhone
+		if len(means) == 0 && !bound {
+			vague = append(vague, s.text.written(f.from, f.to))
+			continue
+		}
+		unsure = unsure || bound || len(means) != 1
+		for _, one := range means {
+			if !slices.Contains(readings, one) && len(readings) < mostFound {
+				readings = append(readings, one)
+			}
+		}
+	}
+	if len(readings) == 0 && !unsure && len(vague) > 0 {
+		return vague, true
+	}
+	return readings, unsure || len(readings) > 1
+}
+
+// names are the persons that are spoken of, or who has written.
+func (s *filling) names(r *rule) ([]string, bool) {
+	var names []string
+	fewest := 2
+	if r.Confirm {
+		fewest = 1
+	}
+	for _, f := range s.text.findNames(r.After, fewest) {
+		if s.text.word(f.from-1, r.NotAfter) || r.NoDegrees && f.degree {
+			continue
+		}
+		names = append(names, f.readings...)
+	}
+	names = mergeNames(names, s.fold)
+	if len(names) == 0 && !s.text.others() {
+		if name, ok := s.text.signature(); ok {
+			return []string{name}, false
+		}
+	}
+	return names, len(names) > 1
+}
+
+// recognize fills a place that no rule names, if its format or its choices say what belongs there.
+func (s *filling) recognize(p *property) {
+	r := &rule{Rule: Rule{Path: p.path}, property: p}
+	switch {
+	case len(p.choices) > 0:
+		s.recognizeChoice(p)
+		return
+	case p.format == "date" && s.alone(p):
+		r.Find = KindDate
+	case p.format == "time" && s.alone(p):
+		r.Find = KindTime
+	case p.format == "email" && s.alone(p):
+		r.Find = KindEmail
+	default:
+		return
+	}
+	readings, unsure := s.recognized(r)
+	s.decide(r, readings, unsure)
+}
+
+// alone says whether no other place has its format.
+func (s *filling) alone(p *property) bool {
+	return !slices.ContainsFunc(s.document.properties, func(other property) bool { return other.format == p.format && other.path != p.path })
+}
+
+// recognizeChoice takes the choice whose own word stands in the text.
+func (s *filling) recognizeChoice(p *property) {
+	keywords, err := s.keywords(slices.DeleteFunc(slices.Clone(p.choices), func(choice string) bool { return strings.Trim(choice, "* ") == "" || strings.Contains(choice, "*") }))
+	if err != nil || keywords == nil {
+		return
+	}
+	var hits []string
+	for _, place := range s.places(keywords) {
+		if choice := p.choices[place.Keyword]; !slices.Contains(hits, choice) {
+			hits = append(hits, choice)
+		}
+	}
+	r := &rule{Rule: Rule{Path: p.path}, property: p}
+	s.decide(r, hits, false)
+}
