@@ -169,7 +169,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
-			v.problem(path+"."+key.name, "only agents of kind %s have it", list(key.kinds, " and "))
+			v.problem(path+"."+key.name, "only agents of these kinds have it: %s", list(key.kinds, ", "))
 		}
 	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
