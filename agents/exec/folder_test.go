@@ -70,7 +70,7 @@ func litter(string) {
 	must(os.Symlink("/etc/passwd", filepath.Join(out, "link")))
 	must(os.Symlink("/etc", filepath.Join(out, "folder")))
 	must(syscall.Mkfifo(filepath.Join(out, "pipe"), 0o600))
-	must(os.WriteFile(filepath.Join(out, "large"), make([]byte, 2<<20), 0o600))
+	must(os.WriteFile(filepath.Join(out, "large"), make([]byte, 3<<19), 0o600))
 	must(os.WriteFile(filepath.Join(out, "\u202etxt.exe"), []byte("x"), 0o600))
 	for n := range 70 {
 		must(os.WriteFile(filepath.Join(out, fmt.Sprintf("some-%02d.txt", n)), []byte("x"), 0o600))
