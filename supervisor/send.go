@@ -89,6 +89,9 @@ func (o *Owner) envAfter(live *liveSession) (session.Env, *[]uint64, bool) {
 // earlierAt lets outputs read what was said before the run under way, and returns what they have
 // asked for: they go without it when it is lost.
 func (o *Owner) earlierAt(live *liveSession, env *session.Env, missing *[]uint64) (asked map[uint64]bool) {
+	if len(live.state.Said) == 0 {
+		return nil // there is nothing to ask for
+	}
 	asked = map[uint64]bool{}
 	recall := o.inputAt(live, missing)
 	env.EarlierAt = func(sequence uint64) (session.Input, schemas.Result) {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,10 +116,7 @@ type indexEntry struct {
 // left out and named in the index. It fails when a file cannot be read now.
 func (f *folder) write(ctx context.Context, request *agent.Request, body []byte, limit int64) error {
 	task := request.Task()
-	words := task.Context.Request
-	if words == "" {
-		words = task.Description
-	}
+	words := cmp.Or(task.Context.Request, task.Description)
 	arguments := []byte(task.Context.Arguments)
 	if len(arguments) == 0 {
 		arguments = []byte("{}")

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"mime"
 	"os"
 	"path"
 	"path/filepath"
@@ -58,7 +57,7 @@ func (a *Agent) collect(ctx context.Context, language string, request *agent.Req
 			leaveOut(shown, "not_regular")
 			return true
 		}
-		attachment, err := request.Keep(ctx, bounded(file, room), shown, mediaTypeOf(shown))
+		attachment, err := request.Keep(ctx, bounded(file, room), shown, agent.MediaTypeOf(shown))
 		if err != nil {
 			failed = fmt.Errorf("keep a file that the program has made: %w", err)
 			return false
@@ -123,15 +122,6 @@ func typeOf(name string) string {
 		}
 	}
 	return schemas.DeliverableDocumentation
-}
-
-// mediaTypeOf is the media type of a file, by its ending.
-func mediaTypeOf(name string) string {
-	kind, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(path.Ext(name))), ";")
-	if kind == "" {
-		return "application/octet-stream"
-	}
-	return kind
 }
 
 // plainName is a name without what turns the direction of writing or controls a terminal.

@@ -26,9 +26,9 @@ const (
 )
 
 var (
-	errTimeout      = errors.New("the program took too long")
-	errTooMuch      = errors.New("the program printed too much")
-	errTooManyFiles = errors.New("the program made files that are too large")
+	errTimeout       = errors.New("the program took too long")
+	errTooMuch       = errors.New("the program printed too much")
+	errFilesTooLarge = errors.New("the program made files that are too large")
 )
 
 // Handle implements agent.Handler; see the package's documentation.
@@ -103,7 +103,7 @@ func (a *Agent) run(ctx context.Context, language string, request *agent.Request
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		a.watch(running, files, func() { stop(errTooManyFiles) })
+		a.watch(running, files, func() { stop(errFilesTooLarge) })
 	}()
 	err := command.Wait()
 	if killing != nil {
@@ -177,7 +177,7 @@ func (a *Agent) stopped(language string, cause error) error {
 		failure.Permanent = true
 		return failure
 	}
-	if errors.Is(cause, errTooManyFiles) {
+	if errors.Is(cause, errFilesTooLarge) {
 		failure := a.silent(language, "files_too_large", cause, "{limit}", strconv.FormatInt(a.config.MaxFiles, 10))
 		failure.Permanent = true
 		return failure
@@ -224,7 +224,7 @@ type boundedReader struct {
 func (r *boundedReader) Read(into []byte) (int, error) {
 	n, err := r.from.Read(into)
 	if r.room -= int64(n); r.room < 0 {
-		return 0, errTooManyFiles
+		return 0, errFilesTooLarge
 	}
 	return n, err
 }

@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"mime"
+	"path"
+	"strings"
 	"time"
 
 	"podium/bus"
@@ -98,6 +102,12 @@ func (r *Request) Keep(ctx context.Context, content io.Reader, name, mediaType s
 	}
 	artifact, err := r.Artifacts.Put(ctx, content, mediaType)
 	return schemas.Attachment{Name: name, MediaType: mediaType, Artifact: artifact}, err
+}
+
+// MediaTypeOf is the media type of a file by the ending of its name, for Keep.
+func MediaTypeOf(name string) string {
+	kind, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(path.Ext(name))), ";")
+	return cmp.Or(kind, "application/octet-stream")
 }
 
 // Task returns the one task of the request, which Serve has checked to exist.

@@ -16,8 +16,8 @@ func german() answer.Words {
 	}}
 }
 
-// TestData_G03: data becomes lines, with the titles that the schema has, in the order in which it was written.
-func TestData_G03(t *testing.T) {
+// TestData: data becomes lines, with the titles that the schema has, in the order in which it was written.
+func TestData(t *testing.T) {
 	t.Parallel()
 	const schema = `{"properties": {"total": {"title": "Summe"}, "items": {"items": {"properties": {"n": {"title": "Menge"}}}}}}`
 	for name, c := range map[string]struct{ data, want string }{

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -242,9 +243,9 @@ func (l *lines) scalars(v *value) (texts []string, all bool) {
 func (l *lines) scalar(v *value) (text string, whole bool) {
 	switch v.kind {
 	case 't':
-		return or(l.words.Texts.Yes, "true"), true
+		return cmp.Or(l.words.Texts.Yes, "true"), true
 	case 'f':
-		return or(l.words.Texts.No, "false"), true
+		return cmp.Or(l.words.Texts.No, "false"), true
 	case '0':
 		if l.words.Decimal != "" {
 			return strings.Replace(v.text, ".", l.words.Decimal, 1), true
@@ -255,13 +256,6 @@ func (l *lines) scalar(v *value) (text string, whole bool) {
 		return text, true
 	}
 	return strings.ToValidUTF8(text[:maxCell], "") + "…", false
-}
-
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // labelOf is what a member is called: by its schema, or else by its own name with spaces.

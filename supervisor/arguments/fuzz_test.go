@@ -4,7 +4,6 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,23 +61,13 @@ func fillTwice(t *testing.T, filler *arguments.Filler, schema *validation.Schema
 
 func practiceSchemas(tb testing.TB) map[string]*validation.Schema {
 	tb.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata", "practice.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var written struct {
-		Agents map[string]struct {
-			Schema stdjson.RawMessage `json:"schema"`
-		} `json:"agents"`
-	}
-	if err := stdjson.Unmarshal(body, &written); err != nil {
-		tb.Fatal(err)
-	}
-	schemas := map[string]*validation.Schema{}
-	for _, name := range slices.Sorted(maps.Keys(written.Agents)) {
-		if schemas[name], err = validation.CompileAsserted(written.Agents[name].Schema); err != nil {
+	agents, schemas := practiceAgents(tb), map[string]*validation.Schema{}
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		schema, err := validation.CompileAsserted(agents[name].Schema)
+		if err != nil {
 			tb.Fatal(err)
 		}
+		schemas[name] = schema
 	}
 	return schemas
 }

@@ -44,24 +44,32 @@ type attachment struct {
 	MediaType string `json:"media_type"`
 }
 
-func practice(tb testing.TB) map[string]*arguments.Filler {
+// A practiceAgent is what the profile of the practice says of one agent.
+type practiceAgent struct {
+	Spec   arguments.Spec  `json:"spec"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+func practiceAgents(tb testing.TB) map[string]practiceAgent {
 	tb.Helper()
 	body, err := os.ReadFile(filepath.Join("testdata", "practice.json"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var written struct {
-		Agents map[string]struct {
-			Spec   arguments.Spec  `json:"spec"`
-			Schema json.RawMessage `json:"schema"`
-		} `json:"agents"`
+		Agents map[string]practiceAgent `json:"agents"`
 	}
 	if err := json.Unmarshal(body, &written); err != nil {
 		tb.Fatal(err)
 	}
-	fillers := map[string]*arguments.Filler{}
-	for _, name := range slices.Sorted(maps.Keys(written.Agents)) {
-		filler, err := arguments.Compile(written.Agents[name].Spec, jsontext.Value(written.Agents[name].Schema))
+	return written.Agents
+}
+
+func practice(tb testing.TB) map[string]*arguments.Filler {
+	tb.Helper()
+	agents, fillers := practiceAgents(tb), map[string]*arguments.Filler{}
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		filler, err := arguments.Compile(agents[name].Spec, jsontext.Value(agents[name].Schema))
 		if err != nil {
 			tb.Fatalf("%s: %v", name, err)
 		}

@@ -161,7 +161,7 @@ func (r *scriptReader) file(at string, written *CaseFile) scripted.File {
 	r.mediaType(at, written.MediaType)
 	name := path.Clean(filepath.ToSlash(written.File))
 	shown := cmp.Or(written.Name, path.Base(name))
-	made := scripted.File{MediaType: cmp.Or(written.MediaType, mediaTypeOf(shown)), About: schemas.Deliverable{
+	made := scripted.File{MediaType: cmp.Or(written.MediaType, agent.MediaTypeOf(shown)), About: schemas.Deliverable{
 		Type: written.Type, Path: shown, Description: written.Description, ValidationStatus: written.ValidationStatus,
 	}}
 	if !fs.ValidPath(name) || name == "." {
@@ -175,12 +175,6 @@ func (r *scriptReader) file(at string, written *CaseFile) scripted.File {
 	}
 	made.Content, r.room = content, r.room-int64(len(content))
 	return made
-}
-
-// mediaTypeOf is the media type of a file, by its ending.
-func mediaTypeOf(name string) string {
-	kind, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(path.Ext(name))), ";")
-	return cmp.Or(kind, "application/octet-stream")
 }
 
 // outcome is what a case says but for its words and its files.

@@ -74,7 +74,10 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 
 // httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads.
 func httpAgent(settings *config.Agent, own func() []netip.AddrPort) (*agenthttp.Agent, error) {
-	guard := egress.Guard{Policy: settings.Leads(), Own: own}
+	guard := egress.Guard{
+		Policy: settings.Leads(), Own: own,
+		Limits: egress.Limits{Body: agenthttp.DefaultMaxBody + 1}, // the agent itself says what is too much
+	}
 	return agenthttp.New(agenthttp.Config{
 		URL: settings.URL, Secret: string(settings.Secret), Client: guard.Client(), Timeout: time.Duration(settings.Timeout),
 		Barred:      func(err error) bool { return errors.Is(err, egress.ErrEgress) },
