@@ -43,6 +43,9 @@ type command struct {
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
+	Inbox      inboxCommand      `cmd:"" help:"List the questions that people are asked."`
+	Answer     answerCommand     `cmd:"" help:"Answer a question of a run."`
+	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
