@@ -82,25 +82,25 @@ func (c *rejectCommand) Run(env *environment) error {
 	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason}, c.NoWait)
 }
 
-// asked is an inquiry of a run that a person has named.
-type asked struct {
+// A namedInquiry is an inquiry of a run that a person has named.
+type namedInquiry struct {
 	run    *workflow.RunHistory
 	number int
 }
 
-func (a asked) id() string { return schemas.InquiryID(a.run.ID, a.number) }
+func (a namedInquiry) id() string { return schemas.InquiryID(a.run.ID, a.number) }
 
 // findInquiry reads what a person names: an inquiry, or a run that asks something.
-func findInquiry(ctx context.Context, reader runlog.Reader, name string) (asked, error) {
+func findInquiry(ctx context.Context, reader runlog.Reader, name string) (namedInquiry, error) {
 	of, number, err := splitInquiry(name)
 	if err != nil {
-		return asked{}, err
+		return namedInquiry{}, err
 	}
 	run, err := reader.Run(ctx, of)
 	if err != nil {
-		return asked{}, err
+		return namedInquiry{}, err
 	}
-	found := asked{run, number}
+	found := namedInquiry{run, number}
 	switch open := run.OpenInquiry(); {
 	case number > 0 && run.Inquiry(number) == nil:
 		return found, notFound("run %s has asked %d questions, and none is %s; `podium runs show %s` lists them", run.ID, len(run.Inquiries), found.id(), run.ID)
@@ -161,7 +161,7 @@ func (e *environment) say(name string, control schemas.Control, noWait bool) err
 const decidedWithin = 10 * time.Second
 
 // decided waits until the supervisor has taken or refused a word, and says which.
-func (e *environment) decided(core bus.Core, found asked, receipt intake.ControlReceipt, told map[string]any) error {
+func (e *environment) decided(core bus.Core, found namedInquiry, receipt intake.ControlReceipt, told map[string]any) error {
 	received, err := disposition(e.ctx, core, found.run.Session, receipt)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the word on %s is on the ledger, and nobody has looked at it within %s; do not say it again: `podium runs show %s` tells what comes of it",
@@ -204,7 +204,7 @@ func disposition(ctx context.Context, core bus.Core, session string, receipt int
 }
 
 // unsayable says why a word would change nothing, as far as the ledger tells by now.
-func unsayable(found asked, action schemas.ControlAction) error {
+func unsayable(found namedInquiry, action schemas.ControlAction) error {
 	inquiry := found.run.Inquiry(found.number)
 	switch {
 	case inquiry.Answered != nil:
@@ -221,7 +221,7 @@ func unsayable(found asked, action schemas.ControlAction) error {
 
 // refusedWord puts the reason for which a word was refused into words. Reasons: those of
 // message_received for words on inquiries.
-func refusedWord(found asked, reason string) error {
+func refusedWord(found namedInquiry, reason string) error {
 	inquiry := found.run.Inquiry(found.number)
 	switch {
 	case reason == "already_decided" && inquiry.Answered != nil:

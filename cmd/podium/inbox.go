@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -64,8 +65,7 @@ func (inboxCommand) Run(env *environment) error {
 // openInquiries are those of runs that are given with the newest first, the oldest run's first.
 func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 	var open []openInquiry
-	for i := len(runs) - 1; i >= 0; i-- {
-		run := runs[i]
+	for _, run := range slices.Backward(runs) {
 		for _, inquiry := range run.Inquiries {
 			if !inquiry.Open() {
 				continue

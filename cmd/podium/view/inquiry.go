@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -75,7 +77,7 @@ func chosen(choice schemas.InquiryChoice) string {
 
 // inquiry tells a question that a run has asked, and what has become of it.
 func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflow.Inquiry) {
-	line("? %-8s %-10s %-10s %s", fmt.Sprint(asked.Inquiry), asked.Task, inquiryState(asked), Line(asked.Question, detailLength))
+	line("? %-8s %-10s %-10s %s", strconv.Itoa(asked.Inquiry), asked.Task, inquiryState(asked), Line(asked.Question, detailLength))
 	line("           asks: %s (%s)", Person(run, asked), string(asked.Kind))
 	if !asked.Asked.IsZero() {
 		told := "since " + asked.Asked.Local().Format(time.DateTime) + ", until " + asked.Expires().Local().Format(time.DateTime)
@@ -106,6 +108,19 @@ func Asks(run *workflow.RunHistory) []string {
 		return nil
 	}
 	return []string{"asks: " + Line(open.Question, detailLength), "answer it: " + howToAnswer(run.ID, open.Inquiry)}
+}
+
+// argumentsLine tells what an agent is given beside what the plan says, and what it lacks; not the values.
+func argumentsLine(f *schemas.ArgumentsFilled) string {
+	line := fmt.Sprintf("%s: %d arguments of %s are filled", f.Task, len(f.Sources), f.Agent)
+	missing := make([]string, len(f.Missing))
+	for i := range f.Missing {
+		missing[i] = f.Missing[i].Name
+	}
+	if len(missing) > 0 {
+		line += "; missing: " + strings.Join(missing, ", ")
+	}
+	return line
 }
 
 // inquiryLine tells a fact about an inquiry in a line.

@@ -68,6 +68,8 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled,
 		*schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitGranted, *schemas.PermitRefused:
 		return taskLine(f, now)
+	case *schemas.ArgumentsFilled:
+		return argumentsLine(f)
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		return inquiryLine(session, f)
 	case *schemas.TaskHeartbeat: // each sign of life would be a line
