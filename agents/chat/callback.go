@@ -24,7 +24,7 @@ type Delivery struct {
 	Data      Message   `json:"data"`
 }
 
-// A Message is one answer on its way to a channel.
+// A Message is one answer, or a question, on its way to a channel.
 type Message struct {
 	Channel   string `json:"channel"`
 	Thread    string `json:"thread,omitzero"`
@@ -32,6 +32,8 @@ type Message struct {
 	Text      string `json:"text"`
 	Run       string `json:"run,omitzero"`
 	ReplyID   string `json:"reply_id"` // the same for every attempt; equal to webhook-id
+	// Inquiry is the id of the question that the text asks: the next message of whoever asked answers it.
+	Inquiry string `json:"inquiry,omitzero"`
 }
 
 // deliver makes one signed call. A receiver knows repeats by their webhook-id, so

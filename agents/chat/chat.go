@@ -1,4 +1,4 @@
-// Package chat delivers an answer to the chat that asked.
+// Package chat delivers an answer to the chat that asked, and before it what the run asks in turn.
 //
 // A channel with a callback gets a POST signed by Standard Webhooks 1.0, whose
 // webhook-id is the request's effect id: a receiver that remembers the ids it
@@ -185,14 +185,16 @@ const inputSchema = `{
     "thread": {"type": "string"},
     "in_reply_to": {"type": "string"},
     "reply_ref": {"type": "string"},
-    "text": {"type": "string"}
+    "text": {"type": "string"},
+    "inquiry": {"type": "integer", "description": "The number of the question that the text asks; without one it is the answer."}
   }
 }`
 
-// arguments are a schemas.Reply and the words to deliver.
+// arguments are a schemas.Reply and the words to deliver: the answer, or a question to whoever asked.
 type arguments struct {
 	schemas.Reply
-	Text string `json:"text"`
+	Text    string `json:"text"`
+	Inquiry int    `json:"inquiry"` // the number of the question
 }
 
 // Handle implements agent.Handler. It fails for good when the other side refuses the
@@ -235,6 +237,9 @@ func (a *Agent) sender(request *agent.Request, given *arguments, id string) (fun
 		message := Message{
 			Channel: given.Channel, Thread: given.Thread, InReplyTo: given.InReplyTo, Text: given.Text, Run: request.Run, ReplyID: id,
 		}
+		if given.Inquiry > 0 {
+			message.Inquiry = schemas.InquiryID(request.Run, given.Inquiry)
+		}
 		return func(ctx context.Context) error { return a.deliver(ctx, to, message) }, nil
 	}
 	to := a.targets[given.Channel]
@@ -247,7 +252,7 @@ func (a *Agent) sender(request *agent.Request, given *arguments, id string) (fun
 	}
 	language := request.Task().Context.Language()
 	return func(ctx context.Context) error {
-		return a.postAnswer(ctx, to, route, given.Text, language, given.ReplyRef, id)
+		return a.postAnswer(ctx, to, route, given, language, id)
 	}, nil
 }
 

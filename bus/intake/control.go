@@ -19,7 +19,8 @@ type ControlReceipt struct {
 }
 
 // SubmitControl publishes what a person says about a run or a quarantined message, and waits until the
-// ledger has it. The source is who passes it on. A word with a text is refused where Submit refuses an
+// ledger has it. The source is who passes it on, and the subject
+// the run that it is about. A word with a text is refused where Submit refuses an
 // event; one without makes room. Errors: ErrFull, ErrTooLarge, and temporary errors, after which the word
 // may be on the ledger or not.
 func (i *Intake) SubmitControl(ctx context.Context, source string, shard int, control *schemas.Control) (ControlReceipt, error) {
@@ -34,7 +35,7 @@ func (i *Intake) SubmitControl(ctx context.Context, source string, shard int, co
 	}
 	event := schemas.Event{
 		ID: uuid.NewString(), Source: source, Type: schemas.TypeControl, Time: time.Now(),
-		DataContentType: schemas.MediaTypeJSON, Data: body,
+		Subject: control.Run, DataContentType: schemas.MediaTypeJSON, Data: body,
 	}
 	if err = artifact.Offload(ctx, i.core.Artifacts(), &event); err != nil {
 		return ControlReceipt{}, err

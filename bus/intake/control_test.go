@@ -33,7 +33,7 @@ func TestWordsOfPeople(t *testing.T) {
 			t.Fatalf("it stands as %q (%v)", message.Subject, err)
 		}
 		event, err := artifact.DecodeWhole(t.Context(), ledger.Artifacts(), message)
-		if err != nil || event.ID != receipt.ID || event.Type != schemas.TypeControl || event.Source != "/podium/somebody" || event.Time.IsZero() {
+		if err != nil || event.ID != receipt.ID || event.Type != schemas.TypeControl || event.Source != "/podium/somebody" || event.Subject != "r" || event.Time.IsZero() {
 			t.Errorf("event %+v (%v)", event, err)
 		}
 		var got schemas.Control

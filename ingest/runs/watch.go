@@ -30,6 +30,7 @@ type Watch struct {
 	api      *API
 	ref      reference
 	input    string // id of the event that ref names, when it names a message
+	word     bool   // that is a word on an inquiry, and ref.run the run that it is about
 	channel  string // the chat channel that the run came in by
 	language string // of the run
 	excerpt  workflow.Excerpt
@@ -127,14 +128,18 @@ func (w *Watch) findInput(ctx context.Context) error {
 		return fmt.Errorf("message of %s: %w", w.ref, err)
 	}
 	subject, err := bus.ParseSubject(message.Subject)
-	if err != nil || subject.Kind != bus.KindIn {
+	if err != nil {
 		return errNoRun
 	}
 	event, err := binding.Decode(message)
-	if err != nil || event.Session() != w.ref.session {
+	session, run := event.Session(), 0
+	if subject.Kind == bus.KindControl {
+		session, run, _ = schemas.ParseRunID(event.Subject)
+	}
+	if err != nil || session != w.ref.session || subject.Kind != bus.KindIn && run == 0 {
 		return errNoRun
 	}
-	w.input, w.channel = event.ID, channelOf(&event)
+	w.input, w.channel, w.word, w.ref.run = event.ID, channelOf(&event), run > 0, run
 	return nil
 }
 
@@ -176,22 +181,33 @@ func (w *Watch) Run() *workflow.RunHistory { return w.excerpt.Run() }
 // Language is that of the run, once it is known.
 func (w *Watch) Language() string { return w.language }
 
+// Asks returns the inquiry that the run waits with for a person's word, or nil.
+func (w *Watch) Asks() *workflow.Inquiry {
+	if run := w.excerpt.Run(); run != nil && !w.undecided() {
+		return run.OpenInquiry()
+	}
+	return nil
+}
+
+// undecided reports whether what is watched is a word on an inquiry that nobody has looked at.
+func (w *Watch) undecided() bool { return w.word && w.excerpt.Message() == nil }
+
 // Settled reports whether the outcome and the words of the answer are fixed.
 func (w *Watch) Settled() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.Status != ""
+	return w.dropped() || run != nil && run.Status != "" && !w.undecided()
 }
 
 // ended reports whether nothing more happens.
 func (w *Watch) ended() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.Phase == workflow.PhaseComplete
+	return w.dropped() || run != nil && run.Phase == workflow.PhaseComplete && !w.undecided()
 }
 
 // dropped reports whether the message came to nothing.
 func (w *Watch) dropped() bool {
 	message := w.excerpt.Message()
-	return message != nil && message.Run == 0
+	return message != nil && (message.Run == 0 || message.Disposition == schemas.DispositionRefused)
 }
 
 // facts returns what a record says about the run; nothing while there is none.
