@@ -112,6 +112,7 @@ type Upstream struct {
 	Planned      bool      `json:"planned,omitzero"`       // the request holds the plan
 	HasArguments bool      `json:"has_arguments,omitzero"` // it holds none, and its one task says more than words, such as arguments
 	HasInputs    bool      `json:"has_inputs,omitzero"`    // its tasks bring results to build on, which stand in the input
+	HasAnswers   bool      `json:"has_answers,omitzero"`   // its tasks bring what people have answered, which stands in the input
 	HasContext   bool      `json:"has_context,omitzero"`   // its tasks bring files, or what was said before, which stand in the input
 	Task         string    `json:"task,omitzero"`          // its one task, when it holds no plan
 	Subject      string    `json:"subject,omitzero"`       // CloudEvents attribute
