@@ -255,6 +255,7 @@ const (
 	StopUnavailable  StopReason = "agent_unavailable"
 	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
+	StopRejected     StopReason = "rejected"       // a person who was asked will not
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )

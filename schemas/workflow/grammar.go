@@ -207,8 +207,8 @@ func (r *Run) checkSettlement() error {
 			return fmt.Errorf("task %q is %s", r.Tasks[i].ID, r.Tasks[i].State)
 		}
 	}
-	if open := r.OpenInquiry(); open != nil {
-		return fmt.Errorf("inquiry %d is open", open.Inquiry)
+	if r.WaitsForPeople() {
+		return errors.New("a person is asked")
 	}
 	return nil
 }
