@@ -20,13 +20,21 @@ func (s *filling) applies(r *rule) bool {
 	return r.unless == nil || len(r.unless.list.Places(s.text.text)) == 0
 }
 
+// onlyAsks says whether a rule has no source.
+func (r *rule) onlyAsks() bool {
+	return r.Confirm && len(r.Map) == 0 && r.pattern == nil && r.Find == "" && !r.Words && r.Constant == "" && r.Same == "" && r.Entity == "" &&
+		r.Attachments == "" && len(r.Message) == 0
+}
+
 // apply takes what a rule finds. Several things found are asked about.
 func (s *filling) apply(r *rule) {
 	switch {
 	case len(r.Map) > 0:
-		s.decide(r, s.choose(r), false)
+		values, unsure := s.choose(r)
+		s.decide(r, values, unsure)
 	case r.pattern != nil:
-		s.decide(r, s.matches(r), false)
+		texts, unsure := s.matches(r)
+		s.decide(r, texts, unsure)
 	case r.Find != "":
 		readings, unsure := s.recognized(r)
 		if r.property.kind == "array" && !unsure && len(readings) > 0 {
@@ -51,6 +59,8 @@ func (s *filling) apply(r *rule) {
 		s.attach(r)
 	case len(r.Message) > 0:
 		s.takeMessage(r)
+	case r.Confirm:
+		s.unsure[r.Path] = nil
 	}
 }
 
@@ -69,38 +79,91 @@ func (s *filling) decide(r *rule, texts []string, unsure bool) {
 	}
 }
 
-// choose returns the values of the choices whose words stand in the text.
-func (s *filling) choose(r *rule) []string {
+// choose returns the values of the choices whose words stand in the text, and whether one of them is not sure.
+func (s *filling) choose(r *rule) ([]string, bool) {
 	var strong, weak []string
-	for _, place := range s.places(r.choices) {
+	unsure := [2]bool{}
+	places, negated := s.placesBoth(r.choices)
+	for _, place := range places {
 		choice := r.Map[place.Keyword]
-		to := &strong
+		to, at := &strong, 0
 		if choice.Weak {
-			to = &weak
+			to, at = &weak, 1
 		}
+		unsure[at] = unsure[at] || choice.Confirm
 		if !slices.Contains(*to, choice.Value) {
 			*to = append(*to, choice.Value)
 		}
 	}
-	if len(strong) > 0 {
-		return strong
+	at := 0
+	if len(strong) == 0 {
+		strong, at = weak, 1
 	}
-	return weak
+	// What is both asked for and not wanted is not sure.
+	for _, place := range negated {
+		choice := r.Map[place.Keyword]
+		unsure[at] = unsure[at] || !choice.Confirm && has(strong, choice.Value)
+	}
+	return strong, unsure[at]
 }
 
-func (s *filling) matches(r *rule) []string {
+// matches returns what a pattern finds, and whether a word in it says that it is not that.
+func (s *filling) matches(r *rule) ([]string, bool) {
 	var readings []string
-	for _, match := range r.pattern.FindAllStringSubmatch(s.text.text, mostFound) {
-		text := strings.TrimSpace(match[r.group])
+	unsure := false
+	for _, match := range r.pattern.FindAllStringSubmatchIndex(s.text.text, mostFound) {
+		if match[2*r.group] < 0 {
+			continue
+		}
+		text := strings.TrimSpace(s.text.text[match[2*r.group]:match[2*r.group+1]])
 		if text == "" || has(r.Never, s.fold(text)) || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
 			continue
 		}
+		s.useText(match[0], match[1])
+		if s.negatedBefore(s.tokenAt(match[2*r.group])) {
+			continue
+		}
+		unsure = unsure || s.cutsNumber(match[2*r.group], match[2*r.group+1]) || s.contrary(r, s.tokenAt(match[2*r.group]), s.tokenAt(match[2*r.group+1]))
 		readings = append(readings, text)
 	}
 	if r.property.kind == "array" && len(readings) > 0 {
-		return []string{strings.Join(readings, "\n")}
+		return []string{strings.Join(readings, "\n")}, unsure
 	}
-	return readings
+	return readings, unsure
+}
+
+// cutsNumber says whether a span of the text begins or ends inside of a number: 500 in 1 500, or 1 in 1.200.
+func (s *filling) cutsNumber(start, end int) bool {
+	first, behind := s.tokenAt(start), s.tokenAt(end)
+	last := behind - 1
+	if t := s.text.at(first); t.kind == tokenNumber {
+		before := s.text.at(first - 1)
+		const thousands = 3
+		if before.kind == tokenNumber && !t.newline && len(t.fold) == thousands || t.joined && before.kind == tokenMark && before.joined && s.text.at(first-2).kind == tokenNumber {
+			return true
+		}
+	}
+	return s.text.at(last).kind == tokenNumber && (s.text.mark(behind, ".") || s.text.mark(behind, ",")) && s.text.at(behind).joined &&
+		s.text.at(behind+1).kind == tokenNumber && s.text.at(behind+1).joined
+}
+
+// contrary says whether what a pattern took has a word in it, or right before it, that takes it back.
+func (s *filling) contrary(r *rule, from, to int) bool {
+	if from >= s.text.behind {
+		return true
+	}
+	const longest = 64
+	for i := from; i < min(to, from+longest); i++ {
+		t := s.text.at(i)
+		if has(s.text.Negations, t.fold) || s.text.doubtWords.at(s.text.tokens, i) > 0 {
+			return true
+		}
+		if r.Phrase && t.kind == tokenWord && !has(s.text.List, t.fold) && !has(s.text.Of, t.fold) &&
+			(s.text.plainWords.at(s.text.tokens, i) > 0 || s.text.Numbers[t.fold] != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // fromOutside takes what is not from the words: it needs no confirmation.

@@ -297,7 +297,8 @@ func (r *reader) named(end, month, day int) (found, bool) {
 	return r.undated(end, day, month)
 }
 
-// dayOfMonth reads a day alone, behind a word that says that it is one.
+// dayOfMonth reads a day alone, behind a word that says that it is one: of this month, if it is still to come,
+// else of one of the next two.
 func (r *reader) dayOfMonth(i int) (found, bool) {
 	day, ok := r.at(i).number()
 	end := r.ordinalEnd(i + 1)
@@ -308,16 +309,18 @@ func (r *reader) dayOfMonth(i int) (found, bool) {
 		!r.word(end, r.HourBefore) && !r.knownWord(next.fold) {
 		return found{}, false
 	}
-	for month := range 13 {
-		year, number := r.today.Year(), int(r.today.Month())+month
-		if number > 12 {
-			year, number = year+1, number-12
-		}
+	f := found{to: end, short: -1}
+	for month := range 3 {
+		first := civil(r.today.Year(), int(r.today.Month()), 1).AddDate(0, month, 0)
+		year, number := first.Year(), int(first.Month())
 		if exists(year, number, day) && !civil(year, number, day).Before(r.today) {
-			return r.dated(end, year, number, day)
+			f.readings = append(f.readings, civil(year, number, day).Format(isoDate))
+		}
+		if month == 0 && len(f.readings) > 0 {
+			break
 		}
 	}
-	return found{}, false
+	return f, len(f.readings) > 0
 }
 
 func (r *reader) knownWord(word string) bool {

@@ -52,10 +52,17 @@ func (f *Filler) keywords(words []string) (*keywordList, error) {
 
 // places are where keywords count: outside of negations, and not inside of a longer keyword.
 func (s *filling) places(keywords *keywordList) []route.Place {
-	var kept []route.Place
+	kept, _ := s.placesBoth(keywords)
+	return kept
+}
+
+// placesBoth are the places where keywords count, and those behind a negation.
+func (s *filling) placesBoth(keywords *keywordList) (kept, negated []route.Place) {
 	reach := route.Place{}
 	for _, place := range keywords.list.Places(s.text.text) {
+		s.usePlace(place, keywords.expressions[place.Keyword])
 		if s.negated(place, keywords.expressions[place.Keyword]) {
+			negated = append(negated, place)
 			continue
 		}
 		// Sorted by their beginning: one that was kept before may be inside of this one, or this one inside of it.
@@ -70,7 +77,7 @@ func (s *filling) places(keywords *keywordList) []route.Place {
 		}
 		kept = append(kept, place)
 	}
-	return kept
+	return kept, negated
 }
 
 // negated says whether a negation stands before a place, right behind it, or in what an expression
@@ -78,18 +85,13 @@ func (s *filling) places(keywords *keywordList) []route.Place {
 func (s *filling) negated(place route.Place, expression string) bool {
 	const farthest, longest = 4, 32
 	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
-	for i := first - 1; i >= first-farthest; i-- {
-		t := s.text.at(i)
-		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			return true
-		}
-		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
-			break
-		}
+	if s.negatedBefore(first) {
+		return true
 	}
 	for i := behind; i < behind+farthest; i++ {
 		t := s.text.at(i)
 		if t.kind == tokenWord && has(s.text.NegatesBackward, t.fold) {
+			s.text.use(i, i+1)
 			return true
 		}
 		if t.kind != tokenWord || has(s.text.Joiners, t.fold) {
@@ -101,10 +103,38 @@ func (s *filling) negated(place route.Place, expression string) bool {
 	}
 	for i := first; i < min(behind, first+longest); i++ {
 		if t := s.text.at(i); t.kind == tokenWord && has(s.text.Negations, t.fold) {
+			s.text.use(i, i+1)
 			return true
 		}
 	}
 	return false
+}
+
+// negatedBefore says whether a negation stands before a token.
+func (s *filling) negatedBefore(first int) bool {
+	const farthest = 4
+	for i := first - 1; i >= first-farthest; i-- {
+		t := s.text.at(i)
+		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
+			s.text.use(i, first)
+			return true
+		}
+		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
+			break
+		}
+	}
+	return false
+}
+
+// usePlace notes what a keyword has read: of an expression, the words at its ends.
+func (s *filling) usePlace(place route.Place, expression string) {
+	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
+	if expression == "" {
+		s.text.use(first, behind)
+		return
+	}
+	s.text.use(first, first+1)
+	s.text.use(behind-1, behind)
 }
 
 // tokenAt is the first token that does not begin before a byte of the text.

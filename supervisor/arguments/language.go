@@ -63,6 +63,10 @@ type language struct {
 	Negations       []string `json:"negations"`
 	NegationFillers []string `json:"negation_fillers"` // between a negation and what it negates
 	NegatesBackward []string `json:"negates_backward"` // a negation behind what it negates
+	Plain           []string `json:"plain"`            // words and wordings that change nothing
+	Requests        []string `json:"requests"`         // by which a question asks to do something
+	Doubts          []string `json:"doubts"`           // by which all that is said may be meant otherwise
+	Own             []string `json:"own"`              // what is the writer's own
 	True            []string `json:"true"`
 	False           []string `json:"false"`
 

@@ -156,6 +156,14 @@ func (f *Filler) numberReadings(text string, by *reader) []string {
 	if to == 0 || to < len(of.tokens) {
 		return nil
 	}
+	if by.Tag != "" && len(readings) == 1 {
+		// Who writes 1.500 of things may write in another language than that of their numbers.
+		for _, mark := range []string{".", ","} {
+			if other := decimals(of.written(start, to), mark); len(other) > 1 {
+				return other
+			}
+		}
+	}
 	return readings
 }
 

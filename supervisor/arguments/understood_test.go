@@ -1,0 +1,53 @@
+package arguments_test
+
+import (
+	"testing"
+
+	"podium/supervisor/arguments"
+)
+
+// TestUnderstood: an effect needs every word of the message to be understood; what was read is asked
+// about with it. A sentence alone holds back what depends on it.
+func TestUnderstood(t *testing.T) {
+	t.Parallel()
+	const schema = `{"properties":{"action":{"enum":["look","cancel"]},"day":{"type":"string","format":"date"},"note":{"type":"string"}},"required":["action"]}`
+	of := func(understood arguments.Understood) *arguments.Filler {
+		return compiled(t, arguments.Spec{Known: []string{"termin"}, Rules: []arguments.Rule{
+			{Path: "action", Map: []arguments.Choice{{Word: "absagen", Value: "cancel"}, {Word: "zeig*", Value: "look"}}, Harmless: []string{"look"}, Understood: understood},
+			{Path: "day", Find: arguments.KindDate},
+			{Path: "note", Pattern: `Notiz: (\w+)`},
+		}}, schema)
+	}
+	for _, test := range []struct {
+		understood  arguments.Understood
+		words, want string
+	}{
+		{arguments.UnderstoodMessage, "Bitte den Termin am 3.12. absagen.", `{"action":"cancel","day":"2026-12-03"}`},
+		{arguments.UnderstoodMessage, "Bitte den Termin am 3.12. absagen, Zebra.", `{} ?action[cancel] ?day[2026-12-03]`},
+		{arguments.UnderstoodMessage, "Zebra. Bitte den Termin am 3.12. absagen.", `{} ?action[cancel] ?day[2026-12-03]`},
+		{arguments.UnderstoodMessage, "Bitte den Termin am 3.12. vielleicht absagen.", `{} ?action[cancel] ?day[2026-12-03]`},
+		{arguments.UnderstoodMessage, "Bitte 5 absagen.", `{} ?action[cancel]`},
+		{arguments.UnderstoodMessage, "Können Sie den Termin am 3.12. absagen?", `{"action":"cancel","day":"2026-12-03"}`},
+		{arguments.UnderstoodMessage, "Soll ich den Termin am 3.12. absagen?", `{} ?action[cancel] ?day[2026-12-03]`},
+		{arguments.UnderstoodMessage, "Bitte nicht den Termin absagen", `{} ?action[cancel]`},
+		{arguments.UnderstoodMessage, `Bitte nicht: {"action":"cancel"}`, `{} ?action[cancel]`},
+		{arguments.UnderstoodMessage, `Bitte so: {"action":"cancel"}`, `{"action":"cancel"}`},
+		{arguments.UnderstoodMessage, "Zebra am 3.12. zeigen!", `{} ?action[look] ?day[2026-12-03]`},
+		{arguments.UnderstoodMessage, "Welche Zebras am 3.12. zeigt es?", `{"action":"look","day":"2026-12-03"}`},
+		{arguments.UnderstoodSentence, "Zebra. Bitte den Termin am 3.12. absagen.", `{"action":"cancel","day":"2026-12-03"}`},
+		{arguments.UnderstoodSentence, "Bitte den Zebratermin am 3.12. absagen.", `{"day":"2026-12-03"} ?action[cancel]`},
+		{"", "Zebra am 3.12. absagen.", `{"action":"cancel","day":"2026-12-03"}`},
+	} {
+		filled := of(test.understood).Fill(arguments.Given{Words: test.words, Language: "de", Moment: monday})
+		if got := told(filled); got != test.want {
+			t.Errorf("%s %q: %s, want %s", test.understood, test.words, got, test.want)
+		}
+	}
+	// Whoever answers has read what was understood, and says it again.
+	asked := arguments.Given{Words: "Bitte den Termin am 3.12. absagen, Zebra.", Language: "de", Moment: monday}
+	first := of(arguments.UnderstoodMessage).Fill(asked)
+	answer := arguments.Given{Words: "Ja, absagen", Language: "de", Moment: monday, Before: &arguments.Before{Words: asked.Words, Filled: first}}
+	if got, want := told(of(arguments.UnderstoodMessage).Fill(answer)), `{"action":"cancel","day":"2026-12-03"}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
