@@ -119,17 +119,30 @@ func (s *filling) matches(r *rule) ([]string, bool) {
 		if text == "" || has(r.Never, s.fold(text)) || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
 			continue
 		}
-		s.useText(match[0], match[1])
 		if s.negatedBefore(s.tokenAt(match[2*r.group])) {
+			s.useText(match[0], match[1])
 			continue
 		}
-		unsure = unsure || s.cutsNumber(match[2*r.group], match[2*r.group+1]) || s.contrary(r, s.tokenAt(match[2*r.group]), s.tokenAt(match[2*r.group+1]))
+		if s.cutsNumber(match[2*r.group], match[2*r.group+1]) || s.contrary(r, s.tokenAt(match[2*r.group]), s.tokenAt(match[2*r.group+1])) {
+			unsure = true
+		} else {
+			s.useMatch(match[0], match[1], match[2*r.group], match[2*r.group+1])
+		}
 		readings = append(readings, text)
 	}
 	if r.property.kind == "array" && len(readings) > 0 {
 		return []string{strings.Join(readings, "\n")}, unsure
 	}
 	return readings, unsure
+}
+
+// useMatch notes what a pattern has read. Numbers count beside its value only if another rule reads them.
+func (s *filling) useMatch(start, end, from, to int) {
+	for i := s.tokenAt(start); i < s.tokenAt(end); i++ {
+		if t := s.text.at(i); t.kind != tokenNumber || from <= t.start && t.end <= to {
+			s.text.use(i, i+1)
+		}
+	}
 }
 
 // cutsNumber says whether a span of the text begins or ends inside of a number: 500 in 1 500, or 1 in 1.200.
@@ -149,7 +162,10 @@ func (s *filling) cutsNumber(start, end int) bool {
 
 // contrary says whether what a pattern took has a word in it, or right before it, that takes it back.
 func (s *filling) contrary(r *rule, from, to int) bool {
-	if from >= s.text.behind {
+	if from >= s.text.behind || s.text.known.at(s.text.tokens, from) > 0 {
+		return true
+	}
+	if last := s.text.at(to - 1); r.Phrase && s.text.CapitalNouns && last.kind == tokenWord && !isCapital(s.text.written(to-1, to)) && s.text.at(to-2).kind != tokenNumber {
 		return true
 	}
 	const longest = 64
@@ -159,7 +175,7 @@ func (s *filling) contrary(r *rule, from, to int) bool {
 			return true
 		}
 		if r.Phrase && t.kind == tokenWord && !has(s.text.List, t.fold) && !has(s.text.Of, t.fold) &&
-			(s.text.plainWords.at(s.text.tokens, i) > 0 || s.text.Numbers[t.fold] != "") {
+			(s.text.plainWords.at(s.text.tokens, i) > 0 || s.text.Numbers[t.fold] != "" || has(s.text.NotInPhrases, t.fold) || s.text.inside(i)) {
 			return true
 		}
 	}

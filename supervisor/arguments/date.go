@@ -94,7 +94,8 @@ func (r *reader) dottedDate(i int) (found, bool) {
 	if r.mark(end, ".") && r.at(end).joined {
 		end++
 		if year, ok := r.year(end); ok {
-			return r.bothOrders(end+1, year, day, month, r.DayFirst)
+			f, ok := r.bothOrders(end+1, year, day, month, r.DayFirst)
+			return orNone(f, ok, end+1, month, day)
 		}
 		if next := r.at(end); next.kind == tokenNumber && next.joined {
 			return found{}, false
@@ -102,12 +103,22 @@ func (r *reader) dottedDate(i int) (found, bool) {
 		if r.hourAfter.at(r.tokens, end) > 0 || r.word(i-1, r.HourBefore) && !r.word(i-1, r.Bounds) {
 			return found{}, false
 		}
-		return r.undated(end, day, month)
+		f, ok := r.undated(end, day, month)
+		return orNone(f, ok, end, month, day)
 	}
 	if r.hourAfter.at(r.tokens, end) > 0 || !r.word(i-1, r.DayBefore) || r.mark(end, ",") && r.at(end+1).joined {
 		return found{}, false
 	}
 	return r.undated(end, day, month)
+}
+
+// orNone makes a day that its month does not have a date without a reading.
+func orNone(f found, ok bool, end, month, day int) (found, bool) {
+	const longestMonth = 31
+	if !ok && month >= 1 && month <= 12 && day >= 1 && day <= longestMonth {
+		return found{to: end, short: -1}, true
+	}
+	return f, ok
 }
 
 func (r *reader) slashedDate(i int) (found, bool) {

@@ -135,6 +135,11 @@ func (s *filling) usePlace(place route.Place, expression string) {
 	}
 	s.text.use(first, first+1)
 	s.text.use(behind-1, behind)
+	for i := first; i < behind; i++ {
+		if t := s.text.at(i); has(s.text.Negations, t.fold) && strings.Contains(expression, t.fold) {
+			s.text.use(i, i+1)
+		}
+	}
 }
 
 // tokenAt is the first token that does not begin before a byte of the text.

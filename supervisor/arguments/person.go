@@ -105,7 +105,7 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 			continue
 		}
 		bare, possessive := r.withoutPossessive(r.written(at, at+1))
-		if !isCapital(bare) || r.notNames[r.fold(bare)] {
+		if !isCapital(bare) || r.notNames[r.fold(bare)] && !r.monthInName(at) {
 			break
 		}
 		if possessive {
@@ -138,6 +138,13 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 	return found{from: i, to: end, readings: []string{name}, short: -1, owner: owner, degree: degree}, true
 }
 
+// monthInName says whether the word for a month is the first name of somebody.
+func (r *reader) monthInName(i int) bool {
+	next := r.at(i + 1)
+	return r.months[r.at(i).fold] > 0 && !r.inside(i) && r.at(i-1).kind != tokenNumber && !r.mark(i-1, ".") && next.kind == tokenWord && !next.newline &&
+		isCapital(r.written(i+1, i+2)) && !r.notNames[next.fold]
+}
+
 // withoutPossessive takes the ending off that says whose something is.
 func (r *reader) withoutPossessive(word string) (string, bool) {
 	for _, ending := range r.Possessives {
@@ -156,7 +163,7 @@ func (r *reader) endsName(i int) bool {
 
 // others says whether somebody is spoken of who has not written.
 func (r *reader) others() bool {
-	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && has(r.Relations, t.fold) })
+	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && (has(r.Relations, t.fold) || has(r.Theirs, t.fold)) })
 }
 
 // own says whether something is spoken of that belongs to who has written.

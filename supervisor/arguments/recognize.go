@@ -100,6 +100,7 @@ func (s *filling) names(r *rule) ([]string, bool) {
 		fewest = 1
 	}
 	others, unsure := s.text.others(), false
+	titles := map[string]string{}
 	for _, f := range s.text.findNames(r.After, fewest) {
 		s.text.use(f.from, f.to)
 		if s.text.word(f.from-1, s.text.Relations) {
@@ -109,6 +110,11 @@ func (s *filling) names(r *rule) ([]string, bool) {
 			continue
 		}
 		unsure = unsure || s.text.word(f.from-1, s.text.Negations) || s.text.word(f.from-2, s.text.Negations) && s.text.plainWords.at(s.text.tokens, f.from-1) > 0
+		// Frau Roth and Herr Roth are two.
+		if title := s.text.at(f.from).fold; s.text.word(f.from, s.text.Titles) {
+			unsure = unsure || titles[f.readings[0]] != "" && titles[f.readings[0]] != title
+			titles[f.readings[0]] = title
+		}
 		names = append(names, f.readings...)
 	}
 	names = mergeNames(names, s.fold)
@@ -117,7 +123,8 @@ func (s *filling) names(r *rule) ([]string, bool) {
 			return f.readings, unsure
 		}
 	}
-	return names, unsure || len(names) > 1
+	// Whoever is spoken of and not named has to be.
+	return names, unsure || len(names) > 1 || len(names) == 0 && others
 }
 
 // recognize fills a place that no rule names, if its format or its choices say what belongs there.
