@@ -123,7 +123,7 @@ func (s *filling) useLetter(titled bool) {
 		if n := t.closings.at(t.tokens, i); n > 0 && (t.at(i).newline || t.signed.from > i) {
 			t.use(i, i+n)
 		}
-		if t.word(i, t.Salutations) {
+		if t.word(i, t.Salutations) && (t.at(i).newline || t.at(i-1).newline || t.word(i-1, t.Greetings)) {
 			end, _ := t.titles(i + 1)
 			if f, ok := t.nameFrom(i+1, 1, false); ok {
 				end = f.to
@@ -176,7 +176,18 @@ func (p *passage) requests(of span) bool {
 
 // doubtful says whether a word stands there by which all the rest may be meant otherwise.
 func (p *passage) doubtful(of span) bool {
+	negated := false
 	for i := of.from; i < of.to; i++ {
+		if p.mark(i, ",") {
+			negated = false
+		}
+		// Two negations may take each other back.
+		if p.word(i, p.Negations) {
+			if negated {
+				return true
+			}
+			negated = true
+		}
 		if p.doubtWords.at(p.tokens, i) > 0 && !p.asked[i] {
 			return true
 		}
@@ -191,11 +202,11 @@ func (p *passage) understands(of span) bool {
 	}
 	for i := of.from; i < of.to; {
 		t := p.at(i)
-		if p.used[i] || p.plainMark(i) {
+		n := max(p.plainWords.at(p.tokens, i), p.known.at(p.tokens, i))
+		if n < 2 && (p.used[i] || p.plainMark(i)) {
 			i++
 			continue
 		}
-		n := max(p.plainWords.at(p.tokens, i), p.known.at(p.tokens, i))
 		if n == 0 && t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) {
 			n = 1
 		}

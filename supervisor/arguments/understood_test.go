@@ -1,6 +1,8 @@
 package arguments_test
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"podium/supervisor/arguments"
@@ -50,4 +52,40 @@ func TestUnderstood(t *testing.T) {
 	if got, want := told(of(arguments.UnderstoodMessage).Fill(answer)), `{"action":"cancel","day":"2026-12-03"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestInserted: a word that takes back what is said, or that nobody knows, is noticed wherever in a message it
+// stands: nothing that has an effect is done as if it were not there.
+func TestInserted(t *testing.T) {
+	t.Parallel()
+	fillers := practice(t)
+	words := map[string][]string{"de": {"nicht", "vielleicht", "keinesfalls", "falls", "zebra"}, "en": {"not", "maybe", "never", "unless", "zebra"}}
+	tried, all := 0, utterances(t, filepath.Join("testdata", "examples.json"))
+	for i := range all {
+		u := &all[i]
+		if !u.Effect || u.Agent != "calendar_agent" && u.Agent != "contacts_agent" && u.Agent != "inventory_agent" || strings.Contains(u.Text, "{") {
+			continue
+		}
+		plain := fillers[u.Agent].Fill(u.given(t))
+		if !plain.Complete() {
+			continue
+		}
+		for at, r := range u.Text {
+			if r != ' ' {
+				continue
+			}
+			for _, word := range words[u.Language] {
+				given := u.given(t)
+				given.Words = u.Text[:at] + " " + word + u.Text[at:]
+				tried++
+				if got := fillers[u.Agent].Fill(given); string(got.Values) == string(plain.Values) && got.Complete() {
+					t.Errorf("%s %q: %s", u.ID, given.Words, got.Values)
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("%d tried", tried)
+	}
+	t.Logf("%d tried", tried)
 }
