@@ -3,6 +3,8 @@ package arguments
 import (
 	"slices"
 	"strings"
+
+	"podium/supervisor/route"
 )
 
 // applies says whether the conditions of a rule hold.
@@ -102,9 +104,28 @@ func (s *filling) choose(r *rule) ([]string, bool) {
 	// What is both asked for and not wanted is not sure.
 	for _, place := range negated {
 		choice := r.Map[place.Keyword]
+		s.useNegation(place, r, places)
 		unsure[at] = unsure[at] || !choice.Confirm && has(strong, choice.Value)
 	}
 	return strong, unsure[at]
+}
+
+// useNegation notes that a negation was read with the choice that it takes back. One before a weak word may be
+// meant for the rest of its clause, if something is chosen there.
+func (s *filling) useNegation(place route.Place, r *rule, chosen []route.Place) {
+	negation, ok := s.negated(place, r.choices.expressions[place.Keyword])
+	if !ok {
+		return
+	}
+	if r.Map[place.Keyword].Weak {
+		clause := s.text.clause(negation.from)
+		for _, other := range chosen {
+			if at := s.tokenAt(other.Start); clause.from <= at && at < clause.to {
+				return
+			}
+		}
+	}
+	s.text.use(negation.from, negation.to)
 }
 
 // matches returns what a pattern finds, and whether a word in it says that it is not that.
@@ -119,7 +140,8 @@ func (s *filling) matches(r *rule) ([]string, bool) {
 		if text == "" || has(r.Never, s.fold(text)) || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
 			continue
 		}
-		if s.negatedBefore(s.tokenAt(match[2*r.group])) {
+		if negation, ok := s.negatedBefore(s.tokenAt(match[2*r.group])); ok {
+			s.text.use(negation.from, negation.to)
 			s.useText(match[0], match[1])
 			continue
 		}
@@ -136,10 +158,11 @@ func (s *filling) matches(r *rule) ([]string, bool) {
 	return readings, unsure
 }
 
-// useMatch notes what a pattern has read. Numbers count beside its value only if another rule reads them.
+// useMatch notes what a pattern has read, up to the end of its value. Numbers count beside that only if
+// another rule reads them.
 func (s *filling) useMatch(start, end, from, to int) {
 	for i := s.tokenAt(start); i < s.tokenAt(end); i++ {
-		if t := s.text.at(i); t.kind != tokenNumber || from <= t.start && t.end <= to {
+		if t := s.text.at(i); t.kind == tokenMark || t.end <= to && (t.kind != tokenNumber || from <= t.start) {
 			s.text.use(i, i+1)
 		}
 	}
@@ -151,6 +174,9 @@ func (s *filling) cutsNumber(start, end int) bool {
 	last := behind - 1
 	if t := s.text.at(first); t.kind == tokenNumber {
 		before := s.text.at(first - 1)
+		if t.joined && before.fold == "-" {
+			return true
+		}
 		const thousands = 3
 		if before.kind == tokenNumber && !t.newline && len(t.fold) == thousands || t.joined && before.kind == tokenMark && before.joined && s.text.at(first-2).kind == tokenNumber {
 			return true

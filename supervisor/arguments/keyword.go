@@ -60,8 +60,7 @@ func (s *filling) places(keywords *keywordList) []route.Place {
 func (s *filling) placesBoth(keywords *keywordList) (kept, negated []route.Place) {
 	reach := route.Place{}
 	for _, place := range keywords.list.Places(s.text.text) {
-		s.usePlace(place, keywords.expressions[place.Keyword])
-		if s.negated(place, keywords.expressions[place.Keyword]) {
+		if _, ok := s.negated(place, keywords.expressions[place.Keyword]); ok {
 			negated = append(negated, place)
 			continue
 		}
@@ -77,53 +76,58 @@ func (s *filling) placesBoth(keywords *keywordList) (kept, negated []route.Place
 		}
 		kept = append(kept, place)
 	}
+	for _, place := range kept {
+		s.usePlace(place, keywords.expressions[place.Keyword])
+	}
+	for _, place := range negated {
+		if keywords.expressions[place.Keyword] == "" {
+			s.usePlace(place, "")
+		}
+	}
 	return kept, negated
 }
 
-// negated says whether a negation stands before a place, right behind it, or in what an expression
+// negated returns the negation that stands before a place, right behind it, or in what an expression
 // has matched that does not ask for one itself.
-func (s *filling) negated(place route.Place, expression string) bool {
+func (s *filling) negated(place route.Place, expression string) (span, bool) {
 	const farthest, longest = 4, 32
 	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
-	if s.negatedBefore(first) {
-		return true
+	if negation, ok := s.negatedBefore(first); ok {
+		return negation, true
 	}
 	for i := behind; i < behind+farthest; i++ {
 		t := s.text.at(i)
 		if t.kind == tokenWord && has(s.text.NegatesBackward, t.fold) {
-			s.text.use(i, i+1)
-			return true
+			return span{i, i + 1}, true
 		}
 		if t.kind != tokenWord || has(s.text.Joiners, t.fold) {
 			break
 		}
 	}
 	if expression == "" || slices.ContainsFunc(s.text.Negations, func(word string) bool { return strings.Contains(expression, word) }) {
-		return false
+		return span{}, false
 	}
 	for i := first; i < min(behind, first+longest); i++ {
 		if t := s.text.at(i); t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			s.text.use(i, i+1)
-			return true
+			return span{i, i + 1}, true
 		}
 	}
-	return false
+	return span{}, false
 }
 
-// negatedBefore says whether a negation stands before a token.
-func (s *filling) negatedBefore(first int) bool {
+// negatedBefore returns the negation that stands before a token, with what is between.
+func (s *filling) negatedBefore(first int) (span, bool) {
 	const farthest = 4
 	for i := first - 1; i >= first-farthest; i-- {
 		t := s.text.at(i)
 		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			s.text.use(i, first)
-			return true
+			return span{i, first}, true
 		}
 		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
 			break
 		}
 	}
-	return false
+	return span{}, false
 }
 
 // usePlace notes what a keyword has read: of an expression, the words at its ends.

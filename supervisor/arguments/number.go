@@ -211,7 +211,7 @@ func (r *reader) findPhones() []found {
 			}
 		}
 		if count := len(strings.TrimPrefix(digits.String(), "+")); count >= fewest && count <= most {
-			// A number that does not begin as one that is dialled may be that of anything.
+			// A number that does not begin as phone numbers do may be that of anything.
 			if strings.HasPrefix(digits.String(), "+") || strings.HasPrefix(digits.String(), "0") {
 				f.readings = []string{digits.String()}
 			}

@@ -75,8 +75,9 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 
 // askAround notes the words that make a range or a choice of what was found: what they leave open is asked there.
 func (s *filling) askAround(f *found) {
+	const farthest = 8
 	t := &s.text
-	for i := f.from - 1; t.word(i, t.Bounds) || t.word(i, t.Joiners) || t.word(i, t.Fillers) || t.mark(i, "/") || t.at(i).kind == tokenNumber && t.asked[i+1]; i-- {
+	for i := f.from - 1; i > f.from-farthest && (t.word(i, t.Bounds) || t.word(i, t.Joiners) || t.word(i, t.Fillers) || t.mark(i, "/") || t.at(i).kind == tokenNumber && t.asked[i+1]); i-- {
 		t.use(i, i+1)
 		t.asked[i] = true
 	}
@@ -102,11 +103,14 @@ func (s *filling) names(r *rule) ([]string, bool) {
 	others, unsure := s.text.others(), false
 	titles := map[string]string{}
 	for _, f := range s.text.findNames(r.After, fewest) {
+		if r.NoDegrees && f.degree && !s.text.word(f.from-1, r.NotAfter) {
+			continue // What a doctor has to do with it is not understood.
+		}
 		s.text.use(f.from, f.to)
 		if s.text.word(f.from-1, s.text.Relations) {
 			s.text.use(f.from-1, f.from)
 		}
-		if s.text.word(f.from-1, r.NotAfter) || r.NoDegrees && f.degree || f.self && others {
+		if s.text.word(f.from-1, r.NotAfter) || f.self && others {
 			continue
 		}
 		unsure = unsure || s.text.word(f.from-1, s.text.Negations) || s.text.word(f.from-2, s.text.Negations) && s.text.plainWords.at(s.text.tokens, f.from-1) > 0

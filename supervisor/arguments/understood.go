@@ -164,6 +164,18 @@ func (p *passage) sentences() []span {
 	return all
 }
 
+// clause is what stands around a token between two marks.
+func (p *passage) clause(at int) span {
+	of := span{at, at + 1}
+	for of.from > 0 && p.at(of.from-1).kind != tokenMark {
+		of.from--
+	}
+	for of.to < len(p.tokens) && p.at(of.to).kind != tokenMark {
+		of.to++
+	}
+	return of
+}
+
 // requests says whether one of the words stands there by which a question asks to do something.
 func (p *passage) requests(of span) bool {
 	for i := of.from; i < of.to; i++ {
@@ -207,7 +219,7 @@ func (p *passage) understands(of span) bool {
 			i++
 			continue
 		}
-		if n == 0 && t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) {
+		if n == 0 && t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) && !has(p.Bounds, t.fold) && !has(p.Negations, t.fold) {
 			n = 1
 		}
 		if n == 0 {

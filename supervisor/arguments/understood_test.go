@@ -59,7 +59,7 @@ func TestUnderstood(t *testing.T) {
 func TestInserted(t *testing.T) {
 	t.Parallel()
 	fillers := practice(t)
-	words := map[string][]string{"de": {"nicht", "vielleicht", "keinesfalls", "falls", "zebra"}, "en": {"not", "maybe", "never", "unless", "zebra"}}
+	words := map[string][]string{"de": {"nicht", "vielleicht", "keinesfalls", "falls", "zebra", "kein", "ohne", "nie", "oder", "hat", "noch", "statt", "17"}, "en": {"not", "maybe", "never", "unless", "zebra", "no", "without", "cannot", "or", "had", "by", "instead", "17"}}
 	tried, all := 0, utterances(t, filepath.Join("testdata", "examples.json"))
 	for i := range all {
 		u := &all[i]
@@ -71,7 +71,8 @@ func TestInserted(t *testing.T) {
 			continue
 		}
 		for at, r := range u.Text {
-			if r != ' ' {
+			const each = 3 // of all places, a part at a time: all of them take long under the race detector
+			if r != ' ' || (at+i)%each > 0 {
 				continue
 			}
 			for _, word := range words[u.Language] {
