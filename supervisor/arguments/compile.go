@@ -188,7 +188,7 @@ func (f *Filler) checkSources(r *rule) error {
 		}
 	}
 	if sources > 1 || sources == 0 && r.Default == "" && len(r.Ask) == 0 && !r.Confirm {
-		return errors.New("want one of map, pattern, find, entity, attachments, message, words, same, constant, default, or only ask or confirm")
+		return errors.New("want one of map, pattern, find, entity, attachments, message, words, same, constant, default, or only ask")
 	}
 	for _, kind := range []Kind{r.Find, r.As} {
 		switch kind {
