@@ -298,7 +298,7 @@ func (t *Task) check(f schemas.Fact) error {
 	case *schemas.PermitGranted:
 		return t.checkPermit(f)
 	case *schemas.TaskCompleted: // one that no agent was asked for has no attempt
-		if f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay() {
+		if t.State != TaskWaitingInput && (f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay()) {
 			return t.current(f.Attempt)
 		}
 		return nil

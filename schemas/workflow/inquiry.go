@@ -94,7 +94,7 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 	}
 }
 
-// endInquiry ends an inquiry: its task may go on.
+// endInquiry ends an inquiry. A task that has learned what it lacked may go on.
 func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	open := r.Inquiry(number)
 	if open == nil {
@@ -109,7 +109,8 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	if !expires.IsZero() {
 		r.Expires = expires
 	}
-	if task := r.change(ended.Task); task != nil && task.State == TaskWaitingInput {
+	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput
+	if task := r.change(ended.Task); goesOn && task != nil && task.State == TaskWaitingInput {
 		task.State = TaskReady
 	}
 }

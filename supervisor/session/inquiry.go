@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,11 @@ import (
 // whom nothing is open, or of somebody who was not asked, is a message like any other.
 func (d *decision) answered(message *Message, received schemas.MessageReceived) bool {
 	active := d.state.Active
-	if active == nil || message.Upstream != nil || d.withheldReason(message) != "" {
+	if message.Upstream != nil || d.withheldReason(message) != "" {
 		return false
+	}
+	if active == nil {
+		return d.lateWork(message, received)
 	}
 	inquiry := active.OpenInquiry()
 	if named := message.Answers; named != nil && named.Inquiry > 0 {
@@ -23,7 +27,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		}
 	}
 	if inquiry == nil || !d.inTime(inquiry) {
-		return false
+		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
 	if len(inquiry.People) > 0 {
@@ -33,6 +37,22 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		return false
 	}
 	d.word(inquiry, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}, received)
+	return true
+}
+
+// lateWork refuses what somebody who works for the profile says to a letter that nobody waits for any more: else it would begin
+// a run of their own. It reports whether the message was such a one.
+func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
+	actor, vouched := mailActor(message)
+	if !vouched || message.Answers == nil || message.Answers.Inquiry == 0 {
+		return false
+	}
+	works := func(name string) bool { return strings.EqualFold(d.env.Current.People[name].Mail, actor.ID) }
+	if !slices.ContainsFunc(slices.Sorted(maps.Keys(d.env.Current.People)), works) {
+		return false
+	}
+	received.Disposition, received.Reason = schemas.DispositionRefused, wordClosed
+	d.emit(&received)
 	return true
 }
 
