@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (rejectCommand) Help() string {
 }
 
 func (c *rejectCommand) Run(env *environment) error {
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason}, c.NoWait)
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason}, c.NoWait)
 }
 
 // A namedInquiry is an inquiry of a run that a person has named.
@@ -101,12 +102,18 @@ func findInquiry(ctx context.Context, reader runlog.Reader, name string) (namedI
 		return namedInquiry{}, err
 	}
 	found := namedInquiry{run, number}
-	switch open := run.OpenInquiry(); {
+	var open []string
+	for _, inquiry := range run.Inquiries {
+		if inquiry.Open() {
+			open, found.number = append(open, schemas.InquiryID(run.ID, inquiry.Inquiry)), cmp.Or(number, inquiry.Inquiry)
+		}
+	}
+	switch {
 	case number > 0 && run.Inquiry(number) == nil:
 		return found, notFound("run %s has asked %d questions, and none is %s; `podium runs show %s` lists them", run.ID, len(run.Inquiries), found.id(), run.ID)
-	case number > 0:
-	case open != nil:
-		found.number = open.Inquiry
+	case number > 0 || len(open) == 1:
+	case len(open) > 1:
+		return found, usage(fmt.Errorf("run %s asks more than one question; name one: %s", run.ID, strings.Join(open, ", ")))
 	case len(run.Inquiries) > 0:
 		found.number = len(run.Inquiries) // it says why there is nothing left to be said
 	default:

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"podium/bus/bustest"
+	"podium/bus/intake"
+	"podium/bus/memory"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -173,7 +177,7 @@ func TestInboxIsATable(t *testing.T) {
 	runs := []*workflow.RunHistory{
 		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
 		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
-		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Person: "bob", Question: "Please call her.", Expire: day}, at),
+		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
 	}
 	const want = `ID        SINCE                UNTIL                PROFILE  KIND   ASKED            QUESTION
 0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   bob              Please call her.
@@ -183,5 +187,81 @@ func TestInboxIsATable(t *testing.T) {
 	var out bytes.Buffer
 	if err := (&environment{stdout: &out}).printInbox(openInquiries(runs)); err != nil || out.String() != want {
 		t.Errorf("it lists (%v)\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+// TestDispositionIsAwaited: a word is decided, refused with the reason and exit code 1, or not looked at within ten seconds.
+func TestDispositionIsAwaited(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		facts []schemas.Fact // behind the word
+		json  bool
+		says  string
+		fails string
+	}{
+		"decided": {
+			facts: []schemas.Fact{
+				&schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered},
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceReject, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line"}},
+			},
+			says: ".1 is decided, and the run goes on; `podium runs watch ",
+		},
+		"for programs": {
+			facts: []schemas.Fact{
+				&schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered},
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line"}},
+			},
+			json: true, says: `"disposition":"answered"`,
+		},
+		"somebody was faster": {
+			facts: []schemas.Fact{
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaMail, ID: "bob"}},
+				&schemas.MessageReceived{Run: 1, Disposition: schemas.DispositionRefused, Reason: "already_decided"},
+			},
+			fails: ".1 is decided already: answered by bob by mail",
+		},
+		"refused, for programs": {
+			facts: []schemas.Fact{
+				&schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired},
+				&schemas.MessageReceived{Run: 1, Disposition: schemas.DispositionRefused, Reason: "expired"},
+			},
+			json: true, says: `"disposition":"refused","id":`, fails: "its time was over",
+		},
+		"nobody looks at it": {fails: "nobody has looked at it within 10s; do not say it again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				core, session := memory.New(1), schemas.SessionID("p", "asks")
+				script := bustest.NewScript(t, core, session)
+				script.Record(
+					&schemas.MessageReceived{ID: "m1", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted},
+					&schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m1"}},
+					&schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}}},
+					&schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}})
+				var out bytes.Buffer
+				env := &environment{ctx: t.Context(), stdout: &out, json: c.json}
+				found, err := findInquiry(t.Context(), env.runLog(core), schemas.RunID(session, 1)[:8])
+				if err != nil || found.number != 1 {
+					t.Fatalf("%+v (%v)", found, err)
+				}
+				receipt, err := intake.NewIntake(core).SubmitControl(t.Context(), controlSource, 0, &schemas.Control{Action: schemas.ControlReject, Run: found.run.ID, Inquiry: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, fact := range c.facts {
+					if received, is := fact.(*schemas.MessageReceived); is {
+						received.ID, received.Sequence = receipt.ID, receipt.Sequence
+					}
+				}
+				if len(c.facts) > 0 {
+					time.AfterFunc(3*time.Second, func() { script.Record(c.facts...) })
+				}
+				err = env.decided(core, found, receipt, map[string]any{"id": receipt.ID})
+				if !strings.Contains(out.String(), c.says) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("it says %q, and %v", out.String(), err)
+				}
+			})
+		})
 	}
 }

@@ -81,7 +81,7 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 	if excerpt.Number > 0 {
 		name = schemas.RunID(excerpt.Session, excerpt.Number)
 	}
-	if asked := excerpt.Run(); asked != nil && asked.OpenInquiry() != nil {
+	if asked := excerpt.Run(); asked != nil && asked.WaitsForPeople() {
 		return fmt.Errorf("the wait is over, and the run waits for a person: %s", strings.Join(view.Asks(asked), "; "))
 	}
 	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)

@@ -27,7 +27,7 @@ func TestTeamsAnswersInTime(t *testing.T) {
 		want    []string
 	}{
 		"in time": {settled: 2 * time.Second, took: 2 * time.Second, want: []string{`"text":"4"`}},
-		"asked":   {settled: time.Hour, waits: opened("Welches Jahr?", ""), want: []string{`"text":"Welches Jahr?"`}},
+		"asked":   {settled: time.Hour, waits: opened("Welches Jahr?"), want: []string{`"text":"Welches Jahr?"`}},
 		"somebody else": {settled: time.Hour, waits: opened("Please call her.", "bob"), want: []string{
 			"Wartet auf die Antwort einer anderen Person.", "https://podium.example.org/v1/runs/",
 		}},
@@ -140,7 +140,7 @@ func TestProgressIsShown(t *testing.T) {
 		want    []string
 	}{
 		"quick": {settled: time.Second},
-		"asked": {settled: time.Hour, waits: opened("Welches Jahr?", "")},
+		"asked": {settled: time.Hour, waits: opened("Welches Jahr?")},
 		"slow":  {settled: 9 * time.Second, want: []string{"In Arbeit: 0 von 2 Schritten sind fertig."}},
 		"unserved": {
 			settled: 9 * time.Second, want: []string{"Wartet: calculator ist seit 1999-12-31 23:40 UTC nicht in Betrieb."},

@@ -73,7 +73,7 @@ func (e *exchange) answerWithin(r result, window time.Duration) string {
 		return e.adapter.config.Render(e.channel.kind, document.Answer)
 	case document.Done():
 		return "" // nothing is to be said
-	case document.Inquiry != nil && document.Inquiry.Person == "":
+	case document.Final():
 		return e.adapter.config.Render(e.channel.kind, document.Inquiry.Question)
 	default:
 		if document.Inquiry != nil {

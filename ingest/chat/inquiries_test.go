@@ -20,10 +20,10 @@ import (
 )
 
 // opened are the facts of a task that waits for a person, who is asked at once.
-func opened(question, person string) []schemas.Fact {
+func opened(question string, people ...string) []schemas.Fact {
 	return []schemas.Fact{
 		&schemas.InquiryOpened{
-			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: question, Person: person, Expire: schemas.Duration(72 * time.Hour),
+			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: question, People: people, To: []schemas.Address{{Address: "bob@example.org"}}, Expire: schemas.Duration(72 * time.Hour),
 		},
 		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.KindWork, Agent: "chat", Attempt: 1},
 	}
@@ -167,6 +167,35 @@ func TestAnswersByHTTP(t *testing.T) {
 	if document.State != runs.StateRefused || document.Reason != "already_decided" || document.Answer != "" || !document.Done() {
 		t.Errorf("the word that came late leads to %+v", document)
 	}
+}
+
+// TestWorkOfOthersIsToldWithoutTheirAddresses: who has asked reads that others are waited for, answers nothing in their place, and
+// waits on; where they are told is nobody's business.
+func TestWorkOfOthersIsToldWithoutTheirAddresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := memory.New(1)
+		adapter := newAdapter(t, ledger)
+		first := accept(t, adapter, post("web", hello))
+		session := newScript(t, ledger, first.Session)
+		session.begin(first, 1)
+		session.record(opened("Please call her.", "bob")...)
+		before := time.Now()
+		document, _ := expect[runs.Document](t, adapter, get(first.Run, "Prefer", "wait=5"), http.StatusOK)
+		if asked := document.Inquiry; asked == nil || !slices.Equal(asked.People, []string{"bob"}) || document.Final() || time.Since(before) != 5*time.Second {
+			t.Errorf("after %s: %+v", time.Since(before), document)
+		}
+		c := call{method: http.MethodPost, path: strings.Replace(first.Run, "?", "/answers?", 1), body: "done", header: http.Header{"Content-Type": {"text/plain"}}}
+		expect[chat.Problem](t, adapter, c, http.StatusConflict)
+		session.record(&schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired}, &schemas.TaskFailed{Run: 1, Task: "t1", Attempt: 1, Cause: schemas.FailureBlocked},
+			&schemas.TaskCancelled{Run: 1, Task: schemas.NoticeTask(1, 1), Attempt: 1},
+			&schemas.RunSettled{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopNoAnswer}, &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopNoAnswer})
+		for _, path := range []string{first.Run, first.Events} {
+			if told := get(path).do(t, adapter).Body.String(); !strings.Contains(told, "Please call her.") || strings.Contains(told, "bob@example.org") {
+				t.Errorf("%s tells %s", path, told)
+			}
+		}
+	})
 }
 
 // TestAnswerThatIsWaitedFor: the wait for what becomes of an answer is not over because of the question that it answers.

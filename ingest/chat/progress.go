@@ -15,7 +15,7 @@ import (
 const notesFor = 15 * time.Minute
 
 // showProgress follows the run of a message in the background and shows how far it
-// is, until it asks a person: their answer is a message of its own. The agent that delivers the answer puts it in the place of the last line. A
+// is, until it asks who wrote: their answer is a message of its own. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
 func (d *Adapter) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
 	if d.config.Note == nil {
@@ -52,7 +52,7 @@ func asked(run *workflow.RunHistory) int {
 }
 
 // followProgress shows a line when NoteEvery has passed, at most one in that time,
-// and only when it says something new, until the outcome is fixed or a person is asked.
+// and only when it says something new, until the outcome is fixed or the requester is asked.
 func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(run *workflow.RunHistory, text string) error) error {
 	w, err := d.runs.Follow(ctx, receipt)
 	if err != nil {
@@ -105,20 +105,21 @@ func (d *Adapter) progressLine(w *runs.Watch, fallback string) string {
 	if _, spoken := d.words[language]; !spoken {
 		language = fallback
 	}
-	if asked := w.Asks(); asked != nil {
-		if asked.Person != "" {
-			return d.words.Say(language, "asked_other")
-		}
+	if w.Asks() != nil {
 		return d.words.Say(language, "asked")
 	}
-	done := 0
+	done, busy := 0, false
 	for _, task := range run.Tasks {
+		busy = busy || task.State.UnderWay()
 		if task.Unserved != nil {
 			return d.unservedLine(task, language)
 		}
 		if task.State == workflow.TaskCompleted {
 			done++
 		}
+	}
+	if !busy && w.WaitsFor() != nil {
+		return d.words.Say(language, "asked_other")
 	}
 	if total := len(run.Tasks); total > 1 {
 		return d.words.Say(language, "progress", "{done}", strconv.Itoa(done), "{total}", strconv.Itoa(total))

@@ -183,12 +183,11 @@
 
     // wait shows the oldest question that is open, and that nothing goes on before somebody has answered.
     wait() {
-      const [open] = this.questions.values();
-      this.work.classList.toggle('asks', Boolean(open));
+      const open = this.asking();
+      this.work.classList.toggle('asks', this.questions.size > 0);
       if (!this.known) return;
-      if (!open) { this.tell(say('working')); return; }
+      if (!open) { this.tell(say(this.questions.size ? 'asked_other' : 'working')); return; }
       this.bar.hidden = true;
-      if (open.person) { this.tell(say('asked_other')); return; }
       const asked = this.entry.asked ||= [];
       if (!asked.some((question) => question.inquiry === open.inquiry)) {
         asked.push({ inquiry: open.inquiry, text: open.question, language: this.language });
@@ -197,6 +196,9 @@
       }
       this.tell(say('asked'), false);
     }
+
+    // asking is the oldest open question to whoever wrote; others may be asked to do something beside it.
+    asking() { return [...this.questions.values()].find((question) => !question.people?.length); }
 
     // ask shows a question as what the other side says.
     ask(question) {
@@ -243,7 +245,7 @@
 
     progress() {
       const steps = [...this.steps.values()];
-      if (!steps.length || this.settled || this.known && this.questions.size) return;
+      if (!steps.length || this.settled || this.known && this.asking()) return;
       const over = steps.filter((step) => !['waiting', 'running'].includes(step.state)).length;
       const share = steps.reduce((sum, step) => sum + (['waiting', 'running'].includes(step.state) ? step.percentage : 100), 0) / steps.length;
       this.details.hidden = false;
@@ -251,6 +253,7 @@
       this.bar.hidden = steps.length === 1 && share === 0;
       this.bar.value = share;
       const busy = steps.find((step) => step.state === 'running');
+      if (!busy && this.questions.size) { this.tell(say('asked_other')); return; }
       const more = busy?.agent ? ' · ' + busy.agent : '';
       if (steps.length > 1) this.tell(say('working_steps', { done: over, total: steps.length }) + more);
       else this.tell(say('working') + more);

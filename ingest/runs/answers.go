@@ -61,7 +61,7 @@ func (a *API) takeAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	watch.Close()
 	run, open := watch.Run(), watch.Asks()
-	if open == nil || open.Person != "" || given.Inquiry != "" && given.Inquiry != schemas.InquiryID(run.ID, open.Inquiry) {
+	if open == nil || given.Inquiry != "" && given.Inquiry != schemas.InquiryID(run.ID, open.Inquiry) {
 		problem.Write(w, problemNothingAsked())
 		return
 	}

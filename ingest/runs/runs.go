@@ -37,8 +37,8 @@ type Inquiry struct {
 	Kind     schemas.InquiryKind `json:"kind"`
 	Question string              `json:"question"`
 	Expires  time.Time           `json:"expires,omitzero"` // when nobody waits for a word any more; none before somebody was asked
-	// Person is who is asked, when that is not who has begun the run.
-	Person string `json:"person,omitzero"`
+	// People are who is asked, by name, when that is not who has begun the run.
+	People []string `json:"people,omitzero"`
 }
 
 // State is how far a message or its run is: that of workflow.Phase or one of these.
@@ -58,8 +58,8 @@ func (d *Document) Done() bool {
 }
 
 // Final reports whether nothing more is to be waited for by whoever has sent the message: it says what came of
-// it, or what a person is asked.
-func (d *Document) Final() bool { return d.Done() || d.Inquiry != nil }
+// it, or what they are asked themselves.
+func (d *Document) Final() bool { return d.Done() || d.Inquiry != nil && len(d.Inquiry.People) == 0 }
 
 // document describes what the watch has seen so far.
 func (w *Watch) document(ctx context.Context) (*Document, error) {
@@ -87,11 +87,11 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	}
 	made.Language = w.language
 	shown := run.WithoutSeal()
-	shown.Error = outward(run.Error)
+	shown.Error, shown.Inquiries = outward(run.Error), withoutAddresses(run.Inquiries)
 	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), shown
-	if open := w.Asks(); open != nil {
+	if open := w.WaitsFor(); open != nil {
 		made.Inquiry = &Inquiry{
-			ID: schemas.InquiryID(made.RunID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires(), Person: open.Person,
+			ID: schemas.InquiryID(made.RunID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires(), People: open.People,
 		}
 	}
 	if run.Status == "" {
@@ -102,7 +102,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	return made, err
 }
 
-// await reads a reference until the outcome is fixed, a person is asked, or the time is up.
+// await reads a reference until the outcome is fixed, its requester is asked, or the time is up.
 func (a *API) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

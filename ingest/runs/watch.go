@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -181,10 +182,21 @@ func (w *Watch) Run() *workflow.RunHistory { return w.excerpt.Run() }
 // Language is that of the run, once it is known.
 func (w *Watch) Language() string { return w.language }
 
-// Asks returns the inquiry that the run waits with for a person's word, or nil.
+// Asks returns the inquiry that the run waits with for a word of its requester, or nil.
 func (w *Watch) Asks() *workflow.Inquiry {
 	if run := w.excerpt.Run(); run != nil && !w.undecided() {
 		return run.OpenInquiry()
+	}
+	return nil
+}
+
+// WaitsFor is Asks, and where the requester is asked nothing what other people are asked.
+func (w *Watch) WaitsFor() *workflow.Inquiry {
+	if open := w.Asks(); open != nil || w.excerpt.Run() == nil || w.undecided() {
+		return open
+	}
+	if i := slices.IndexFunc(w.excerpt.Run().Inquiries, (*workflow.Inquiry).Open); i >= 0 {
+		return w.excerpt.Run().Inquiries[i]
 	}
 	return nil
 }
@@ -234,6 +246,10 @@ func shown(fact schemas.Fact) schemas.Fact {
 			received.Message = &message
 		}
 		return &received
+	case *schemas.InquiryOpened:
+		asked := *fact
+		asked.To, asked.Account = nil, ""
+		return &asked
 	case *schemas.RunSettled:
 		settled := *fact
 		settled.Error = outward(settled.Error)
@@ -245,6 +261,17 @@ func shown(fact schemas.Fact) schemas.Fact {
 	default:
 		return fact
 	}
+}
+
+// withoutAddresses returns inquiries without where the people are told who are asked.
+func withoutAddresses(inquiries []*workflow.Inquiry) []*workflow.Inquiry {
+	shown := slices.Clone(inquiries)
+	for i, inquiry := range shown {
+		asked := *inquiry
+		asked.To, asked.Account = nil, ""
+		shown[i] = &asked
+	}
+	return shown
 }
 
 // outward returns an error without what is meant for the log.

@@ -35,11 +35,11 @@ type question struct {
 }
 
 func questionOf(run *workflow.RunHistory) *question {
-	open := run.OpenInquiry()
-	if open == nil {
+	asked, _ := open(run)
+	if asked == nil {
 		return nil
 	}
-	return &question{ID: schemas.InquiryID(run.ID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires()}
+	return &question{ID: schemas.InquiryID(run.ID, asked.Inquiry), Kind: asked.Kind, Question: asked.Question, Expires: asked.Expires()}
 }
 
 // tasksIn names the tasks of a run that a record says something about.

@@ -18,6 +18,8 @@ func State(run *workflow.RunHistory) string {
 		return string(run.Status)
 	case run.OpenInquiry() != nil:
 		return string(run.Phase) + ", waits for an answer"
+	case run.WaitsForPeople():
+		return string(run.Phase) + ", waits for work of people"
 	}
 	return string(run.Phase)
 }
@@ -26,8 +28,8 @@ func State(run *workflow.RunHistory) string {
 func Person(run *workflow.RunHistory, inquiry *workflow.Inquiry) string {
 	message := &run.Message
 	switch author := message.Author; {
-	case inquiry.Person != "":
-		return Line(inquiry.Person, shortLength)
+	case len(inquiry.People) > 0:
+		return Line(strings.Join(inquiry.People, ", "), shortLength)
 	case author != nil && author.Address != "":
 		return Line(author.Address, shortLength)
 	case author != nil && cmp.Or(author.User, author.Name) != "":
@@ -101,13 +103,33 @@ func howToAnswer(run string, number int) string {
 	return "podium answer " + schemas.InquiryID(run, number)
 }
 
+// open returns what a run waits with for a person: what its requester is asked, else what others are asked to do; nil
+// without any. More is how many there are beside.
+func open(run *workflow.RunHistory) (first *workflow.Inquiry, more int) {
+	first = run.OpenInquiry()
+	for _, inquiry := range run.Inquiries {
+		switch {
+		case !inquiry.Open() || inquiry == first:
+		case first == nil:
+			first = inquiry
+		default:
+			more++
+		}
+	}
+	return first, more
+}
+
 // Asks tells the question that a run waits with, and how it is answered; empty without any.
 func Asks(run *workflow.RunHistory) []string {
-	open := run.OpenInquiry()
-	if open == nil {
+	asked, more := open(run)
+	if asked == nil {
 		return nil
 	}
-	return []string{"asks: " + Line(open.Question, detailLength), "answer it: " + howToAnswer(run.ID, open.Inquiry)}
+	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + howToAnswer(run.ID, asked.Inquiry)}
+	if more > 0 {
+		told = append(told, fmt.Sprintf("more: %d are open beside it, see podium inbox", more))
+	}
+	return told
 }
 
 // argumentsLine tells what an agent is given beside what the plan says, and what it lacks; not the values.

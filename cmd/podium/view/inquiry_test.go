@@ -26,7 +26,7 @@ func asking() *workflow.RunHistory {
 		Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Text: schemas.Content{Result: schemas.Result{Text: "Rue de la Paix 3"}},
 		Actor: schemas.Actor{Via: schemas.ViaMail, ID: "ana@example.org", Proof: schemas.ProofLetter},
 	}
-	rejected.Person, rejected.Ended, rejected.Answered = "bob", at.Add(time.Hour), &schemas.InquiryAnswered{
+	rejected.People, rejected.Ended, rejected.Answered = []string{"bob", "eve"}, at.Add(time.Hour), &schemas.InquiryAnswered{
 		Run: 1, Inquiry: 2, Choice: schemas.ChoiceReject, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line", Proof: schemas.ProofToken},
 	}
 	expired.Notices, expired.Ended, expired.Closed = 2, at.Add(72*time.Hour), schemas.InquiryExpired
@@ -53,7 +53,7 @@ asked     A letter
            waits: since 2026-01-01 12:00:00, until 2026-01-04 12:00:00
            answered by ana@example.org by mail (letter) at 2026-01-01 13:00:00: Rue de la Paix 3
 ? 2        t1         rejected   Please call her.
-           asks: bob (work)
+           asks: bob, eve (work)
            waits: since 2026-01-01 12:00:00, until 2026-01-04 12:00:00
            rejected by command line by api (token) at 2026-01-01 13:00:00
 ? 3        t1         expired    When?
@@ -121,5 +121,24 @@ func TestLinesTellQuestions(t *testing.T) {
 	view.Watch(&out, view.Changes).Show(view.Place{}, record, run)
 	if asked := `"inquiry":{"id":"5f0c-1.4","kind":"input","question":"By which\nplane?","expires":"`; !strings.Contains(out.String(), asked) {
 		t.Errorf("%s is not in\n%s", asked, out.String())
+	}
+}
+
+// TestWorkOfPeopleIsTold: what others than the requester are asked to do is told behind what the requester is asked, and counted.
+func TestWorkOfPeopleIsTold(t *testing.T) {
+	t.Parallel()
+	work := func(number int) *workflow.Inquiry {
+		return &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: number, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}}}
+	}
+	run := &workflow.RunHistory{ID: "r", Run: workflow.Run{Phase: workflow.PhaseExecuting, Inquiries: []*workflow.Inquiry{work(1), work(2)}}}
+	if told := strings.Join(view.Asks(run), "; "); told != "asks: Please call her.; answer it: podium answer r.1; more: 1 are open beside it, see podium inbox" {
+		t.Error(told)
+	}
+	if state := view.State(run); state != "executing, waits for work of people" {
+		t.Error(state)
+	}
+	run.Inquiries = append(run.Inquiries, &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 3, Question: "When?"}})
+	if told := strings.Join(view.Asks(run), "; "); told != "asks: When?; answer it: podium answer r.3; more: 2 are open beside it, see podium inbox" {
+		t.Error(told)
 	}
 }
