@@ -11,6 +11,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/intake"
 	"podium/bus/memory"
+	"podium/cmd/podium/runlog"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -126,10 +127,10 @@ func (i *deployment) refuses(t *testing.T, want map[string]string) {
 // TestWordsAreRefusedWithWhatToDo: each reason for which a word changes nothing is told in words, with what comes next.
 func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
 	t.Parallel()
-	of := func(change func(*workflow.Inquiry)) namedInquiry {
+	of := func(change func(*workflow.Inquiry)) runlog.NamedInquiry {
 		inquiry := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: 1, Kind: schemas.InquiryInput}}
 		change(inquiry)
-		return namedInquiry{&workflow.RunHistory{ID: "r", Run: workflow.Run{Inquiries: []*workflow.Inquiry{inquiry}}}, 1}
+		return runlog.NamedInquiry{Run: &workflow.RunHistory{ID: "r", Run: workflow.Run{Inquiries: []*workflow.Inquiry{inquiry}}}, Number: 1}
 	}
 	for name, c := range map[string]struct {
 		change func(*workflow.Inquiry)
@@ -241,11 +242,11 @@ func TestDispositionIsAwaited(t *testing.T) {
 					&schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}})
 				var out bytes.Buffer
 				env := &environment{ctx: t.Context(), stdout: &out, json: c.json}
-				found, err := findInquiry(t.Context(), env.runLog(core), schemas.RunID(session, 1)[:8])
-				if err != nil || found.number != 1 {
+				found, err := env.runLog(core).Inquiry(t.Context(), schemas.RunID(session, 1)[:8])
+				if err != nil || found.Number != 1 {
 					t.Fatalf("%+v (%v)", found, err)
 				}
-				receipt, err := intake.NewIntake(core).SubmitControl(t.Context(), controlSource, 0, &schemas.Control{Action: schemas.ControlReject, Run: found.run.ID, Inquiry: 1})
+				receipt, err := intake.NewIntake(core).SubmitControl(t.Context(), controlSource, 0, &schemas.Control{Action: schemas.ControlReject, Run: found.Run.ID, Inquiry: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
