@@ -233,6 +233,8 @@ const (
 	KindAssess TaskKind = "assess" // how well could you do this task? result.data {"score": 0–1}
 	KindPlan   TaskKind = "plan"   // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
 	KindRoute  TaskKind = "route"  // who shall do this? result.data is a route_decision
+	// KindExtract asks which arguments words hold: {schema, known, fault}. Result.data are those that are there.
+	KindExtract TaskKind = "extract"
 )
 
 // IsWork reports whether a request of this kind asks for work. All others are

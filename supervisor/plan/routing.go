@@ -128,7 +128,7 @@ func (d *Decision) evidence(task string) route.Evidence {
 			evidence.Assessments = append(evidence.Assessments, assessment(question.Agent, result, answered))
 		case schemas.KindRoute:
 			evidence.Choices = append(evidence.Choices, choice(question.Agent, result, answered))
-		case schemas.KindPlan, schemas.KindWork:
+		case schemas.KindPlan, schemas.KindWork, schemas.KindExtract:
 		}
 	}
 	return evidence

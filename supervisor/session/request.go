@@ -210,7 +210,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 				arguments.Given = asked.Context.Arguments
 			}
 		}
-	case schemas.KindWork:
+	case schemas.KindWork, schemas.KindExtract:
 	}
 	body, err := schemas.Marshal(arguments)
 	task.Context.Arguments = body
