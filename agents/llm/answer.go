@@ -150,7 +150,7 @@ func begins() *regexp.Regexp { return regexp.MustCompile(`\{\s*["'A-Za-z_][^{}]*
 // fenced are the texts between the fences of Markdown.
 func fenced(text string) []string {
 	var blocks []string
-	for _, match := range regexp.MustCompile("(?s)```[A-Za-z0-9]*[ \t]*\r?\n(.*?)(?:```|$)").FindAllStringSubmatch(text, -1) {
+	for _, match := range regexp.MustCompile("(?s)```[A-Za-z0-9]*[ \t]*\r?\n(.*?)(?:```|$)").FindAllStringSubmatch(text, maxValues) {
 		blocks = append(blocks, strings.TrimSpace(match[1]))
 	}
 	return blocks

@@ -37,6 +37,9 @@ func (r Role) Kind() schemas.TaskKind {
 // decides reports whether the answer is for Podium, and not for a person (O-33).
 func (r Role) decides() bool { return r.Kind() != schemas.KindWork }
 
+// Streams reports whether answers come as a stream: words do unless a schema is asked for (O-33).
+func (r Role) Streams() bool { return !r.decides() }
+
 // temperature is the default: none for what is decided, some for words (O-33).
 func (r Role) temperature() float64 {
 	if r.decides() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"podium/agents/llm"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
@@ -109,8 +110,13 @@ func (a Agent) withDefaults() Agent {
 	for i := range a.Capabilities {
 		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
 	}
-	if a.Kind == KindExec || a.Kind == KindHTTP {
+	switch a.Kind {
+	case KindExec, KindHTTP:
 		a.Timeout = cmp.Or(a.Timeout, defaultWork)
+	case KindLLM:
+		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
+		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
+	case KindCalculator, KindEcho, KindExternal, KindScripted, KindSupervisor, KindMail, KindChat:
 	}
 	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)
 	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
@@ -123,6 +129,9 @@ func (a *Agent) delivers() bool { return a.Kind == KindMail || a.Kind == KindCha
 
 // kinds are those of the requests that an agent answers.
 func (a *Agent) kinds() []schemas.TaskKind {
+	if a.Kind == KindLLM {
+		return []schemas.TaskKind{a.Role.Kind()}
+	}
 	if len(a.Kinds) == 0 {
 		return []schemas.TaskKind{schemas.KindWork}
 	}

@@ -33,6 +33,10 @@ func (v *validator) profile(name string) {
 	if profile.Complexity != nil {
 		v.complexity(path+".complexity", profile.Complexity)
 	}
+	if profile.LocalOnly {
+		v.localOnly(path, name, nil)
+		v.localDelivery(name)
+	}
 }
 
 func (v *validator) language(path, language string) {

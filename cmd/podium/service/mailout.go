@@ -33,8 +33,11 @@ func (s *Service) handler(agent config.Agent) (described, error) {
 	if agent.Kind == config.KindMail {
 		return mailAgent(s.settings, s.source, s.letters, s.log)
 	}
-	if agent.Kind == config.KindHTTP {
+	switch agent.Kind { //nolint:exhaustive // all others are made without the service
+	case config.KindHTTP:
 		return httpAgent(&agent, s.listeners)
+	case config.KindLLM:
+		return llmAgent(&agent, s.listeners)
 	}
 	return handler(s.settings, agent)
 }
@@ -63,6 +66,9 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		Sign: func(effect, run string) (string, error) {
 			return letters.Sign(letterSource(account), effect, run)
 		},
+	}
+	if settings.Profiles[account.Profile].LocalOnly {
+		made.Control = localGuard().Control
 	}
 	for language, template := range smtp.Templates {
 		made.Templates[language] = mail.Template(template)
