@@ -54,7 +54,7 @@ var layers = []struct {
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/findings", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},

@@ -46,7 +46,7 @@ func TestUnknownMembersChangeNothing(t *testing.T) {
 // TestUnknownFactsAreRefused: a fold without them would be another state.
 func TestUnknownFactsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"judged", "plan_changed", "review_began", "inquiry_opened", "inquiry_answered", "inquiry_closed", "arguments_filled"} {
+	for _, name := range []string{"judged", "plan_changed", "review_began", "key_erased"} {
 		body := `{"session":"s","number":1,"transitions":[{"cause":{"time":"2026-01-31T12:00:00Z","profile":"p"},"facts":[{"run_ended":{"run":1}},{"` + name + `":{"run":1}}]}]}`
 		var record Record
 		if err := Unmarshal([]byte(body), &record); !errors.Is(err, errUnknownFact) || !strings.Contains(err.Error(), name) {
@@ -60,7 +60,7 @@ func TestUnknownFactsAreRefused(t *testing.T) {
 func TestUnknownValuesAreKept(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		`[{"message_received":{"id":"m","sequence":1,"disposition":"answered"}}]`,
+		`[{"message_received":{"id":"m","sequence":1,"disposition":"forwarded"}}]`,
 		`[{"task_failed":{"run":1,"task":"t1","attempt":1,"cause":"verdict"}}]`,
 		`[{"run_settled":{"run":1,"status":"failed","reason":"budget_exhausted"}}]`,
 		`[{"permit_refused":{"run":1,"task":"t1","attempt":1,"permit":"p","reason":"unapproved","agent":"a"}}]`,
@@ -74,7 +74,7 @@ func TestUnknownValuesAreKept(t *testing.T) {
 		}
 	}
 	var received MessageReceived
-	if err := Unmarshal([]byte(`{"id":"m","sequence":1,"run":3,"disposition":"answered"}`), &received); err != nil || received.Begins() {
+	if err := Unmarshal([]byte(`{"id":"m","sequence":1,"run":3,"disposition":"forwarded"}`), &received); err != nil || received.Begins() {
 		t.Errorf("an unknown disposition begins a run (%v)", err)
 	}
 }

@@ -10,6 +10,11 @@ type Control struct {
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
 	Reason  string `json:"reason,omitzero"`
+	// Inquiry, with ControlAnswer and ControlReject, is the number of the inquiry of the run that it is
+	// about; 0 is the one that is open.
+	Inquiry int `json:"inquiry,omitzero"`
+	// Text, with ControlAnswer, are the words.
+	Text string `json:"text,omitzero"`
 	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
 	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
 }
@@ -20,6 +25,8 @@ type ControlAction string
 // The control actions.
 const (
 	ControlCancel            ControlAction = "cancel"
+	ControlAnswer            ControlAction = "answer"
+	ControlReject            ControlAction = "reject"
 	ControlResend            ControlAction = "resend"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"

@@ -31,7 +31,9 @@ type EmailReceived struct {
 	Suppress bool     `json:"suppress_answer,omitzero"`
 	// Thread is the root of the conversation where References and In-Reply-To do
 	// not name it: the returned mail of a bounce or a signed address of ours does.
-	Thread     string   `json:"thread,omitzero"`
+	Thread string `json:"thread,omitzero"`
+	// Answers is the newest letter of ours that it names and that is proven to be ours.
+	Answers    *Letter  `json:"answers,omitzero"`
 	Auth       MailAuth `json:"auth,omitzero"`
 	Suspicious []string `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
 	// Origin is what Auth comes to, and AnswerTo whom an answer goes to: the writer, or
@@ -47,6 +49,12 @@ type EmailReceived struct {
 	Problems    []string         `json:"problems,omitzero"`
 	Attachments []MailAttachment `json:"attachments,omitzero"`
 	Raw         Artifact         `json:"raw"`
+}
+
+// A Letter is a mail that Podium has sent: the answer of a run, or a question to a person in it.
+type Letter struct {
+	Run     string `json:"run"`
+	Inquiry int    `json:"inquiry,omitzero"` // the number of the inquiry; 0 is the answer
 }
 
 // An Address is one mailbox of an address list.

@@ -107,6 +107,8 @@ type TaskContext struct {
 	Entities map[string]string `json:"entities,omitzero"`
 	// Conversation is what happened before in it (G-29).
 	Conversation *ConversationContext `json:"conversation,omitzero"`
+	// Answers are what people have answered to questions about the task, oldest first.
+	Answers []InquiryAnswer `json:"answers,omitzero"`
 	// Message is the message that the work is for.
 	Message *MessageContext `json:"message,omitzero"`
 	// Attachments are files to work with; the agent may read each for this request (G-42).
@@ -120,6 +122,16 @@ type TaskContext struct {
 type TaskInput struct {
 	Result
 	Status ResponseStatus `json:"status,omitzero"` // of the task; completed when empty
+}
+
+// An InquiryAnswer is a person's word on what a task lacked. All of it comes from outside.
+type InquiryAnswer struct {
+	Inquiry  string         `json:"inquiry"` // its id
+	Question string         `json:"question"`
+	Needs    []string       `json:"needs,omitzero"` // names of what was asked for
+	Text     string         `json:"text"`
+	Values   jsontext.Value `json:"values,omitzero"` // what of it the words say, by name: an object
+	Time     time.Time      `json:"time,omitzero"`
 }
 
 // A MessageContext is a message as its adapter has read it. All of it comes from outside.
@@ -229,12 +241,11 @@ type TaskKind string
 
 // The kinds of task.
 const (
-	KindWork   TaskKind = "work"
-	KindAssess TaskKind = "assess" // how well could you do this task? result.data {"score": 0–1}
-	KindPlan   TaskKind = "plan"   // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
-	KindRoute  TaskKind = "route"  // who shall do this? result.data is a route_decision
-	// KindExtract asks which arguments words hold: {schema, known, fault}. Result.data are those that are there.
-	KindExtract TaskKind = "extract"
+	KindWork    TaskKind = "work"
+	KindAssess  TaskKind = "assess"  // how well could you do this task? result.data {"score": 0–1}
+	KindPlan    TaskKind = "plan"    // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
+	KindExtract TaskKind = "extract" // which arguments do these words hold? result.data is an object with them
+	KindRoute   TaskKind = "route"   // who shall do this? result.data is a route_decision
 )
 
 // IsWork reports whether a request of this kind asks for work. All others are

@@ -35,7 +35,9 @@ type Findings struct {
 type Need struct {
 	// Name is for programs: an argument and its members, with dots, such as appointment.date.
 	Name     string            `json:"name"`
+	Title    string            `json:"title,omitzero"`    // for a person, where there is no question
 	Question map[string]string `json:"question,omitzero"` // for a person, by language tag
+	Readings []string          `json:"readings,omitzero"` // what was said of it and can be read in several ways
 	Schema   jsontext.Value    `json:"schema,omitzero"`   // JSON Schema of the answer
 	From     NeededFrom        `json:"from,omitzero"`     // the requester when empty
 }

@@ -99,6 +99,14 @@ func newFact(name string) Fact {
 		return new(ResendRequested)
 	case "delivery_reopened":
 		return new(DeliveryReopened)
+	case "arguments_filled":
+		return new(ArgumentsFilled)
+	case "inquiry_opened":
+		return new(InquiryOpened)
+	case "inquiry_answered":
+		return new(InquiryAnswered)
+	case "inquiry_closed":
+		return new(InquiryClosed)
 	case "run_settled":
 		return new(RunSettled)
 	case "run_ended":
@@ -183,6 +191,18 @@ func (f *ResendRequested) Name() string { return "resend_requested" }
 func (f *DeliveryReopened) Name() string { return "delivery_reopened" }
 
 // Name implements Fact.
+func (f *ArgumentsFilled) Name() string { return "arguments_filled" }
+
+// Name implements Fact.
+func (f *InquiryOpened) Name() string { return "inquiry_opened" }
+
+// Name implements Fact.
+func (f *InquiryAnswered) Name() string { return "inquiry_answered" }
+
+// Name implements Fact.
+func (f *InquiryClosed) Name() string { return "inquiry_closed" }
+
+// Name implements Fact.
 func (f *RunSettled) Name() string { return "run_settled" }
 
 // Name implements Fact.
@@ -213,6 +233,10 @@ func (f *ReplyWithheld) about() (int, string)      { return f.Run, "" }
 func (f *DeliveryBounced) about() (int, string)    { return f.Run, "" }
 func (f *ResendRequested) about() (int, string)    { return f.Run, "" }
 func (f *DeliveryReopened) about() (int, string)   { return f.Run, "" }
+func (f *ArgumentsFilled) about() (int, string)    { return f.Run, f.Task }
+func (f *InquiryOpened) about() (int, string)      { return f.Run, f.Task }
+func (f *InquiryAnswered) about() (int, string)    { return f.Run, "" }
+func (f *InquiryClosed) about() (int, string)      { return f.Run, "" }
 func (f *RunSettled) about() (int, string)         { return f.Run, "" }
 func (f *RunEnded) about() (int, string)           { return f.Run, "" }
 

@@ -30,10 +30,11 @@ const (
 // that was sent. Whoever got the answer could have written such a report.
 type DeliveryBounced struct {
 	Run     int    `json:"run"`
-	Message string `json:"message"`         // id of the event that it came by
-	Action  string `json:"action,omitzero"` // RFC 3464: failed, delayed, delivered, relayed or expanded
-	Status  string `json:"status,omitzero"` // RFC 3463, such as 5.1.1
-	Failed  bool   `json:"failed,omitzero"` // for good: nobody has got the answer
+	Message string `json:"message"`          // id of the event that it came by
+	Action  string `json:"action,omitzero"`  // RFC 3464: failed, delayed, delivered, relayed or expanded
+	Status  string `json:"status,omitzero"`  // RFC 3463, such as 5.1.1
+	Failed  bool   `json:"failed,omitzero"`  // for good: nobody has got the answer
+	Inquiry int    `json:"inquiry,omitzero"` // it is about a notice of that inquiry, and not about the answer
 }
 
 // DeliveryArguments is the arguments object of a request that delivers an answer.
@@ -44,6 +45,8 @@ type DeliveryArguments struct {
 	Attachments []Attachment `json:"attachments,omitzero"`
 	// Data are files that are made of what agents have answered, from Edition1 on.
 	Data []DataFile `json:"data,omitzero"`
+	// Inquiry is the number of the one that the words are a notice of; 0 is an answer.
+	Inquiry int `json:"inquiry,omitzero"`
 }
 
 // A DataFile is data of an answer as a file beside its words.

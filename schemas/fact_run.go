@@ -24,7 +24,8 @@ const RecordInlineLimit = 4 << 10
 type MessageReceived struct {
 	ID          string      `json:"id"` // of the input event
 	Sequence    uint64      `json:"sequence"`
-	Run         int         `json:"run,omitzero"` // the run it began, waits for, or speaks of
+	Run         int         `json:"run,omitzero"`     // the run it began, waits for, or speaks of
+	Inquiry     int         `json:"inquiry,omitzero"` // the inquiry of that run that it speaks of
 	Disposition Disposition `json:"disposition"`
 	Reason      string      `json:"reason,omitzero"` // machine-readable, when nothing came of it
 	// Message is held while it waits for its turn.
@@ -47,6 +48,8 @@ const (
 	DispositionControl Disposition = "control" // it changed a run
 	DispositionRefused Disposition = "refused" // it asked for something that is not possible any more
 	DispositionMerged  Disposition = "merged"  // it is part of a run that waits
+	// DispositionAnswered: it is a person's word on an inquiry.
+	DispositionAnswered Disposition = "answered"
 )
 
 // An Incoming is what a session keeps of a message that starts a run.
@@ -251,6 +254,7 @@ const (
 	StopUnavailable  StopReason = "agent_unavailable"
 	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
+	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )
 

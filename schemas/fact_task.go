@@ -150,6 +150,7 @@ const (
 	CategoryDependency   FailureCategory = "dependency"
 	CategoryResource     FailureCategory = "resource"
 	CategoryCoordination FailureCategory = "coordination"
+	CategoryInput        FailureCategory = "input" // a person has to say more
 )
 
 // Recovery is what is done about a failure (M-45).

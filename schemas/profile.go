@@ -29,6 +29,10 @@ type Profile struct {
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
 	Context      ContextPolicy      `json:"context,omitzero"`
+	// Waiting lets runs wait for people. Nobody is asked anything without it.
+	Waiting *WaitingPolicy `json:"waiting,omitzero"`
+	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
+	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
 	// that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
@@ -44,6 +48,20 @@ type ContextPolicy struct {
 	Messages int `json:"messages,omitzero"` // earlier ones, at most MaxConversationMessages; 0 is none
 	Bytes    int `json:"bytes,omitzero"`    // of their words together; the oldest are cut first
 }
+
+// A WaitingPolicy says how a run waits for what a person is asked.
+type WaitingPolicy struct {
+	Remind Duration `json:"remind,omitzero"` // after that they are asked once more; 0 is never
+	Expire Duration `json:"expire"`          // after that nobody waits any more
+	// Asks is how often a task asks its requester for what it lacks.
+	Asks int `json:"asks"`
+}
+
+// MaxAsks bounds WaitingPolicy.Asks, and MaxInquiries the inquiries of a run.
+const (
+	MaxAsks      = 5
+	MaxInquiries = 64
+)
 
 // MaxConversationMessages is how many earlier messages a session remembers.
 const MaxConversationMessages = 8
@@ -74,6 +92,11 @@ type AgentUse struct {
 	// result.data (M-27); JSON Schema 2020-12.
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
 	OutputSchema jsontext.Value `json:"output_schema,omitzero"`
+	// Arguments says how the arguments of its tasks are filled from what people write: the Spec of
+	// package supervisor/arguments as JSON. Nothing is filled without it.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+	// Extractor is who is asked for arguments that nothing else has filled: an agent that answers KindExtract.
+	Extractor string `json:"extractor,omitzero"`
 	// Render tells data without text to a person: a template (Go text/template) over the data.
 	// Without it the data is told line by line.
 	Render string `json:"render,omitzero"`
@@ -133,6 +156,12 @@ type Texts struct {
 	Recommendations string `json:"recommendations,omitzero"` // above what agents recommend
 	Findings        string `json:"findings,omitzero"`        // above what agents have noticed
 	CheckFailed     string `json:"check_failed,omitzero"`    // a check of "{validator}" has failed
+	// Missing asks for what a task lacks, "{missing}"; Unsure for what can be read in several ways, "{readings}".
+	Missing string `json:"missing,omitzero"`
+	Unsure  string `json:"unsure,omitzero"`
+	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
+	Reminder   string `json:"reminder,omitzero"`
+	Unanswered string `json:"unanswered,omitzero"`
 }
 
 // A Router is one way to choose an agent.

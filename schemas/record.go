@@ -157,6 +157,8 @@ const (
 	DeadlineSlow    DeadlineKind = "slow"    // twice the estimate has passed (M-34)
 	DeadlineSilence DeadlineKind = "silence" // three signs of life did not come (M-47)
 	DeadlineRun     DeadlineKind = "run"     // nobody waits for the run any more
+	DeadlineRemind  DeadlineKind = "remind"  // a person has not answered yet
+	DeadlineInquiry DeadlineKind = "inquiry" // a person has not answered in time
 )
 
 // A Checkpoint is where a shard's owner stands.

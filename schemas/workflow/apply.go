@@ -27,6 +27,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskReady:
 		task := r.take(f.Task, f.Kind)
 		task.State, task.Agent, task.Due = TaskReady, f.Agent, f.Until
+		r.noticed(task, now)
 	case *schemas.TaskDispatched:
 		r.applyDispatch(f, now)
 	case *schemas.RunSettled:
@@ -41,11 +42,17 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
 		}
+	case *schemas.ArgumentsFilled:
+		if task := r.change(f.Task); task != nil {
+			task.Filled = f
+		}
+	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
+		r.applyInquiry(f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
 	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitRefused,
 		*schemas.ReplyWithheld: // of its history
 	case *schemas.DeliveryBounced:
-		if delivery := r.Delivery; f.Failed && f.Run == r.Number && delivery != nil && delivery.State == TaskCompleted {
+		if delivery := r.Delivery; f.Failed && f.Inquiry == 0 && f.Run == r.Number && delivery != nil && delivery.State == TaskCompleted {
 			r.change(schemas.DeliveryTask).State = TaskFailed // whatever its agent has said
 		}
 	}
@@ -113,6 +120,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	if f.Permitted {
 		task.Permit = schemas.PermitID(f.Request)
 	}
+	r.noticed(task, now)
 }
 
 // applySettled closes the plan. Tasks that were never begun need no fact of their own: they
@@ -182,6 +190,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
 		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskReady, t.Agent, f.Agent, t.Attempt, 0
+		t.Inquired = 0
 		t.Due = time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now
@@ -190,11 +199,22 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	}
 }
 
+// Notice returns the number of the inquiry that the task tells a person of; 0 is none.
+func (t *Task) Notice() int {
+	if t.Plan != nil {
+		return 0
+	}
+	return schemas.NoticeOf(t.ID)
+}
+
+// Tells reports whether the task tells a person something: the answer, or what they are asked.
+func (t *Task) Tells() bool { return t.ID == schemas.DeliveryTask || t.Notice() > 0 }
+
 // TurnedAway reports whether an answer was not taken to be delivered because there
 // was no room for it: that uses up no attempt, so that no answer is lost. It does
 // after MaxTurnedAway times, so that there is an end.
 func (t *Task) TurnedAway(failed *schemas.TaskFailed) bool {
-	return t.ID == schemas.DeliveryTask && failed.Category == schemas.CategoryResource && int(t.Rejections) < MaxTurnedAway
+	return t.Tells() && failed.Category == schemas.CategoryResource && int(t.Rejections) < MaxTurnedAway
 }
 
 // MaxTurnedAway is a day of the longest waits.

@@ -47,6 +47,14 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		return r.checkReady(f)
 	case *schemas.TaskDispatched:
 		return r.checkDispatch(f)
+	case *schemas.ArgumentsFilled:
+		return r.checkFilled(f)
+	case *schemas.InquiryOpened:
+		return r.checkInquiry(f)
+	case *schemas.InquiryAnswered:
+		return r.checkWord(f.Inquiry)
+	case *schemas.InquiryClosed:
+		return r.checkWord(f.Inquiry)
 	case *schemas.RunSettled:
 		return r.checkSettlement()
 	case *schemas.ReplyWithheld:
@@ -198,6 +206,49 @@ func (r *Run) checkSettlement() error {
 		if r.Tasks[i].State.UnderWay() {
 			return fmt.Errorf("task %q is %s", r.Tasks[i].ID, r.Tasks[i].State)
 		}
+	}
+	if open := r.OpenInquiry(); open != nil {
+		return fmt.Errorf("inquiry %d is open", open.Inquiry)
+	}
+	return nil
+}
+
+// checkFilled lets arguments be filled while nobody works with others.
+func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
+	task := r.Task(f.Task)
+	switch {
+	case task == nil || task.Plan == nil:
+		return notPlanned(f.Task)
+	case r.Settled():
+		return errSettled
+	case task.State.UnderWay() || task.State.Ended():
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkInquiry lets a task wait for a person: one that was not begun, or the attempt that is under way.
+func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
+	task := r.Task(f.Task)
+	switch {
+	case f.Inquiry != len(r.Inquiries)+1:
+		return fmt.Errorf("inquiry %d follows inquiry %d", f.Inquiry, len(r.Inquiries))
+	case task == nil || task.Plan == nil:
+		return notPlanned(f.Task)
+	case r.Settled():
+		return errSettled
+	case f.Attempt > 0:
+		return task.current(f.Attempt)
+	case task.State != TaskPending && task.State != TaskReady:
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkWord lets an inquiry end once.
+func (r *Run) checkWord(number int) error {
+	if inquiry := r.Inquiry(number); inquiry == nil || !inquiry.Open() {
+		return fmt.Errorf("inquiry %d is not open", number)
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ type Run struct {
 	Tasks         []*Task              `json:"tasks,omitzero"`          // replaced, never changed in place
 	DecisionTasks []*Task              `json:"decision_tasks,omitzero"` // what deciding itself asks agents: for plans, routes and assessments
 	Delivery      *Task                `json:"delivery,omitzero"`
+	Resting       time.Time            `json:"resting,omitzero"`   // since when a person has been asked; its own end does not count meanwhile
+	Inquiries     []*Inquiry           `json:"inquiries,omitzero"` // all of the run, in the order of their numbers; replaced, never changed in place
 	Status        schemas.RunStatus    `json:"status,omitzero"`
 	Reason        schemas.StopReason   `json:"reason,omitzero"`
 	Answer        []schemas.AnswerPart `json:"answer,omitzero"`
@@ -129,6 +131,7 @@ func (r *Run) Clone() *Run {
 	clone := *r
 	clone.Tasks = append([]*Task(nil), r.Tasks...)
 	clone.DecisionTasks = append([]*Task(nil), r.DecisionTasks...)
+	clone.Inquiries = append([]*Inquiry(nil), r.Inquiries...)
 	return &clone
 }
 
@@ -136,11 +139,14 @@ func (r *Run) Clone() *Run {
 // moment comes first, and what its tasks wait for, in their order.
 func (r *Run) Deadlines() []schemas.Deadline {
 	var deadlines []schemas.Deadline
-	if !r.Expires.IsZero() && !r.Settled() {
+	if !r.Expires.IsZero() && !r.Settled() && !r.Rests() {
 		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
 	}
 	for task := range r.All {
 		deadlines = task.deadlines(deadlines, r.Number)
+	}
+	for _, inquiry := range r.Inquiries {
+		deadlines = inquiry.deadlines(deadlines, r.Number)
 	}
 	return deadlines
 }

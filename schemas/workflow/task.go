@@ -3,6 +3,8 @@ package workflow
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 )
 
@@ -16,10 +18,12 @@ const (
 	TaskDispatched TaskState = "dispatched" // asked for, nobody has begun
 	TaskRunning    TaskState = "running"
 	TaskWaiting    TaskState = "waiting" // for its next attempt
-	TaskCompleted  TaskState = "completed"
-	TaskFailed     TaskState = "failed"
-	TaskSkipped    TaskState = "skipped"
-	TaskCancelled  TaskState = "cancelled"
+	// TaskWaitingInput waits for a person's word on an inquiry.
+	TaskWaitingInput TaskState = "waiting_input"
+	TaskCompleted    TaskState = "completed"
+	TaskFailed       TaskState = "failed"
+	TaskSkipped      TaskState = "skipped"
+	TaskCancelled    TaskState = "cancelled"
 )
 
 // Ended reports whether nothing more happens to a task in this state.
@@ -27,7 +31,7 @@ func (s TaskState) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 		return true
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting:
+	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput:
 	}
 	return false
 }
@@ -64,9 +68,11 @@ type Task struct {
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
-	Rejections int32     `json:"rejections,omitzero"`
-	Level      int       `json:"level,omitzero"` // of the graph; the first is 0
-	State      TaskState `json:"state"`
+	Rejections int32 `json:"rejections,omitzero"`
+	// Inquired is how many attempts of the present agent have ended in an inquiry, which uses up none.
+	Inquired int32     `json:"inquired,omitzero"`
+	Level    int       `json:"level,omitzero"` // of the graph; the first is 0
+	State    TaskState `json:"state"`
 	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
 	// agent's: they went to PreviousAgent, whose fallback it is, or found no room, as a delivery may.
 	Attempt           int    `json:"attempt,omitzero"`
@@ -99,7 +105,9 @@ type Task struct {
 	Tokens       int                   `json:"tokens,omitzero"`       // used by all attempts, as their agents say
 	Findings     *schemas.Findings     `json:"findings,omitzero"`     // what its agent has said beside the result
 	LastFailure  *schemas.TaskFailed   `json:"last_failure,omitzero"` // the last attempt that has; another one may be under way since
-	Permit       string                `json:"permit,omitzero"`       // the newest that was granted, until the agent says that the attempt failed
+	// Filled are the arguments that were filled; nil while the plan's own hold.
+	Filled *schemas.ArgumentsFilled `json:"filled,omitzero"`
+	Permit string                   `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
 }
 
 // Failure returns LastFailure, or the zero value while no attempt has failed.
@@ -128,6 +136,17 @@ func (t *Task) RetryAt() time.Time {
 		return time.Time{}
 	}
 	return t.Due
+}
+
+// Arguments are those that its agent is given.
+func (t *Task) Arguments() jsontext.Value {
+	switch {
+	case t.Filled != nil && t.Filled.Agent == t.Agent:
+		return t.Filled.Values
+	case t.Plan == nil:
+		return nil
+	}
+	return t.Plan.Options().Arguments
 }
 
 // Description is what the plan says that is to be done, when it stands in the record.
@@ -214,7 +233,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskWaitingInput, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }

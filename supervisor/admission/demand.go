@@ -106,7 +106,7 @@ func (c *Controller) newWaitingTask(demand *Demand, grant schemas.Grant, task *w
 	d := &waitingTask{
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(c.Shard, 0, schemas.RunID(demand.State.Session, grant.Run), grant.Task, task.Attempt+1),
-		first:   grant.Task == schemas.DeliveryTask && task.Attempt == 0,
+		first:   task.Tells() && task.Attempt == 0,
 	}
 	if len(task.Resources()) > 0 {
 		d.resources = resourcesOf(task)

@@ -51,7 +51,7 @@ func BreakerEventOf(f schemas.Fact) (BreakerEventKind, bool) {
 	switch f := f.(type) {
 	case *schemas.TaskCompleted:
 		return BreakerSucceeded, true
-	case *schemas.TaskCancelled:
+	case *schemas.TaskCancelled, *schemas.InquiryOpened:
 		return BreakerEnded, true
 	case *schemas.TaskFailed:
 		return breakerEventOfFailure(f), true

@@ -53,7 +53,7 @@ func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i
 	switch {
 	case task.Task == "" || len(task.Task) > maxTaskID:
 		fault("an id has 1 to %d bytes", maxTaskID)
-	case reserved(task.Task):
+	case p.reserved(task.Task):
 		fault("the id is reserved")
 	case index[task.Task] != i:
 		fault("another task has this id")

@@ -16,9 +16,17 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 	if !pending {
 		return false
 	}
-	if deadline.Kind == schemas.DeadlineRun {
+	switch deadline.Kind {
+	case schemas.DeadlineRun:
 		d.expire()
 		return true
+	case schemas.DeadlineRemind:
+		d.remind(deadline.Task)
+		return true
+	case schemas.DeadlineInquiry:
+		d.Unanswered(d.Run.Inquiry(schemas.NoticeOf(deadline.Task)), schemas.InquiryExpired)
+		return true
+	case schemas.DeadlineQueue, schemas.DeadlineWork, schemas.DeadlineRetry, schemas.DeadlineSlow, schemas.DeadlineSilence:
 	}
 	task := d.Run.Task(deadline.Task)
 	switch deadline.Kind {
@@ -34,7 +42,7 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 		})
 	case schemas.DeadlineRetry:
 		d.start(task)
-	case schemas.DeadlineRun:
+	case schemas.DeadlineRun, schemas.DeadlineRemind, schemas.DeadlineInquiry:
 	}
 	return true
 }

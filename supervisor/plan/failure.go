@@ -24,6 +24,8 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":
 		d.start(d.Run.Task(task.ID))
+	case task.Notice() > 0:
+		d.noticeFailed(task, failed.Cause)
 	case task.ID == schemas.DeliveryTask:
 		d.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
@@ -54,7 +56,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 // chooseRecovery chooses what is done about a failure.
 func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFailed) {
 	policy := d.policy(task)
-	asked, refused := task.Attempt-task.UncountedAttempts, int(task.Rejections)
+	asked, refused := task.Attempt-task.UncountedAttempts-int(task.Inquired), int(task.Rejections)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -62,7 +64,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		asked, refused = asked-1, refused+1
 	}
 	spent := asked + refused
-	if task.ID == schemas.DeliveryTask {
+	if task.Tells() {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
@@ -82,9 +84,9 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 // decision that needs it has a default.
 func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 	switch {
-	case task.ID == schemas.DeliveryTask:
+	case task.Tells():
 		return d.Profile.Delivery
-	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute:
+	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute || task.Kind == schemas.KindExtract:
 		return schemas.Retry{Attempts: 1}
 	}
 	return d.Profile.Retry
@@ -136,7 +138,7 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 
 // abort ends the run because one task failed.
 func (d *Decision) abort() {
-	d.cancelTasks()
+	d.cancelTasks(schemas.InquiryWithdrawn)
 	d.settle()
 }
 

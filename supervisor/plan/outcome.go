@@ -19,6 +19,8 @@ func (d *Decision) settle() {
 		d.conclude(schemas.RunPartial, schemas.StopPartial, d.partialResult(d.partial()))
 	case failed == nil:
 		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
+	case failed.Failure().Cause == schemas.FailureBlocked && d.unanswered(failed):
+		d.conclude(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
 	case failed.Failure().Cause == schemas.FailureBlocked:
 		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
 	case completed:
@@ -192,7 +194,7 @@ func (d *Decision) Cancel() bool {
 	if d.Run.Settled() {
 		return false
 	}
-	d.stop(schemas.RunCancelled, schemas.StopCancelled,
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
 		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", d.texts().Cancelled))
 	return true
 }
@@ -204,7 +206,7 @@ func (d *Decision) Supersede() bool {
 	if d.Run.Settled() {
 		return false
 	}
-	d.cancelTasks()
+	d.cancelTasks(schemas.InquirySuperseded)
 	d.Emit(&schemas.RunSettled{
 		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
 	})
@@ -227,16 +229,17 @@ func (d *Decision) expire() {
 	if d.completedAny() {
 		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
 	}
-	d.stop(status, schemas.StopExpired, d.runFailure(schemas.ErrorSystem, schemas.ActionRetry, "the run's deadline has passed", sentence))
+	d.stop(status, schemas.StopExpired, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionRetry, "the run's deadline has passed", sentence))
 }
 
-// stop ends all work of the run.
-func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	d.cancelTasks()
+// stop ends all work of the run, and closes what people are asked.
+func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) {
+	d.cancelTasks(closed)
 	d.conclude(status, reason, failure)
 }
 
-func (d *Decision) cancelTasks() {
+func (d *Decision) cancelTasks(closed schemas.InquiryReason) {
+	d.closeInquiries(closed)
 	for task := range d.Run.All {
 		if !task.State.Ended() {
 			d.Emit(&schemas.TaskCancelled{

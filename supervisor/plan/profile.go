@@ -19,6 +19,7 @@ import (
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
+	"podium/supervisor/arguments"
 	"podium/supervisor/route"
 )
 
@@ -32,6 +33,8 @@ type Profile struct {
 	inputs    map[string]*validation.Schema // by agent: of arguments
 	outputs   map[string]*validation.Schema // by agent: of result.data
 	renders   map[string]*answer.Template   // by agent: of what its data is told by
+	fillers   map[string]*arguments.Filler  // by agent: of its arguments
+	location  *time.Location                // where days begin
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -89,6 +92,9 @@ func (p *Profile) faults() []error {
 	if context := &p.Context; context.Messages < 0 || context.Messages > schemas.MaxConversationMessages || context.Bytes < 0 {
 		faults = append(faults, fmt.Errorf("context: messages is 0 to %d, bytes is not negative", schemas.MaxConversationMessages))
 	}
+	if waiting := p.Waiting; waiting != nil && (waiting.Expire <= 0 || waiting.Remind < 0 || waiting.Asks < 1 || waiting.Asks > schemas.MaxAsks) {
+		faults = append(faults, fmt.Errorf("waiting: expire is longer than 0, remind is not negative, asks is 1 to %d", schemas.MaxAsks))
+	}
 	return append(faults, p.plannerFaults()...)
 }
 
@@ -133,6 +139,11 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
+	p.fillers = map[string]*arguments.Filler{}
+	var err error
+	if p.location, err = arguments.Zone(p.Timezone); err != nil {
+		faults = append(faults, fmt.Errorf("timezone %w", err))
+	}
 	p.inputs, p.outputs, p.renders = map[string]*validation.Schema{}, map[string]*validation.Schema{}, map[string]*answer.Template{}
 	for i := range p.Agents {
 		use := &p.Agents[i]
@@ -157,7 +168,29 @@ func (p *Profile) compile() []error {
 			}
 			side.ready[use.Name] = check
 		}
+		faults = append(faults, p.compileArguments(use)...)
 	}
+	return faults
+}
+
+// compileArguments makes ready what fills the arguments of an agent's tasks.
+func (p *Profile) compileArguments(use *schemas.AgentUse) []error {
+	var faults []error
+	if use.Extractor != "" && (p.agentUse(use.Extractor) != nil && !p.agentUse(use.Extractor).Declares(schemas.KindExtract) || len(use.Arguments) == 0) {
+		faults = append(faults, fmt.Errorf("agent %q: its extractor %q does not answer requests of kind %s, or there is nothing to extract", use.Name, use.Extractor, schemas.KindExtract))
+	}
+	if len(use.Arguments) == 0 {
+		return faults
+	}
+	var spec arguments.Spec
+	if err := schemas.Unmarshal(use.Arguments, &spec); err != nil {
+		return append(faults, fmt.Errorf("agent %q: arguments: %w", use.Name, err))
+	}
+	filler, err := arguments.Compile(spec, use.InputSchema)
+	if err != nil {
+		return append(faults, fmt.Errorf("agent %q: arguments: %w", use.Name, err))
+	}
+	p.fillers[use.Name] = filler
 	return faults
 }
 
@@ -237,7 +270,7 @@ func (p *Profile) workDeadline(task *workflow.Task, agent string, attempt int) t
 	}
 	deadline = max(deadline, timeoutPerEstimate*task.Estimate())
 	growth := int64(math.Round(max(p.Retry.TimeoutGrowth, 1) * 1000)) // whole numbers are the same on every machine
-	for range attempt - 1 - task.UncountedAttempts {
+	for range attempt - 1 - task.UncountedAttempts - int(task.Inquired) {
 		if deadline >= maxWork {
 			break
 		}

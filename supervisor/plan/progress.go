@@ -27,6 +27,8 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksInProgress = append(told.TasksInProgress, inProgress(task, slowdown))
 		case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
 			told.TasksPending = append(told.TasksPending, task.ID)
+		case workflow.TaskWaitingInput:
+			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID)})
 		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
 		case workflow.TaskFailed:
@@ -39,6 +41,16 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 	}
 	told.EstimatedCompletion = EstimateCompletion(run, eta, now)
 	return told
+}
+
+// waitsFor is what a person is asked for a task.
+func waitsFor(run *workflow.Run, task string) string {
+	for _, inquiry := range run.Inquiries {
+		if inquiry.Task == task && inquiry.Open() {
+			return inquiry.Question
+		}
+	}
+	return ""
 }
 
 func elapsed(run *workflow.Run, now time.Time) time.Duration {

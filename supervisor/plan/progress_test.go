@@ -90,6 +90,8 @@ func listOf(task *workflow.Task) string {
 		return "completed"
 	case workflow.TaskRunning:
 		return "in progress"
+	case workflow.TaskWaitingInput:
+		return "blocked"
 	case workflow.TaskFailed:
 		if task.Failure().Cause == schemas.FailureBlocked {
 			return "blocked"

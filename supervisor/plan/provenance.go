@@ -108,12 +108,22 @@ func (d *Decision) sentWithRequest(hash string) bool {
 func (d *Decision) messagesWithFiles() []uint64 {
 	message := &d.Run.Message
 	older := d.Run.Edition < schemas.Edition1 && message.Channel != schemas.ChannelChat // no chat had files then
-	if message.Upstream != nil || message.Files == 0 && !older {
+	if message.Upstream != nil {
 		return nil
 	}
-	sequences := []uint64{message.Sequence}
+	var sequences []uint64
+	if message.Files > 0 || older {
+		sequences = append(sequences, message.Sequence)
+	}
 	for i := range message.MergedTexts {
-		sequences = append(sequences, message.MergedTexts[i].Sequence)
+		if message.Files > 0 || older {
+			sequences = append(sequences, message.MergedTexts[i].Sequence)
+		}
+	}
+	for _, inquiry := range d.Run.Inquiries {
+		if answered := inquiry.Answered; answered != nil && answered.Files > 0 {
+			sequences = append(sequences, answered.Sequence)
+		}
 	}
 	return sequences
 }

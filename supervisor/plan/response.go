@@ -38,11 +38,16 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		d.accept(task, &answer)
 	case schemas.StatusBlocked:
 		failed := answer.failed(schemas.FailureBlocked)
+		if answer.Category == schemas.CategoryInput && d.Profile.Waiting != nil {
+			failed.Category = schemas.CategoryInput
+		}
 		failed.EffectUnknown = answer.EffectUnknown && task.Permit != "" && d.Run.Edition >= schemas.Edition1
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		d.failWith(task, failed)
+		if !d.lacks(task, &failed) {
+			d.failWith(task, failed)
+		}
 	case schemas.StatusFailed:
 		d.agentFailed(task, &answer)
 	}
@@ -84,6 +89,9 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	switch {
 	case task.Kind == schemas.KindPlan:
 		d.planAnswered(task, answer)
+		return
+	case task.Notice() > 0:
+		d.completed(task, answer)
 		return
 	case task.Kind != "":
 		about := QuestionedTask(task)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -61,6 +63,7 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 		Language    string                       `json:"language"`
 		Granted     []string                     `json:"granted,omitzero"`
 		Files       []string                     `json:"files,omitzero"` // names and hashes of what is listed, in order
+		Filled      jsontext.Value               `json:"filled,omitzero"`
 	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
@@ -78,6 +81,9 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 		told.Inputs[id] = input
 	}
 	told.Files = d.filesTold(task)
+	if task.Filled != nil {
+		told.Filled = task.Arguments()
+	}
 	body, err := schemas.Marshal(told)
 	if err != nil {
 		body = []byte(schemas.RunID(d.Session, d.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else

@@ -18,14 +18,18 @@ const (
 	maxAgentName = 63 // bytes, as schemas.ValidAgentName has it
 )
 
-// reserved reports whether an id may not be that of a plan's task.
-func reserved(id string) bool {
+// reserved reports whether an id may not be that of a plan's task. Those of questions to people and to extractors
+// are, where any are asked.
+func (p *Profile) reserved(id string) bool {
+	if (p.Waiting != nil || len(p.fillers) > 0) && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
+		return true
+	}
 	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
 // PossibleAttempt reports whether a run can have made such an attempt of such a task.
 func PossibleAttempt(task string, attempt int) bool {
-	const longest = maxTaskID + len(assessTask) + len(separator) + maxAgentName
+	const longest = maxTaskID + len(extractTask) + len(separator) + maxAgentName
 	return task != "" && len(task) <= longest && attempt > 0
 }
 

@@ -109,6 +109,10 @@ func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
 // start begins a task, or notes that it waits: for its agent to have room, or
 // for its resources, which only a grant brings.
 func (d *Decision) start(task *workflow.Task) {
+	if !d.fill(task) {
+		return
+	}
+	task = d.Run.Task(task.ID)
 	if task.State == workflow.TaskPending && d.reuse(task) {
 		return
 	}
@@ -149,7 +153,7 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
 	}
-	untried := task.ID == schemas.DeliveryTask && task.Attempt == 0
+	untried := task.Tells() && task.Attempt == 0
 	if d.Admission.Admit(task.Agent) == Unavailable && !untried {
 		d.fail(task, schemas.FailureUnavailable, "")
 		return true
@@ -177,7 +181,7 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	arguments := task.Plan.Options().Arguments
+	arguments := task.Arguments()
 	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {
 		arguments = jsontext.Value("{}")
 	}
@@ -222,7 +226,7 @@ func (d *Decision) effect(run, id string) string {
 
 // bounded is the earlier of a moment and the end of the run.
 func (d *Decision) bounded(moment time.Time) time.Time {
-	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && expires.Before(moment) {
+	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && !d.Run.Rests() && expires.Before(moment) {
 		return expires
 	}
 	return moment

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // A DeliveryStatus is what a mail system says of an answer that was sent.
@@ -24,10 +25,32 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 	if received.Run == 0 {
 		return
 	}
-	d.emit(&schemas.DeliveryBounced{
+	bounced := schemas.DeliveryBounced{
 		Run: received.Run, Message: received.ID, Action: cut(report.Action, maxNote), Status: cut(report.Status, maxNote),
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
-	})
+	}
+	inquiry := d.inquiryOfMessageID(received.Run, report.MessageID)
+	if inquiry != nil {
+		bounced.Inquiry = inquiry.Inquiry
+	}
+	d.emit(&bounced)
+	if inquiry != nil && inquiry.Open() && bounced.Failed {
+		d.planDecision(d.env.Pinned).Unanswered(inquiry, schemas.InquiryUnreachable)
+	}
+}
+
+// inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil.
+func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inquiry {
+	if d.state.Active == nil || d.state.Active.Number != run {
+		return nil
+	}
+	effect := effectIn(messageID)
+	for _, task := range d.state.Active.DecisionTasks {
+		if number := task.Notice(); number > 0 && schemas.EffectID(schemas.RunID(d.state.Session, run), task.ID) == effect {
+			return d.state.Active.Inquiry(number)
+		}
+	}
+	return nil
 }
 
 // unmatchedBounce is why nothing comes of a report on a mail that this session did
@@ -37,9 +60,9 @@ const unmatchedBounce = "unmatched_bounce"
 // runOfMessageID returns the run whose answer has a Message-ID, or 0. The id begins with that
 // of the effect, and so names run and task to whoever knows the session.
 func (d *decision) runOfMessageID(messageID string) int {
-	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
-	if named, _, more := strings.Cut(effect, "."); more {
-		effect = strings.ToLower(named) // ids without more were never known in another case
+	effect := effectIn(messageID)
+	if active := d.state.Active; active != nil && d.inquiryOfMessageID(active.Number, messageID) != nil {
+		return active.Number
 	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {
 		if schemas.EffectID(schemas.RunID(d.state.Session, number), schemas.DeliveryTask) != effect {
@@ -51,4 +74,13 @@ func (d *decision) runOfMessageID(messageID string) int {
 		return number
 	}
 	return 0
+}
+
+// effectIn returns the id of the effect that a Message-ID begins with.
+func effectIn(messageID string) string {
+	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
+	if named, _, more := strings.Cut(effect, "."); more {
+		effect = strings.ToLower(named) // ids without more were never known in another case
+	}
+	return effect
 }

@@ -23,6 +23,11 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	}
 	files := attachmentList{env: env, dispatched: f}
 	files.addMessages(schemas.FromMessage, &run.Message)
+	for _, inquiry := range run.Inquiries {
+		if answered := inquiry.Answered; answered != nil && answered.Files > 0 {
+			files.addFiles(schemas.FromMessage, answered.Sequence)
+		}
+	}
 	if brought := env.broughtContext(&run.Message); brought != nil {
 		for _, file := range brought.attachmentsFor(run, asked) {
 			if slices.Contains(run.Message.Proven, file.SHA256) {
@@ -249,6 +254,7 @@ func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.
 		mark(true, "inputs", name)
 	}
 	mark(context.Feedback != "", "feedback")
+	mark(len(context.Answers) > 0, "answers")
 	mark(len(context.Entities) > 0, "entities")
 	mark(context.Conversation != nil && len(context.Conversation.Messages) > 0, "conversation", "messages")
 	mark(context.Message != nil, "message")

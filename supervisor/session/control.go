@@ -4,10 +4,15 @@ import (
 	"podium/schemas"
 )
 
-// control takes a person's command: to cancel a run, or to send its answer again.
+// control takes a person's command: to cancel a run, to send its answer again, or to say something to an inquiry.
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
-	if control.Action != schemas.ControlCancel && control.Action != schemas.ControlResend || d.state.HasTaken(id) {
+	switch control.Action {
+	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlReject:
+	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+		return
+	}
+	if d.state.HasTaken(id) {
 		return
 	}
 	number, err := d.target(control)
@@ -21,6 +26,8 @@ func (d *decision) control(control *schemas.Control) {
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
 	case control.Action == schemas.ControlResend:
 		d.requestResend(control, number)
+	case control.Action != schemas.ControlCancel:
+		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(&received)
 		d.planDecision(d.env.Pinned).Cancel()

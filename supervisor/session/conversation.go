@@ -63,6 +63,24 @@ func (s *State) rememberMessage(f *schemas.RunStarted) {
 	s.remember(said)
 }
 
+// rememberWord keeps what the requester of the run under way has answered when asked: it belongs to what they
+// have said before.
+func (s *State) rememberWord(f schemas.Fact) {
+	word, is := f.(*schemas.InquiryAnswered)
+	if !is || s.Active.Edition < schemas.Edition1 {
+		return
+	}
+	for i := range s.Said {
+		if said := &s.Said[i]; said.By == schemas.SpeakerRequester && said.Run == word.Run {
+			more := *said
+			more.Sequences = append(slices.Clip(said.Sequences), word.Sequence)
+			s.Said = slices.Clone(s.Said)
+			s.Said[i] = more
+			return
+		}
+	}
+}
+
 // rememberAnswer keeps what a run that has ended has answered, if that was delivered.
 func (s *State) rememberAnswer(run *workflow.Run) {
 	if run.Edition < schemas.Edition1 || run.Message.Withheld != "" || run.Delivery == nil || run.Delivery.State != workflow.TaskCompleted {

@@ -128,6 +128,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"task_unserved", "task_started", "task_progressed", "task_heartbeat", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
+		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer",
 	}
 	missing = append(missing, drawing()...)
 	const least, most = 150, 4000 // scripts

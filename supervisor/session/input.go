@@ -53,6 +53,7 @@ type Message struct {
 	Files    []schemas.Attachment // that a person has sent with the words
 	Author   *schemas.Author      // nil when nobody is named
 	Quoted   string               // of earlier messages
+	Answers  *schemas.Letter      // of ours that it is an answer to; nil when it names none
 }
 
 // A Publisher is who has published an input, by its subject: an agent or an adapter.
@@ -154,7 +155,7 @@ const (
 )
 
 func readMail(mail *schemas.EmailReceived) *Message {
-	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin}
+	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin, Answers: mail.Answers}
 	for i := range mail.Attachments {
 		message.Files = append(message.Files, mail.Attachments[i].Attachment)
 	}
@@ -266,6 +267,8 @@ func (in *Input) Content() schemas.Result {
 		return schemas.Result{Text: in.Message.Text, Data: body}
 	case in.Response != nil && in.Response.Payload.Result != nil:
 		return *in.Response.Payload.Result
+	case in.Control != nil:
+		return schemas.Result{Text: in.Control.Text}
 	}
 	return schemas.Result{}
 }

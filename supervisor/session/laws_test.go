@@ -208,7 +208,7 @@ func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatc
 	if settled := run.Settled(); settled != (f.Task == schemas.DeliveryTask) {
 		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
 	}
-	if !run.Settled() && !run.Expires.IsZero() && f.Expires.After(run.Expires) {
+	if !run.Settled() && !run.Expires.IsZero() && !run.Rests() && f.Expires.After(run.Expires) {
 		tb.Fatalf("a request outlives its run, %s after %s", f.Expires, run.Expires)
 	}
 	undeclared := func(use schemas.AgentUse) bool { return use.Name == f.Agent && !use.Declares(f.Kind) }
@@ -301,6 +301,9 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	if limit == 0 {
 		limit = schemas.DefaultRepliesPerHour
 	}
+	if len(run.Inquiries) > 0 { // whoever was asked something is answered
+		limit++
+	}
 	doubt := run.Message.Withheld
 	switch sent := schemas.As[*schemas.TaskDispatched](fact); {
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt != "":
@@ -311,8 +314,8 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
-	case sent == nil || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
-	case recent >= limit && !run.Reopened:
+	case sent == nil || sent.Task != schemas.DeliveryTask && schemas.NoticeOf(sent.Task) == 0 || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case recent >= limit && !run.Reopened && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
 		s.mailed = append(s.mailed, s.now)
@@ -442,7 +445,7 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	if request.To != output.Agent || asked.AssignedTo != output.Agent || !schemas.ValidAgentName(output.Agent) {
 		tb.Fatalf("a request to %s for %s goes to %s", request.To, asked.AssignedTo, output.Agent)
 	}
-	if asked.TaskID == schemas.DeliveryTask {
+	if asked.TaskID == schemas.DeliveryTask || after.Active.Task(asked.TaskID).Notice() > 0 {
 		return request.MessageID
 	}
 	run, size := after.Active, 0

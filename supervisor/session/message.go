@@ -26,6 +26,9 @@ func (d *decision) message(message *Message) {
 		d.emit(&received)
 		return
 	}
+	if d.answered(message, received) {
+		return
+	}
 	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 		d.emit(&received)

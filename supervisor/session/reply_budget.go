@@ -21,6 +21,9 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
+	if len(active.Inquiries) > 0 { // whoever was asked something is answered
+		limit++
+	}
 	recent := d.state.recentReplies(d.input.Now)
 	if len(recent) < limit {
 		return nil
@@ -33,11 +36,11 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 // replyWindow is the span that the budget of answers is for.
 const replyWindow = time.Hour
 
-// rememberReply remembers that an answer by mail goes out. Further attempts of it are
+// rememberReply remembers that an answer or a question by mail goes out. Further attempts of it are
 // the same mail.
 func (s *State) rememberReply(f schemas.Fact) {
 	sent, is := f.(*schemas.TaskDispatched)
-	if !is || sent.Task != schemas.DeliveryTask || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
+	if !is || sent.Task != schemas.DeliveryTask && s.Active.Task(sent.Task).Notice() == 0 || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
 	kept := s.recentReplies(s.now)

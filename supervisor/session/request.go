@@ -24,20 +24,11 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		TaskID: f.Task, AssignedTo: f.Agent, Priority: schemas.PriorityMedium,
 		Context: schemas.TaskContext{Constraints: constraints},
 	}
-	if f.Task == schemas.DeliveryTask {
-		task.Description = "Deliver the answer."
-		delivery := schemas.DeliveryArguments{Text: env.answerText(run)}
-		if run.Message.Reply != nil {
-			delivery.Reply = *run.Message.Reply
-		}
-		if run.Message.Channel == schemas.ChannelEmail {
-			delivery.Attachments, delivery.Data = env.attachments(run, f), env.answerFiles(run)
-		}
-		arguments, err := schemas.Marshal(delivery)
-		task.Context.Arguments = arguments
+	asked := run.Task(f.Task)
+	if asked.Tells() {
+		task.Description, task.Context.Arguments, err = env.delivery(run, asked, f)
 		return task, err
 	}
-	asked := run.Task(f.Task)
 	env.fillContext(&task.Context, state, asked, f)
 	task.Context.Request = plan.RequestText(&run.Message, env.Read)
 	task.Context.Entities = run.Entities
@@ -50,12 +41,29 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		err = env.fillQuestion(&task, run, asked)
 	} else {
 		env.fillWork(&task, run, asked)
+		task.Context.Answers = env.answersTo(state, asked)
 		env.grantInputs(&task, run, asked, f)
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
 	task.Context.Constraints = env.grantReading(task.Context.Constraints, run.ArgumentArtifacts(), f)
 	task.Context.Tainted = taintedIn(&task.Context, run, asked)
 	return task, err
+}
+
+// delivery is what the agent that tells a person something is asked.
+func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.TaskDispatched) (description string, arguments jsontext.Value, err error) {
+	var told schemas.DeliveryArguments
+	if run.Message.Reply != nil {
+		told.Reply = *run.Message.Reply
+	}
+	description = "Deliver the answer."
+	if told.Inquiry = asked.Notice(); told.Inquiry > 0 {
+		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
+	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
+		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)
+	}
+	arguments, err = schemas.Marshal(told)
+	return description, arguments, err
 }
 
 func constraintsOf(run *workflow.Run) (jsontext.Value, error) {
@@ -76,7 +84,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 	task.Deliverables, task.ValidationCriteria = more.Deliverables, more.ValidationCriteria
 	task.Resources = more.Resources
 	task.Context.FilesToModify, task.Context.References = more.FilesToModify, more.References
-	task.Context.Arguments = more.Arguments
+	task.Context.Arguments = asked.Arguments()
 	if len(more.Constraints) > 0 {
 		task.Context.Constraints = more.Constraints
 	}
@@ -187,6 +195,9 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		MaxTasks int      `json:"max_tasks,omitzero"`
 		// Given are the arguments that came with the request.
 		Given jsontext.Value `json:"given,omitzero"`
+		// Schema is that of the arguments that are looked for, and Known what is known of them.
+		Schema jsontext.Value `json:"schema,omitzero"`
+		Known  jsontext.Value `json:"known,omitzero"`
 	}{}
 	for i := range env.Pinned.Agents {
 		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description}
@@ -215,7 +226,12 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 				arguments.Given = asked.Context.Arguments
 			}
 		}
-	case schemas.KindWork, schemas.KindExtract:
+	case schemas.KindExtract:
+		arguments.Agents = nil
+		if about != nil {
+			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), about.Arguments()
+		}
+	case schemas.KindWork:
 	}
 	body, err := schemas.Marshal(arguments)
 	task.Context.Arguments = body

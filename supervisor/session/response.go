@@ -117,6 +117,8 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 		}
+	case workflow.TaskWaitingInput:
+		return true
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}
 	return false

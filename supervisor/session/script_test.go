@@ -16,7 +16,8 @@ import (
 // sequence is one.
 type script struct {
 	*stage
-	bytes []byte
+	bytes   []byte
+	edition int
 }
 
 // run plays a script to its end; the stage checks every law at every step.
@@ -69,6 +70,7 @@ func (s *script) profile() schemas.Profile {
 	s.agents(&p)
 	s.routers(&p)
 	s.planner(&p)
+	s.waiting(&p)
 	return p
 }
 
@@ -143,7 +145,7 @@ func (s *script) planner(p *schemas.Profile) {
 
 func (s *script) happen(tb judge) {
 	tb.Helper()
-	switch s.next() % 19 {
+	switch s.next() % 20 {
 	case 0, 1:
 		s.message(tb)
 	case 2:
@@ -161,7 +163,7 @@ func (s *script) happen(tb judge) {
 	case 11:
 		s.expire(tb, schemas.Deadline{
 			Run: s.number(), Task: s.task(), Attempt: s.attempt(), At: s.now.Add(-time.Second),
-			Kind: schemas.DeadlineKind(s.pick("queue", "work", "retry", "slow", "silence", "run", "")),
+			Kind: schemas.DeadlineKind(s.pick("queue", "work", "retry", "slow", "silence", "run", "remind", "inquiry", "")),
 		})
 	case 12, 13:
 		s.ring(tb)
@@ -175,6 +177,8 @@ func (s *script) happen(tb judge) {
 		s.limit()
 	case 18:
 		s.permit(tb)
+	case 19:
+		s.word(tb)
 	}
 }
 
@@ -277,6 +281,7 @@ func (s *script) message(tb judge) {
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
 		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
+		Answers: s.letter(),
 	}
 	switch s.next() % 5 {
 	case 0:
@@ -284,7 +289,7 @@ func (s *script) message(tb judge) {
 	case 4:
 		mail.Class = schemas.MailBounce
 		mail.Bounce = &schemas.Bounce{
-			MessageID:       schemas.EffectID(schemas.RunID(s.state.Session, s.number()), "reply") + "@example.org",
+			MessageID:       schemas.EffectID(schemas.RunID(s.state.Session, s.number()), s.pick("reply", "reply", "ask:1:1", "ask:2:1")) + "@example.org",
 			RecipientStatus: schemas.RecipientStatus{Action: s.pick("failed", "delayed"), Status: s.pick("5.1.1", "4.4.1", "")},
 		}
 	case 1: // nobody to answer
@@ -426,10 +431,11 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	}
 	if s.one(4) {
 		payload.IssuesEncountered = []schemas.Issue{{
-			Severity: "low", Description: s.pick("", "no {task} {detail}"), Resolution: schemas.Resolution(s.pick("deferred", "escalated")),
+			Category: schemas.FailureCategory(s.pick("", "", "input")), Severity: "low", Description: s.pick("", "no {task} {detail}"), Resolution: schemas.Resolution(s.pick("deferred", "escalated")),
 		}}
 	}
-	if task == nil || task.Kind == "" || s.one(6) {
+	s.needs(&payload)
+	if task == nil || task.Kind.IsWork() || s.one(6) {
 		return payload
 	}
 	payload.Result = &schemas.Result{}
@@ -450,6 +456,8 @@ func (s *script) judgement(kind schemas.TaskKind, result *schemas.Result) {
 		said = s.pick(`{"steps":["calculate","write it"]}`, `["calculate"]`, `{"tasks":[{"task_id":"a","description":"calculate"},{"task_id":"b","description":"write","dependencies":["a"],"assigned_to":"clerk"}]}`,
 			`{"tasks":[{"task_id":"a","dependencies":["a"],"priority":"urgent","estimated_time_seconds":-9223372036854775808,"estimated_tokens":9223372036854775807}]}`,
 			`{"tasks":[{"task_id":"a","context":{"arguments":[1],"constraints":7}}]}`, `{"tasks":[]}`, `{"steps":[]}`, `{}`)
+	case schemas.KindExtract:
+		said = s.pick(`{"n":"seven"}`, `{}`, `[1]`)
 	case schemas.KindWork:
 	}
 	if s.one(3) {
@@ -509,7 +517,7 @@ func (s *script) garbage(tb judge) {
 	case 4:
 		input.Deadline = &schemas.Deadline{}
 	case 5: // one that was decided already
-		input.Sequence = s.sequence / 2
+		input.Sequence = max(min(uint64(s.next()), s.state.Applied), 1)
 		s.sequence--
 		input.Message = &session.Message{Channel: schemas.ChannelChat, Text: "calculate"}
 	case 6:

@@ -188,6 +188,7 @@ func (s *State) Apply(f schemas.Fact) {
 			s.Active.Apply(f, s.now)
 			if s.Active.Message.Withheld == "" {
 				s.rememberCall(f)
+				s.rememberWord(f)
 			}
 			s.rememberReply(f)
 		}
@@ -263,7 +264,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		}
 	case schemas.DispositionControl:
 		s.Queue = s.Queue.cancelled(f.Run)
-	case schemas.DispositionIgnored, schemas.DispositionRefused:
+	case schemas.DispositionIgnored, schemas.DispositionRefused, schemas.DispositionAnswered:
 	}
 }
 

@@ -53,7 +53,8 @@ type story struct {
 //	     [answer-to=b@example.org] [wants=b@example.org] [to=(c@example.org, …)] [cc=(d@example.org, …)] [suppress]
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [name=(Ana)] [quoted=(…)]
-//	     [bounce-of=1 [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
+//	     [answers=1.1]        the letter of ours that it names: run, and inquiry
+//	     [bounce-of=1 [notice=ask:1:1] [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [user=U1] [file=a] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
@@ -62,6 +63,7 @@ type story struct {
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
 //	resend run=1 id=x1 [allow-duplicate]     a person wants the answer sent again
+//	word id=w1 [run=1] [inquiry=1] [reject]  a person's word to the service itself on an inquiry; the words below
 //	repeat id=m1              the same event once more
 //	room calculator=1         so many requests may be under way; "free" is no limit
 //	breaker calculator=open   open, closed or probe (half-open)
@@ -105,6 +107,8 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], text(d, "agent", "")))
 	case "cancel":
 		return s.tell(s.take(tb, s.stop(tb, d), ""))
+	case "word":
+		return s.tell(s.take(tb, s.word(tb, d), ""))
 	case "resend":
 		return s.tell(s.take(tb, s.resend(tb, text(d, "id", ""), number(tb, d, "run", 1), d.HasArg("allow-duplicate")), ""))
 	case "repeat":
@@ -273,7 +277,7 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	if of := text(d, "bounce-of", ""); of != "" {
 		sent := schemas.EffectID(schemas.RunID(s.state.Session, 0), "reply")
 		if number, err := strconv.Atoi(of); err == nil {
-			sent = schemas.EffectID(schemas.RunID(s.state.Session, number), "reply")
+			sent = schemas.EffectID(schemas.RunID(s.state.Session, number), text(d, "notice", schemas.DeliveryTask))
 		}
 		if d.HasArg("signed") { // as a relay may write it
 			sent = strings.ToUpper(sent + "." + schemas.RunID(s.state.Session, 1) + ".mac")
@@ -283,6 +287,7 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 			Action: text(d, "action", ""), Status: text(d, "status", ""),
 		}}
 	}
+	mail.Answers = s.letterNamed(text(d, "answers", ""))
 	if earlier := text(d, "reply-to", ""); earlier != "" {
 		mail.InReplyTo = earlier + "@example.org"
 		mail.References = []string{mail.InReplyTo}

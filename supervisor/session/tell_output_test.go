@@ -38,6 +38,9 @@ func (s *story) output(o *session.Output) string {
 	}
 	line(task.Context.Request != "", "request %s", short(task.Context.Request))
 	line(len(task.Context.Entities) > 0, "about%s", strings.TrimPrefix(about(task.Context.Entities), ","))
+	for _, answer := range task.Context.Answers {
+		line(true, "answered %q to %q%s", answer.Text, answer.Question, in(" says %s", string(answer.Values)))
+	}
 	line(task.Context.Feedback != "", "feedback %q", task.Context.Feedback)
 	if told := task.Context.Conversation; told != nil && told.State == schemas.ConversationOngoing {
 		line(true, "conversation%s", recent(told.Recent))
@@ -60,8 +63,9 @@ func (s *story) output(o *session.Output) string {
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments
-	if task.TaskID == schemas.DeliveryTask && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
+	if tells := task.TaskID == schemas.DeliveryTask || schemas.NoticeOf(task.TaskID) > 0; tells && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
+		line(delivery.Inquiry > 0, "of inquiry %d", delivery.Inquiry)
 		for i := range delivery.Attachments {
 			file := &delivery.Attachments[i]
 			line(true, "attached %q %s, %d bytes, %.8s…, %s", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256, file.Artifact.Grant)

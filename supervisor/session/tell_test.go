@@ -90,6 +90,8 @@ func (s *story) fact(f schemas.Fact) string {
 		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", f.Run, f.AllowDuplicate)
 	case *schemas.DeliveryReopened:
 		return reopened(f)
+	case *schemas.ArgumentsFilled, *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
+		return s.inquiry(f)
 	default:
 		return fmt.Sprintf("run %d %s %s", schemas.RunOf(f), schemas.TaskOf(f), s.task(f))
 	}
@@ -156,6 +158,9 @@ func (s *story) message(f *schemas.MessageReceived) string {
 	told := fmt.Sprintf("message %s: %s", s.called(f.ID), f.Disposition)
 	if f.Run > 0 {
 		told += fmt.Sprintf(", run %d", f.Run)
+	}
+	if f.Inquiry > 0 {
+		told += fmt.Sprintf(", inquiry %d", f.Inquiry)
 	}
 	if f.Reason != "" {
 		told += " (" + f.Reason + ")"

@@ -111,7 +111,7 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 		case workflow.TaskFailed:
 			counted.TasksFailed++
 		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady,
-			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting:
+			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput:
 			counted.TasksSkipped++
 		}
 	}

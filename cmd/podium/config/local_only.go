@@ -43,8 +43,14 @@ func (v *validator) localOnly(path, name string, way []string) {
 		return // a circle, which has been told
 	}
 	profile := v.config.Profiles[name]
+	reached := profile.reached()
+	for i, use := range v.config.Profile(name).Agents {
+		if use.Extractor != "" {
+			reached = append(reached, reachedAgent{fmt.Sprintf(".agents[%d]", i), use.Extractor})
+		}
+	}
 	told := map[string]bool{}
-	for _, next := range profile.reached() {
+	for _, next := range reached {
 		at, by := path, ""
 		if len(way) == 0 {
 			at = path + next.key

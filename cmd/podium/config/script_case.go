@@ -194,7 +194,9 @@ func (c *Case) outcome() agent.Outcome {
 	return made
 }
 
-func (n *CaseNeed) build() schemas.Need { return schemas.Need(*n) }
+func (n *CaseNeed) build() schemas.Need {
+	return schemas.Need{Name: n.Name, Question: n.Question, Schema: n.Schema, From: n.From}
+}
 
 func (i *CaseIssue) build() schemas.Issue {
 	return schemas.Issue{Severity: i.Severity, Description: i.Description, Resolution: i.Resolution, ResolutionDetails: i.Details, Category: i.Category}

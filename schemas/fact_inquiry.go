@@ -1,0 +1,182 @@
+package schemas
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ArgumentsFilled holds the arguments that a task has, beside those that its plan gives it: the
+// values themselves, since rules and time zones change and a request that is sent again must not.
+type ArgumentsFilled struct {
+	Run       int                       `json:"run"`
+	Task      string                    `json:"task"`
+	Agent     string                    `json:"agent"`              // whose schema they are for
+	Values    jsontext.Value            `json:"values"`             // an object
+	Sources   map[string]ArgumentSource `json:"sources,omitzero"`   // by path: names with dots between
+	Missing   []Need                    `json:"missing,omitzero"`   // what the agent's schema requires all the same
+	Refused   []string                  `json:"refused,omitzero"`   // English: what was given and cannot be used
+	Answers   int                       `json:"answers,omitzero"`   // to how many inquiries it was filled with
+	Extracted bool                      `json:"extracted,omitzero"` // an extractor has had its say
+}
+
+// ArgumentSource says whence an argument is.
+type ArgumentSource string
+
+// The sources of arguments.
+const (
+	ArgumentGiven     ArgumentSource = "given"
+	ArgumentJSON      ArgumentSource = "json"
+	ArgumentRule      ArgumentSource = "rule"
+	ArgumentDefault   ArgumentSource = "default"
+	ArgumentExtractor ArgumentSource = "extractor"
+	ArgumentAnswer    ArgumentSource = "answer"
+)
+
+// InquiryOpened says that a task waits for a person's word. An attempt that has led to it
+// is over, and not spent. Who is asked is told by notices, which are tasks of their own.
+type InquiryOpened struct {
+	Run     int         `json:"run"`
+	Inquiry int         `json:"inquiry"` // the n-th of the run; 1 is the first
+	Task    string      `json:"task"`
+	Attempt int         `json:"attempt,omitzero"` // 0 when the task was not begun
+	Kind    InquiryKind `json:"kind"`
+	Needs   []Need      `json:"needs,omitzero"`
+	// Question is what the person is told, in the language of the run.
+	Question string `json:"question"`
+	// Person is who is asked; the requester of the run when empty.
+	Person string `json:"person,omitzero"`
+	// Remind and Expire count from the moment that the first notice goes out.
+	Remind   Duration  `json:"remind,omitzero"`
+	Expire   Duration  `json:"expire"`
+	Tokens   int       `json:"tokens,omitzero"` // used by the attempt, as the agent says
+	Findings *Findings `json:",embed"`          // of the attempt; in JSON they are members of the fact
+}
+
+// InquiryKind says what a person is asked for.
+type InquiryKind string
+
+// The kinds of inquiry.
+const (
+	InquiryInput InquiryKind = "input" // what a task lacks; its next attempt is told
+	InquiryWork  InquiryKind = "work"  // the task itself; the words are its result
+)
+
+// InquiryAnswered is a person's word on an inquiry. There is one.
+type InquiryAnswered struct {
+	Run      int            `json:"run"`
+	Inquiry  int            `json:"inquiry"`
+	Choice   InquiryChoice  `json:"choice"`
+	Actor    Actor          `json:"actor"`
+	Sequence uint64         `json:"sequence"` // of the word
+	Text     Content        `json:"text"`
+	Files    int            `json:"files,omitzero"`  // that came along
+	Values   jsontext.Value `json:"values,omitzero"` // what of the needs the words say, by name: an object
+	// RunExpires is when nobody waits for the run any more, now that it goes on; zero is as before.
+	RunExpires time.Time `json:"run_expires,omitzero"`
+}
+
+// InquiryChoice is what a person says to an inquiry.
+type InquiryChoice string
+
+// The choices.
+const (
+	ChoiceAnswer InquiryChoice = "answer"
+	ChoiceReject InquiryChoice = "reject"
+)
+
+// Choices are what may be said to an inquiry of the kind.
+func (k InquiryKind) Choices() []InquiryChoice {
+	if k == InquiryWork {
+		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
+	}
+	return []InquiryChoice{ChoiceAnswer}
+}
+
+// An Actor is who has said something, as the adapter knows it and nobody else.
+type Actor struct {
+	Via   ActorVia   `json:"via"`
+	ID    string     `json:"id,omitzero"`    // an address, a user, a name
+	Proof ActorProof `json:"proof,omitzero"` // how far it is known that it is them
+}
+
+// ActorVia is the way that a word came.
+type ActorVia string
+
+// The ways.
+const (
+	ViaMail ActorVia = "mail"
+	ViaChat ActorVia = "chat"
+	ViaAPI  ActorVia = "api" // the service's own, by which its command line speaks too
+)
+
+// ActorProof is how far it is known who has said something.
+type ActorProof string
+
+// The proofs.
+const (
+	ProofMail      ActorProof = "mail_authentication" // the receiving server vouches for the sender
+	ProofLetter    ActorProof = "letter"              // the mail names the letter that asks, which only its recipients know
+	ProofSignature ActorProof = "signature"           // the provider of the chat has signed it
+	ProofToken     ActorProof = "token"
+)
+
+// InquiryClosed ends an inquiry without a word.
+type InquiryClosed struct {
+	Run        int           `json:"run"`
+	Inquiry    int           `json:"inquiry"`
+	Reason     InquiryReason `json:"reason"`
+	RunExpires time.Time     `json:"run_expires,omitzero"` // as InquiryAnswered has it
+}
+
+// InquiryReason is why an inquiry was closed.
+type InquiryReason string
+
+// The reasons.
+const (
+	InquiryExpired     InquiryReason = "expired"
+	InquiryCancelled   InquiryReason = "cancelled"
+	InquirySuperseded  InquiryReason = "superseded"
+	InquiryWithdrawn   InquiryReason = "withdrawn"   // the run has ended without it
+	InquiryUnreachable InquiryReason = "unreachable" // nobody could be asked
+)
+
+// noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.
+const noticeTask = "ask:"
+
+// NoticeTask returns the id of the n-th notice of an inquiry.
+func NoticeTask(inquiry, n int) string {
+	return noticeTask + strconv.Itoa(inquiry) + ":" + strconv.Itoa(n)
+}
+
+// NoticeOf returns the inquiry that a task is a notice of; 0 when it is none.
+func NoticeOf(task string) int {
+	rest, is := strings.CutPrefix(task, noticeTask)
+	if !is {
+		return 0
+	}
+	number, _, _ := strings.Cut(rest, ":")
+	inquiry, err := strconv.Atoi(number)
+	if err != nil || inquiry < 1 {
+		return 0
+	}
+	return inquiry
+}
+
+// InquiryID returns the id of an inquiry of a run, by which people name it.
+func InquiryID(run string, inquiry int) string { return run + "." + strconv.Itoa(inquiry) }
+
+// ParseInquiryID takes the id of an inquiry apart. Errors: ErrInvalidID.
+func ParseInquiryID(id string) (run string, inquiry int, err error) {
+	run, number, _ := strings.Cut(id, ".")
+	if _, _, err = ParseRunID(run); err != nil {
+		return "", 0, err
+	}
+	inquiry, err = strconv.Atoi(number)
+	if err != nil || inquiry < 1 || strconv.Itoa(inquiry) != number {
+		return "", 0, ErrInvalidID
+	}
+	return run, inquiry, nil
+}

@@ -1,0 +1,145 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// An Inquiry is a question to a person, and what has become of it.
+type Inquiry struct {
+	schemas.InquiryOpened
+	Opened  time.Time `json:"opened"`
+	Asked   time.Time `json:"asked,omitzero"`   // when its first notice went out: its times count from there
+	Notices int       `json:"notices,omitzero"` // that were made
+	// Answered is the person's word, and Closed why there is none; both are empty while it is open.
+	Answered *schemas.InquiryAnswered `json:"answered,omitzero"`
+	Closed   schemas.InquiryReason    `json:"closed,omitzero"`
+	Ended    time.Time                `json:"ended,omitzero"`
+}
+
+// Open reports whether a word on it counts.
+func (i *Inquiry) Open() bool { return i.Answered == nil && i.Closed == "" }
+
+// Expires is when nobody waits for a word any more; zero while nobody was asked.
+func (i *Inquiry) Expires() time.Time {
+	if i.Asked.IsZero() {
+		return time.Time{}
+	}
+	return i.Asked.Add(time.Duration(i.Expire))
+}
+
+// Inquiry returns the inquiry of that number, or nil.
+func (r *Run) Inquiry(number int) *Inquiry {
+	if number < 1 || number > len(r.Inquiries) {
+		return nil
+	}
+	return r.Inquiries[number-1]
+}
+
+// OpenInquiry returns the oldest inquiry that waits for a word, or nil. People are asked one thing at a time.
+func (r *Run) OpenInquiry() *Inquiry {
+	if i := slices.IndexFunc(r.Inquiries, (*Inquiry).Open); i >= 0 {
+		return r.Inquiries[i]
+	}
+	return nil
+}
+
+// InquiriesOf counts the inquiries that a task has led to.
+func (r *Run) InquiriesOf(task string) int {
+	count := 0
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Task == task {
+			count++
+		}
+	}
+	return count
+}
+
+// Rests reports whether the run's own end is not waited for: a person is asked, and nobody upstream waits.
+func (r *Run) Rests() bool { return !r.Resting.IsZero() && r.Message.Upstream == nil }
+
+// Resumed returns when the run ends by itself, once an inquiry is not open any more: as much later as the run
+// has rested. Zero is that its end does not change.
+func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
+	open := func(other *Inquiry) bool { return other.Open() && other.Inquiry != inquiry }
+	if r.Expires.IsZero() || !r.Rests() || slices.ContainsFunc(r.Inquiries, open) {
+		return time.Time{}
+	}
+	return r.Expires.Add(max(now.Sub(r.Resting), 0))
+}
+
+func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
+	switch f := f.(type) {
+	case *schemas.InquiryOpened:
+		if r.OpenInquiry() == nil {
+			r.Resting = now
+		}
+		r.Inquiries = append(r.Inquiries, &Inquiry{InquiryOpened: *f, Opened: now})
+		if task := r.change(f.Task); task != nil {
+			task.wait(f)
+		}
+	case *schemas.InquiryAnswered:
+		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
+	case *schemas.InquiryClosed:
+		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
+	default:
+	}
+}
+
+// endInquiry ends an inquiry: its task may go on.
+func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
+	open := r.Inquiry(number)
+	if open == nil {
+		return
+	}
+	ended := *open
+	end(&ended)
+	r.Inquiries[number-1] = &ended
+	if r.OpenInquiry() == nil {
+		r.Resting = time.Time{}
+	}
+	if !expires.IsZero() {
+		r.Expires = expires
+	}
+	if task := r.change(ended.Task); task != nil && task.State == TaskWaitingInput {
+		task.State = TaskReady
+	}
+}
+
+// noticed notes that a person is told of an inquiry, or will be once there is room.
+func (r *Run) noticed(task *Task, now time.Time) {
+	inquiry := r.Inquiry(task.Notice())
+	if inquiry == nil {
+		return
+	}
+	told := *inquiry
+	if task.ID != schemas.NoticeTask(told.Inquiry, told.Notices) {
+		told.Notices++
+	}
+	if told.Asked.IsZero() && task.Attempt > 0 {
+		told.Asked = now
+	}
+	r.Inquiries[told.Inquiry-1] = &told
+}
+
+// wait has a task wait for a person. The attempt that has led to it is over, and what was permitted to it
+// has not happened.
+func (t *Task) wait(f *schemas.InquiryOpened) {
+	t.State, t.Unserved, t.Due, t.Tokens = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens
+	if f.Attempt > 0 {
+		t.Permit, t.Inquired = "", t.Inquired+1
+	}
+}
+
+func (i *Inquiry) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
+	if !i.Open() || i.Asked.IsZero() {
+		return to
+	}
+	notice := schemas.NoticeTask(i.Inquiry, i.Notices)
+	if remind := time.Duration(i.Remind); remind > 0 && remind < time.Duration(i.Expire) && i.Notices == 1 {
+		to = append(to, schemas.Deadline{Run: run, Task: notice, Kind: schemas.DeadlineRemind, At: i.Asked.Add(remind)})
+	}
+	return append(to, schemas.Deadline{Run: run, Task: notice, Kind: schemas.DeadlineInquiry, At: i.Expires()})
+}

@@ -1,0 +1,147 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/plan"
+)
+
+// answered takes a message as a word on an inquiry, if it is one, and reports whether it was. One to
+// whom nothing is open, or of somebody who was not asked, is a message like any other.
+func (d *decision) answered(message *Message, received schemas.MessageReceived) bool {
+	active := d.state.Active
+	if active == nil || message.Upstream != nil || d.withheldReason(message) != "" {
+		return false
+	}
+	inquiry := active.OpenInquiry()
+	if named := message.Answers; named != nil && named.Inquiry > 0 {
+		if inquiry = nil; named.Run == schemas.RunID(d.state.Session, active.Number) {
+			inquiry = active.Inquiry(named.Inquiry)
+		}
+	}
+	if inquiry == nil || !d.inTime(inquiry) {
+		return false
+	}
+	actor, may := requesterIn(message, &active.Message)
+	if !may {
+		return false
+	}
+	d.word(inquiry, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: len(message.Files)}, received)
+	return true
+}
+
+// inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
+// taken the word before its time was over, whenever that is decided.
+func (d *decision) inTime(inquiry *workflow.Inquiry) bool {
+	return inquiry.Open() && inquiry.Notices > 0 && (inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Expires()))
+}
+
+func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
+	received.Run, received.Inquiry, received.Disposition = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionAnswered
+	d.emit(&received)
+	said.Sequence, said.Text = d.input.Sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, d.input.Sequence)
+	d.planDecision(d.env.Pinned).Answer(inquiry, said)
+}
+
+// requesterIn returns who has written a message, if they have begun the run. Mail has to be vouched for, or
+// name the letter that asks, where nobody checks mail. In a chat it is who its provider says.
+func requesterIn(message *Message, asked *schemas.Incoming) (schemas.Actor, bool) {
+	if message.Channel != asked.Channel || asked.Reply == nil {
+		return schemas.Actor{}, false
+	}
+	if message.Channel == schemas.ChannelChat {
+		user := userOf(message.Author)
+		return schemas.Actor{Via: schemas.ViaChat, ID: user, Proof: schemas.ProofSignature}, user == userOf(asked.Author)
+	}
+	actor := schemas.Actor{Via: schemas.ViaMail, ID: addressOf(message.Author)}
+	switch {
+	case message.Origin == schemas.OriginProven:
+		actor.Proof = schemas.ProofMail
+	case message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:
+		return actor, false
+	case message.Answers != nil:
+		actor.Proof = schemas.ProofLetter
+	}
+	known := func(address string) bool { return address != "" && strings.EqualFold(address, actor.ID) }
+	return actor, known(addressOf(asked.Author)) || slices.ContainsFunc(asked.Reply.To, func(to schemas.Address) bool { return known(to.Address) })
+}
+
+func userOf(author *schemas.Author) string {
+	if author == nil {
+		return ""
+	}
+	return author.User
+}
+
+func addressOf(author *schemas.Author) string {
+	if author == nil {
+		return ""
+	}
+	return author.Address
+}
+
+// Why a word on an inquiry changes nothing, as MessageReceived has it.
+const (
+	notOpen     = "no_inquiry"      // none of that number is open
+	wordDecided = "already_decided" // somebody has said something before
+	wordExpired = "expired"         // its time was over
+	wordClosed  = "inquiry_closed"  // nobody waits for it any more
+	wordChoice  = "unknown_choice"  // it cannot be said to an inquiry of the kind
+)
+
+// controlWord takes a word on an inquiry that a person has given to the service itself.
+func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
+	var inquiry *workflow.Inquiry
+	if active := d.state.Active; active != nil && active.Number == number {
+		inquiry = active.OpenInquiry()
+		if control.Inquiry > 0 {
+			inquiry = active.Inquiry(control.Inquiry)
+		} else if inquiry == nil {
+			inquiry = active.Inquiry(len(active.Inquiries))
+		}
+	}
+	choice := schemas.ChoiceAnswer
+	if control.Action == schemas.ControlReject {
+		choice = schemas.ChoiceReject
+	}
+	switch {
+	case inquiry == nil:
+		received.Reason = notOpen
+	case inquiry.Answered != nil:
+		received.Reason = wordDecided
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
+		received.Reason = wordExpired
+	case !inquiry.Open():
+		received.Reason = wordClosed
+	case !slices.Contains(inquiry.Kind.Choices(), choice):
+		received.Reason = wordChoice
+	default:
+		actor := schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken}
+		d.word(inquiry, &plan.Word{Choice: choice, Actor: actor, Whole: control.Text}, received)
+		return
+	}
+	received.Disposition = schemas.DispositionRefused
+	d.emit(&received)
+}
+
+// answersTo are what people have answered about a task since it was planned, as its agent is told.
+func (env *Env) answersTo(state *State, asked *workflow.Task) []schemas.InquiryAnswer {
+	var told []schemas.InquiryAnswer
+	for _, inquiry := range state.Active.Inquiries {
+		if inquiry.Task != asked.ID || inquiry.Answered == nil {
+			continue
+		}
+		answer := schemas.InquiryAnswer{
+			Inquiry: schemas.InquiryID(schemas.RunID(state.Session, state.Active.Number), inquiry.Inquiry), Question: inquiry.Question,
+			Text: cut(env.text(inquiry.Answered.Text), maxQuoted), Values: inquiry.Answered.Values, Time: inquiry.Ended,
+		}
+		for i := range inquiry.Needs {
+			answer.Needs = append(answer.Needs, inquiry.Needs[i].Name)
+		}
+		told = append(told, answer)
+	}
+	return told
+}

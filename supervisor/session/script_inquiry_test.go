@@ -1,0 +1,56 @@
+package session_test
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+)
+
+// waiting lets runs ask people, and has the arguments of an agent filled.
+func (s *script) waiting(p *schemas.Profile) {
+	s.edition = max(s.edition, s.next()%2) // no profile goes back to an older one
+	p.Edition = s.edition
+	if s.one(2) {
+		p.Waiting = &schemas.WaitingPolicy{Remind: s.span(0, time.Minute), Expire: s.span(time.Hour, 2*time.Minute), Asks: 1 + s.next()%2}
+	}
+	if !s.one(2) {
+		return
+	}
+	use := &p.Agents[s.next()%len(p.Agents)]
+	use.InputSchema = jsontext.Value(`{"type":"object","properties":{"n":{"type":"integer"},"day":{"type":"string","format":"date"}},"required":["n"]}`)
+	use.Arguments = jsontext.Value(s.pick(`{}`, `{"input":"either"}`, `{"arguments":[{"path":"n","pattern":"customer (\\d+)"}]}`))
+	if s.one(2) {
+		use.Extractor = "model"
+	}
+}
+
+// needs are what an agent says that it lacks.
+func (s *script) needs(payload *schemas.ResponsePayload) {
+	if payload.Status != schemas.StatusBlocked || s.one(3) {
+		return
+	}
+	payload.Needs = []schemas.Need{{Name: s.pick("n", "a.b", "a"), Schema: jsontext.Value(s.pick(`{"type":"integer"}`, `{"type":"string"}`, `[]`))}}
+	if s.one(4) {
+		payload.Needs = append(payload.Needs, schemas.Need{Name: "more", From: schemas.NeededFrom(s.pick("requester", "supervisor"))})
+	}
+}
+
+// letter is the letter that a mail names, mostly none.
+func (s *script) letter() *schemas.Letter {
+	if !s.one(3) {
+		return nil
+	}
+	return &schemas.Letter{Run: schemas.RunID(s.state.Session, s.number()), Inquiry: s.next() % 3}
+}
+
+// word is what a person says to an inquiry by the service itself, or by a message.
+func (s *script) word(tb judge) {
+	tb.Helper()
+	said := schemas.Control{
+		Action: schemas.ControlAction(s.pick("answer", "answer", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
+		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
+	}
+	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")
+}

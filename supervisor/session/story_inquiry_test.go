@@ -1,0 +1,76 @@
+package session_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"podium/schemas"
+)
+
+// word is what a person says to the service itself.
+func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
+	tb.Helper()
+	said := schemas.Control{
+		Action: schemas.ControlAnswer, Run: schemas.RunID(s.state.Session, number(tb, d, "run", 1)), By: "operator",
+		Inquiry: number(tb, d, "inquiry", 0), Text: words(d),
+	}
+	if d.HasArg("reject") {
+		said.Action = schemas.ControlReject
+	}
+	return s.event(tb, text(d, "id", ""), schemas.TypeControl, said)
+}
+
+// letterNamed is the letter that a mail names, written as run and inquiry; nil when it names none.
+func (s *story) letterNamed(named string) *schemas.Letter {
+	run, inquiry, _ := strings.Cut(named, ".")
+	number, err := strconv.Atoi(run)
+	if err != nil {
+		return nil
+	}
+	letter := &schemas.Letter{Run: schemas.RunID(s.state.Session, number)}
+	letter.Inquiry, _ = strconv.Atoi(inquiry)
+	return letter
+}
+
+// inquiry writes down a fact about a question to a person.
+func (s *story) inquiry(f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.ArgumentsFilled:
+		told := fmt.Sprintf("run %d %s arguments of %s: %s", f.Run, f.Task, f.Agent, f.Values)
+		for i := range f.Missing {
+			told += ", lacks " + f.Missing[i].Name
+		}
+		for _, refused := range f.Refused {
+			told += ", refuses " + refused
+		}
+		return told
+	case *schemas.InquiryOpened:
+		told := fmt.Sprintf("run %d %s asks (inquiry %d, %s): %q", f.Run, f.Task, f.Inquiry, f.Kind, f.Question)
+		if f.Attempt > 0 {
+			told += fmt.Sprintf(" instead of attempt %d", f.Attempt)
+		}
+		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
+	case *schemas.InquiryAnswered:
+		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, f.Actor.Proof, body(f.Text))
+		if len(f.Values) > 0 {
+			told += " says " + string(f.Values)
+		}
+		return told + s.resumed(f.RunExpires)
+	case *schemas.InquiryClosed:
+		return fmt.Sprintf("run %d inquiry %d closed: %s", f.Run, f.Inquiry, f.Reason) + s.resumed(f.RunExpires)
+	default:
+		return f.Name()
+	}
+}
+
+func (s *story) resumed(expires time.Time) string {
+	if expires.IsZero() {
+		return ""
+	}
+	return ", the run has until " + s.clock(expires)
+}
