@@ -2,10 +2,15 @@ package config
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 
 	"podium/cmd/podium/egress"
+	"podium/schemas"
 )
 
 // endpoint checks where an agent's calls go to.
@@ -51,4 +56,124 @@ func (a *Agent) Leads() egress.Policy {
 		return nil // nowhere
 	}
 	return leads
+}
+
+// A reachedAgent is one that a profile may ask, and the key that names it there.
+type reachedAgent struct{ key, agent string }
+
+// reached lists everybody whom a profile may ask: agents, who stand in for them, planner and routers.
+func (p *Profile) reached() []reachedAgent {
+	var all []reachedAgent
+	for i, use := range p.Agents {
+		at := fmt.Sprintf(".agents[%d]", i)
+		all = append(all, reachedAgent{at, use.Name})
+		if use.Fallback != "" {
+			all = append(all, reachedAgent{at + ".fallback", use.Fallback})
+		}
+	}
+	if p.Planner != nil && p.Planner.Agent != "" {
+		all = append(all, reachedAgent{".planner.agent", p.Planner.Agent})
+	}
+	for i := range p.Routers {
+		if p.Routers[i].Kind == schemas.RouterAgent {
+			all = append(all, reachedAgent{fmt.Sprintf(".routers[%d].agent", i), p.Routers[i].Agent})
+		}
+	}
+	return all
+}
+
+// localOnly checks that nobody whom a profile reaches goes beyond this machine and private networks. What is
+// wrong is told where the outermost profile names it; way holds the profiles on the way there.
+func (v *validator) localOnly(path, name string, way []string) {
+	if slices.Contains(way, name) {
+		return // a circle, which has been told
+	}
+	profile := v.config.Profiles[name]
+	reached := profile.reached()
+	for i, use := range v.config.Profile(name).Agents {
+		if use.Extractor != "" {
+			reached = append(reached, reachedAgent{fmt.Sprintf(".agents[%d]", i), use.Extractor})
+		}
+	}
+	told := map[string]bool{}
+	for _, next := range reached {
+		at, by := path, ""
+		if len(way) == 0 {
+			at = path + next.key
+		} else {
+			by = fmt.Sprintf(", which it reaches by way of profile %q,", name)
+		}
+		agent := v.config.Agents[next.agent]
+		switch {
+		case told[next.agent]:
+		case agent.Kind == KindSupervisor:
+			v.localOnly(at, agent.Profile, append(slices.Clip(way), name))
+		case !agent.local():
+			v.problem(at, "the profile is local_only, and agent %q%s %s: write egress: local at agents.%s", next.agent, by, agent.beyond(), next.agent)
+		}
+		told[next.agent] = true
+	}
+}
+
+// local reports whether an agent stays on this machine and private networks, as far as its configuration says.
+func (a *Agent) local() bool {
+	switch a.Kind {
+	case KindHTTP, KindLLM:
+		leads, err := a.egress()
+		return err != nil || leads.Local() // what is wrong with it has been told
+	case KindExec, KindExternal:
+		return a.Egress.Local()
+	case KindCalculator, KindEcho, KindScripted, KindSupervisor, KindMail, KindChat:
+	}
+	return true
+}
+
+// beyond says why an agent that is not local is not.
+func (a *Agent) beyond() string {
+	if len(a.Egress) == 0 && (a.Kind == KindExec || a.Kind == KindExternal) {
+		return "does not say where it goes"
+	}
+	leads := a.Leads()
+	return "may go beyond this machine and private networks (" + leads.String() + ")"
+}
+
+// Local is where a profile with local_only may lead.
+func Local() egress.Policy {
+	policy, err := egress.Parse("local")
+	if err != nil {
+		panic("config: " + err.Error())
+	}
+	return policy
+}
+
+// localDelivery checks the same of the ways by which the answers of a profile go out.
+func (v *validator) localDelivery(name string) {
+	const must = "profiles.%s is local_only, and "
+	for i := range v.config.Mail.Accounts {
+		account := &v.config.Mail.Accounts[i]
+		if account.Profile != name || account.SMTP.Host == "" {
+			continue
+		}
+		server := url.URL{Scheme: "https", Host: net.JoinHostPort(account.SMTP.Host, strconv.Itoa(max(account.SMTP.Port, 1)))}
+		if Local().Check(&server) != nil {
+			v.problem(fmt.Sprintf("mail.accounts[%d].smtp.host", i), must+"this server is neither on this machine nor on a private network", name)
+		}
+	}
+	for _, channel := range slices.Sorted(maps.Keys(v.config.Chat.Channels)) {
+		settings, path := v.config.Chat.Channels[channel], "chat.channels."+channel
+		if settings.Profile != name {
+			continue
+		}
+		switch settings.Provider {
+		case schemas.ProviderSlack, schemas.ProviderTelegram, schemas.ProviderTeams:
+			v.problem(path, must+"the servers of %s are public", name, settings.Provider)
+		case schemas.ProviderMattermost, schemas.ProviderWebhook, "":
+			for key, address := range map[string]string{"url": settings.URL, "callback": settings.Callback} {
+				target, err := url.Parse(address)
+				if address != "" && err == nil && Local().Check(target) != nil {
+					v.problem(path+"."+key, must+"this server is neither on this machine nor on a private network", name)
+				}
+			}
+		}
+	}
 }

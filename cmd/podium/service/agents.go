@@ -94,11 +94,15 @@ const maxStream = 32 << 20
 
 // llmAgent makes an agent of kind llm, in the same way.
 func llmAgent(settings *config.Agent, own func() []netip.AddrPort) (*llm.Agent, error) {
-	limits := egress.Limits{FirstByte: time.Duration(settings.FirstByte), Idle: time.Duration(settings.Idle)}
+	guard := egress.Guard{Policy: settings.Leads(), Own: own, Limits: egress.Limits{FirstByte: time.Duration(settings.FirstByte), Idle: time.Duration(settings.Idle)}}
 	if settings.Role.Streams() {
-		limits.Body = maxStream
+		guard.Limits.Body = maxStream
 	}
-	guard := egress.Guard{Policy: settings.Leads(), Own: own, Limits: limits}
+	return llmAgentBy(settings, guard)
+}
+
+// llmAgentBy makes one whose calls pass a guard.
+func llmAgentBy(settings *config.Agent, guard egress.Guard) (*llm.Agent, error) {
 	return llm.New(llm.Config{
 		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
 		Temperature: settings.Temperature, MaxTokens: settings.MaxTokens, Timeout: time.Duration(settings.Timeout),
