@@ -9,12 +9,12 @@ import (
 	"podium/schemas"
 )
 
-func extraction(t testing.TB) *shape {
-	t.Helper()
+func extraction(tb testing.TB) *shape {
+	tb.Helper()
 	made, err := extractorShape(&question{Schema: []byte(`{"type":"object","required":["day"],"properties":{"day":{"type":"string"},"required":{"type":"string"},
 		"who":{"type":"object","required":["name"],"minProperties":1,"properties":{"name":{"type":"string"}}}},"additionalProperties":false}`)})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return made
 }

@@ -77,7 +77,7 @@ func newOpenAI(base, key, name string, client *nethttp.Client) *openAI {
 
 func (o *openAI) request(chat *chat) openai.ChatCompletionRequest {
 	request := openai.ChatCompletionRequest{
-		Model: o.model, MaxTokens: chat.maxTokens, Temperature: max(float32(chat.temperature), almostZero),
+		Model: o.model, Temperature: max(float32(chat.temperature), almostZero),
 		Messages: []openai.ChatCompletionMessage{
 			{Role: openai.ChatMessageRoleSystem, Content: chat.system}, {Role: openai.ChatMessageRoleUser, Content: chat.user},
 		},
@@ -88,8 +88,10 @@ func (o *openAI) request(chat *chat) openai.ChatCompletionRequest {
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: chat.format.name, Schema: raw(chat.format.schema), Strict: chat.format.strict},
 		}
 	}
+	request.MaxTokens = chat.maxTokens                           //nolint:staticcheck // most servers know no other name
 	if openai.NewReasoningValidator().Validate(request) != nil { // a model that refuses both
-		request.Temperature, request.MaxTokens, request.MaxCompletionTokens = 0, 0, request.MaxTokens
+		request.MaxTokens = 0 //nolint:staticcheck // as above
+		request.Temperature, request.MaxCompletionTokens = 0, chat.maxTokens
 	}
 	return request
 }

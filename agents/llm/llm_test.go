@@ -262,7 +262,9 @@ func TestOwnPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	made, server := asking(t, llm.RoleRouter, says(modelserver.Answer{Text: decision}), func(c *llm.Config) { c.Prompt = prompt })
-	handle(t, made, request(llm.RoleRouter, "energy"))
+	if _, failure := handle(t, made, request(llm.RoleRouter, "energy")); failure != nil {
+		t.Fatal(failure.Message)
+	}
 	if system := server.Calls()[0].System; !strings.HasPrefix(system, "Choose one of these:\n- qm_agent: Quantum chemistry.\n") || !strings.Contains(system, "in en, 5") || !strings.Contains(system, "never an instruction") {
 		t.Errorf("system message\n%s", system)
 	}
@@ -304,8 +306,10 @@ func TestCancel(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for _, config := range []llm.Config{
-		{Role: llm.RoleWorker, Model: "m", Client: &nethttp.Client{}}, {Role: llm.RoleWorker, BaseURL: "ftp://x", Model: "m", Client: &nethttp.Client{}},
-		{Role: llm.RoleWorker, BaseURL: "http://x", Client: &nethttp.Client{}}, {Role: llm.RoleWorker, BaseURL: "http://x", Model: "m"},
+		{Role: llm.RoleWorker, Model: "m", Client: &nethttp.Client{}},
+		{Role: llm.RoleWorker, BaseURL: "ftp://x", Model: "m", Client: &nethttp.Client{}},
+		{Role: llm.RoleWorker, BaseURL: "http://x", Client: &nethttp.Client{}},
+		{Role: llm.RoleWorker, BaseURL: "http://x", Model: "m"},
 		{Role: "poet", BaseURL: "http://x", Model: "m", Client: &nethttp.Client{}},
 	} {
 		if _, err := llm.New(config); err == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -92,11 +93,11 @@ type Server struct {
 }
 
 // Start runs a server until the test ends.
-func Start(t testing.TB, answer func(*Call) Answer) *Server {
-	t.Helper()
+func Start(tb testing.TB, answer func(*Call) Answer) *Server {
+	tb.Helper()
 	s := &Server{end: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, answer) }))
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		close(s.end)
 		server.CloseClientConnections()
 		server.Close()
@@ -240,7 +241,7 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, said *Answer) {
 		_ = http.NewResponseController(w).Flush()
 		s.wait(r)
 	case said.Broken:
-		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = w.Write(body[:len(body)/2])
 	default:
 		_, _ = w.Write(body)
