@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podium/cleartext"
+	"podium/schemas"
 )
 
 // DefaultTimeout bounds each step of sending: to connect, and then to send.
@@ -51,7 +52,7 @@ type Account struct {
 	// Sign, unless nil, returns what stands before the "@" of the Message-ID of a letter:
 	// it begins with the effect id and ".". Without it, or for a run that it does not
 	// take, the effect id alone stands there.
-	Sign func(effect, run string) (string, error)
+	Sign func(effect string, letter schemas.Letter) (string, error)
 	// Copies are who may get a copy of an answer, besides the sender of the letter
 	// that is answered, when that letter named them: addresses, or domains such as
 	// @example.org.

@@ -106,13 +106,13 @@ func (l *letter) write() ([]byte, error) {
 
 // messageID is made of the effect id and the run, so that it is the same for every
 // attempt, and begins with the effect id, whatever key it is signed with.
-func (s *sender) messageID(request *agent.Request) string {
+func (s *sender) messageID(request *agent.Request, inquiry int) string {
 	effect := request.EffectID
 	if uuid.Validate(effect) != nil || len(effect) != 36 {
 		effect = schemas.EffectID(effect+request.Payload.PlanID, request.Task().TaskID)
 	}
 	if s.account.Sign != nil {
-		if signed, err := s.account.Sign(effect, request.Run); err == nil {
+		if signed, err := s.account.Sign(effect, schemas.Letter{Run: request.Run, Inquiry: inquiry}); err == nil {
 			return signed + "@" + s.domain
 		}
 	}

@@ -69,15 +69,15 @@ func TestMessageIDIsTheSameForEveryAttempt(t *testing.T) {
 	from := &sender{domain: "x.example"}
 	request := &agent.Request{EffectID: "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11", Attempt: 1}
 	request.Payload = schemas.RequestPayload{PlanID: "plan", Tasks: []schemas.Task{{TaskID: "reply"}}}
-	if got, want := from.messageID(request), "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11@x.example"; got != want {
+	if got, want := from.messageID(request, 0), "0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11@x.example"; got != want {
 		t.Errorf("message id %q, want %q", got, want)
 	}
 	seen := make(map[string]bool)
 	for _, effect := range []string{"", "x\r\nBcc: y", "{0f6d3f5e-6a1c-5c55-9a3c-4f7b1c9f0a11}"} {
 		request.EffectID, request.Attempt = effect, 1
-		first := from.messageID(request)
+		first := from.messageID(request, 0)
 		request.Attempt = 2
-		if second := from.messageID(request); first != second {
+		if second := from.messageID(request, 0); first != second {
 			t.Errorf("attempts of %q differ: %q, %q", effect, first, second)
 		}
 		if _, clean := cleanID(first); !clean || seen[first] {

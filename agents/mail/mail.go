@@ -214,7 +214,7 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	receipt := &Receipt{MessageID: account.messageID(request)}
+	receipt := &Receipt{MessageID: account.messageID(request, given.Inquiry)}
 	made := &letter{
 		from:       account.from,
 		to:         recipients,

@@ -15,6 +15,7 @@ import (
 	"podium/agents/mail"
 	"podium/agents/mail/smtpsink"
 	"podium/bus/agent"
+	"podium/schemas"
 )
 
 // An outbox is a folder of sent mail in memory.
@@ -160,7 +161,9 @@ func TestEveryAttemptIsOneLetter_I25(t *testing.T) {
 	t.Parallel()
 	sign := func(mac string) func(*mail.Account) {
 		return func(a *mail.Account) {
-			a.Sign = func(effect, run string) (string, error) { return effect + "." + run + "." + mac, nil }
+			a.Sign = func(effect string, letter schemas.Letter) (string, error) {
+				return effect + "." + letter.Run + "." + mac, nil
+			}
 		}
 	}
 	for name, first := range map[string]func(*mail.Account){
@@ -183,7 +186,7 @@ func TestEveryAttemptIsOneLetter_I25(t *testing.T) {
 	}
 	sink := startSink(t, smtpsink.Config{})
 	agent := newAgent(t, sink, func(a *mail.Account) {
-		a.Sign = func(string, string) (string, error) { return "", errors.New("no run of ours") }
+		a.Sign = func(string, schemas.Letter) (string, error) { return "", errors.New("no run of ours") }
 	})
 	if result, err := agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore); err != nil || receiptOf(t, result).MessageID != effect+"@praxis.example" {
 		t.Errorf("what cannot be signed: %s, %v", result.Data, err)

@@ -10,6 +10,7 @@ import (
 	"podium/cleartext"
 	"podium/ingest/imap/connection"
 	"podium/ingest/mime"
+	"podium/schemas"
 )
 
 // A Config describes one mailbox of one account. The zero value of a field
@@ -24,9 +25,9 @@ type Config struct {
 	// Since, at first contact, is how old mail may be to be taken, by its
 	// INTERNALDATE; the zero time takes nothing that is there already.
 	Since time.Time
-	// Session returns the session that a Message-ID of a letter of ours leads to, and
+	// Letter returns which letter of ours a Message-ID names, and
 	// false when it is not proved to be one that this account has sent. Default: none is.
-	Session func(messageID string) (session string, ours bool)
+	Letter func(messageID string) (letter schemas.Letter, ours bool)
 
 	// CanaryEvery, when it is set, lets the adapter send itself a mail so often; it has
 	// to come in within CanaryWithin, default 5 min. CanaryKey marks it as ours.

@@ -100,6 +100,10 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	mail.Account, mail.Mailbox = s.config.Account, s.config.Mailbox
 	mail.UIDValidity, mail.UID = s.mailbox.UIDValidity, one.summary.UID
 	mail.Received, mail.Raw = cmp.Or(one.summary.Received, s.config.Clock().UTC()), raw // or now, when the server does not say
+	answered := mime.Answered(&mail, s.config.Letter)
+	if mail.Bounce == nil {
+		mail.Answers = answered
+	}
 	body, err := schemas.Marshal(mail)
 	if err != nil {
 		return nil, err
@@ -109,7 +113,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(&mail, s.config.Session), Profile: s.config.Profile,
+		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(answered), Profile: s.config.Profile,
 		Data: body,
 	}, nil
 }

@@ -93,7 +93,7 @@ func (c Config) preview(ctx context.Context, source connection.MailSource, mailb
 	mail.Account, mail.Mailbox = c.Account, c.Mailbox
 	mail.UIDValidity, mail.UID, mail.Received = mailbox.UIDValidity, summary.UID, summary.Received
 	mail.Raw = schemas.Artifact{SHA256: content.sha256(), Size: content.size, MediaType: mediaTypeMail}
-	event := schemas.Event{PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(&mail, c.Session), Profile: c.Profile}
+	event := schemas.Event{PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(mime.Answered(&mail, c.Letter)), Profile: c.Profile}
 	preview.Mail, preview.Session = &mail, event.Session()
 	return preview, nil
 }

@@ -31,13 +31,13 @@ func conversation(mail *schemas.EmailReceived) string {
 	return cmp.Or(mail.InReplyTo, mail.Thread, mail.MessageID, mail.Raw.SHA256)
 }
 
-// Session returns the session that a mail answers: that of the newest letter which it
-// names and known proves to be ours. "" is none, and then its thread says where it
+// Answered returns the letter that a mail answers: the newest which it
+// names and known proves to be ours; nil is none, and then its thread says where it
 // belongs. A bounce names the letter that it reports on. A mail program may make any
 // thread of it, and leave ids out: one of ours is enough.
-func Session(mail *schemas.EmailReceived, known func(messageID string) (session string, ours bool)) string {
+func Answered(mail *schemas.EmailReceived, known func(messageID string) (letter schemas.Letter, ours bool)) *schemas.Letter {
 	if known == nil {
-		return ""
+		return nil
 	}
 	named := []string{mail.InReplyTo}
 	if mail.Bounce != nil {
@@ -47,9 +47,21 @@ func Session(mail *schemas.EmailReceived, known func(messageID string) (session 
 		named = append(named, id)
 	}
 	for _, id := range named {
-		if session, ours := known(id); ours {
-			return session
+		if letter, ours := known(id); ours {
+			return &letter
 		}
 	}
-	return ""
+	return nil
+}
+
+// Session returns the session that a letter of ours leads to; "" when there is none.
+func Session(letter *schemas.Letter) string {
+	if letter == nil {
+		return ""
+	}
+	session, _, err := schemas.ParseRunID(letter.Run)
+	if err != nil {
+		return ""
+	}
+	return session
 }

@@ -252,9 +252,10 @@ func TestThread(t *testing.T) {
 // session it answers, wherever it names it; other ids say nothing.
 func TestNewestLetterOfOurs_I22(t *testing.T) {
 	t.Parallel()
-	known := func(id string) (string, bool) {
-		session, ours := strings.CutSuffix(id, "@ours")
-		return session, ours
+	runs := map[string]string{"1": schemas.SessionID("desk", "1"), "2": schemas.SessionID("desk", "2")}
+	known := func(id string) (schemas.Letter, bool) {
+		name, ours := strings.CutSuffix(id, "@ours")
+		return schemas.Letter{Run: schemas.RunID(schemas.SessionID("desk", name), 1)}, ours
 	}
 	for name, test := range map[string]struct {
 		header []string
@@ -270,15 +271,15 @@ func TestNewestLetterOfOurs_I22(t *testing.T) {
 		"no ids":                    {nil, ""},
 	} {
 		mail, _ := parse(t, crlf(append(test.header, "From: a@b.example", "", "text")...))
-		if got := mime.Session(&mail, known); got != test.want {
+		if got := mime.Session(mime.Answered(&mail, known)); got != runs[test.want] || (got == "") != (test.want == "") {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
-		if got := mime.Session(&mail, nil); got != "" {
+		if got := mime.Session(mime.Answered(&mail, nil)); got != "" {
 			t.Errorf("%s: got %q of nobody", name, got)
 		}
 	}
 	bounce := schemas.EmailReceived{InReplyTo: "2@ours", Bounce: &schemas.Bounce{MessageID: "1@ours"}}
-	if got := mime.Session(&bounce, known); got != "1" {
+	if got := mime.Session(mime.Answered(&bounce, known)); got != runs["1"] {
 		t.Errorf("a bounce goes to %q", got)
 	}
 }

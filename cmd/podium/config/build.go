@@ -34,6 +34,8 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Deadlines:     schemas.Deadlines(source.Deadlines),
 		Conversation:  source.Conversation.build(),
 		Context:       source.Context.build(),
+		Waiting:       source.Waiting.build(),
+		Timezone:      source.Timezone,
 		Routers:       each(source.Routers, (*Router).build),
 		Languages:     Languages(),
 	}
@@ -58,6 +60,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
+			Arguments: agent.arguments(), Extractor: agent.Extractor,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {

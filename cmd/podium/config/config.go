@@ -18,6 +18,7 @@ import (
 	"podium/cmd/podium/egress"
 	"podium/ingest/mime/text"
 	"podium/schemas"
+	"podium/supervisor/arguments"
 )
 
 // A Config is one podium.yaml.
@@ -101,7 +102,7 @@ const (
 type Agent struct {
 	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm external scripted supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
-	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments words hold. Default: work alone; an agent of kind llm has that of its role."`
+	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone; an agent of kind llm has that of its role."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
 	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
@@ -126,6 +127,11 @@ type Agent struct {
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`
+	Arguments    []ArgumentRule     `yaml:"arguments" min:"1" doc:"Where arguments come from, tried in order until one has a value. Without rules JSON in the message and what is plain by input_schema (dates, numbers, choices) are read."`
+	Trusted      []string           `yaml:"trusted" min:"1" doc:"Arguments that are never taken from what somebody has written without asking them."`
+	Hours        *Hours             `yaml:"hours" doc:"The hours in which a time of day is meant: \"at 3\" is 15:00 from 07:00 to 19:00. Absent: it is asked."`
+	Extractor    string             `yaml:"extractor" doc:"An agent of kind extract that is asked for what nothing else has filled, before a person is."`
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
 	Render       string             `yaml:"render" doc:"How data without text is told to people: a template (Go text/template) over the data, such as '{{.total}} EUR'. Default: line by line."`
 

@@ -17,6 +17,10 @@ const (
 	defaultConcurrency = 3 // M-31
 	defaultMaxSteps    = 8
 
+	defaultAsks   = 2
+	defaultRemind = schemas.Duration(24 * time.Hour)
+	defaultExpire = schemas.Duration(72 * time.Hour)
+
 	defaultContextMessages = 6
 	defaultContextBytes    = 16 << 10
 	defaultTimeoutGrowth   = 1.5 // M-26
@@ -167,6 +171,8 @@ func (p Profile) withDefaults() Profile {
 	p.Deadlines.Queue = cmp.Or(p.Deadlines.Queue, defaultQueue)
 	p.Deadlines.Work = cmp.Or(p.Deadlines.Work, defaultWork)
 	p.Context.Bytes = cmp.Or(p.Context.Bytes, defaultContextBytes)
+	p.Waiting.Remind, p.Waiting.Expire = cmp.Or(p.Waiting.Remind, defaultRemind), cmp.Or(p.Waiting.Expire, defaultExpire)
+	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
 }
 

@@ -21,6 +21,8 @@ type Profile struct {
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
+	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
+	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
 }
 
@@ -28,6 +30,24 @@ type Profile struct {
 type Context struct {
 	Messages *int `yaml:"messages" min:"0" max:"8" doc:"Earlier messages and answers at most, with the files that came with them. 0: agents are told of this message alone. Default: 6."`
 	Bytes    int  `yaml:"bytes" min:"256" max:"262144" default:"16384" doc:"Bytes of their words at most; the oldest are cut first."`
+}
+
+// Waiting says how a run waits for what a person is asked.
+type Waiting struct {
+	Asks   *int             `yaml:"asks" min:"0" max:"5" doc:"How often a task asks whoever wrote for what it lacks. 0: never; the run ends with what is lacking. Default: 2."`
+	Remind schemas.Duration `yaml:"remind" default:"24h" doc:"After that they are asked once more; as long as expire, or longer: never."`
+	Expire schemas.Duration `yaml:"expire" default:"72h" doc:"After that nobody waits for their answer any more, and the run ends with what is lacking."`
+}
+
+func (w *Waiting) build() *schemas.WaitingPolicy {
+	policy := schemas.WaitingPolicy{Remind: w.Remind, Expire: w.Expire, Asks: defaultAsks}
+	if w.Asks != nil {
+		policy.Asks = *w.Asks
+	}
+	if policy.Asks == 0 {
+		return nil
+	}
+	return &policy
 }
 
 func (c *Context) build() schemas.ContextPolicy {

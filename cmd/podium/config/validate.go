@@ -174,8 +174,10 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 		if _, err := validation.Compile(schema); err != nil {
 			v.problem(path+"."+name, "%v", err)
+			return
 		}
 	}
+	v.arguments(path, agent)
 }
 
 func list[T ~string](words []T, separator string) string {

@@ -90,9 +90,9 @@ func (v *validator) localOnly(path, name string, way []string) {
 	}
 	profile := v.config.Profiles[name]
 	reached := profile.reached()
-	for i, use := range v.config.Profile(name).Agents {
-		if use.Extractor != "" {
-			reached = append(reached, reachedAgent{fmt.Sprintf(".agents[%d]", i), use.Extractor})
+	for i, use := range profile.Agents {
+		if extractor := v.config.Agents[use.Name].Extractor; extractor != "" {
+			reached = append(reached, reachedAgent{fmt.Sprintf(".agents[%d]", i), extractor})
 		}
 	}
 	told := map[string]bool{}

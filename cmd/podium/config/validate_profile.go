@@ -13,6 +13,7 @@ func (v *validator) profile(name string) {
 	profile, path := v.config.Profiles[name], "profiles."+name
 	v.name(path, name)
 	v.language(path+".language", profile.Language)
+	v.timezone(path+".timezone", profile.Timezone)
 	agents := make([]string, len(profile.Agents))
 	for i, use := range profile.Agents {
 		at := fmt.Sprintf("%s.agents[%d]", path, i)

@@ -63,37 +63,39 @@ type Source struct {
 // Sign returns what stands before the "@" of the Message-ID of a letter: the same for
 // every attempt under one key. The effect and the run are as Podium makes them
 // (schemas.EffectID, schemas.RunID). Errors: schemas.ErrInvalidID, and those of the key.
-func (s *Signer) Sign(from Source, effect, run string) (string, error) {
-	if _, _, err := schemas.ParseRunID(run); err != nil || !isEffect(effect) {
-		return "", fmt.Errorf("%w: effect %q of run %q", schemas.ErrInvalidID, effect, run)
+func (s *Signer) Sign(from Source, effect string, letter schemas.Letter) (string, error) {
+	if _, _, err := schemas.ParseRunID(letter.Run); err != nil || !isEffect(effect) || letter.Inquiry < 0 {
+		return "", fmt.Errorf("%w: effect %q of run %q", schemas.ErrInvalidID, effect, letter.Run)
 	}
 	derived, err := s.derived()
 	if err != nil {
 		return "", err
 	}
-	named := effect + "." + run
+	named := effect + "." + letter.Run
+	if letter.Inquiry > 0 {
+		named += "." + strconv.Itoa(letter.Inquiry)
+	}
 	return named + "." + mac(derived, from, named), nil
 }
 
-// Session returns the session that a Message-ID of ours leads to. Letters may be in any
+// Letter returns which letter of ours a Message-ID names. It may be in any
 // case, since some relays change it. It reports false of what was not signed here for
 // that source with this key, and when there is no key.
-func (s *Signer) Session(from Source, messageID string) (session string, ours bool) {
+func (s *Signer) Letter(from Source, messageID string) (letter schemas.Letter, ours bool) {
 	left, _, found := strings.Cut(messageID, "@")
 	if len(left) > maxLeft {
-		return "", false
+		return schemas.Letter{}, false
 	}
 	left = lower(left)
-	run, signed, ok := split(left)
+	letter, signed, ok := split(left)
 	if !ok || !found {
-		return "", false
+		return schemas.Letter{}, false
 	}
 	derived, err := s.derived()
 	if err != nil || !hmac.Equal([]byte(signed), []byte(mac(derived, from, strings.TrimSuffix(left, "."+signed)))) {
-		return "", false
+		return schemas.Letter{}, false
 	}
-	session, _, err = schemas.ParseRunID(run)
-	return session, err == nil
+	return letter, true
 }
 
 // maxLeft bounds what is looked at: two UUIDs, two numbers and a mac are shorter.
@@ -114,24 +116,26 @@ func Made(left string) bool {
 }
 
 // split takes the part before the "@" apart, and returns what follows the effect.
-func split(left string) (run, mac string, ok bool) {
+func split(left string) (letter schemas.Letter, mac string, ok bool) {
 	parts := strings.Split(left, ".")
 	if len(parts) != 3 && len(parts) != 4 {
-		return "", "", false
+		return schemas.Letter{}, "", false
 	}
-	run, mac = parts[1], parts[len(parts)-1]
-	if _, _, err := schemas.ParseRunID(run); err != nil || !isEffect(parts[0]) || len(mac) != alphabet().EncodedLen(macSize) {
-		return "", "", false
+	letter.Run, mac = parts[1], parts[len(parts)-1]
+	if _, _, err := schemas.ParseRunID(letter.Run); err != nil || !isEffect(parts[0]) || len(mac) != alphabet().EncodedLen(macSize) {
+		return schemas.Letter{}, "", false
 	}
 	if len(parts) == 4 {
-		if k, err := strconv.Atoi(parts[2]); err != nil || k < 1 || strconv.Itoa(k) != parts[2] {
-			return "", "", false
+		k, err := strconv.Atoi(parts[2])
+		if err != nil || k < 1 || strconv.Itoa(k) != parts[2] {
+			return schemas.Letter{}, "", false
 		}
+		letter.Inquiry = k
 	}
 	if decoded, err := alphabet().DecodeString(mac); err != nil || len(decoded) != macSize {
-		return "", "", false
+		return schemas.Letter{}, "", false
 	}
-	return run, mac, true
+	return letter, mac, true
 }
 
 // isEffect reports the one spelling of an effect id. Programs of people make UUIDs too,

@@ -24,7 +24,7 @@ func signer(key byte) *messageid.Signer {
 
 func signed(tb testing.TB) string {
 	tb.Helper()
-	left, err := signer(1).Sign(desk, effect, run)
+	left, err := signer(1).Sign(desk, effect, schemas.Letter{Run: run})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -78,9 +78,27 @@ func TestSessionOfAMessageID_I22(t *testing.T) {
 		if test.key != 0 {
 			key = test.key
 		}
-		got, ours := signer(key).Session(from, test.id)
-		if ours != test.ours || ours && got != session || !ours && got != "" {
-			t.Errorf("%s: %q, %t", name, got, ours)
+		got, ours := signer(key).Letter(from, test.id)
+		if want := (schemas.Letter{Run: run}); ours != test.ours || ours && got != want || !ours && got != (schemas.Letter{}) {
+			t.Errorf("%s: %v, %t", name, got, ours)
+		}
+	}
+}
+
+// TestLetterOfAQuestion: the id of a question says which inquiry it is, and no other.
+func TestLetterOfAQuestion(t *testing.T) {
+	t.Parallel()
+	asked := schemas.Letter{Run: run, Inquiry: 3}
+	left, err := signer(1).Sign(desk, effect, asked)
+	if err != nil || !messageid.Made(left) {
+		t.Fatal(left, err)
+	}
+	if got, ours := signer(1).Letter(desk, strings.ToUpper(left)+"@example.org"); !ours || got != asked {
+		t.Errorf("%v, %t", got, ours)
+	}
+	for _, other := range []string{strings.Replace(left, run+".3.", run+".4.", 1), strings.Replace(left, run+".3.", run+".", 1)} {
+		if got, ours := signer(1).Letter(desk, other+"@example.org"); ours {
+			t.Errorf("%s is %v", other, got)
 		}
 	}
 }
@@ -110,7 +128,7 @@ func TestMessageIDIsTheSameEveryTime_I25(t *testing.T) {
 		"no effect":          {"effect", run},
 		"an effect in upper": {strings.ToUpper(effect), run},
 	} {
-		if left, err := signer(1).Sign(desk, given[0], given[1]); !errors.Is(err, schemas.ErrInvalidID) || left != "" {
+		if left, err := signer(1).Sign(desk, given[0], schemas.Letter{Run: given[1]}); !errors.Is(err, schemas.ErrInvalidID) || left != "" {
 			t.Errorf("%s: %q, %v", name, left, err)
 		}
 	}
@@ -142,23 +160,23 @@ func TestNoKey(t *testing.T) {
 		"torn":    func() ([]byte, error) { return make([]byte, 5), nil },
 	} {
 		letters := messageid.New(key)
-		left, signing := letters.Sign(desk, effect, run)
-		if _, ours := letters.Session(desk, signed(t)); ours || signing == nil || left != "" || letters.Check() == nil {
+		left, signing := letters.Sign(desk, effect, schemas.Letter{Run: run})
+		if _, ours := letters.Letter(desk, signed(t)); ours || signing == nil || left != "" || letters.Check() == nil {
 			t.Errorf("%s: %q, %v, ours %t", name, left, signing, ours)
 		}
 	}
 }
 
-func FuzzSession(f *testing.F) {
+func FuzzLetter(f *testing.F) {
 	good := signed(f)
 	letters := signer(1)
 	for _, seed := range []string{good, strings.ToUpper(good), effect + "@x", "...@", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		got, ours := letters.Session(desk, id)
+		got, ours := letters.Letter(desk, id)
 		if left, _, _ := strings.Cut(id, "@"); ours && !strings.EqualFold(left+"@example.org", good) {
-			t.Errorf("%q leads to %s", id, got)
+			t.Errorf("%q leads to %v", id, got)
 		}
 	})
 }

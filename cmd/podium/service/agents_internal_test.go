@@ -17,7 +17,7 @@ func TestOwnMailIsOurs_I20(t *testing.T) {
 	own := ownMail(&config.Config{Mail: config.Mail{Accounts: []config.Account{{SMTP: config.SMTP{From: "Support <support@Example.org>"}}}}})
 	run := schemas.RunID(schemas.SessionID("desk", "1"), 1)
 	effect := schemas.EffectID(run, "task")
-	signed, err := messageid.New(func() ([]byte, error) { return make([]byte, 32), nil }).Sign(messageid.Source{Account: "a"}, effect, run)
+	signed, err := messageid.New(func() ([]byte, error) { return make([]byte, 32), nil }).Sign(messageid.Source{Account: "a"}, effect, schemas.Letter{Run: run})
 	if err != nil {
 		t.Fatal(err)
 	}

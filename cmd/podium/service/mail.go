@@ -99,7 +99,7 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 		},
 		Options:     mime.Options{Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages()},
 		ReplyToFrom: account.IMAP.ReplyToFrom,
-		Session:     func(id string) (string, bool) { return letters.Session(letterSource(account), id) },
+		Letter:      func(id string) (schemas.Letter, bool) { return letters.Letter(letterSource(account), id) },
 	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT

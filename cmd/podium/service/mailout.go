@@ -11,6 +11,7 @@ import (
 	"podium/cmd/podium/messageid"
 	"podium/cmd/podium/oauth"
 	"podium/ingest/imap/connection"
+	"podium/schemas"
 )
 
 // source returns where the access tokens of an account come from: one for its adapters
@@ -63,8 +64,8 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		Copies: smtp.Copies, Plain: smtp.PlainOnly(), AttachmentLimit: int64(smtp.AttachmentLimit),
 		Limits: mail.Limits(smtp.Limits), Sent: mail.Sent(smtp.Sent),
 		Templates: make(map[string]mail.Template, len(smtp.Templates)),
-		Sign: func(effect, run string) (string, error) {
-			return letters.Sign(letterSource(account), effect, run)
+		Sign: func(effect string, letter schemas.Letter) (string, error) {
+			return letters.Sign(letterSource(account), effect, letter)
 		},
 	}
 	if settings.Profiles[account.Profile].LocalOnly {

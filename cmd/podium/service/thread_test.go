@@ -43,7 +43,7 @@ func (p *post) verified() {
 func (p *post) signed(run string) string {
 	p.Helper()
 	letters := messageid.New(func() ([]byte, error) { return os.ReadFile(filepath.Join(p.data, "credentials", "reply.key")) })
-	left, err := letters.Sign(messageid.Source{Account: "support", Profile: "desk"}, schemas.EffectID(run, "reply"), run)
+	left, err := letters.Sign(messageid.Source{Account: "support", Profile: "desk"}, schemas.EffectID(run, "reply"), schemas.Letter{Run: run})
 	if err != nil {
 		p.Fatal(err)
 	}
