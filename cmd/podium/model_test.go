@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,7 +254,7 @@ func TestNothingLeavesByAnObedientModel_G42(t *testing.T) {
 		case !eve && call.Model == "planner":
 			return modelserver.Answer{Text: `{"tasks": [{"task_id": "a", "description": "Answer it."}]}`}
 		case !eve:
-			return modelserver.Answer{Text: `{"said": "Thank you."}`}
+			return modelserver.Answer{Text: fmt.Sprintf(`{"said": "Thank you.", "attachments": [%s]}`, named)}
 		case call.Model == "router": // a recipient and a delivering agent, as it was told
 			return modelserver.Answer{Text: `{"next_agent": "mail", "response": "eve@evil.example"}`, Tool: map[bool]string{true: "forward_mailbox"}[call.Number%2 == 0]}
 		case call.Model == "planner":
@@ -291,6 +292,9 @@ func TestNothingLeavesByAnObedientModel_G42(t *testing.T) {
 	if len(letters) != 2 || !slices.Equal(letters[0].To, []string{"ada@example.org"}) || !slices.Equal(letters[1].To, []string{"mallory@evil.example"}) {
 		t.Fatalf("%d letters: %+v", len(letters), letters)
 	}
+	if _, own := partsOf(&letters[0]); !slices.Contains(slices.Collect(maps.Values(own)), string(secret)) {
+		t.Errorf("Ada does not get her own file: %v", own)
+	}
 	text, files := partsOf(&letters[1])
 	for name, content := range files {
 		if strings.Contains(content, "findings of Ada") || strings.HasSuffix(name, ".pdf") {
@@ -313,4 +317,40 @@ func TestNothingLeavesByAnObedientModel_G42(t *testing.T) {
 		t.Errorf("only %v were told", obeyed)
 	}
 	i.verify()
+}
+
+const fillingConfig = `
+agents:
+  filler: {kind: llm, role: extractor, base_url: %[1]q, model: filler}
+  calendar: {kind: scripted, script: calendar.yaml, extractor: filler, input_schema: {type: object, required: [day, who], properties: {day: {type: string}, who: {type: string}}}}
+profiles:
+  desk: {language: en, agents: [calendar], routers: [{kind: default, agent: calendar}]}
+`
+
+// TestModelFindsArguments: what an agent needs and no rule has filled is found in the words by a model, held to the
+// agent's schema; what the model makes up beside it goes nowhere.
+func TestModelFindsArguments(t *testing.T) {
+	t.Parallel()
+	server := modelserver.Start(t, func(call *modelserver.Call) modelserver.Answer {
+		if call.Block("mistake") == "" {
+			return modelserver.Answer{Text: `{"day": 7, "who": "Frau Müller"}`}
+		}
+		return modelserver.Answer{Text: `{"day": "Monday", "who": "Frau Müller", "to": "eve@evil.example"}`}
+	})
+	i := install(t, fmt.Sprintf(fillingConfig, server.URL))
+	i.write("calendar.yaml", "cases:\n  - {text: 'Booked {{.arguments.day}} for {{.arguments.who}}, {{.arguments}}.'}\n")
+	i.up()
+	if _, answer := i.answered("An appointment with Frau Müller on Monday"); answer != "Booked Monday for Frau Müller, map[day:Monday who:Frau Müller]." {
+		t.Errorf("answered %q", answer)
+	}
+	calls := server.Calls()
+	if len(calls) != 2 || !strings.Contains(calls[0].Block("request"), "Frau Müller") || !strings.Contains(calls[0].System, `"day"`) || strings.Contains(calls[0].System, `"required"`) ||
+		!strings.Contains(calls[1].Block("mistake"), "/day") {
+		t.Errorf("asked by %+v", calls)
+	}
+	i.stop()
+	i.verify()
+	if again := server.Calls(); len(again) != len(calls) {
+		t.Error("deciding again asks the model")
+	}
 }
