@@ -248,6 +248,20 @@ func (s *Server) whole(w http.ResponseWriter, r *http.Request, said *Answer) {
 	}
 }
 
+// pieces are the words of a text, or less of them when there are many.
+func pieces(text string) []string {
+	const many = 1 << 16
+	words := strings.SplitAfter(text, " ")
+	if len(words) < many {
+		return words
+	}
+	var made []string
+	for ; len(text) > many; text = text[many:] {
+		made = append(made, text[:many])
+	}
+	return append(made, text)
+}
+
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, said *Answer) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	event := func(choices []any, usage any) {
@@ -263,7 +277,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, said *Answer) {
 		event([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil)
 	}
 	delta(map[string]any{"role": "assistant", "content": ""}, nil)
-	for i, word := range strings.SplitAfter(said.Text, " ") {
+	for i, word := range pieces(said.Text) {
 		delta(map[string]any{"content": word}, nil)
 		if i == 0 && said.Silent {
 			s.wait(r)
