@@ -25,7 +25,8 @@ type model interface {
 // A chat is what a model is asked.
 type chat struct {
 	system, user string
-	format       *format // of the answer, if the server is to enforce it
+	images       []string // that the user shows, as data URLs
+	format       *format  // of the answer, if the server is to enforce it
 	temperature  float64
 	maxTokens    int // of the answer; 0 is as the server likes
 }
@@ -81,6 +82,13 @@ func (o *openAI) request(chat *chat) openai.ChatCompletionRequest {
 		Messages: []openai.ChatCompletionMessage{
 			{Role: openai.ChatMessageRoleSystem, Content: chat.system}, {Role: openai.ChatMessageRoleUser, Content: chat.user},
 		},
+	}
+	if len(chat.images) > 0 {
+		parts := []openai.ChatMessagePart{{Type: openai.ChatMessagePartTypeText, Text: chat.user}}
+		for _, image := range chat.images {
+			parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{URL: image}})
+		}
+		request.Messages[1].Content, request.Messages[1].MultiContent = "", parts
 	}
 	if chat.format != nil {
 		request.ResponseFormat = &openai.ChatCompletionResponseFormat{

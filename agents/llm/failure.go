@@ -93,6 +93,8 @@ func (a *Agent) failure(ctx, limited context.Context, language string, err error
 		made.Permanent = true
 	case errors.Is(err, errBroken):
 		say("broken")
+	case errors.Is(err, errFetch):
+		say("unfetched")
 	case errors.Is(err, errUnusable):
 		say("unusable")
 		made.Permanent = true

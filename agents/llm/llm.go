@@ -47,6 +47,7 @@ type Config struct {
 	Timeout     time.Duration // 0 is DefaultTimeout
 	Structured  Enforcing     // empty is never
 	Prompt      *Prompt       // nil is that of the role
+	Vision      bool          // pictures among the files are shown; others are told by their names
 	// Description and both schemas go to the registry; all may be empty. An answer is data if there is an
 	// OutputSchema, in the roles that do work.
 	Description  string
@@ -138,7 +139,14 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 		return agent.Outcome{}, err
 	}
 	marks := newMarks()
-	chat := chat{temperature: *a.config.Temperature, maxTokens: a.config.MaxTokens, user: a.user(request, &asked, marks)}
+	chat := chat{temperature: *a.config.Temperature, maxTokens: a.config.MaxTokens}
+	var seen []string
+	if a.config.Vision {
+		if chat.images, seen, err = images(ctx, request); err != nil {
+			return agent.Outcome{}, err
+		}
+	}
+	chat.user = a.user(request, &asked, seen, marks)
 	if chat.system, err = a.system(&asked, shaped, s.language, marks); err != nil {
 		return agent.Outcome{}, err
 	}
@@ -223,7 +231,7 @@ func (s *asking) ask(ctx context.Context, chat chat, stream bool) (completion, e
 		made, err = s.agent.model.complete(ctx, chat)
 	}
 	if _, refused := errors.AsType[*statusError](err); !refused {
-		s.tokens += cmp.Or(made.tokens, estimate(chat.system, chat.user, made.text))
+		s.tokens += cmp.Or(made.tokens, estimate(chat.system, chat.user, made.text)+len(chat.images)*tokensPerImage)
 	}
 	if err == nil && made.finish == finishFiltered {
 		err = errFiltered
@@ -231,6 +239,9 @@ func (s *asking) ask(ctx context.Context, chat chat, stream bool) (completion, e
 	made.text = s.agent.hide(made.text)
 	return made, err
 }
+
+// tokensPerImage is roughly what a picture costs.
+const tokensPerImage = 1000
 
 // estimate is roughly how many tokens texts have.
 func estimate(texts ...string) int {

@@ -87,6 +87,9 @@ func (a *Agent) system(asked *question, shaped *shape, language string, marks ma
 	if shaped != nil {
 		parts = append(parts, a.words.Say(language, "rule_data", "{schema}", string(shaped.asked)))
 	}
+	if a.config.Vision {
+		parts = append(parts, a.words.Say(language, "rule_pictures"))
+	}
 	parts = append(parts,
 		a.words.Say(language, "rule_language", "{language}", language),
 		a.words.Say(language, "rule_marks", "{begin}", marks.begin(), "{end}", marks.end()))
@@ -118,9 +121,9 @@ func (m marks) around(name, text string) string {
 	return name + ":\n" + m.begin() + "\n" + text + "\n" + m.end()
 }
 
-// user is all that a request brings. Every word of it stands between marks: what a planner has made of a message comes
+// user is all that a request brings, and which of its files the model sees. Every word of it stands between marks: what a planner has made of a message comes
 // from outside as well.
-func (a *Agent) user(request *agent.Request, asked *question, marks marks) string {
+func (a *Agent) user(request *agent.Request, asked *question, seen []string, marks marks) string {
 	task := request.Task()
 	told := &task.Context
 	var blocks []string
@@ -158,7 +161,7 @@ func (a *Agent) user(request *agent.Request, asked *question, marks marks) strin
 		input := told.Inputs[name]
 		block("result", strings.TrimSpace(name+" "+string(input.Status)+"\n"+input.Text+"\n"+string(input.Data)))
 	}
-	block("files", files(told.Attachments))
+	block("files", files(told.Attachments, seen))
 	block("feedback", told.Feedback)
 	return strings.Join(blocks, "\n\n")
 }
@@ -182,11 +185,14 @@ func pairs(values map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-func files(attached []schemas.TaskAttachment) string {
+func files(attached []schemas.TaskAttachment, seen []string) string {
 	lines := make([]string, len(attached))
 	for i := range attached {
 		file := &attached[i]
 		lines[i] = fmt.Sprintf("%s %s (%s, %d bytes)", file.ID, cmp.Or(file.Name, "–"), cmp.Or(file.MediaType, "application/octet-stream"), file.Size)
+		if at := slices.Index(seen, file.ID); at >= 0 {
+			lines[i] += fmt.Sprintf(": picture %d", at+1)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -21,6 +21,7 @@ type Call struct {
 	Authorization string
 	Model         string
 	System, User  string
+	Images        []string // as URLs
 	Stream        bool
 	Temperature   *float64
 	MaxTokens     int
@@ -143,6 +144,13 @@ func (s *Server) call(r *http.Request) (*Call, error) {
 	made := Call{
 		Authorization: r.Header.Get("Authorization"), Model: asked.Model, Stream: asked.Stream, Temperature: asked.Temperature,
 		MaxTokens: asked.MaxTokens + asked.MaxCompletionTokens, System: words(asked.Messages[0].Content), User: words(asked.Messages[1].Content), Body: string(body),
+	}
+	if parts, is := asked.Messages[1].Content.([]any); is {
+		for _, part := range parts {
+			if shown, is := part.(map[string]any)["image_url"].(map[string]any); is {
+				made.Images = append(made.Images, fmt.Sprint(shown["url"]))
+			}
+		}
 	}
 	if asked.ResponseFormat != nil {
 		made.Schema, made.Strict = string(asked.ResponseFormat.JSONSchema.Schema), asked.ResponseFormat.JSONSchema.Strict

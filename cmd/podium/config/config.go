@@ -120,6 +120,7 @@ type Agent struct {
 	Idle         schemas.Duration   `yaml:"idle" doc:"llm: how long its server may be silent inside of an answer. Default: 20s."`
 	Structured   llm.Enforcing      `yaml:"structured" enum:"never always probe" doc:"llm: whether its server is asked to hold answers to a JSON Schema (response_format). probe: if it does so, which is tried out once. Answers are checked all the same. Default: never."`
 	Prompt       string             `yaml:"prompt" doc:"llm: a file with what the model is told of its role, relative to this one: a template (Go text/template) in which {{.agents}}, {{.max_tasks}} and {{.language}} stand for what is at hand. Default: Podium's own."`
+	Vision       bool               `yaml:"vision" doc:"llm: pictures among the files are shown to the model, as far as there is room; it has to understand them. All other files are told by name, type and size."`
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`

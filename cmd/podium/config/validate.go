@@ -132,6 +132,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"first_byte", agent.FirstByte != 0, []AgentKind{KindLLM}},
 		{"idle", agent.Idle != 0, []AgentKind{KindLLM}},
 		{"structured", agent.Structured != "", []AgentKind{KindLLM}},
+		{"vision", agent.Vision, []AgentKind{KindLLM}},
 		{"prompt", agent.Prompt != "", []AgentKind{KindLLM}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
