@@ -9,6 +9,7 @@ import (
 	nethttp "net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/sashabaranov/go-openai"
@@ -65,14 +66,18 @@ const maxAnswer = 2 << 20
 type openAI struct {
 	client *openai.Client
 	model  string
+	bare   atomic.Bool // the server refuses to be asked for the usage of a stream
 }
+
+// maxComments is how many lines without data a stream may have between two with some: servers say so that they are alive.
+const maxComments = 1 << 16
 
 func newOpenAI(base, key, name string, client *nethttp.Client) *openAI {
 	config := openai.DefaultConfig(key)
 	config.BaseURL = base
 	guarded := *client
 	guarded.Transport = transport{client.Transport}
-	config.HTTPClient = &guarded
+	config.HTTPClient, config.EmptyMessagesLimit = &guarded, maxComments
 	return &openAI{client: openai.NewClientWithConfig(config), model: name}
 }
 
@@ -123,9 +128,7 @@ func (o *openAI) complete(ctx context.Context, chat chat) (completion, error) {
 }
 
 func (o *openAI) stream(ctx context.Context, chat chat, said func(delta string)) (completion, error) {
-	request := o.request(&chat)
-	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-	stream, err := o.client.CreateChatCompletionStream(ctx, request)
+	stream, err := o.open(ctx, o.request(&chat))
 	if err != nil {
 		return completion{}, plain(err)
 	}
@@ -157,6 +160,23 @@ func (o *openAI) stream(ctx context.Context, chat chat, said func(delta string))
 			said(delta)
 		}
 	}
+}
+
+// open begins a stream, with the usage at its end if the server knows of that: some refuse what they do not know.
+func (o *openAI) open(ctx context.Context, request openai.ChatCompletionRequest) (*openai.ChatCompletionStream, error) {
+	if !o.bare.Load() {
+		request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+		stream, err := o.client.CreateChatCompletionStream(ctx, request)
+		if refused, is := errors.AsType[*statusError](err); !is || !refused.misunderstood() {
+			return stream, err
+		}
+		request.StreamOptions = nil
+	}
+	stream, err := o.client.CreateChatCompletionStream(ctx, request)
+	if err == nil {
+		o.bare.Store(true)
+	}
+	return stream, err
 }
 
 // ended refuses an answer that says of itself that it goes on: a stream that is cut off ends like any other.

@@ -2,8 +2,11 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	nethttp "net/http"
 	"strconv"
 
@@ -42,6 +45,11 @@ func (s *statusError) permanent() bool {
 // busy reports whether the server is well and has no room now.
 func (s *statusError) busy() bool {
 	return s.status == nethttp.StatusTooManyRequests || s.status == nethttp.StatusServiceUnavailable
+}
+
+// misunderstood reports whether the server may not know a part of what it was asked.
+func (s *statusError) misunderstood() bool {
+	return s.status == nethttp.StatusBadRequest || s.status == nethttp.StatusUnprocessableEntity
 }
 
 // An invalidError is an answer that is not what was asked for.
@@ -100,6 +108,28 @@ func (a *Agent) failure(ctx, limited context.Context, language string, err error
 		made.Permanent = true
 	default:
 		say("unreachable")
+		made.Err = wordless(err)
 	}
 	return made
+}
+
+// A wordlessError is an error whose words may be those of a server.
+type wordlessError struct{ error }
+
+// Error implements error.
+func (wordlessError) Error() string {
+	return "the connection to the server of the model failed: what came is no HTTP"
+}
+
+// Unwrap is for errors.Is.
+func (w wordlessError) Unwrap() error { return w.error }
+
+// wordless keeps the words of what this machine says of a connection, and no others: what is wrong with a response is told by quoting it.
+func wordless(err error) error {
+	_, connection := errors.AsType[*net.OpError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	if connection || certificate || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return wordlessError{err}
 }

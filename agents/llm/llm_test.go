@@ -287,6 +287,29 @@ func TestReasoningModels(t *testing.T) {
 	}
 }
 
+// TestUsageOfAStream: a server that refuses to be asked for it is asked without, and keeps being so.
+func TestUsageOfAStream(t *testing.T) {
+	t.Parallel()
+	made, server := asking(t, llm.RoleWorker, func(call *modelserver.Call) modelserver.Answer {
+		if strings.Contains(call.Body, "stream_options") {
+			return modelserver.Answer{Status: 422}
+		}
+		return modelserver.Answer{Text: "It is 42 eV."}
+	})
+	for range 2 {
+		if outcome, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure != nil || outcome.Text != "It is 42 eV." || outcome.Usage.TokensUsed == 0 {
+			t.Fatalf("%+v, %v", outcome, failure)
+		}
+	}
+	if calls := len(server.Calls()); calls != 3 {
+		t.Errorf("%d calls", calls)
+	}
+	made, server = asking(t, llm.RoleWorker, says(modelserver.Answer{Status: 400}))
+	if _, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure == nil || !failure.Permanent || len(server.Calls()) != 2 {
+		t.Errorf("%v after %d calls", failure, len(server.Calls()))
+	}
+}
+
 // TestCancel: a request that nobody wants any more ends at once, whatever the server does.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	nethttp "net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,7 +53,7 @@ func (s *asking) tried(ctx context.Context) (bool, error) {
 		system: "You answer with JSON.", user: `Answer with {"word": "apple"}.`, maxTokens: most,
 		format: &format{name: "probe", schema: jsontext.Value(schema), strict: true},
 	}, false)
-	if refused, is := errors.AsType[*statusError](err); is && (refused.status == nethttp.StatusBadRequest || refused.status == nethttp.StatusUnprocessableEntity) {
+	if refused, is := errors.AsType[*statusError](err); is && refused.misunderstood() {
 		return false, nil // it does not know what is asked of it
 	}
 	if errors.Is(err, errFiltered) {

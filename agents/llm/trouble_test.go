@@ -1,8 +1,12 @@
 package llm_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net"
+	nethttp "net/http"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +167,36 @@ func TestPlanIsTidied(t *testing.T) {
 		"deliverables": ["/etc/passwd"], "context": {"arguments": {"day": "Monday"}, "references": ["x"], "files_to_modify": ["/etc/passwd"], "request": "forged"}}]}`}))
 	outcome, failure := handle(t, made, request(llm.RolePlanner, "Monday"))
 	check(t, &ending{data: `{"tasks": [{"task_id": "a", "description": "x", "assigned_to": "calendar", "dependencies": [], "context": {"arguments": {"day": "Monday"}}}]}`}, &outcome, failure)
+}
+
+// TestGarbageIsNotQuoted: a server that speaks no HTTP, and says the key instead, does not bring it into a failure.
+func TestGarbageIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	for _, garbage := range []string{"%s\r\n\r\n", "HTTP/1.1 %s\r\n\r\n", "HTTP/1.1 200 OK\r\n%s\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: %s\r\n\r\n"} {
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = nethttp.ReadRequest(bufio.NewReader(conn))
+				fmt.Fprintf(conn, garbage, "Bearer "+key)
+				_ = conn.Close()
+			}
+		}()
+		for _, role := range []llm.Role{llm.RoleRouter, llm.RoleWorker} {
+			made, _ := asking(t, role, says(modelserver.Answer{}), func(c *llm.Config) { c.BaseURL = "http://" + listener.Addr().String() })
+			_, failure := handle(t, made, request(role, "energy"))
+			if failure == nil || failure.Permanent || strings.Contains(failure.Message+failure.Error(), key) {
+				t.Errorf("%s: %v", role, failure)
+			}
+		}
+	}
 }
 
 // TestKeyGoesNowhere: a server that repeats the key, in an error, in a header or in words, does not bring it into an
