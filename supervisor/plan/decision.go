@@ -24,6 +24,8 @@ type Decision struct {
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
+	// People are who may be asked, by name, as the profile in force says.
+	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
 

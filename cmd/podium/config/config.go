@@ -131,6 +131,7 @@ type Agent struct {
 	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`
 	Arguments    []ArgumentRule     `yaml:"arguments" min:"1" doc:"Where arguments come from, tried in order until one has a value. Without rules JSON in the message and what is plain by input_schema (dates, numbers, choices) are read."`
 	Trusted      []string           `yaml:"trusted" min:"1" doc:"Arguments that are never taken from what somebody has written without asking them."`
+	Known        []string           `yaml:"known" min:"1" doc:"Words that change nothing in messages to this agent, where a rule wants them understood."`
 	Hours        *Hours             `yaml:"hours" doc:"The hours in which a time of day is meant: \"at 3\" is 15:00 from 07:00 to 19:00. Absent: it is asked."`
 	Extractor    string             `yaml:"extractor" doc:"An agent of kind extract that is asked for what nothing else has filled, before a person is."`
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
