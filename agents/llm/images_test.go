@@ -45,8 +45,13 @@ func TestPictures_C17(t *testing.T) {
 		name, hash, kind string
 		size             int64
 	}{
-		{"one.png", "p", "image/png", 12}, {"findings.pdf", "f", "application/pdf", 12}, {"two.jpg", "j", "image/png", 8}, {"x.svg", "s", "image/svg+xml", 20},
-		{"lies.png", "h", "image/png", 6}, {"huge.png", "p", "image/png", 9 << 20}, {"gone.png", "g", "image/png", 12},
+		{"one.png", "p", "image/png", 12},
+		{"findings.pdf", "f", "application/pdf", 12},
+		{"two.jpg", "j", "image/png", 8},
+		{"x.svg", "s", "image/svg+xml", 20},
+		{"lies.png", "h", "image/png", 6},
+		{"huge.png", "p", "image/png", 9 << 20},
+		{"gone.png", "g", "image/png", 12},
 	} {
 		told := &asked.Task().Context
 		told.Attachments = append(told.Attachments, schemas.TaskAttachment{ID: "a" + file.name, Name: file.name, MediaType: file.kind, Size: file.size, SHA256: file.hash})
