@@ -78,7 +78,7 @@ var layers = []struct {
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
 	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
-	{"agents/llm", []string{"schemas", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas
+	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas, and hands on no grant
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:

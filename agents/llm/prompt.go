@@ -13,8 +13,11 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/reference"
 )
 
 //go:embed prompts
@@ -150,20 +153,26 @@ func (a *Agent) user(request *agent.Request, asked *question, seen []string, mar
 	switch a.config.Role {
 	case RoleRouter:
 	case RolePlanner:
-		block("arguments", string(asked.Given))
+		block("arguments", ungranted(asked.Given))
 	case RoleExtractor:
-		block("known", string(asked.Known))
+		block("known", ungranted(asked.Known))
 		block("fault", string(asked.Fault))
 	case RoleResponder, RoleSummarizer, RoleWorker:
-		block("arguments", string(told.Arguments))
+		block("arguments", ungranted(told.Arguments))
 	}
 	for _, name := range slices.Sorted(maps.Keys(told.Inputs)) {
 		input := told.Inputs[name]
-		block("result", strings.TrimSpace(name+" "+string(input.Status)+"\n"+input.Text+"\n"+string(input.Data)))
+		block("result", strings.TrimSpace(name+" "+string(input.Status)+"\n"+input.Text+"\n"+ungranted(input.Data)))
 	}
 	block("files", files(told.Attachments, seen))
 	block("feedback", told.Feedback)
 	return strings.Join(blocks, "\n\n")
+}
+
+// ungranted is JSON without the right to read the files that it names: no model opens one.
+func ungranted(value jsontext.Value) string {
+	bare, _ := reference.TakeGrants(value)
+	return string(bare)
 }
 
 func conversation(told *schemas.ConversationContext) string {
