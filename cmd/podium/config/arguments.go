@@ -145,7 +145,7 @@ func (v *validator) arguments(path string, agent *Agent) {
 
 // joined are the errors that were joined into one.
 func joined(err error) []error {
-	if several, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // the very error is meant
+	if several, is := err.(interface{ Unwrap() []error }); is {
 		return several.Unwrap()
 	}
 	return []error{err}

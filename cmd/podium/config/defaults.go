@@ -63,6 +63,13 @@ func (c *Config) WithDefaults() Config {
 	if _, set := complete.Agents[MailAgent]; !set && len(c.Mail.Accounts) > 0 {
 		complete.Agents[MailAgent] = Agent{Kind: KindMail}.withDefaults()
 	}
+	complete.People = maps.Clone(c.People)
+	for name, person := range complete.People {
+		if person.Account == "" && len(c.Mail.Accounts) > 0 {
+			person.Account = c.Mail.Accounts[0].Name
+		}
+		complete.People[name] = person
+	}
 	complete.Profiles = make(map[string]Profile, len(c.Profiles))
 	for name, profile := range c.Profiles {
 		complete.Profiles[name] = profile.withDefaults()
@@ -120,7 +127,10 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
-	case KindCalculator, KindEcho, KindExternal, KindScripted, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
+	}
+	if a.Kind == KindPerson {
+		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)
 	}
 	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)
 	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))

@@ -27,9 +27,13 @@ func (c *Config) Validate() error {
 	v.chat()
 	v.agents()
 	v.tiers()
+	for _, name := range slices.Sorted(maps.Keys(v.config.People)) {
+		v.person(name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		v.profile(name)
 	}
+	v.localAccounts()
 	return v.problems.Sorted()
 }
 
@@ -95,7 +99,7 @@ func (v *validator) agents() {
 			v.endpoint(path, "url", agent.URL, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
-		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindSupervisor, KindMail, KindChat:
+		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
 			continue
@@ -139,6 +143,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
+		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
+		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},
+		{"expires", agent.Expires != 0, []AgentKind{KindPerson}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
 			v.problem(path+"."+key.name, "only agents of these kinds have it: %s", list(key.kinds, ", "))
@@ -178,6 +185,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 			return
 		}
 	}
+	v.personAgent(path, agent)
 	v.arguments(path, agent)
 }
 

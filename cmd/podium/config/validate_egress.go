@@ -123,7 +123,7 @@ func (a *Agent) local() bool {
 		return err != nil || leads.Local() // what is wrong with it has been told
 	case KindExec, KindExternal:
 		return a.Egress.Local()
-	case KindCalculator, KindEcho, KindScripted, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	return true
 }
@@ -146,19 +146,70 @@ func Local() egress.Policy {
 	return policy
 }
 
-// localDelivery checks the same of the ways by which the answers of a profile go out.
-func (v *validator) localDelivery(name string) {
-	const must = "profiles.%s is local_only, and "
+// LocalAccounts are the mail accounts that a profile with local_only writes by, to whoever has asked and to people who do
+// its work, each with such a profile.
+func (c *Config) LocalAccounts() map[string]string {
+	accounts := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		if !c.Profiles[name].LocalOnly {
+			continue
+		}
+		for i := range c.Mail.Accounts {
+			if c.Mail.Accounts[i].Profile == name {
+				accounts[c.Mail.Accounts[i].Name] = name
+			}
+		}
+		for _, person := range c.peopleOf(name, nil) {
+			if by := c.People[person].Account; by != "" {
+				accounts[by] = name
+			} else if len(c.Mail.Accounts) > 0 {
+				accounts[c.Mail.Accounts[0].Name] = name
+			}
+		}
+	}
+	return accounts
+}
+
+// peopleOf lists who may be handed work by a profile, nested ones included; way holds the profiles on the way there.
+func (c *Config) peopleOf(name string, way []string) []string {
+	if slices.Contains(way, name) {
+		return nil
+	}
+	var people []string
+	profile := c.Profiles[name]
+	for _, next := range profile.reached() {
+		agent := c.Agents[next.agent]
+		people = append(people, agent.People...)
+		if agent.Kind == KindSupervisor {
+			people = append(people, c.peopleOf(agent.Profile, append(slices.Clip(way), name))...)
+		}
+	}
+	return people
+}
+
+// localAccounts checks that the servers of those accounts are on this machine or a private network.
+func (v *validator) localAccounts() {
+	local := v.config.LocalAccounts()
 	for i := range v.config.Mail.Accounts {
 		account := &v.config.Mail.Accounts[i]
-		if account.Profile != name || account.SMTP.Host == "" {
+		profile, held := local[account.Name]
+		if !held || account.SMTP.Host == "" {
 			continue
 		}
 		server := url.URL{Scheme: "https", Host: net.JoinHostPort(account.SMTP.Host, strconv.Itoa(max(account.SMTP.Port, 1)))}
 		if Local().Check(&server) != nil {
-			v.problem(fmt.Sprintf("mail.accounts[%d].smtp.host", i), must+"this server is neither on this machine nor on a private network", name)
+			v.problem(fmt.Sprintf("mail.accounts[%d].smtp.host", i), mustBeLocal, profile)
 		}
 	}
+}
+
+const (
+	mustBeLocal     = "profiles.%s is local_only, and this server is neither on this machine nor on a private network"
+	publicProviders = "profiles.%s is local_only, and the servers of %s are public"
+)
+
+// localChannels checks the same of the chat channels of a profile.
+func (v *validator) localChannels(name string) {
 	for _, channel := range slices.Sorted(maps.Keys(v.config.Chat.Channels)) {
 		settings, path := v.config.Chat.Channels[channel], "chat.channels."+channel
 		if settings.Profile != name {
@@ -166,12 +217,12 @@ func (v *validator) localDelivery(name string) {
 		}
 		switch settings.Provider {
 		case schemas.ProviderSlack, schemas.ProviderTelegram, schemas.ProviderTeams:
-			v.problem(path, must+"the servers of %s are public", name, settings.Provider)
+			v.problem(path, publicProviders, name, settings.Provider)
 		case schemas.ProviderMattermost, schemas.ProviderWebhook, "":
 			for key, address := range map[string]string{"url": settings.URL, "callback": settings.Callback} {
 				target, err := url.Parse(address)
 				if address != "" && err == nil && Local().Check(target) != nil {
-					v.problem(path+"."+key, must+"this server is neither on this machine nor on a private network", name)
+					v.problem(path+"."+key, mustBeLocal, name)
 				}
 			}
 		}

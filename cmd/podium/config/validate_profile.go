@@ -36,7 +36,7 @@ func (v *validator) profile(name string) {
 	}
 	if profile.LocalOnly {
 		v.localOnly(path, name, nil)
-		v.localDelivery(name)
+		v.localChannels(name)
 	}
 }
 

@@ -97,10 +97,11 @@ func TestLocalDelivery(t *testing.T) {
 	for _, local := range []bool{true, false} {
 		settings := &config.Config{
 			Profiles: map[string]config.Profile{"desk": {LocalOnly: local}},
+			Mail:     config.Mail{Accounts: []config.Account{{Name: "support", Profile: "desk"}}},
 			Chat:     config.Chat{Channels: map[string]config.Channel{"web": {Profile: "desk"}}},
 		}
 		channel := chatChannels(settings)["web"]
-		account := mailAccount(settings, &config.Account{Profile: "desk", SMTP: config.SMTP{Sent: config.SentNone}}, nil, nil)
+		account := mailAccount(settings, &config.Account{Name: "support", Profile: "desk", SMTP: config.SMTP{Sent: config.SentNone}}, nil, nil)
 		if (channel.Transport != nil) != local || (account.Control != nil) != local {
 			t.Fatalf("local_only %t: transport %v", local, channel.Transport)
 		}

@@ -68,7 +68,7 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 			return letters.Sign(letterSource(account), effect, letter)
 		},
 	}
-	if settings.Profiles[account.Profile].LocalOnly {
+	if _, held := settings.LocalAccounts()[account.Name]; held {
 		made.Control = localGuard().Control
 	}
 	for language, template := range smtp.Templates {
