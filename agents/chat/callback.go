@@ -12,8 +12,9 @@ import (
 
 // A callback is where a channel takes answers.
 type callback struct {
-	url string
-	key []byte
+	url    string
+	key    []byte
+	client *http.Client
 }
 
 // A Delivery is the body of a call: the payload form that Standard Webhooks
@@ -50,7 +51,7 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 	}
 	request.Header.Set("Content-Type", schemas.MediaTypeJSON)
 	sign(request.Header, target.key, answer.ReplyID, now, body)
-	_, err = call(a.client, request)
+	_, err = call(target.client, request)
 	if answered, ok := errors.AsType[*statusError](err); ok {
 		answered.doubt = false
 	}

@@ -67,6 +67,8 @@ type Channel struct {
 	Secret   string               // webhook: base64, with or without "whsec_"; required with a callback
 	BotToken string               // slack and telegram: required; mattermost: without one only commands are answered
 	URL      string               // mattermost: base URL of the server; without one the adapter answers
+	// Transport, unless nil, takes the place of that of all channels: it decides where answers may go.
+	Transport http.RoundTripper
 }
 
 // An Opener opens what an adapter has sealed.
@@ -134,24 +136,30 @@ func New(config Config) (*Agent, error) {
 }
 
 func (a *Agent) add(config *Config, name string, channel Channel) (err error) {
+	client := a.client
+	if channel.Transport != nil {
+		own := *a.client
+		own.Transport = channel.Transport
+		client = &own
+	}
 	if channel.Callback != "" {
-		a.callbacks[name], err = newCallback(channel)
+		a.callbacks[name], err = newCallback(channel, client)
 		return err
 	}
-	made, err := config.newPoster(channel, a.client)
+	made, err := config.newPoster(channel, client)
 	if err == nil && made != nil {
 		a.targets[name] = &target{poster: made}
 	}
 	return err
 }
 
-func newCallback(channel Channel) (callback, error) {
+func newCallback(channel Channel, client *http.Client) (callback, error) {
 	address, err := webAddress(channel.Callback)
 	if err != nil {
 		return callback{}, fmt.Errorf("the callback: %w", err)
 	}
 	key, err := parseSecret(channel.Secret)
-	return callback{url: address, key: key}, err
+	return callback{url: address, key: key, client: client}, err
 }
 
 // webAddress checks a URL and returns it without a slash at its end.
