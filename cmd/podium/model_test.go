@@ -146,8 +146,8 @@ func (i *deployment) hides(secret string) {
 
 const troubledConfig = `
 agents:
-  worker: {kind: llm, role: worker, base_url: %[1]q, model: m, key: %[2]q, first_byte: 2s, idle: 300ms, breaker: {failures: 1000}}
-  router: {kind: llm, role: router, base_url: %[1]q, model: m, key: %[2]q, first_byte: 500ms, breaker: {failures: 1000}}
+  worker: {kind: llm, role: worker, base_url: %[1]q, model: m, key: %[2]q, first_byte: 10s, idle: 2s, breaker: {failures: 1000}}
+  router: {kind: llm, role: router, base_url: %[1]q, model: m, key: %[2]q, first_byte: 3s, breaker: {failures: 1000}}
   planner: {kind: llm, role: planner, base_url: %[1]q, model: m, key: %[2]q, breaker: {failures: 1000}}
   own: {kind: llm, role: worker, base_url: "http://own/v1", model: m, key: %[2]q, egress: local}
   echo: {kind: echo}
