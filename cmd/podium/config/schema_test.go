@@ -137,7 +137,7 @@ func TestFullFilesAreFull(t *testing.T) {
 		"full.yaml arguments.yaml": {Schema(), func() any { return new(Config) }}, "script.yaml": {ScriptSchema(), func() any { return new(Script) }},
 	} {
 		var written []string
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			body, err := os.ReadFile(filepath.Join("testdata", name))
 			if err != nil {
 				t.Fatal(err)
