@@ -13,7 +13,8 @@ TIMEOUT  ?= 10m
 # Where goroutines share memory. The race detector makes code several times
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
-RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/... ./ingest/chat ./ingest/runs
+# A calculator has no goroutine, and the heap under the detector is another one.
+RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./ingest/chat ./ingest/runs
 
 N        ?= 20000
 SEED     ?= 1
@@ -60,7 +61,7 @@ race: dovecot chromium languages ## Run the tests of everything concurrent under
 .PHONY: race-fast
 race-fast:
 	@if [[ $$($(GO) env CGO_ENABLED) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
-		$(GO) test -race -timeout $(TIMEOUT) $(RACE_FAST); \
+		$(GO) test -race -skip '^TestHeapOfOpenSessions$$' -timeout $(TIMEOUT) $(RACE_FAST); \
 	else \
 		echo "No C compiler: the race detector is left out."; \
 	fi
