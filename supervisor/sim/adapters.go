@@ -66,9 +66,13 @@ func (w *World) id(kind string) string {
 
 func (w *World) chat(event schemas.Event) {
 	event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
-	w.body(&event, schemas.ChatReceived{
+	chat := schemas.ChatReceived{
 		Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, Text: w.text(),
-	})
+	}
+	if w.people != nil {
+		chat.User = w.people.user(event.ID)
+	}
+	w.body(&event, chat)
 	w.deliver("chat", &event, nil)
 }
 
@@ -84,6 +88,9 @@ func (w *World) mail(event schemas.Event) {
 	}
 	if !w.once(6) {
 		mail.From = []schemas.Address{{Address: "person@sim"}}
+		if w.people != nil {
+			mail.From[0] = w.people.address()
+		}
 		mail.AnswerTo = mail.From[0]
 	}
 	if w.origins != nil {
@@ -178,6 +185,9 @@ func (w *World) deliver(adapter string, event *schemas.Event, work *asking) {
 	}
 	id := schemas.SessionID(event.Profile, event.PartitionKey)
 	shard := schemas.ShardOf(id, w.configuration.shards)
+	if w.people != nil && good {
+		w.people.threads[id] = thread{event.Profile, event.PartitionKey}
+	}
 	sequence := w.publish(bus.InSubject(adapter, shard), event)
 	w.sent = append(w.sent, sent{id: event.ID, session: id, shard: shard, sequence: sequence, good: good, asking: work})
 }

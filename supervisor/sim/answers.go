@@ -32,8 +32,10 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		result.Data = w.choice()
 	case schemas.KindPlan:
 		result = w.plan()
+	case schemas.KindExtract:
+		result.Data = w.people.extraction()
 	case schemas.KindWork, "":
-		if pr.task.TaskID == schemas.DeliveryTask {
+		if pr.task.TaskID == schemas.DeliveryTask || pr.notice() {
 			result = schemas.Result{Data: fmt.Appendf(nil, `{"reply_id":"%s:%s"}`, pr.agent.name, pr.request.Payload.RequestID)}
 			break
 		}
@@ -92,6 +94,8 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`{"next_agent":"nobody","reasoning":""}`), []byte(`"?"`))}
 	case schemas.KindAssess:
 		payload.Result = &schemas.Result{Data: []byte(`{"score":7}`)}
+	case schemas.KindExtract:
+		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`"?"`), []byte(`{"number":{}}`))}
 	case schemas.KindWork, "":
 		payload.Result = pick(w.rand, nil, &schemas.Result{Text: "hm"}, &schemas.Result{Data: []byte(`{"done":`)})
 		payload.Status = pick(w.rand, schemas.StatusCompleted, schemas.StatusPartial)

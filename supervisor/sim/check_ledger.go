@@ -40,6 +40,8 @@ func Invariants() []string {
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
+		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
+		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
@@ -55,7 +57,10 @@ func (w *World) check() {
 		h.requestsEndOnce(session)
 		h.startsInOrder(session)
 		h.runsAreFound(session)
+		h.inquiriesEndOnce(session)
+		h.wordsHaveOneFate(session)
 	}
+	h.commandsAreTaken()
 	h.messagesAreTaken()
 	h.onlyBadIsQuarantined()
 	h.answersAreTaken()
@@ -237,6 +242,8 @@ func (o *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 		return
 	}
 	o.broughtIsTold(decided, event.ID, task, brought)
+	o.toldWhatWasSaid(decided, event.ID, task)
+	o.argumentsFit(decided, event.ID, task)
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.
