@@ -46,6 +46,14 @@ func (r *Run) OpenInquiry() *Inquiry {
 	return nil
 }
 
+// OpenInquiryOf returns the inquiry that a task waits for, or nil.
+func (r *Run) OpenInquiryOf(task string) *Inquiry {
+	if i := slices.IndexFunc(r.Inquiries, func(i *Inquiry) bool { return i.Open() && i.Task == task }); i >= 0 {
+		return r.Inquiries[i]
+	}
+	return nil
+}
+
 // InquiriesOf counts the inquiries that a task has led to.
 func (r *Run) InquiriesOf(task string) int {
 	count := 0

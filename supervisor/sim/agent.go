@@ -117,6 +117,9 @@ func (pr *pendingRequest) behave() {
 	if !pr.agent.external {
 		pr.reaches()
 	}
+	if pr.returns() {
+		return
+	}
 	if !w.calm && w.now.Before(w.down[pr.agent.name]) {
 		if !w.once(4) { // else it says nothing
 			pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)

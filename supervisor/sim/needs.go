@@ -56,6 +56,17 @@ func (pr *pendingRequest) reaches() {
 	}
 }
 
+// returns has a notice fail for good, now and then, and reports whether it has.
+func (pr *pendingRequest) returns() bool {
+	w := pr.agent.world
+	if w.people == nil || w.calm || !pr.notice() || !once(w.people.rand, 12) {
+		return false
+	}
+	pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
+	pr.ack()
+	return true
+}
+
 // extraction is what an extractor finds, or says that it does.
 func (p *people) extraction() []byte {
 	return []byte(pick(p.rand, `{"number":7}`, `{"number":7,"place":"here"}`, `{}`, `{"number":"seven"}`, `{"nothing":true}`, `{"place":"there"}`))

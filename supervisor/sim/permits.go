@@ -39,7 +39,7 @@ const (
 func (pr *pendingRequest) seek() {
 	a, w := pr.agent, pr.agent.world
 	switch {
-	case pr.lacks(5):
+	case pr.lacks(3):
 		return
 	case !a.external || !w.calm && w.once(16): // without an act, sometimes
 		pr.behave()
