@@ -140,6 +140,8 @@ func (o *oracle) askedOnce(m *moment) {
 	switch {
 	case i == nil || !i.open:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
+	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
+		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
 	case id == schemas.NoticeTask(number, 1):
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
@@ -164,7 +166,7 @@ func (o *oracle) waitingIsSilent(m *moment) {
 }
 
 // longWait is longer than anything that is no person keeps others waiting, once nothing goes wrong.
-const longWait = 30 * time.Minute
+const longWait = 11 * time.Minute
 
 // waitingHoldsNothing: nobody begins only now that a person has answered, because somebody else's task
 // waited for that.
