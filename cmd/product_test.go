@@ -10,7 +10,7 @@ import (
 var measurement = []string{"bus/jetstream/barebus", "cmd/podium-bench", "cmd/podium-bench/bench"}
 
 // awaited is finished before what uses it, and leaves this list with that.
-var awaited = []string{"supervisor/arguments"}
+var awaited = []string{}
 
 // TestProduct keeps what is for tests or for measuring out of what is shipped, and what
 // tests alone are from measuring. Every package is for one of them, so that a new test aid

@@ -46,8 +46,11 @@ type InquiryOpened struct {
 	Needs   []Need      `json:"needs,omitzero"`
 	// Question is what the person is told, in the language of the run.
 	Question string `json:"question"`
-	// Person is who is asked; the requester of the run when empty.
-	Person string `json:"person,omitzero"`
+	// People are who is asked, by name; the requester of the run when there are none. To is where they are told,
+	// and Account which of the mail accounts tells them.
+	People  []string  `json:"people,omitzero"`
+	To      []Address `json:"to,omitzero"`
+	Account string    `json:"account,omitzero"`
 	// Remind and Expire count from the moment that the first notice goes out.
 	Remind   Duration  `json:"remind,omitzero"`
 	Expire   Duration  `json:"expire"`

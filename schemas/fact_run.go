@@ -112,6 +112,7 @@ type Upstream struct {
 	Planned      bool      `json:"planned,omitzero"`       // the request holds the plan
 	HasArguments bool      `json:"has_arguments,omitzero"` // it holds none, and its one task says more than words, such as arguments
 	HasInputs    bool      `json:"has_inputs,omitzero"`    // its tasks bring results to build on, which stand in the input
+	HasAnswers   bool      `json:"has_answers,omitzero"`   // its tasks bring what people have answered, which stands in the input
 	HasContext   bool      `json:"has_context,omitzero"`   // its tasks bring files, or what was said before, which stand in the input
 	Task         string    `json:"task,omitzero"`          // its one task, when it holds no plan
 	Subject      string    `json:"subject,omitzero"`       // CloudEvents attribute
@@ -254,6 +255,7 @@ const (
 	StopUnavailable  StopReason = "agent_unavailable"
 	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
+	StopRejected     StopReason = "rejected"       // a person who was asked will not
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )

@@ -135,7 +135,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected:
 	}
 	return false
 }
@@ -183,6 +183,7 @@ const (
 	FailureBlocked       FailureKind = "blocked"           // the agent says that it waits for somebody else
 	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked
 	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
+	FailureRejected      FailureKind = "rejected"          // a person who was asked will not
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 )
 

@@ -31,6 +31,8 @@ type Profile struct {
 	Context      ContextPolicy      `json:"context,omitzero"`
 	// Waiting lets runs wait for people. Nobody is asked anything without it.
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
+	// People are those who work or decide for the profile, by name.
+	People map[string]Person `json:"people,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -56,6 +58,23 @@ type WaitingPolicy struct {
 	// Asks is how often a task asks its requester for what it lacks.
 	Asks int `json:"asks"`
 }
+
+// A Person is somebody whom runs may ask. Who they are is read in the profile in force, and not in the one
+// that a run is pinned to: whoever is not there any more decides nothing.
+type Person struct {
+	Mail    string `json:"mail"`    // their address
+	Account string `json:"account"` // of the mail section, that writes to them
+}
+
+// A PersonPolicy says who does the tasks of an agent that is a person.
+type PersonPolicy struct {
+	People []string `json:"people"` // names; the word of one of them is enough
+	Remind Duration `json:"remind,omitzero"`
+	Expire Duration `json:"expire"`
+}
+
+// MailDelivery is the agent that sends mail.
+const MailDelivery = "mail"
 
 // MaxAsks bounds WaitingPolicy.Asks, and MaxInquiries the inquiries of a run.
 const (
@@ -95,6 +114,8 @@ type AgentUse struct {
 	// Arguments says how the arguments of its tasks are filled from what people write: the Spec of
 	// package supervisor/arguments as JSON. Nothing is filled without it.
 	Arguments jsontext.Value `json:"arguments,omitzero"`
+	// Person, unless nil, says that people do its tasks.
+	Person *PersonPolicy `json:"person,omitzero"`
 	// Extractor is who is asked for arguments that nothing else has filled: an agent that answers KindExtract.
 	Extractor string `json:"extractor,omitzero"`
 	// Render tells data without text to a person: a template (Go text/template) over the data.
@@ -162,6 +183,9 @@ type Texts struct {
 	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
 	Reminder   string `json:"reminder,omitzero"`
 	Unanswered string `json:"unanswered,omitzero"`
+	// Handed stands above work that a person is to do by answering; Rejected tells that they will not.
+	Handed   string `json:"handed,omitzero"`
+	Rejected string `json:"rejected,omitzero"`
 }
 
 // A Router is one way to choose an agent.

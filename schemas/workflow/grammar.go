@@ -207,8 +207,8 @@ func (r *Run) checkSettlement() error {
 			return fmt.Errorf("task %q is %s", r.Tasks[i].ID, r.Tasks[i].State)
 		}
 	}
-	if open := r.OpenInquiry(); open != nil {
-		return fmt.Errorf("inquiry %d is open", open.Inquiry)
+	if r.WaitsForPeople() {
+		return errors.New("a person is asked")
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (t *Task) check(f schemas.Fact) error {
 	case *schemas.PermitGranted:
 		return t.checkPermit(f)
 	case *schemas.TaskCompleted: // one that no agent was asked for has no attempt
-		if f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay() {
+		if t.State != TaskWaitingInput && (f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay()) {
 			return t.current(f.Attempt)
 		}
 		return nil

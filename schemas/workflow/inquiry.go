@@ -38,10 +38,13 @@ func (r *Run) Inquiry(number int) *Inquiry {
 	return r.Inquiries[number-1]
 }
 
-// OpenInquiry returns the oldest inquiry that waits for a word, or nil. People are asked one thing at a time.
+// OpenInquiry returns the oldest inquiry that waits for a word of the requester, or nil. They are asked one thing
+// at a time.
 func (r *Run) OpenInquiry() *Inquiry {
-	if i := slices.IndexFunc(r.Inquiries, (*Inquiry).Open); i >= 0 {
-		return r.Inquiries[i]
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Open() && len(inquiry.People) == 0 {
+			return inquiry
+		}
 	}
 	return nil
 }
@@ -53,6 +56,9 @@ func (r *Run) OpenInquiryOf(task string) *Inquiry {
 	}
 	return nil
 }
+
+// WaitsForPeople reports whether any inquiry is open.
+func (r *Run) WaitsForPeople() bool { return slices.ContainsFunc(r.Inquiries, (*Inquiry).Open) }
 
 // InquiriesOf counts the inquiries that a task has led to.
 func (r *Run) InquiriesOf(task string) int {
@@ -81,7 +87,7 @@ func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
 func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.InquiryOpened:
-		if r.OpenInquiry() == nil {
+		if !r.WaitsForPeople() {
 			r.Resting = now
 		}
 		r.Inquiries = append(r.Inquiries, &Inquiry{InquiryOpened: *f, Opened: now})
@@ -96,7 +102,7 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 	}
 }
 
-// endInquiry ends an inquiry: its task may go on.
+// endInquiry ends an inquiry. A task that has learned what it lacked may go on.
 func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	open := r.Inquiry(number)
 	if open == nil {
@@ -105,13 +111,14 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	ended := *open
 	end(&ended)
 	r.Inquiries[number-1] = &ended
-	if r.OpenInquiry() == nil {
+	if !r.WaitsForPeople() {
 		r.Resting = time.Time{}
 	}
 	if !expires.IsZero() {
 		r.Expires = expires
 	}
-	if task := r.change(ended.Task); task != nil && task.State == TaskWaitingInput {
+	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput
+	if task := r.change(ended.Task); goesOn && task != nil && task.State == TaskWaitingInput {
 		task.State = TaskReady
 	}
 }

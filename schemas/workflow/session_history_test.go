@@ -66,6 +66,14 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		return &schemas.DeliveryReopened{
 			Run: number(1), Attempt: number(2), Status: schemas.RunCompleted, Reason: schemas.StopCompleted, Agent: "mail",
 		}
+	case "asks":
+		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Attempt: number(4), Kind: schemas.InquiryInput, Expire: 1}
+	case "says":
+		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceAnswer}
+	case "silent":
+		return &schemas.InquiryClosed{Run: number(1), Inquiry: number(2), Reason: schemas.InquiryExpired}
+	case "filled":
+		return &schemas.ArgumentsFilled{Run: number(1), Task: word(2), Agent: "echo", Values: []byte("{}")}
 	case "withheld":
 		return &schemas.ReplyWithheld{Run: number(1), Reason: schemas.WithheldBudget, Until: testTime(59)}
 	case "bounced":
@@ -308,6 +316,7 @@ func TestSessionHistoryInvariants(t *testing.T) {
 		"settled 1 completed", "settled 1 failed", "settled 2 cancelled", "ended 1 completed", "ended 2 cancelled", "late 1 t1 1",
 		"unplanned 1 circle", "ready 1 t1 echo", "ready 1 t2 echo", "ready 1 reply mail", "ready 1 plan planner plan", "dispatched 1 plan 1 plan",
 		"completed 1 plan 1", "failed 1 plan 1", "heard 1 t1 1", "delayed 1 t1 1", "mismatched 1 t1 customer 13", "failed 1 t1 1 other", "failed 1 t1 1 skip",
+		"filled 1 t1", "asks 1 t1 1 0", "asks 1 t1 1 1", "asks 1 t2 2 0", "says 1 1", "says 1 2", "silent 1 1", "silent 1 2",
 	}
 	facts := map[string]schemas.Fact{}
 	for _, line := range lines {

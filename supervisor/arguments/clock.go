@@ -30,11 +30,19 @@ func (r *reader) findTimes() []found {
 		}
 		h, end, ok := r.hourAt(i)
 		if !ok {
+			if n := r.partAlone(i, all); n > 0 {
+				all = append(all, found{from: i, to: i + n, short: -1, aside: i})
+				i += n
+				continue
+			}
 			i++
 			continue
 		}
-		end, h = r.partOfDay(i, end, h)
-		f := found{from: i, to: end, readings: r.readHour(h), short: -1}
+		end, aside, h := r.partOfDay(i, end, h)
+		if last := len(all) - 1; last >= 0 && aside < i && all[last].from == aside {
+			all = all[:last]
+		}
+		f := found{from: i, to: end, readings: r.readHour(h), short: -1, aside: aside}
 		f.bound = r.ranged(i) || r.rangedAfter(end)
 		all = append(all, f)
 		i = end
@@ -168,17 +176,14 @@ func (r *reader) bareHour(i int) (hour, int, bool) {
 }
 
 // partOfDay makes an hour exact by the part of the day that is said near it.
-func (r *reader) partOfDay(from, end int, h hour) (int, hour) {
-	if h.exact || h.hour > 12 || h.hour == 0 {
-		return end, h
-	}
+func (r *reader) partOfDay(from, end int, h hour) (int, int, hour) {
 	const near = 4
 	for i := end; i < end+near; i++ {
 		if n := r.forenoon.at(r.tokens, i); n > 0 {
-			return r.partEnd(i, end, n), h.in(false)
+			return r.partEnd(i, end, n), i, h.in(false)
 		}
 		if n := r.afternoon.at(r.tokens, i); n > 0 {
-			return r.partEnd(i, end, n), h.in(true)
+			return r.partEnd(i, end, n), i, h.in(true)
 		}
 		if t := r.at(i); t.kind == tokenMark || t.newline && i > end || t.kind == tokenNumber {
 			break
@@ -192,13 +197,26 @@ func (r *reader) partOfDay(from, end int, h hour) (int, hour) {
 			break
 		}
 		if r.forenoon.at(r.tokens, i) == 1 {
-			return end, h.in(false)
+			return end, i, h.in(false)
 		}
 		if r.afternoon.at(r.tokens, i) == 1 {
-			return end, h.in(true)
+			return end, i, h.in(true)
 		}
 	}
-	return end, h
+	return end, from, h
+}
+
+// partAlone is the length of a word for a part of the day that stands without an hour, and is no greeting.
+func (r *reader) partAlone(i int, before []found) int {
+	n := max(r.forenoon.at(r.tokens, i), r.afternoon.at(r.tokens, i))
+	if n == 0 || r.plainWords.at(r.tokens, i) > 0 || r.word(i-1, r.Greetings) || r.at(i).newline && (r.at(i+n).kind == tokenMark || r.at(i+n).newline) {
+		return 0
+	}
+	const near = 4
+	if last := len(before) - 1; last >= 0 && (before[last].aside == i || i-before[last].to < near && len(before[last].readings) > 0) {
+		return 0
+	}
+	return n
 }
 
 // partEnd takes in the part of the day when it stands right behind the time.
@@ -211,6 +229,8 @@ func (r *reader) partEnd(at, end, tokens int) int {
 
 func (h hour) in(afternoon bool) hour {
 	switch {
+	case h.exact || h.hour > 12 || h.hour == 0:
+		return h
 	case afternoon && h.hour < 12:
 		h.hour += 12
 	case !afternoon && h.hour == 12:

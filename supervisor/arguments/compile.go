@@ -27,6 +27,7 @@ type Filler struct {
 	neutral   *lexicon // what profiles are written in: no words, and a decimal point
 	fold      func(string) string
 	emails    *regexp.Regexp
+	known     phrases // of the profile
 }
 
 // A rule is a Rule that is ready.
@@ -102,7 +103,7 @@ func (f *Filler) compileSpec(spec Spec) []error {
 			faults = append(faults, fmt.Errorf("trusted: the schema has no %s", path))
 		}
 	}
-	f.trusted = spec.Trusted
+	f.trusted, f.known = spec.Trusted, newPhrases(spec.Known, f.fold)
 	if spec.Hours != (Hours{}) {
 		from, errFrom := time.Parse("15:04", spec.Hours.From)
 		until, errUntil := time.Parse("15:04", spec.Hours.Until)
@@ -122,6 +123,11 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 	}
 	if err := f.checkSources(&r); err != nil {
 		return r, err
+	}
+	switch configured.Understood {
+	case "", UnderstoodMessage, UnderstoodSentence:
+	default:
+		return r, fmt.Errorf("understood: %q is none of message, sentence", configured.Understood)
 	}
 	if err := f.checkDefault(&r); err != nil {
 		return r, err
@@ -181,7 +187,7 @@ func (f *Filler) checkSources(r *rule) error {
 			sources++
 		}
 	}
-	if sources > 1 || sources == 0 && r.Default == "" && len(r.Ask) == 0 {
+	if sources > 1 || sources == 0 && r.Default == "" && len(r.Ask) == 0 && !r.Confirm {
 		return errors.New("want one of map, pattern, find, entity, attachments, message, words, same, constant, default, or only ask")
 	}
 	for _, kind := range []Kind{r.Find, r.As} {

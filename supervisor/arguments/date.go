@@ -94,7 +94,8 @@ func (r *reader) dottedDate(i int) (found, bool) {
 	if r.mark(end, ".") && r.at(end).joined {
 		end++
 		if year, ok := r.year(end); ok {
-			return r.bothOrders(end+1, year, day, month, r.DayFirst)
+			f, ok := r.bothOrders(end+1, year, day, month, r.DayFirst)
+			return orNone(f, ok, end+1, month, day)
 		}
 		if next := r.at(end); next.kind == tokenNumber && next.joined {
 			return found{}, false
@@ -102,12 +103,22 @@ func (r *reader) dottedDate(i int) (found, bool) {
 		if r.hourAfter.at(r.tokens, end) > 0 || r.word(i-1, r.HourBefore) && !r.word(i-1, r.Bounds) {
 			return found{}, false
 		}
-		return r.undated(end, day, month)
+		f, ok := r.undated(end, day, month)
+		return orNone(f, ok, end, month, day)
 	}
 	if r.hourAfter.at(r.tokens, end) > 0 || !r.word(i-1, r.DayBefore) || r.mark(end, ",") && r.at(end+1).joined {
 		return found{}, false
 	}
 	return r.undated(end, day, month)
+}
+
+// orNone makes a day that its month does not have a date without a reading.
+func orNone(f found, ok bool, end, month, day int) (found, bool) {
+	const longestMonth = 31
+	if !ok && month >= 1 && month <= 12 && day >= 1 && day <= longestMonth {
+		return found{to: end, short: -1}, true
+	}
+	return f, ok
 }
 
 func (r *reader) slashedDate(i int) (found, bool) {
@@ -297,7 +308,8 @@ func (r *reader) named(end, month, day int) (found, bool) {
 	return r.undated(end, day, month)
 }
 
-// dayOfMonth reads a day alone, behind a word that says that it is one.
+// dayOfMonth reads a day alone, behind a word that says that it is one: of this month, if it is still to come,
+// else of one of the next two.
 func (r *reader) dayOfMonth(i int) (found, bool) {
 	day, ok := r.at(i).number()
 	end := r.ordinalEnd(i + 1)
@@ -308,16 +320,18 @@ func (r *reader) dayOfMonth(i int) (found, bool) {
 		!r.word(end, r.HourBefore) && !r.knownWord(next.fold) {
 		return found{}, false
 	}
-	for month := range 13 {
-		year, number := r.today.Year(), int(r.today.Month())+month
-		if number > 12 {
-			year, number = year+1, number-12
-		}
+	f := found{to: end, short: -1}
+	for month := range 3 {
+		first := civil(r.today.Year(), int(r.today.Month()), 1).AddDate(0, month, 0)
+		year, number := first.Year(), int(first.Month())
 		if exists(year, number, day) && !civil(year, number, day).Before(r.today) {
-			return r.dated(end, year, number, day)
+			f.readings = append(f.readings, civil(year, number, day).Format(isoDate))
+		}
+		if month == 0 && len(f.readings) > 0 {
+			break
 		}
 	}
-	return found{}, false
+	return f, len(f.readings) > 0
 }
 
 func (r *reader) knownWord(word string) bool {

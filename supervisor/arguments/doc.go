@@ -19,6 +19,14 @@
 // either: it must be listed as harmless. What a rule finds behind a negation ("don't cancel")
 // does not count.
 //
+// # Understanding
+//
+// A rule may want the message understood, or the sentence of its keywords: each word, number and
+// mark of it was read by a rule, belongs to a letter as such (whom it greets, who signs), or changes
+// nothing, by the language or the profile. Words of doubt, two negations in a clause, and a question
+// that asks for an answer only are not understood. Then all that was read there is asked about,
+// with what was read.
+//
 // # What is read
 //
 // Rules read the first 32 KiB of the words; whoever writes more pastes material. Whole words and

@@ -34,6 +34,12 @@ type passage struct {
 	words  string // all of it, as it was written
 	object bool   // its writer has written arguments as JSON: the rest of it is no argument
 	source Source
+	used   []bool          // the tokens that a rule has read
+	asked  []bool          // those of what is asked about: no doubt of all the rest
+	taken  map[string]bool // the places that a rule has filled by what is written
+	signed span            // the name of who has written
+	behind int             // where what is under that name begins
+	known  phrases
 }
 
 // Fill fills the arguments of one task.
@@ -101,7 +107,15 @@ func (s *filling) readWords(words string, source Source) {
 	head := nfc(cut(written.rest, maxRead))
 	s.text = passage{
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
+		known: s.Filler.known, taken: map[string]bool{},
 	}
+	s.text.used, s.text.asked = make([]bool, len(s.text.tokens)), make([]bool, len(s.text.tokens))
+	s.text.behind = len(s.text.tokens)
+	if f, ok := s.text.signature(); ok {
+		s.text.signed, s.text.behind = span{f.from, f.to}, f.to
+	}
+	before := map[string]bool{}
+	s.values.leaves(nil, func(names []string, _ any) { before[strings.Join(names, ".")] = true })
 	for _, clash := range written.clash {
 		if p, ok := s.known(clash.names); ok && s.isOpen(p.path) {
 			s.unsure[p.path] = clash.readings
@@ -115,12 +129,19 @@ func (s *filling) readWords(words string, source Source) {
 	for _, path := range s.order {
 		s.fillPath(path, extracted)
 	}
+	for i := range s.rules {
+		// What it is the same as, or depends on, may have been filled after it.
+		if r := &s.rules[i]; (r.Same != "" || r.onlyAsks()) && s.isOpen(r.Path) && s.applies(r) {
+			s.apply(r)
+		}
+	}
 	s.takeObject(extracted, SourceExtractor)
 	for i := range s.document.properties {
 		if p := &s.document.properties[i]; s.isOpen(p.path) && !slices.Contains(s.order, p.path) && s.document.isLeaf(p) {
 			s.recognize(p)
 		}
 	}
+	s.holdBack(before)
 }
 
 func (s *filling) isOpen(path string) bool {
@@ -168,7 +189,7 @@ func (s *filling) known(names []string) (*property, bool) {
 		if size == len(names) {
 			return p, true
 		}
-		if !s.document.isLeaf(p) || p.kind != "object" && p.kind != "" {
+		if !p.open && !s.document.isLeaf(p) || p.kind != "object" && p.kind != "" {
 			return nil, false
 		}
 		inner := append(slices.Clone(p.names), names[size:]...)
@@ -183,6 +204,7 @@ func (s *filling) found(p *property, value any, source Source) {
 		s.unsure[p.path] = []string{unquoted(value)}
 		return
 	}
+	s.text.taken[p.path] = true
 	s.put(p.names, value, source)
 }
 
@@ -193,7 +215,7 @@ func (s *filling) fillPath(path string, extracted object) {
 	}
 	for i := range s.rules {
 		r := &s.rules[i]
-		if r.Path != path || !s.applies(r) {
+		if r.Path != path || r.onlyAsks() || !s.applies(r) {
 			continue
 		}
 		s.apply(r)

@@ -219,7 +219,7 @@ func TestProfilesWriteNoLanguage(t *testing.T) {
 	}}, `{"properties":{"n":{"type":"number"},"m":{"type":"number"},"o":{"type":"number"}}}`)
 	for words, want := range map[string]string{
 		"viel":      `{"m":0.125,"n":1.234,"o":2.345}`,
-		"n=1,234 m": `{"m":0.125,"n":1.234}`,
+		"n=1,234 m": `{"m":0.125} ?n[1234 1.234]`,
 		"n=1.234 m": `{"m":0.125} ?n[1234 1.234]`,
 	} {
 		if got := told(filler.Fill(arguments.Given{Words: words, Language: "de"})); got != want {

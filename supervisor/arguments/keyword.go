@@ -52,10 +52,16 @@ func (f *Filler) keywords(words []string) (*keywordList, error) {
 
 // places are where keywords count: outside of negations, and not inside of a longer keyword.
 func (s *filling) places(keywords *keywordList) []route.Place {
-	var kept []route.Place
+	kept, _ := s.placesBoth(keywords)
+	return kept
+}
+
+// placesBoth are the places where keywords count, and those behind a negation.
+func (s *filling) placesBoth(keywords *keywordList) (kept, negated []route.Place) {
 	reach := route.Place{}
 	for _, place := range keywords.list.Places(s.text.text) {
-		if s.negated(place, keywords.expressions[place.Keyword]) {
+		if _, ok := s.negated(place, keywords.expressions[place.Keyword]); ok {
+			negated = append(negated, place)
 			continue
 		}
 		// Sorted by their beginning: one that was kept before may be inside of this one, or this one inside of it.
@@ -70,41 +76,74 @@ func (s *filling) places(keywords *keywordList) []route.Place {
 		}
 		kept = append(kept, place)
 	}
-	return kept
+	for _, place := range kept {
+		s.usePlace(place, keywords.expressions[place.Keyword])
+	}
+	for _, place := range negated {
+		if keywords.expressions[place.Keyword] == "" {
+			s.usePlace(place, "")
+		}
+	}
+	return kept, negated
 }
 
-// negated says whether a negation stands before a place, right behind it, or in what an expression
+// negated returns the negation that stands before a place, right behind it, or in what an expression
 // has matched that does not ask for one itself.
-func (s *filling) negated(place route.Place, expression string) bool {
+func (s *filling) negated(place route.Place, expression string) (span, bool) {
 	const farthest, longest = 4, 32
 	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
-	for i := first - 1; i >= first-farthest; i-- {
-		t := s.text.at(i)
-		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			return true
-		}
-		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
-			break
-		}
+	if negation, ok := s.negatedBefore(first); ok {
+		return negation, true
 	}
 	for i := behind; i < behind+farthest; i++ {
 		t := s.text.at(i)
 		if t.kind == tokenWord && has(s.text.NegatesBackward, t.fold) {
-			return true
+			return span{i, i + 1}, true
 		}
 		if t.kind != tokenWord || has(s.text.Joiners, t.fold) {
 			break
 		}
 	}
 	if expression == "" || slices.ContainsFunc(s.text.Negations, func(word string) bool { return strings.Contains(expression, word) }) {
-		return false
+		return span{}, false
 	}
 	for i := first; i < min(behind, first+longest); i++ {
 		if t := s.text.at(i); t.kind == tokenWord && has(s.text.Negations, t.fold) {
-			return true
+			return span{i, i + 1}, true
 		}
 	}
-	return false
+	return span{}, false
+}
+
+// negatedBefore returns the negation that stands before a token, with what is between.
+func (s *filling) negatedBefore(first int) (span, bool) {
+	const farthest = 4
+	for i := first - 1; i >= first-farthest; i-- {
+		t := s.text.at(i)
+		if t.kind == tokenWord && has(s.text.Negations, t.fold) {
+			return span{i, first}, true
+		}
+		if t.kind != tokenWord || !has(s.text.NegationFillers, t.fold) {
+			break
+		}
+	}
+	return span{}, false
+}
+
+// usePlace notes what a keyword has read: of an expression, the words at its ends.
+func (s *filling) usePlace(place route.Place, expression string) {
+	first, behind := s.tokenAt(place.Start), s.tokenAt(place.End)
+	if expression == "" {
+		s.text.use(first, behind)
+		return
+	}
+	s.text.use(first, first+1)
+	s.text.use(behind-1, behind)
+	for i := first; i < behind; i++ {
+		if t := s.text.at(i); has(s.text.Negations, t.fold) && strings.Contains(expression, t.fold) {
+			s.text.use(i, i+1)
+		}
+	}
 }
 
 // tokenAt is the first token that does not begin before a byte of the text.

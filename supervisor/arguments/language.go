@@ -16,6 +16,8 @@ type language struct {
 	Tag      string `json:"tag"`
 	Decimal  string `json:"decimal"`
 	DayFirst bool   `json:"day_first"` // in 3/12/2026
+	// CapitalNouns: the name of a thing ends in a word with a capital letter.
+	CapitalNouns bool `json:"capital_nouns"`
 
 	// Clock24: an hour is of 24 unless a part of the day is said.
 	Clock24 bool `json:"clock_24"`
@@ -63,6 +65,12 @@ type language struct {
 	Negations       []string `json:"negations"`
 	NegationFillers []string `json:"negation_fillers"` // between a negation and what it negates
 	NegatesBackward []string `json:"negates_backward"` // a negation behind what it negates
+	Plain           []string `json:"plain"`            // words and wordings that change nothing
+	Requests        []string `json:"requests"`         // by which a question asks to do something
+	Doubts          []string `json:"doubts"`           // by which all that is said may be meant otherwise
+	Own             []string `json:"own"`              // what is the writer's own
+	Theirs          []string `json:"theirs"`           // what is somebody else's
+	NotInPhrases    []string `json:"not_in_phrases"`   // what is no part of the name of a thing, besides what is plain
 	True            []string `json:"true"`
 	False           []string `json:"false"`
 

@@ -17,6 +17,9 @@ type lexicon struct {
 	hourAfter        phrases
 	introductions    phrases
 	closings         phrases
+	plainWords       phrases
+	requestWords     phrases
+	doubtWords       phrases
 	notNames         map[string]bool
 }
 
@@ -40,6 +43,7 @@ func newLexicon(l *language, fold func(string) string) *lexicon {
 	x.vagueDays, x.forenoon, x.afternoon = newPhrases(l.VagueDays, fold), newPhrases(l.Forenoon, fold), newPhrases(l.Afternoon, fold)
 	x.days = newPhrases(slices.Sorted(maps.Keys(l.Days)), fold)
 	x.hourAfter = newPhrases(l.HourAfter, fold)
+	x.plainWords, x.requestWords, x.doubtWords = newPhrases(l.Plain, fold), newPhrases(l.Requests, fold), newPhrases(l.Doubts, fold)
 	x.introductions, x.closings = newPhrases(l.Introductions, fold), newPhrases(l.Closings, fold)
 	return x
 }
@@ -53,6 +57,9 @@ func newPhrases(wordings []string, fold func(string) string) phrases {
 		var words []string
 		for _, t := range tokenize(wording, fold) {
 			words = append(words, t.fold)
+		}
+		if len(words) == 0 {
+			continue
 		}
 		known[words[0]] = append(known[words[0]], words)
 		slices.SortStableFunc(known[words[0]], func(a, b []string) int { return len(b) - len(a) })

@@ -196,6 +196,7 @@ func (r *reader) findPhones() []found {
 		var digits strings.Builder
 		if r.mark(i-1, "+") && r.at(i).joined || r.mark(i-1, "(") && r.mark(i-2, "+") {
 			digits.WriteString("+")
+			f.from--
 		}
 		for end := i; end < len(r.tokens) && (end == i || !r.at(end).newline); end++ {
 			t := r.at(end)
@@ -210,7 +211,10 @@ func (r *reader) findPhones() []found {
 			}
 		}
 		if count := len(strings.TrimPrefix(digits.String(), "+")); count >= fewest && count <= most {
-			f.readings = []string{digits.String()}
+			// A number that does not begin as phone numbers do may be that of anything.
+			if strings.HasPrefix(digits.String(), "+") || strings.HasPrefix(digits.String(), "0") {
+				f.readings = []string{digits.String()}
+			}
 			all = append(all, f)
 		}
 		i = max(f.to, i+1)

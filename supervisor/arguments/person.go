@@ -32,14 +32,16 @@ func (r *reader) nameAt(i int, after []string, fewest int) (found, bool) {
 		f, ok := r.nameFrom(start, 1, true)
 		f.from = i
 		f.degree = !r.titleWithin(i, start)
-		if r.word(i-1, r.Salutations) {
-			// Whoever is greeted is not spoken of.
+		if r.word(i-1, r.Salutations) || f.degree && r.at(i).newline && i > 0 && f.to == len(r.tokens) {
+			// Whoever is greeted is not spoken of, nor is a doctor who signs.
 			return found{to: max(f.to, start)}, false
 		}
 		return f, ok
 	}
 	if r.introductions.before(r.tokens, i) > 0 || r.mark(i-1, ":") && r.introductions.before(r.tokens, i-1) > 0 {
-		return r.nameFrom(i, 1, false)
+		f, ok := r.nameFrom(i, 1, false)
+		f.self = !r.mark(i-1, ":")
+		return f, ok
 	}
 	if has(after, r.at(i).fold) {
 		return found{}, false
@@ -86,7 +88,8 @@ func (r *reader) titles(i int) (int, bool) {
 // nameFrom reads a name of at least so many words: capitalized ones, with particles between them, or a
 // surname, a comma and a first name.
 func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
-	i, titled := r.titles(i)
+	begin := i
+	i, titled := r.titles(begin)
 	particle = particle || titled
 	const most = 4
 	var parts []string
@@ -102,7 +105,7 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 			continue
 		}
 		bare, possessive := r.withoutPossessive(r.written(at, at+1))
-		if !isCapital(bare) || r.notNames[r.fold(bare)] {
+		if !isCapital(bare) || r.notNames[r.fold(bare)] && !r.monthInName(at) {
 			break
 		}
 		if possessive {
@@ -131,7 +134,15 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 	if len(parts) < fewest {
 		return found{}, false
 	}
-	return found{from: i, to: end, readings: []string{name}, short: -1, owner: owner}, true
+	degree := titled && !r.titleWithin(begin, i)
+	return found{from: i, to: end, readings: []string{name}, short: -1, owner: owner, degree: degree}, true
+}
+
+// monthInName says whether the word for a month is the first name of somebody.
+func (r *reader) monthInName(i int) bool {
+	next := r.at(i + 1)
+	return r.months[r.at(i).fold] > 0 && !r.inside(i) && r.at(i-1).kind != tokenNumber && !r.mark(i-1, ".") && next.kind == tokenWord && !next.newline &&
+		isCapital(r.written(i+1, i+2)) && !r.notNames[next.fold]
 }
 
 // withoutPossessive takes the ending off that says whose something is.
@@ -152,11 +163,16 @@ func (r *reader) endsName(i int) bool {
 
 // others says whether somebody is spoken of who has not written.
 func (r *reader) others() bool {
-	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && has(r.Relations, t.fold) })
+	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && (has(r.Relations, t.fold) || has(r.Theirs, t.fold)) })
+}
+
+// own says whether something is spoken of that belongs to who has written.
+func (r *reader) own() bool {
+	return slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == tokenWord && has(r.Own, t.fold) })
 }
 
 // signature is the name of who has written: behind a closing, or alone at the end.
-func (r *reader) signature() (string, bool) {
+func (r *reader) signature() (found, bool) {
 	const longest = 5
 	for i := range slices.Backward(r.tokens) {
 		closing := r.closings.at(r.tokens, i)
@@ -169,7 +185,7 @@ func (r *reader) signature() (string, bool) {
 			start++
 		}
 		if f, ok := r.nameFrom(start, 1, false); ok && (r.at(f.to).newline || r.mark(f.to, ",") || r.mark(f.to, "(") || r.mark(f.to, ".")) {
-			return f.readings[0], true
+			return f, true
 		}
 	}
 	for i := max(1, len(r.tokens)-longest); i < len(r.tokens); i++ {
@@ -177,10 +193,10 @@ func (r *reader) signature() (string, bool) {
 			continue
 		}
 		if f, ok := r.nameFrom(i, 2, false); ok && f.to == len(r.tokens) {
-			return f.readings[0], true
+			return f, true
 		}
 	}
-	return "", false
+	return found{}, false
 }
 
 // plainName is a name without titles, the surname last.

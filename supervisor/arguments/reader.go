@@ -28,6 +28,8 @@ type found struct {
 	bound    bool // a range begins or ends there
 	degree   bool // of a person: with a degree, and no other title
 	owner    bool // of a person: something of theirs is spoken of
+	self     bool // of a person: who has written
+	aside    int  // of a time: the word for the part of the day, if it stands elsewhere; else its own beginning
 }
 
 func (f *Filler) read(text string, x *lexicon, today time.Time) *reader {

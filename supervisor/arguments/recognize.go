@@ -22,6 +22,9 @@ func (s *filling) recognized(r *rule) ([]string, bool) {
 		return s.names(r)
 	case KindEmail:
 		emails := s.findEmails(s.text.text)
+		for _, at := range s.emails.FindAllStringIndex(s.text.text, mostFound) {
+			s.useText(at[0], at[1])
+		}
 		return emails, len(emails) > 1 && r.property.kind != "array"
 	}
 	return nil, false
@@ -47,9 +50,17 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 		bound := f.bound || !has(r.After, governor) && has(s.text.Bounds, governor) && r.Find != KindNumber && r.Find != KindPhone
 		if len(means) == 0 && !bound {
 			vague = append(vague, s.text.written(f.from, f.to))
+			s.text.use(f.from, f.to)
 			continue
 		}
-		unsure = unsure || bound || len(means) != 1
+		s.text.use(f.from, f.to)
+		if r.Find == KindTime {
+			s.text.use(f.aside, f.aside+1)
+		}
+		if bound {
+			s.askAround(f)
+		}
+		unsure = unsure || bound || len(means) != 1 || f.from >= s.text.behind || s.isOver(r, means)
 		for _, one := range means {
 			if !slices.Contains(readings, one) && len(readings) < mostFound {
 				readings = append(readings, one)
@@ -62,6 +73,26 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 	return readings, unsure || len(readings) > 1
 }
 
+// askAround notes the words that make a range or a choice of what was found: what they leave open is asked there.
+func (s *filling) askAround(f *found) {
+	const farthest = 8
+	t := &s.text
+	for i := f.from - 1; i > f.from-farthest && (t.word(i, t.Bounds) || t.word(i, t.Joiners) || t.word(i, t.Fillers) || t.mark(i, "/") || t.at(i).kind == tokenNumber && t.asked[i+1]); i-- {
+		t.use(i, i+1)
+		t.asked[i] = true
+	}
+	if t.word(f.to, t.Joiners) || t.mark(f.to, "/") {
+		t.use(f.to, f.to+1)
+		t.asked[f.to] = true
+	}
+}
+
+// isOver says whether a day is one that was, where one that will be is looked for.
+func (s *filling) isOver(r *rule, dates []string) bool {
+	today := s.today.Format(isoDate)
+	return r.Find == KindDate && !r.Past && slices.ContainsFunc(dates, func(date string) bool { return date < today })
+}
+
 // names are the persons that are spoken of, or who has written.
 func (s *filling) names(r *rule) ([]string, bool) {
 	var names []string
@@ -69,19 +100,35 @@ func (s *filling) names(r *rule) ([]string, bool) {
 	if r.Confirm {
 		fewest = 1
 	}
+	others, unsure := s.text.others(), false
+	titles := map[string]string{}
 	for _, f := range s.text.findNames(r.After, fewest) {
-		if s.text.word(f.from-1, r.NotAfter) || r.NoDegrees && f.degree {
+		if r.NoDegrees && f.degree && !s.text.word(f.from-1, r.NotAfter) {
+			continue // What a doctor has to do with it is not understood.
+		}
+		s.text.use(f.from, f.to)
+		if s.text.word(f.from-1, s.text.Relations) {
+			s.text.use(f.from-1, f.from)
+		}
+		if s.text.word(f.from-1, r.NotAfter) || f.self && others {
 			continue
+		}
+		unsure = unsure || s.text.word(f.from-1, s.text.Negations) || s.text.word(f.from-2, s.text.Negations) && s.text.plainWords.at(s.text.tokens, f.from-1) > 0
+		// Frau Roth and Herr Roth are two.
+		if title := s.text.at(f.from).fold; s.text.word(f.from, s.text.Titles) {
+			unsure = unsure || titles[f.readings[0]] != "" && titles[f.readings[0]] != title
+			titles[f.readings[0]] = title
 		}
 		names = append(names, f.readings...)
 	}
 	names = mergeNames(names, s.fold)
-	if len(names) == 0 && !s.text.others() {
-		if name, ok := s.text.signature(); ok {
-			return []string{name}, false
+	if len(names) == 0 && !others && (!r.Own || s.text.own()) {
+		if f, ok := s.text.signature(); ok && !(r.NoDegrees && f.degree) {
+			return f.readings, unsure
 		}
 	}
-	return names, len(names) > 1
+	// Whoever is spoken of and not named has to be.
+	return names, unsure || len(names) > 1 || len(names) == 0 && others
 }
 
 // recognize fills a place that no rule names, if its format or its choices say what belongs there.

@@ -39,6 +39,7 @@ type property struct {
 	items    string   // the type of the elements of an array
 	plain    bool     // any text will do
 	required bool     // by its parent, without any condition
+	open     bool     // its schema describes members that it does not name
 }
 
 func parseDocument(body jsontext.Value) (*document, error) {
@@ -200,6 +201,8 @@ func (d *document) note(schema map[string]any, names []string, always bool) {
 	first(&p.title, "title")
 	first(&p.kind, "type")
 	first(&p.format, "format")
+	_, open := schema["additionalProperties"].(map[string]any)
+	p.open = p.open || open
 	if types, ok := schema["type"].([]any); ok && p.kind == "" {
 		for _, one := range types {
 			if name, ok := one.(string); ok && name != "null" && p.kind == "" {

@@ -14,6 +14,8 @@ type Spec struct {
 	Trusted []string `json:"trusted,omitzero"`
 	// Hours are those in which a time of day is meant: "at 3" is 15:00 from 07:00 to 19:00.
 	Hours Hours `json:"hours,omitzero"`
+	// Known are words and wordings of this work that change nothing where a rule wants the words understood.
+	Known []string `json:"known,omitzero"`
 }
 
 // Input says what an agent works on.
@@ -64,7 +66,15 @@ type Rule struct {
 	Never    []string    `json:"never,omitzero"`     // what a pattern may match and is no value
 	// NoDegrees leaves out persons with a degree and no other title: doctors, where patients are looked for.
 	NoDegrees bool `json:"no_degrees,omitzero"`
-	Confirm   bool `json:"confirm,omitzero"` // what is found is asked about, and never taken
+	// Confirm: what is found is asked about, and never taken. Without a source, the rule asks where it applies.
+	Confirm bool `json:"confirm,omitzero"`
+	// Phrase: the text of a pattern is the name of a thing. A number, or a word that changes nothing, is no part of one.
+	Phrase bool `json:"phrase,omitzero"`
+	// Own: who has signed is meant only where they write of something that is theirs.
+	Own bool `json:"own,omitzero"`
+	// Understood: nothing of the text is taken before so much of it has been understood, each word of it.
+	// In a question that asks for an answer only, the harmless choices are taken all the same.
+	Understood Understood `json:"understood,omitzero"`
 
 	Ask map[string]string `json:"ask,omitzero"` // the question, by language
 }
@@ -77,7 +87,18 @@ type Choice struct {
 	Value string `json:"value"`
 	// Weak words count only where no other one does.
 	Weak bool `json:"weak,omitzero"`
+	// Confirm: who writes this may mean it otherwise, and is asked.
+	Confirm bool `json:"confirm,omitzero"`
 }
+
+// Understood is how much of the words has to be understood.
+type Understood string
+
+// How much: all of them, or the sentences in which a choice stands.
+const (
+	UnderstoodMessage  Understood = "message"
+	UnderstoodSentence Understood = "sentence"
+)
 
 // A Condition holds when the value at a path is one of several; without any, when there is one.
 type Condition struct {

@@ -156,6 +156,14 @@ func (f *Filler) numberReadings(text string, by *reader) []string {
 	if to == 0 || to < len(of.tokens) {
 		return nil
 	}
+	if by.Tag != "" && len(readings) == 1 {
+		// Who writes 1.500 of things may write in another language than that of their numbers.
+		for _, mark := range []string{".", ","} {
+			if other := decimals(of.written(start, to), mark); len(other) > 1 {
+				return other
+			}
+		}
+	}
 	return readings
 }
 
@@ -221,6 +229,9 @@ func listed(elements []string) jsontext.Value {
 // dateReadings are the dates that a text can mean, as JSON.
 func (f *Filler) dateReadings(text string, past bool, by *reader) []string {
 	of := f.read(text, by.lexicon, by.today)
+	if !of.only(of.dates) {
+		return nil
+	}
 	var readings []string
 	for _, one := range of.dates {
 		if one.bound {
@@ -238,6 +249,9 @@ func (f *Filler) dateReadings(text string, past bool, by *reader) []string {
 // timeReadings are the times that a text can mean, in each form that a schema may want.
 func (f *Filler) timeReadings(text string, by *reader) []string {
 	of := f.read(text, by.lexicon, by.today)
+	if !of.only(of.times) {
+		return nil
+	}
 	var readings []string
 	for _, one := range of.times {
 		if one.bound {
@@ -246,6 +260,28 @@ func (f *Filler) timeReadings(text string, by *reader) []string {
 		readings = append(readings, one.readings...)
 	}
 	return readings
+}
+
+// only says whether beside what was found there is nothing but words that change nothing.
+func (r *reader) only(all []found) bool {
+	at := 0
+	for i := 0; i < len(r.tokens); {
+		for at < len(all) && all[at].to <= i {
+			at++
+		}
+		n := r.plainWords.at(r.tokens, i)
+		switch t := r.at(i); {
+		case at < len(all) && all[at].from <= i:
+			i = all[at].to
+		case n > 0:
+			i += n
+		case t.kind == tokenMark, has(r.Fillers, t.fold), has(r.DayBefore, t.fold), has(r.HourBefore, t.fold) && !has(r.Bounds, t.fold):
+			i++
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func quotedAll(texts []string) []string {

@@ -140,6 +140,27 @@ func TestUtterances(t *testing.T) {
 	}
 }
 
+// TestAttacks: what is negated, corrected, only mentioned, doubted or of somebody else is asked about. Nothing
+// may be wrong there; what is asked besides is not held against the rules.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	fillers, count := practice(t), map[verdict]int{}
+	all := utterances(t, filepath.Join("testdata", "attacks.json"))
+	for i := range all {
+		u := &all[i]
+		filled := fillers[u.Agent].Fill(u.given(t))
+		verdict, why := u.judge(t, filled)
+		count[verdict]++
+		if verdict == wrong || verdict == wrongEffect {
+			t.Errorf("%s %s %s: %s\n\t%q\n\tvalues %s\n\task %s", u.ID, u.Agent, verdict, why, u.Text, filled.Values, paths(filled))
+		}
+	}
+	t.Logf("%d attacks: %d right, %d asked", len(all), count[right], count[asked])
+	if len(all) < 60 {
+		t.Errorf("%d attacks, want at least 60", len(all))
+	}
+}
+
 func (u *utterance) given(tb testing.TB) arguments.Given {
 	tb.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")

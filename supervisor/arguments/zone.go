@@ -6,8 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
+	"io/fs"
 	"time"
 )
 
@@ -17,10 +16,6 @@ import (
 //go:embed zones/zoneinfo.zip
 var zoneinfo []byte
 
-var zoneArchive = sync.OnceValues(func() (*zip.Reader, error) {
-	return zip.NewReader(bytes.NewReader(zoneinfo), int64(len(zoneinfo)))
-})
-
 // ErrUnknownZone reports a name that is no IANA time zone.
 var ErrUnknownZone = errors.New("it is no time zone such as Europe/Berlin")
 
@@ -29,16 +24,11 @@ func Zone(name string) (*time.Location, error) {
 	if name == "" || name == "UTC" {
 		return time.UTC, nil
 	}
-	archive, err := zoneArchive()
+	archive, err := zip.NewReader(bytes.NewReader(zoneinfo), int64(len(zoneinfo)))
 	if err != nil {
 		return nil, err
 	}
-	file, err := archive.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", name, ErrUnknownZone)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(file)
+	data, err := fs.ReadFile(archive, name)
 	if err != nil || len(data) == 0 {
 		return nil, fmt.Errorf("%q: %w", name, ErrUnknownZone)
 	}

@@ -102,6 +102,9 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	if message.Upstream == nil && message.Author != nil {
 		given.Message = arguments.Message{From: message.Author.Address, Subject: message.Subject}
 	}
+	for _, brought := range d.requestInputs.Answers(d.Run, task, d.Read) {
+		given.Words += "\n\n" + brought.Text
+	}
 	answers := d.answersTo(task)
 	if len(answers) == 0 || task.Filled == nil {
 		return filler.Fill(given)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -24,6 +25,8 @@ type Decision struct {
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
+	// People are who may be asked, by name, as the profile in force says.
+	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
 
@@ -69,3 +72,25 @@ func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 func (Unlimited) CarriesPermit() bool { return true }
 
 func (d *Decision) content(body schemas.Content) schemas.Result { return ResolveContent(body, d.Read) }
+
+// ResolveContent returns what a Content stands for: itself, or its part of what read returns.
+func ResolveContent(body schemas.Content, read func(schemas.Content) schemas.Result) schemas.Result {
+	if body.Sequence == 0 {
+		return body.Result
+	}
+	whole := read(body)
+	if end := body.Offset + body.Size; body.Offset >= 0 && body.Offset <= end && end <= len(whole.Text) {
+		whole.Text = strings.ToValidUTF8(whole.Text[body.Offset:end], "") // a ledger that was tampered with can point anywhere
+	}
+	return whole
+}
+
+// RequestText returns what a person has said, the messages that were merged in order.
+func RequestText(message *schemas.Incoming, read func(schemas.Content) schemas.Result) string {
+	said := make([]string, 0, 1+len(message.MergedTexts))
+	said = append(said, ResolveContent(message.Text, read).Text)
+	for i := range message.MergedTexts {
+		said = append(said, ResolveContent(message.MergedTexts[i], read).Text)
+	}
+	return strings.Join(said, "\n\n")
+}

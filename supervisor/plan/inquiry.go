@@ -14,11 +14,36 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 	if !d.reachesRequester() || d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return false
 	}
-	opened.Run, opened.Inquiry, opened.Task, opened.Kind = d.Run.Number, len(d.Run.Inquiries)+1, task.ID, schemas.InquiryInput
-	opened.Remind, opened.Expire = d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
+	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
 	opened.Question = d.question(opened.Needs)
-	d.Emit(&opened)
+	d.open(task, &opened)
+	return true
+}
+
+func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
+	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, len(d.Run.Inquiries)+1, task.ID
+	d.Emit(opened)
 	d.notifyNext()
+}
+
+// handOver has people do a task, and reports whether its agent is some. What they say is its result.
+func (d *Decision) handOver(task *workflow.Task) bool {
+	use := d.Profile.agentUse(task.Agent)
+	if use == nil || use.Person == nil || task.Plan == nil {
+		return false
+	}
+	opened := schemas.InquiryOpened{Kind: schemas.InquiryWork, People: use.Person.People, Remind: use.Person.Remind, Expire: use.Person.Expire, Question: d.texts().Handed}
+	for _, name := range use.Person.People {
+		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
+			opened.Account = person.Account
+			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
+		}
+	}
+	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+		d.fail(task, schemas.FailurePermanent, "")
+		return true
+	}
+	d.open(task, &opened)
 	return true
 }
 
@@ -85,15 +110,20 @@ func titleOf(need *schemas.Need) string {
 	return need.Name
 }
 
-// notifyNext tells a person of the oldest open inquiry, unless they know of it: they are asked one thing at a time.
+// notifyNext tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
 func (d *Decision) notifyNext() {
-	if open := d.Run.OpenInquiry(); open != nil && open.Notices == 0 {
-		d.notify(schemas.NoticeTask(open.Inquiry, 1))
+	for _, open := range d.Run.Inquiries {
+		if open.Open() && open.Notices == 0 && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
+			d.notify(schemas.NoticeTask(open.Inquiry, 1))
+		}
 	}
 }
 
 func (d *Decision) notify(notice string) {
 	agent := d.Run.Message.ReplyAgent()
+	if len(d.Run.Inquiry(schemas.NoticeOf(notice)).People) > 0 {
+		agent = schemas.MailDelivery
+	}
 	switch d.Admission.Admit(agent) {
 	case Admitted, Unavailable: // a question is worth the try
 		d.dispatch(notice, schemas.KindWork, agent, 1)
@@ -117,27 +147,51 @@ type Word struct {
 	Actor    schemas.Actor
 	Sequence uint64 // of the input that holds it
 	Text     schemas.Content
-	Whole    string // all of the text
-	Files    int
+	Whole    string               // all of the text
+	Files    []schemas.Attachment // that came along
 }
 
 // Answer goes on with what a person has said to an open inquiry.
 func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	d.Emit(&schemas.InquiryAnswered{
-		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: word.Files,
+		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files),
 		Values: d.valuesIn(inquiry, word.Whole), RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
 	})
 	d.withdrawNotices(inquiry.Inquiry)
-	d.start(d.Run.Task(inquiry.Task))
+	if inquiry.Kind == schemas.InquiryWork {
+		d.workedOn(d.Run.Task(inquiry.Task), word)
+	} else {
+		d.start(d.Run.Task(inquiry.Task))
+	}
 	if !d.Run.Settled() {
 		d.notifyNext()
 	}
+}
+
+// workedOn takes what a person has said as the result of a task.
+func (d *Decision) workedOn(task *workflow.Task, word *Word) {
+	if word.Choice == schemas.ChoiceReject {
+		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
+		return
+	}
+	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence}
+	for i := range word.Files {
+		if hash := word.Files[i].Artifact.SHA256; len(completed.Proven) < schemas.MaxProven && !slices.Contains(completed.Proven, hash) {
+			completed.Proven = append(completed.Proven, hash)
+		}
+	}
+	d.Emit(&completed)
+	d.advance()
 }
 
 // Unanswered goes on without a person's word: the task is blocked by what it lacks.
 func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryReason) {
 	d.closeInquiry(inquiry, reason)
 	task := d.Run.Task(inquiry.Task)
+	if inquiry.Kind == schemas.InquiryWork {
+		d.failWith(task, schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: d.texts().Unanswered})
+		return
+	}
 	d.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: inquiry.Needs,
 		Detail: strings.TrimSpace(d.texts().Unanswered + "\n\n" + inquiry.Question),

@@ -136,6 +136,8 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 		return schemas.StopUnavailable
 	case schemas.FailureBlocked:
 		return schemas.StopBlocked
+	case schemas.FailureRejected:
+		return schemas.StopRejected
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 	}
 	return schemas.StopTaskFailed
@@ -162,7 +164,7 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed, schemas.FailureRejected:
 	}
 	detail := task.Failure().Detail
 	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {

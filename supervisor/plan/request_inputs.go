@@ -41,6 +41,29 @@ func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(sc
 	return mergeInputs(r.tasks, upstream.Planned)
 }
 
+// Answers returns what people have answered about a request to a supervisor, as whoever is upstream has asked
+// them: that is told about each task that is a part of it.
+func (r *RequestInputs) Answers(run *workflow.Run, task *workflow.Task, read func(schemas.Content) schemas.Result) []schemas.InquiryAnswer {
+	upstream := run.Message.Upstream
+	if upstream == nil || !upstream.HasAnswers || task.Plan == nil {
+		return nil
+	}
+	r.load(run.Message.Sequence, read)
+	planned := upstream.Planned && run.Source == schemas.PlannerExternal
+	var told []schemas.InquiryAnswer
+	for i := range r.tasks {
+		if !planned || r.tasks[i].TaskID == task.ID {
+			told = append(told, r.tasks[i].Context.Answers...)
+		}
+	}
+	return told
+}
+
+// HasAnswers reports whether there is anything that Answers would return.
+func HasAnswers(tasks []schemas.Task) bool {
+	return slices.ContainsFunc(tasks, func(task schemas.Task) bool { return len(task.Context.Answers) > 0 })
+}
+
 // load reads the request, unless that has been done; what is not at hand is asked for again.
 func (r *RequestInputs) load(sequence uint64, read func(schemas.Content) schemas.Result) {
 	if r.places != nil && r.sequence == sequence {

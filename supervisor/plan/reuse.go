@@ -63,6 +63,7 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 		Language    string                       `json:"language"`
 		Granted     []string                     `json:"granted,omitzero"`
 		Files       []string                     `json:"files,omitzero"` // names and hashes of what is listed, in order
+		Answers     []string                     `json:"answers,omitzero"`
 		Filled      jsontext.Value               `json:"filled,omitzero"`
 	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
@@ -79,6 +80,9 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 			input.Status = schemas.StatusPartial
 		}
 		told.Inputs[id] = input
+	}
+	for _, brought := range d.requestInputs.Answers(d.Run, task, d.Read) {
+		told.Answers = append(told.Answers, brought.Text)
 	}
 	told.Files = d.filesTold(task)
 	if task.Filled != nil {

@@ -120,6 +120,9 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureArguments, fault)
 		return
 	}
+	if d.handOver(task) {
+		return
+	}
 	admission := Full
 	if len(task.Resources()) == 0 {
 		admission = d.Admission.Admit(task.Agent)

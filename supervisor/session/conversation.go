@@ -70,6 +70,9 @@ func (s *State) rememberWord(f schemas.Fact) {
 	if !is || s.Active.Edition < schemas.Edition1 {
 		return
 	}
+	if inquiry := s.Active.Inquiry(word.Inquiry); inquiry == nil || len(inquiry.People) > 0 {
+		return
+	}
 	for i := range s.Said {
 		if said := &s.Said[i]; said.By == schemas.SpeakerRequester && said.Run == word.Run {
 			more := *said

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,11 @@ import (
 // whom nothing is open, or of somebody who was not asked, is a message like any other.
 func (d *decision) answered(message *Message, received schemas.MessageReceived) bool {
 	active := d.state.Active
-	if active == nil || message.Upstream != nil || d.withheldReason(message) != "" {
+	if message.Upstream != nil || d.withheldReason(message) != "" {
 		return false
+	}
+	if active == nil {
+		return d.lateWork(message, received)
 	}
 	inquiry := active.OpenInquiry()
 	if named := message.Answers; named != nil && named.Inquiry > 0 {
@@ -23,14 +27,61 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		}
 	}
 	if inquiry == nil || !d.inTime(inquiry) {
-		return false
+		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
+	if len(inquiry.People) > 0 {
+		actor, may = d.personIn(message, inquiry)
+	}
 	if !may {
 		return false
 	}
-	d.word(inquiry, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: len(message.Files)}, received)
+	d.word(inquiry, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}, received)
 	return true
+}
+
+// lateWork refuses what somebody who works for the profile says to a letter that nobody waits for any more: else it would begin
+// a run of their own. It reports whether the message was such a one.
+func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
+	actor, vouched := mailActor(message)
+	if !vouched || message.Answers == nil || message.Answers.Inquiry == 0 {
+		return false
+	}
+	works := func(name string) bool { return strings.EqualFold(d.env.Current.People[name].Mail, actor.ID) }
+	if !slices.ContainsFunc(slices.Sorted(maps.Keys(d.env.Current.People)), works) {
+		return false
+	}
+	received.Disposition, received.Reason = schemas.DispositionRefused, wordClosed
+	d.emit(&received)
+	return true
+}
+
+// personIn returns which of the people who are asked has written a mail, if one has. Who they are is what the
+// profile in force says.
+func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	actor, vouched := mailActor(message)
+	for _, name := range inquiry.People {
+		if person, known := d.env.Current.People[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
+			actor.ID = name
+			return actor, true
+		}
+	}
+	return actor, false
+}
+
+// mailActor is who has written a mail, and whether that is believed: it has to be vouched for, or to name the letter
+// that asks, where nobody checks mail.
+func mailActor(message *Message) (schemas.Actor, bool) {
+	actor := schemas.Actor{Via: schemas.ViaMail, ID: addressOf(message.Author)}
+	switch {
+	case message.Channel != schemas.ChannelEmail || message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:
+		return actor, false
+	case message.Origin == schemas.OriginProven:
+		actor.Proof = schemas.ProofMail
+	case message.Answers != nil:
+		actor.Proof = schemas.ProofLetter
+	}
+	return actor, true
 }
 
 // inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
@@ -43,11 +94,13 @@ func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received sch
 	received.Run, received.Inquiry, received.Disposition = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionAnswered
 	d.emit(&received)
 	said.Sequence, said.Text = d.input.Sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, d.input.Sequence)
+	if len(said.Files) > 0 { // they stand in the input
+		said.Text = referTo(schemas.Result{Text: said.Whole}, d.input.Sequence)
+	}
 	d.planDecision(d.env.Pinned).Answer(inquiry, said)
 }
 
-// requesterIn returns who has written a message, if they have begun the run. Mail has to be vouched for, or
-// name the letter that asks, where nobody checks mail. In a chat it is who its provider says.
+// requesterIn returns who has written a message, if they have begun the run. In a chat it is who its provider says.
 func requesterIn(message *Message, asked *schemas.Incoming) (schemas.Actor, bool) {
 	if message.Channel != asked.Channel || asked.Reply == nil {
 		return schemas.Actor{}, false
@@ -56,14 +109,9 @@ func requesterIn(message *Message, asked *schemas.Incoming) (schemas.Actor, bool
 		user := userOf(message.Author)
 		return schemas.Actor{Via: schemas.ViaChat, ID: user, Proof: schemas.ProofSignature}, user == userOf(asked.Author)
 	}
-	actor := schemas.Actor{Via: schemas.ViaMail, ID: addressOf(message.Author)}
-	switch {
-	case message.Origin == schemas.OriginProven:
-		actor.Proof = schemas.ProofMail
-	case message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:
+	actor, vouched := mailActor(message)
+	if !vouched {
 		return actor, false
-	case message.Answers != nil:
-		actor.Proof = schemas.ProofLetter
 	}
 	known := func(address string) bool { return address != "" && strings.EqualFold(address, actor.ID) }
 	return actor, known(addressOf(asked.Author)) || slices.ContainsFunc(asked.Reply.To, func(to schemas.Address) bool { return known(to.Address) })

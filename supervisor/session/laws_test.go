@@ -285,6 +285,12 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 	delete(s.effects, effect)
 }
 
+// asksRequester reports whether a task of a run tells the requester what they are asked.
+func asksRequester(run *workflow.Run, task string) bool {
+	inquiry := run.Inquiry(schemas.NoticeOf(task))
+	return inquiry != nil && len(inquiry.People) == 0
+}
+
 // budget: within any hour a session has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
@@ -314,7 +320,7 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
-	case sent == nil || sent.Task != schemas.DeliveryTask && schemas.NoticeOf(sent.Task) == 0 || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case sent == nil || sent.Task != schemas.DeliveryTask && !asksRequester(run, sent.Task) || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
 	case recent >= limit && !run.Reopened && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:

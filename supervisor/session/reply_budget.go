@@ -40,12 +40,18 @@ const replyWindow = time.Hour
 // the same mail.
 func (s *State) rememberReply(f schemas.Fact) {
 	sent, is := f.(*schemas.TaskDispatched)
-	if !is || sent.Task != schemas.DeliveryTask && s.Active.Task(sent.Task).Notice() == 0 || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
+	if !is || sent.Task != schemas.DeliveryTask && !s.asksRequester(sent.Task) || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
 	kept := s.recentReplies(s.now)
 	kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
 	s.Replies = append(slices.Clip(kept), s.now)
+}
+
+// asksRequester reports whether a task tells the requester what they are asked.
+func (s *State) asksRequester(task string) bool {
+	inquiry := s.Active.Inquiry(s.Active.Task(task).Notice())
+	return inquiry != nil && len(inquiry.People) == 0
 }
 
 func (s *State) recentReplies(now time.Time) []time.Time {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -41,7 +42,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		err = env.fillQuestion(&task, run, asked)
 	} else {
 		env.fillWork(&task, run, asked)
-		task.Context.Answers = env.answersTo(state, asked)
+		task.Context.Answers = append(env.requestInputs.Answers(run, asked, env.Read), env.answersTo(state, asked)...)
 		env.grantInputs(&task, run, asked, f)
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
@@ -59,11 +60,27 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 	description = "Deliver the answer."
 	if told.Inquiry = asked.Notice(); told.Inquiry > 0 {
 		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
+		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
+			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: run.Message.Subject}
+			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)
 	}
 	arguments, err = schemas.Marshal(told)
 	return description, arguments, err
+}
+
+// handedWork is what a person who does a task is told of it: its words, and the results that it builds on.
+func (env *Env) handedWork(run *workflow.Run, asked *workflow.Task) string {
+	told := []string{env.text(asked.Plan.Description)}
+	inputs := env.inputs(run, asked)
+	for _, name := range sortedNames(inputs) {
+		if text := strings.TrimSpace(inputs[name].Text); text != "" {
+			told = append(told, text)
+		}
+	}
+	return cut(strings.Join(told, "\n\n"), maxQuoted)
 }
 
 func constraintsOf(run *workflow.Run) (jsontext.Value, error) {

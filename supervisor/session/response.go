@@ -115,7 +115,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult:
 			return true
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
-			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
+			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 		}
 	case workflow.TaskWaitingInput: // unless the attempt is of an agent before, and its fallback lacks something
 		open := d.state.Active.OpenInquiryOf(task.ID)

@@ -15,6 +15,10 @@ func (s *script) waiting(p *schemas.Profile) {
 	if s.one(2) {
 		p.Waiting = &schemas.WaitingPolicy{Remind: s.span(0, time.Minute), Expire: s.span(time.Hour, 2*time.Minute), Asks: 1 + s.next()%2}
 	}
+	if s.one(3) {
+		p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: s.pick("a", "b")}}
+		p.Agents[s.next()%len(p.Agents)].Person = &schemas.PersonPolicy{People: []string{"bob", s.pick("ana", "ana", "eve")}, Expire: s.span(time.Hour, time.Minute)}
+	}
 	if !s.one(2) {
 		return
 	}

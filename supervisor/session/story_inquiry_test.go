@@ -41,14 +41,14 @@ func (s *story) letterNamed(named string) *schemas.Letter {
 func (s *story) inquiry(f schemas.Fact) string {
 	switch f := f.(type) {
 	case *schemas.ArgumentsFilled:
-		told := fmt.Sprintf("run %d %s arguments of %s: %s", f.Run, f.Task, f.Agent, f.Values)
+		told := []string{fmt.Sprintf("run %d %s arguments of %s: %s", f.Run, f.Task, f.Agent, f.Values)}
 		for i := range f.Missing {
-			told += ", lacks " + f.Missing[i].Name
+			told = append(told, "lacks "+f.Missing[i].Name)
 		}
 		for _, refused := range f.Refused {
-			told += ", refuses " + refused
+			told = append(told, "refuses "+refused)
 		}
-		return told
+		return strings.Join(told, ", ")
 	case *schemas.InquiryOpened:
 		told := fmt.Sprintf("run %d %s asks (inquiry %d, %s): %q", f.Run, f.Task, f.Inquiry, f.Kind, f.Question)
 		if f.Attempt > 0 {

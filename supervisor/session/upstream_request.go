@@ -23,7 +23,7 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest, handed
 		PlanID: request.Payload.PlanID, Planned: planned,
 		Subject: event.Subject, Correlation: event.CorrelationID, Partition: event.PartitionKey, Effect: event.EffectID,
 		Attempt: event.Attempt, Expires: event.Expires,
-		HasInputs: plan.HasInputs(tasks, planned),
+		HasInputs: plan.HasInputs(tasks, planned), HasAnswers: plan.HasAnswers(tasks),
 	}
 	message.Entities = entitiesOf(tasks)
 	message.Context = contextOf(tasks, handedOn)
@@ -35,7 +35,7 @@ func readRequest(event *schemas.Event, request *schemas.ExecutionRequest, handed
 		upstream.Task = tasks[0].TaskID
 		message.Text = taskText(&tasks[0])
 		upstream.HasArguments = plan.OptionsOf(&tasks[0]) != nil
-		if upstream.HasArguments || upstream.HasInputs {
+		if upstream.HasArguments || upstream.HasInputs || upstream.HasAnswers {
 			message.Tasks = tasks
 		}
 	}
@@ -80,7 +80,7 @@ func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
 	brought := &RequestContext{}
 	for i := range tasks {
 		context := &tasks[i].Context
-		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0
+		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0 || len(context.Answers) > 0
 		if len(context.Attachments) > 0 {
 			brought.Attachments = append(brought.Attachments, taskFiles{tasks[i].TaskID, context.Attachments})
 		}

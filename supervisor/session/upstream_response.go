@@ -243,7 +243,7 @@ func resolution(kind schemas.FailureKind) schemas.Resolution {
 		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
-		schemas.FailureArguments, schemas.FailureUnknownEffect:
+		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected:
 	}
 	return schemas.ResolutionEscalated
 }

@@ -158,7 +158,7 @@ func (o *oracle) askedOnce(m *moment) {
 
 // waitingIsSilent: only the end of the run goes on without the word.
 func (o *oracle) waitingIsSilent(m *moment) {
-	if m.task == nil || m.task.state != taskAsked || schemas.As[*schemas.TaskCancelled](m.fact) != nil || schemas.As[*schemas.PermitRefused](m.fact) != nil ||
+	if m.task == nil || m.task.state != taskAsked || !m.run.awaits(m.task) || schemas.As[*schemas.TaskCancelled](m.fact) != nil || schemas.As[*schemas.PermitRefused](m.fact) != nil ||
 		schemas.As[*schemas.ResponseLate](m.fact) != nil {
 		return
 	}

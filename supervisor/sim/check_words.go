@@ -232,17 +232,25 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 	o.world.violate(WordsAreTaken, "%s: message %s is %s, and inquiry %d is open", r.id(), f.ID, f.Disposition, i.number)
 }
 
-// toldWhatWasSaid: the words of all answers about the task, whole, and of values only what stands in them.
+// toldWhatWasSaid: the words of all answers about the task, whole, and of values only what stands in them. What
+// somebody upstream was told comes before that, as it was brought.
 func (o *oracle) toldWhatWasSaid(decided *attempt, request string, task *schemas.Task) {
-	if len(task.Context.Answers) != len(decided.answers) {
-		if decided.task.planned != nil {
-			o.world.violate(ToldWhatWasSaid, "request %s: %d answers of %d", request, len(task.Context.Answers), len(decided.answers))
-		}
+	brought := o.answersBroughtTo(decided.task)
+	own := len(task.Context.Answers) - len(brought)
+	if own != len(decided.answers) && decided.task.planned != nil {
+		o.world.violate(ToldWhatWasSaid, "request %s: %d answers of %d", request, own, len(decided.answers))
+	}
+	if own != len(decided.answers) {
 		return
+	}
+	for n := range brought {
+		if told := &task.Context.Answers[n]; told.Inquiry != brought[n].Inquiry || told.Text != brought[n].Text || string(told.Values) != string(brought[n].Values) {
+			o.world.violate(ToldWhatWasSaid, "request %s: inquiry %s is answered %q, and %q was brought", request, told.Inquiry, told.Text, brought[n].Text)
+		}
 	}
 	s := o.shards[decided.task.run.session.shard]
 	for n, i := range decided.answers {
-		told, heard := &task.Context.Answers[n], o.heard(s, i.answered.Sequence)
+		told, heard := &task.Context.Answers[len(brought)+n], o.heard(s, i.answered.Sequence)
 		said := heard.said()
 		begins := heard.mail != nil && heard.mail.InReplyTo == "" && strings.HasSuffix(told.Text, "\n\n"+said)
 		if told.Text != said && !begins || told.Question != i.fact.Question || told.Inquiry != schemas.InquiryID(decided.task.run.id(), i.number) {
@@ -254,6 +262,27 @@ func (o *oracle) toldWhatWasSaid(decided *attempt, request string, task *schemas
 			}
 		}
 	}
+}
+
+// answersBroughtTo returns what came with the request that a task's run was begun by: with a plan, what is about the
+// task itself.
+func (o *oracle) answersBroughtTo(t *task) []schemas.InquiryAnswer {
+	upstream := t.run.message.Upstream
+	if upstream == nil || t.planned == nil {
+		return nil
+	}
+	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), o.shards[t.run.session.shard].inputs[t.run.message.Sequence])
+	o.world.must(err)
+	request, err := schemas.DecodeExecutionRequest(event.Data)
+	o.world.must(err)
+	var brought []schemas.InquiryAnswer
+	for n := range request.Payload.Tasks {
+		asked := &request.Payload.Tasks[n]
+		if !upstream.Planned || t.run.source != schemas.PlannerExternal || asked.TaskID == t.id {
+			brought = append(brought, asked.Context.Answers...)
+		}
+	}
+	return brought
 }
 
 // flat returns the texts and numbers of an object, by name.

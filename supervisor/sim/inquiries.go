@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -45,6 +46,11 @@ func (r *run) openInquiry() *inquiry {
 	return nil
 }
 
+// awaits reports whether a person is asked for something that a task lacks.
+func (r *run) awaits(t *task) bool {
+	return slices.ContainsFunc(r.inquiries, func(i *inquiry) bool { return i.open && i.task == t })
+}
+
 func (r *run) answersTo(t *task) []*inquiry {
 	var answered []*inquiry
 	for _, i := range r.inquiries {
@@ -87,7 +93,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	}
 }
 
-// ends ends an inquiry: its task may begin.
+// ends ends an inquiry: a task that was told something may begin.
 func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 	i := m.run.inquiry(number)
 	if i == nil || !i.open {
@@ -95,7 +101,7 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 	}
 	i.open, i.cause, i.ended = false, m.cause, m.cause.Time
 	end(i)
-	if t := i.task; t != nil && t.state == taskAsked {
+	if t := i.task; i.answered != nil && t != nil && t.state == taskAsked {
 		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	}

@@ -37,8 +37,13 @@ type ArgumentRule struct {
 	Past        bool                `yaml:"past" doc:"A date without a year is the last one, and not the next."`
 	Never       []string            `yaml:"never" min:"1" doc:"What a pattern may match and is no value."`
 	NoDegrees   bool                `yaml:"no_degrees" doc:"Leaves out persons with a degree and no other title."`
-	Confirm     bool                `yaml:"confirm" doc:"What is found is asked about, and never taken."`
-	Ask         map[string]string   `yaml:"ask" doc:"The question when it is missing, by language. Default: the title of the argument in input_schema."`
+	Confirm     bool                `yaml:"confirm" doc:"What is found is asked about, and never taken. Without a source the rule asks where it applies."`
+	Phrase      bool                `yaml:"phrase" doc:"The text of a pattern is the name of a thing: no number, and no word such as please, is a part of it."`
+	Own         bool                `yaml:"own" doc:"Who has signed is meant only where they write of something that is theirs."`
+
+	Understood arguments.Understood `yaml:"understood" enum:"message sentence" doc:"Nothing is taken before every word is understood: of the message, or of the sentences of the keywords of this rule. What is read is asked about instead. Choices of harmless are taken from a plain question all the same."`
+
+	Ask map[string]string `yaml:"ask" doc:"The question when it is missing, by language. Default: the title of the argument in input_schema."`
 }
 
 // An ArgumentChoice is a word and the value that it stands for.
@@ -46,6 +51,8 @@ type ArgumentChoice struct {
 	Word  string `yaml:"word" required:"true" doc:"A word; absag* is the beginning of one, *termin the end, *lager* any part, /…/ a regular expression."`
 	Value string `yaml:"value" required:"true" doc:"What it stands for."`
 	Weak  bool   `yaml:"weak" doc:"It counts only where no other word does."`
+
+	Confirm bool `yaml:"confirm" doc:"Who writes this may mean it otherwise, and is asked."`
 }
 
 // An ArgumentCondition is one of ArgumentRule.If.
@@ -74,14 +81,14 @@ func (r *ArgumentRule) build() arguments.Rule {
 		Default: r.Default, Harmless: r.Harmless, If: each(r.If, func(c *ArgumentCondition) arguments.Condition { return arguments.Condition(*c) }),
 		Received: r.Received, When: r.When, Unless: r.Unless, After: r.After, NotAfter: r.NotAfter, As: r.As,
 		Units: each(r.Units, func(u *ArgumentUnit) arguments.Unit { return arguments.Unit(*u) }), Past: r.Past, Never: r.Never,
-		NoDegrees: r.NoDegrees, Confirm: r.Confirm, Ask: r.Ask,
+		NoDegrees: r.NoDegrees, Confirm: r.Confirm, Phrase: r.Phrase, Own: r.Own, Understood: r.Understood, Ask: r.Ask,
 	}
 }
 
 // arguments returns how the arguments of an agent's tasks are filled; nothing when they are not. An agent
 // whose schema requires anything has them filled without a word in the file.
 func (a *Agent) arguments() jsontext.Value {
-	spec := arguments.Spec{Input: a.Input, Rules: each(a.Arguments, (*ArgumentRule).build), Trusted: a.Trusted}
+	spec := arguments.Spec{Input: a.Input, Rules: each(a.Arguments, (*ArgumentRule).build), Trusted: a.Trusted, Known: a.Known}
 	if a.Hours != nil {
 		spec.Hours = arguments.Hours(*a.Hours)
 	}
@@ -96,7 +103,7 @@ func (a *Agent) arguments() jsontext.Value {
 }
 
 func (a *Agent) fillsArguments() bool {
-	if len(a.Arguments) > 0 || a.Input != "" || a.Extractor != "" || len(a.Trusted) > 0 || a.Hours != nil {
+	if len(a.Arguments) > 0 || a.Input != "" || a.Extractor != "" || len(a.Trusted) > 0 || len(a.Known) > 0 || a.Hours != nil {
 		return true
 	}
 	var schema struct {
@@ -138,7 +145,7 @@ func (v *validator) arguments(path string, agent *Agent) {
 
 // joined are the errors that were joined into one.
 func joined(err error) []error {
-	if several, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // the very error is meant
+	if several, is := err.(interface{ Unwrap() []error }); is {
 		return several.Unwrap()
 	}
 	return []error{err}

@@ -21,12 +21,14 @@ func (c *Config) Profile(name string) schemas.Profile {
 	if !ok {
 		return schemas.Profile{}
 	}
+	uses := c.uses(&source)
 	profile := schemas.Profile{
 		Name:          name,
 		Edition:       schemas.Edition1,
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage,
-		Agents:        c.uses(&source),
+		Agents:        uses,
+		People:        c.people(uses),
 		Planner:       source.Planner.build(),
 		Execution:     schemas.Execution(source.Execution),
 		Retry:         schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
@@ -60,7 +62,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
-			Arguments: agent.arguments(), Extractor: agent.Extractor,
+			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
@@ -103,7 +105,7 @@ func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
 	case KindCalculator, KindEcho, KindExec, KindHTTP, KindScripted, KindMail, KindChat:
 		return schemas.Duration(agent.DefaultProgressEvery)
-	case KindExternal, KindSupervisor:
+	case KindExternal, KindSupervisor, KindPerson:
 	}
 	return a.Heartbeat
 }

@@ -27,6 +27,7 @@ type Config struct {
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
 	Chat     Chat               `yaml:"chat" doc:"Chat channels that post to the webhook."`
 	Agents   map[string]Agent   `yaml:"agents" doc:"Who can be given work, by name."`
+	People   map[string]Person  `yaml:"people" doc:"Who does the tasks of agents of kind person, by name."`
 	Profiles map[string]Profile `yaml:"profiles" doc:"How a conversation is handled, by name."`
 
 	// Directory is where the file lies; programs of exec agents start there.
@@ -91,6 +92,7 @@ const (
 	KindHTTP       AgentKind = "http"       // an HTTP endpoint: the request is posted, the response is the answer
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
 	KindScripted   AgentKind = "scripted"   // its answers stand in a file
+	KindPerson     AgentKind = "person"     // people are written to, and what they answer is the result
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
 	KindChat       AgentKind = "chat"       // delivers answers to a channel
@@ -98,7 +100,7 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http external scripted supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http external scripted person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
@@ -111,6 +113,9 @@ type Agent struct {
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
+	People       []string           `yaml:"people" min:"1" doc:"person: who is written to, by their names in the people section; the first who answers has done it."`
+	Remind       schemas.Duration   `yaml:"remind" doc:"person: after that they are written to once more. Default: 24h."`
+	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
@@ -118,6 +123,7 @@ type Agent struct {
 	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`
 	Arguments    []ArgumentRule     `yaml:"arguments" min:"1" doc:"Where arguments come from, tried in order until one has a value. Without rules JSON in the message and what is plain by input_schema (dates, numbers, choices) are read."`
 	Trusted      []string           `yaml:"trusted" min:"1" doc:"Arguments that are never taken from what somebody has written without asking them."`
+	Known        []string           `yaml:"known" min:"1" doc:"Words that change nothing in messages to this agent, where a rule wants them understood."`
 	Hours        *Hours             `yaml:"hours" doc:"The hours in which a time of day is meant: \"at 3\" is 15:00 from 07:00 to 19:00. Absent: it is asked."`
 	Extractor    string             `yaml:"extractor" doc:"An agent of kind extract that is asked for what nothing else has filled, before a person is."`
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
@@ -197,11 +203,11 @@ func decode(body []byte, name string, lookup func(name string) (value string, se
 }
 
 // AgentNames returns, in lexical order, the agents that this process runs, or the
-// external ones, which somebody else runs.
+// external ones, which somebody else runs. People are neither.
 func (c *Config) AgentNames(external bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		if (c.Agents[name].Kind == KindExternal) == external {
+		if kind := c.Agents[name].Kind; kind != KindPerson && (kind == KindExternal) == external {
 			names = append(names, name)
 		}
 	}

@@ -62,6 +62,13 @@ func (c *Config) WithDefaults() Config {
 	if _, set := complete.Agents[MailAgent]; !set && len(c.Mail.Accounts) > 0 {
 		complete.Agents[MailAgent] = Agent{Kind: KindMail}.withDefaults()
 	}
+	complete.People = maps.Clone(c.People)
+	for name, person := range complete.People {
+		if person.Account == "" && len(c.Mail.Accounts) > 0 {
+			person.Account = c.Mail.Accounts[0].Name
+		}
+		complete.People[name] = person
+	}
 	complete.Profiles = make(map[string]Profile, len(c.Profiles))
 	for name, profile := range c.Profiles {
 		complete.Profiles[name] = profile.withDefaults()
@@ -115,6 +122,9 @@ func (a Agent) withDefaults() Agent {
 	}
 	if a.Kind == KindExec || a.Kind == KindHTTP {
 		a.Timeout = cmp.Or(a.Timeout, defaultWork)
+	}
+	if a.Kind == KindPerson {
+		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)
 	}
 	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)
 	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))

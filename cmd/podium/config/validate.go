@@ -29,6 +29,9 @@ func (c *Config) Validate() error {
 	v.chat()
 	v.agents()
 	v.tiers()
+	for _, name := range slices.Sorted(maps.Keys(v.config.People)) {
+		v.person(name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		v.profile(name)
 	}
@@ -167,6 +170,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
+		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
+		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},
+		{"expires", agent.Expires != 0, []AgentKind{KindPerson}},
 	} {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
 			v.problem(path+"."+key.name, "only agents of these kinds have it: %s", list(key.kinds, ", "))
@@ -204,6 +210,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 			return
 		}
 	}
+	v.personAgent(path, agent)
 	v.arguments(path, agent)
 }
 

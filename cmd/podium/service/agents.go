@@ -66,7 +66,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return chat.New(chat.Config{
 			Channels: chatChannels(settings), Opener: replySealer(settings),
 		})
-	case config.KindExternal, config.KindSupervisor:
+	case config.KindExternal, config.KindSupervisor, config.KindPerson:
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)

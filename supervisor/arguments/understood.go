@@ -1,0 +1,246 @@
+package arguments
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// use notes that a rule has read the tokens from one to before another.
+func (p *passage) use(from, to int) {
+	for i := max(from, 0); i < min(to, len(p.used)); i++ {
+		p.used[i] = true
+	}
+}
+
+// useText notes that a rule has read the bytes from one to before another.
+func (s *filling) useText(start, end int) { s.text.use(s.tokenAt(start), s.tokenAt(end)) }
+
+// holdBack asks about all that was read in a text of which something was not understood, if one of
+// the rules wants it understood. What was known before stays, and what no rule has read in it.
+func (s *filling) holdBack(before map[string]bool) {
+	for _, path := range s.order {
+		for i := range s.rules {
+			r := &s.rules[i]
+			if r.Path != path || r.Understood == "" || before[path] || !s.applies(r) || !s.doubts(r) {
+				continue
+			}
+			for _, taken := range slices.Sorted(maps.Keys(s.text.taken)) {
+				if taken == path || r.Understood == UnderstoodMessage || s.depends(taken, path) {
+					s.doubt(taken)
+				}
+			}
+			if s.isOpen(path) && r.choices != nil {
+				s.unsure[path] = nil
+			}
+			break
+		}
+	}
+}
+
+// doubt asks about what was read for a place.
+func (s *filling) doubt(path string) {
+	names := strings.Split(path, ".")
+	value, there := s.values.get(names)
+	if _, isObject := value.(object); !there || isObject {
+		return
+	}
+	s.unsure[path] = []string{unquoted(value)}
+	s.values.remove(names)
+	delete(s.sources, path)
+}
+
+// depends says whether a rule of one path has a condition on another.
+func (s *filling) depends(path, on string) bool {
+	return slices.ContainsFunc(s.rules, func(r rule) bool {
+		return r.Path == path && slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == on })
+	})
+}
+
+// doubts says whether what a rule has chosen may be meant otherwise.
+func (s *filling) doubts(r *rule) bool {
+	value, there := s.values.get(r.property.names)
+	if there && !s.text.taken[r.Path] || len(s.text.tokens) == 0 {
+		return false
+	}
+	s.useLetter(r.Understood == UnderstoodSentence)
+	hits := s.hits(r)
+	harmless := there && has(r.Harmless, unquoted(value))
+	if harmless && r.Understood == UnderstoodSentence {
+		return false
+	}
+	said := s.said(r.Path)
+	for _, of := range s.text.sentences() {
+		touched := slices.ContainsFunc(hits, func(hit int) bool { return of.from <= hit && hit < of.to })
+		if r.Understood == UnderstoodSentence && !touched {
+			continue
+		}
+		question, request := s.text.mark(of.to-1, "?"), s.text.requests(of)
+		if harmless && question && !request && !s.text.doubtful(of) {
+			continue
+		}
+		if question && touched && !request && !harmless || !s.text.understands(span{of.from, min(of.to, max(said, of.from))}) {
+			return true
+		}
+	}
+	return false
+}
+
+// hits are the tokens at which the keywords of a rule begin.
+func (s *filling) hits(r *rule) []int {
+	var hits []int
+	for _, keywords := range []*keywordList{r.choices, r.when} {
+		if keywords == nil {
+			continue
+		}
+		for _, place := range s.places(keywords) {
+			hits = append(hits, s.tokenAt(place.Start))
+		}
+	}
+	return hits
+}
+
+// said is the token from which on all is taken as it was written, by a rule that depends on a path.
+func (s *filling) said(path string) int {
+	first := len(s.text.tokens)
+	for i := range s.rules {
+		r := &s.rules[i]
+		if !r.Words || r.when == nil || !slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == path }) {
+			continue
+		}
+		for _, place := range s.places(r.when) {
+			first = min(first, s.tokenAt(place.Start))
+		}
+	}
+	return first
+}
+
+// useLetter notes what belongs to a letter and not to its matter: whom it greets, and who signs it. With
+// titled, whoever has a title is no more than mentioned.
+func (s *filling) useLetter(titled bool) {
+	t := &s.text
+	for i := range t.tokens {
+		if n := t.closings.at(t.tokens, i); n > 0 && (t.at(i).newline || t.signed.from > i) {
+			t.use(i, i+n)
+		}
+		if t.word(i, t.Salutations) && (t.at(i).newline || t.at(i-1).newline || t.word(i-1, t.Greetings)) {
+			end, _ := t.titles(i + 1)
+			if f, ok := t.nameFrom(i+1, 1, false); ok {
+				end = f.to
+			}
+			t.use(i, end)
+		}
+		if end, ok := t.titles(i); ok && titled {
+			if f, ok := t.nameFrom(end, 1, true); ok {
+				t.use(i, f.to)
+			}
+		}
+	}
+	t.use(t.signed.from, t.signed.to)
+}
+
+// A span of tokens.
+type span struct{ from, to int }
+
+// sentences takes a text to pieces behind the marks that end one.
+func (p *passage) sentences() []span {
+	var all []span
+	from := 0
+	for i := range p.tokens {
+		t := p.at(i)
+		if t.kind != tokenMark || t.fold != "." && t.fold != "!" && t.fold != "?" {
+			continue
+		}
+		next := p.at(i + 1)
+		if next.joined && next.kind != tokenMark || t.fold == "." && p.used[i] && p.at(i-1).kind == tokenNumber && !next.newline || p.word(i-1, p.Titles) || p.word(i-1, p.Degrees) {
+			continue
+		}
+		all = append(all, span{from, i + 1})
+		from = i + 1
+	}
+	if from < len(p.tokens) {
+		all = append(all, span{from, len(p.tokens)})
+	}
+	return all
+}
+
+// clause is what stands around a token between two marks.
+func (p *passage) clause(at int) span {
+	of := span{at, at + 1}
+	for of.from > 0 && p.at(of.from-1).kind != tokenMark {
+		of.from--
+	}
+	for of.to < len(p.tokens) && p.at(of.to).kind != tokenMark {
+		of.to++
+	}
+	return of
+}
+
+// requests says whether one of the words stands there by which a question asks to do something.
+func (p *passage) requests(of span) bool {
+	for i := of.from; i < of.to; i++ {
+		if p.requestWords.at(p.tokens, i) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// doubtful says whether a word stands there by which all the rest may be meant otherwise.
+func (p *passage) doubtful(of span) bool {
+	negated := false
+	for i := of.from; i < of.to; i++ {
+		if p.mark(i, ",") {
+			negated = false
+		}
+		// Two negations may take each other back.
+		if p.word(i, p.Negations) {
+			if negated {
+				return true
+			}
+			negated = true
+		}
+		if p.doubtWords.at(p.tokens, i) > 0 && !p.asked[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// understands says whether each word there was read by a rule, or changes nothing.
+func (p *passage) understands(of span) bool {
+	if p.doubtful(of) {
+		return false
+	}
+	for i := of.from; i < of.to; {
+		t := p.at(i)
+		n := max(p.plainWords.at(p.tokens, i), p.known.at(p.tokens, i))
+		if n < 2 && (p.used[i] || p.plainMark(i)) {
+			i++
+			continue
+		}
+		if n == 0 && t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) && !has(p.Bounds, t.fold) && !has(p.Negations, t.fold) {
+			n = 1
+		}
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// plainMark says whether a mark divides words and does nothing else.
+func (p *passage) plainMark(i int) bool {
+	const dividing = ".,;:!?-`'"
+	t := p.at(i)
+	if t.kind != tokenMark {
+		return false
+	}
+	for _, r := range dividing {
+		if t.fold == string(r) {
+			return true
+		}
+	}
+	return false
+}
