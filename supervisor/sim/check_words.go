@@ -139,7 +139,7 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	case mail.Answers != nil:
 		proof = schemas.ProofLetter
 	}
-	if mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted || f.Actor.Proof != proof {
+	if mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted || proof == "" || f.Actor.Proof != proof {
 		o.world.violate(WordsVouched, "%s: inquiry %d is answered by a mail of class %s and origin %s with proof %q", m.id, f.Inquiry, mail.Class, mail.Origin, f.Actor.Proof)
 	}
 }
@@ -222,7 +222,7 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 			return
 		}
 	}
-	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted) {
+	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || mail.Answers == nil)) {
 		return
 	}
 	told := i != nil && (r.task(schemas.NoticeTask(i.number, 1)) != nil)

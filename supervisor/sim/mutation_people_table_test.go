@@ -25,9 +25,11 @@ func mutationsOfPeople() []mutation {
 	}, {
 		name: "an unvouched word counts", seed: 1, people: true, invariant: sim.WordsVouched,
 		edits: []edit{{
+			"supervisor/session/inquiry.go", `	case message.Answers == nil:`, `	case message.Answers == nil && !planted("an unvouched word counts"):`,
+		}, {
 			"supervisor/session/inquiry.go",
-			`case message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:`,
-			`case (message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted) && !planted("an unvouched word counts"):`,
+			`case message.Channel != schemas.ChannelEmail || message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:`,
+			`case message.Channel != schemas.ChannelEmail || (message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted) && !planted("an unvouched word counts"):`,
 		}},
 	}, {
 		name: "a word that counts is a message like any other", seed: 1, people: true, invariant: sim.WordsAreTaken,
@@ -134,7 +136,7 @@ func mutationsOfPeople() []mutation {
 			`either("an agent is told the question for an answer", inquiry.Question, cut(env.text(inquiry.Answered.Text), maxQuoted))`,
 		}},
 	}, {
-		name: "a task that waits for a person keeps its place", seed: 1, people: true, invariant: sim.WaitingHoldsNothing,
+		name: "a task that waits for a person keeps its place", seed: 2527, people: true, invariant: sim.WaitingHoldsNothing,
 		edits: []edit{{
 			"supervisor/session/state.go",
 			`if task.State.UnderWay() && !yield(task) {`,
