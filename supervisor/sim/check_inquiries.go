@@ -50,7 +50,7 @@ func (o *oracle) asksAreBounded(m *moment) {
 
 // inquiriesEndForAReason: what its end says is what has happened.
 func (o *oracle) inquiriesEndForAReason(m *moment) {
-	number := 0
+	var number int
 	answered, closed := schemas.As[*schemas.InquiryAnswered](m.fact), schemas.As[*schemas.InquiryClosed](m.fact)
 	switch {
 	case answered != nil:
@@ -118,14 +118,13 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 }
 
 func fitsEnd(closed schemas.InquiryReason, end schemas.StopReason) bool {
-	switch end {
-	case schemas.StopCancelled:
-		return closed == schemas.InquiryCancelled
-	case schemas.StopSuperseded:
-		return closed == schemas.InquirySuperseded
-	default:
-		return closed == schemas.InquiryWithdrawn
+	want := map[schemas.StopReason]schemas.InquiryReason{
+		schemas.StopCancelled: schemas.InquiryCancelled, schemas.StopSuperseded: schemas.InquirySuperseded,
 	}
+	if reason, its := want[end]; its {
+		return closed == reason
+	}
+	return closed == schemas.InquiryWithdrawn
 }
 
 // askedOnce: a second notice is a reminder, and there is no third, whoever owns the shard.
@@ -243,9 +242,8 @@ func (o *oracle) askingIsFree(m *moment) {
 	if f == nil || t == nil || t.inquired == 0 || t.refused > 0 || t.state != taskUnderWay || !f.RetryAt.IsZero() {
 		return
 	}
-	switch f.Cause {
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureMalformed:
-	default:
+	again := []schemas.FailureKind{schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureMalformed}
+	if !slices.Contains(again, f.Cause) {
 		return
 	}
 	if spent := f.Attempt - t.base - t.inquired; spent < m.run.profile.Retry.Attempts {

@@ -5,14 +5,14 @@ import "podium/supervisor/sim"
 // mutationsOfPeople are the planted bugs of worlds in which people are asked.
 func mutationsOfPeople() []mutation {
 	return []mutation{{
-		name: "a late word counts", seed: 1, people: true, invariant: sim.WordsInTime,
+		name: "a late word counts", seed: 47, people: true, invariant: sim.WordsInTime,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`d.input.Event.Time.Before(inquiry.Expires()))`,
 			`d.input.Event.Time.Before(inquiry.Expires()) || planted("a late word counts"))`,
 		}},
 	}, {
-		name: "somebody else's word counts", seed: 1, people: true, invariant: sim.WordsOfTheRequester,
+		name: "somebody else's word counts", seed: 5, people: true, invariant: sim.WordsOfTheRequester,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`user == userOf(asked.Author)`,
@@ -23,7 +23,7 @@ func mutationsOfPeople() []mutation {
 			`return actor, planted("somebody else's word counts") || known(`,
 		}},
 	}, {
-		name: "an unvouched word counts", seed: 1, people: true, invariant: sim.WordsVouched,
+		name: "an unvouched word counts", seed: 21, people: true, invariant: sim.WordsVouched,
 		edits: []edit{{
 			"supervisor/session/inquiry.go", `	case message.Answers == nil:`, `	case message.Answers == nil && !planted("an unvouched word counts"):`,
 		}, {
@@ -32,14 +32,14 @@ func mutationsOfPeople() []mutation {
 			`case message.Channel != schemas.ChannelEmail || (message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted) && !planted("an unvouched word counts"):`,
 		}},
 	}, {
-		name: "a word that counts is a message like any other", seed: 1, people: true, invariant: sim.WordsAreTaken,
+		name: "a word that counts is a message like any other", seed: 6, people: true, invariant: sim.WordsAreTaken,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if inquiry == nil || !d.inTime(inquiry) {`,
 			`	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && planted("a word that counts is a message like any other") {`,
 		}},
 	}, {
-		name: "a wait survives a cancel", seed: 1, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a wait survives a cancel", seed: 40, people: true, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`	d.closeInquiries(closed)`,
@@ -48,14 +48,14 @@ func mutationsOfPeople() []mutation {
 	}`,
 		}},
 	}, {
-		name: "an answer begins a run as well", seed: 1, people: true, invariant: sim.WordsHaveOneFate,
+		name: "an answer begins a run as well", seed: 5, people: true, invariant: sim.WordsHaveOneFate,
 		edits: []edit{{
 			"supervisor/session/message.go",
 			`	if d.answered(message, received) {`,
 			`	if d.answered(message, received) && !planted("an answer begins a run as well") {`,
 		}},
 	}, {
-		name: "a reminder for each takeover", seed: 1, people: true, invariant: sim.AskedOnce,
+		name: "a reminder for each takeover", seed: 57, people: true, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/load.go",
 			`	live.state, live.sequence, live.link = found.State, found.Sequence, found.Link
@@ -71,35 +71,35 @@ func mutationsOfPeople() []mutation {
 `,
 		}},
 	}, {
-		name: "inquiry numbers are used again", seed: 1, people: true, invariant: sim.InquiriesNumbered,
+		name: "inquiry numbers are used again", seed: 6, people: true, invariant: sim.InquiriesNumbered,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`len(d.Run.Inquiries)+1, task.ID`,
 			`either("inquiry numbers are used again", 1, len(d.Run.Inquiries)+1), task.ID`,
 		}},
 	}, {
-		name: "the attempt that asked is counted", seed: 1, people: true, invariant: sim.AskingIsFree,
+		name: "the attempt that asked is counted", seed: 5, people: true, invariant: sim.AskingIsFree,
 		edits: []edit{{
 			"supervisor/plan/failure.go",
 			`-int(task.Inquired), int(task.Rejections)`,
 			`-either("the attempt that asked is counted", 0, int(task.Inquired)), int(task.Rejections)`,
 		}},
 	}, {
-		name: "a second word on the same inquiry counts", seed: 1, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a second word on the same inquiry counts", seed: 39, people: true, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	return inquiry.Open() &&`,
 			`	return (inquiry.Open() || inquiry.Answered != nil && planted("a second word on the same inquiry counts")) &&`,
 		}},
 	}, {
-		name: "the notice of an inquiry is sent again after its answer", seed: 1, people: true, invariant: sim.AskedOnce,
+		name: "the notice of an inquiry is sent again after its answer", seed: 83, people: true, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`if task.Notice() == inquiry && !task.State.Ended() {`,
 			`if task.Notice() == inquiry && !task.State.Ended() && !(d.Run.Inquiry(inquiry).Answered != nil && planted("the notice of an inquiry is sent again after its answer")) {`,
 		}},
 	}, {
-		name: "a snapshot forgets the inquiries", seed: 1, people: true, invariant: sim.DecidedAgain,
+		name: "a snapshot forgets the inquiries", seed: 5, people: true, invariant: sim.DecidedAgain,
 		edits: []edit{{
 			"supervisor/store.go",
 			`	if snapshot {
@@ -115,21 +115,21 @@ func mutationsOfPeople() []mutation {
 `,
 		}},
 	}, {
-		name: "a run's own time goes on while a person is asked", seed: 1, people: true, invariant: sim.RunsRest,
+		name: "a run's own time goes on while a person is asked", seed: 5, people: true, invariant: sim.RunsRest,
 		edits: []edit{{
 			"schemas/workflow/inquiry.go",
 			`return !r.Resting.IsZero() &&`,
 			`return !r.Resting.IsZero() && !planted("a run's own time goes on while a person is asked") &&`,
 		}},
 	}, {
-		name: "a task asks without end", seed: 1, people: true, invariant: sim.AsksBounded,
+		name: "a task asks without end", seed: 13, people: true, invariant: sim.AsksBounded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks`,
 			`d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks+either("a task asks without end", 9, 0)`,
 		}},
 	}, {
-		name: "an agent is told the question for an answer", seed: 1, people: true, invariant: sim.ToldWhatWasSaid,
+		name: "an agent is told the question for an answer", seed: 5, people: true, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`cut(env.text(inquiry.Answered.Text), maxQuoted)`,
@@ -143,7 +143,7 @@ func mutationsOfPeople() []mutation {
 			`if (task.State.UnderWay() || task.State == workflow.TaskWaitingInput && planted("a task that waits for a person keeps its place")) && !yield(task) {`,
 		}},
 	}, {
-		name: "arguments that lack something go out", seed: 1, people: true, invariant: sim.ArgumentsFit,
+		name: "arguments that lack something go out", seed: 4, people: true, invariant: sim.ArgumentsFit,
 		edits: []edit{{
 			"supervisor/plan/arguments.go",
 			`case len(filled.Missing) == 0:`,

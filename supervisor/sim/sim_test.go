@@ -3,6 +3,7 @@ package sim_test
 import (
 	_ "embed"
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -52,8 +53,12 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	if *dump {
 		simulated.Dump(t.Output())
 	}
+	again := fmt.Sprintf("make sim N=1 SEED=%d", seed)
+	if *asks {
+		again += " PEOPLE=1"
+	}
 	for _, violation := range violations[:min(len(violations), 5)] {
-		t.Errorf("seed %d (make sim N=1 SEED=%d): %s: %s", seed, seed, violation.Invariant, violation.Detail)
+		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
 	}
 }
 
