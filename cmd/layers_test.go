@@ -78,6 +78,7 @@ var layers = []struct {
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
 	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
+	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas, and hands on no grant
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
@@ -127,7 +128,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
@@ -147,6 +148,8 @@ var rooms = []struct {
 	{"github.com/cloudevents/sdk-go", []string{"bus/binding", "ingest/cloudevents"}, nil},
 	{"github.com/emersion/go-imap", []string{"ingest/imap/connection", "ingest/imap/memorymailbox"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
+	{"github.com/sashabaranov/go-openai", []string{"agents/llm"}, nil},
+	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
@@ -235,6 +238,8 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "supervisor", false},
 		{"agents/mail", "cleartext", true},
 		{"agents/chat", "cleartext", false},
+		{"agents/llm", "schemas/validation", true},
+		{"agents/chat", "schemas/validation", false},
 		{"ingest/imap", "agents/mail", false},
 		{"ingest/cloudevents", "ingest/problem", true},
 		{"ingest/cloudevents", "ingest/chat", false},

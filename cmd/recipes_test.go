@@ -210,8 +210,8 @@ func (r *readTree) read(pattern string) []string {
 func camel(name string) string {
 	var words strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
-		if word == "http" { // an initialism keeps its case
-			words.WriteString("HTTP")
+		if word == "http" || word == "llm" { // an initialism keeps its case
+			words.WriteString(strings.ToUpper(word))
 			continue
 		}
 		words.WriteString(strings.ToUpper(word[:1]) + word[1:])

@@ -12,8 +12,9 @@ import (
 
 // A callback is where a channel takes answers.
 type callback struct {
-	url string
-	key []byte
+	url    string
+	key    []byte
+	client *http.Client
 }
 
 // A Delivery is the body of a call: the payload form that Standard Webhooks
@@ -24,7 +25,7 @@ type Delivery struct {
 	Data      Message   `json:"data"`
 }
 
-// A Message is one answer on its way to a channel.
+// A Message is one answer, or a question, on its way to a channel.
 type Message struct {
 	Channel   string `json:"channel"`
 	Thread    string `json:"thread,omitzero"`
@@ -32,6 +33,8 @@ type Message struct {
 	Text      string `json:"text"`
 	Run       string `json:"run,omitzero"`
 	ReplyID   string `json:"reply_id"` // the same for every attempt; equal to webhook-id
+	// Inquiry is the id of the question that the text asks: the next message of whoever asked answers it.
+	Inquiry string `json:"inquiry,omitzero"`
 }
 
 // deliver makes one signed call. A receiver knows repeats by their webhook-id, so
@@ -48,7 +51,7 @@ func (a *Agent) deliver(ctx context.Context, target callback, answer Message) er
 	}
 	request.Header.Set("Content-Type", schemas.MediaTypeJSON)
 	sign(request.Header, target.key, answer.ReplyID, now, body)
-	_, err = call(a.client, request)
+	_, err = call(target.client, request)
 	if answered, ok := errors.AsType[*statusError](err); ok {
 		answered.doubt = false
 	}

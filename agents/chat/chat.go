@@ -1,4 +1,4 @@
-// Package chat delivers an answer to the chat that asked.
+// Package chat delivers an answer to the chat that asked, and before it what the run asks in turn.
 //
 // A channel with a callback gets a POST signed by Standard Webhooks 1.0, whose
 // webhook-id is the request's effect id: a receiver that remembers the ids it
@@ -67,6 +67,8 @@ type Channel struct {
 	Secret   string               // webhook: base64, with or without "whsec_"; required with a callback
 	BotToken string               // slack and telegram: required; mattermost: without one only commands are answered
 	URL      string               // mattermost: base URL of the server; without one the adapter answers
+	// Transport, unless nil, takes the place of that of all channels: it decides where answers may go.
+	Transport http.RoundTripper
 }
 
 // An Opener opens what an adapter has sealed.
@@ -134,24 +136,30 @@ func New(config Config) (*Agent, error) {
 }
 
 func (a *Agent) add(config *Config, name string, channel Channel) (err error) {
+	client := a.client
+	if channel.Transport != nil {
+		own := *a.client
+		own.Transport = channel.Transport
+		client = &own
+	}
 	if channel.Callback != "" {
-		a.callbacks[name], err = newCallback(channel)
+		a.callbacks[name], err = newCallback(channel, client)
 		return err
 	}
-	made, err := config.newPoster(channel, a.client)
+	made, err := config.newPoster(channel, client)
 	if err == nil && made != nil {
 		a.targets[name] = &target{poster: made}
 	}
 	return err
 }
 
-func newCallback(channel Channel) (callback, error) {
+func newCallback(channel Channel, client *http.Client) (callback, error) {
 	address, err := webAddress(channel.Callback)
 	if err != nil {
 		return callback{}, fmt.Errorf("the callback: %w", err)
 	}
 	key, err := parseSecret(channel.Secret)
-	return callback{url: address, key: key}, err
+	return callback{url: address, key: key, client: client}, err
 }
 
 // webAddress checks a URL and returns it without a slash at its end.
@@ -185,14 +193,16 @@ const inputSchema = `{
     "thread": {"type": "string"},
     "in_reply_to": {"type": "string"},
     "reply_ref": {"type": "string"},
-    "text": {"type": "string"}
+    "text": {"type": "string"},
+    "inquiry": {"type": "integer", "description": "The number of the question that the text asks; without one it is the answer."}
   }
 }`
 
-// arguments are a schemas.Reply and the words to deliver.
+// arguments are a schemas.Reply and the words to deliver: the answer, or a question to whoever asked.
 type arguments struct {
 	schemas.Reply
-	Text string `json:"text"`
+	Text    string `json:"text"`
+	Inquiry int    `json:"inquiry"` // the number of the question
 }
 
 // Handle implements agent.Handler. It fails for good when the other side refuses the
@@ -235,6 +245,9 @@ func (a *Agent) sender(request *agent.Request, given *arguments, id string) (fun
 		message := Message{
 			Channel: given.Channel, Thread: given.Thread, InReplyTo: given.InReplyTo, Text: given.Text, Run: request.Run, ReplyID: id,
 		}
+		if given.Inquiry > 0 {
+			message.Inquiry = schemas.InquiryID(request.Run, given.Inquiry)
+		}
 		return func(ctx context.Context) error { return a.deliver(ctx, to, message) }, nil
 	}
 	to := a.targets[given.Channel]
@@ -247,7 +260,7 @@ func (a *Agent) sender(request *agent.Request, given *arguments, id string) (fun
 	}
 	language := request.Task().Context.Language()
 	return func(ctx context.Context) error {
-		return a.postAnswer(ctx, to, route, given.Text, language, given.ReplyRef, id)
+		return a.postAnswer(ctx, to, route, given, language, id)
 	}, nil
 }
 

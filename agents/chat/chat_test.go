@@ -82,6 +82,12 @@ func TestDeliverySignedByStandardWebhooks(t *testing.T) {
 	if string(got.body) != want {
 		t.Errorf("body\n%s\nwant\n%s", got.body, want)
 	}
+	if _, err = agent.Handle(t.Context(), requestWith(`{"agent":"chat","channel":"web","text":"When?","inquiry":2}`, "en"), ignore); err != nil {
+		t.Fatal(err)
+	}
+	if asked := <-calls; !strings.HasSuffix(string(asked.body), `"reply_id":"`+effect+`","inquiry":"run-1.2"}}`) {
+		t.Errorf("a question is\n%s", asked.body)
+	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
 		t.Fatal(err)

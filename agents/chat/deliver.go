@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -67,13 +68,14 @@ func (c *Config) newPoster(channel Channel, client *http.Client) (poster, error)
 	return nil, fmt.Errorf("there is no provider %q", channel.Provider)
 }
 
-// An answer is what is known of one on its way: another attempt goes on where
-// the one before has stopped.
+// An answer is what is known of one on its way, and of the questions before it: another
+// attempt goes on where the one before has stopped.
 type answer struct {
 	sync.Mutex
 	note   string // the id of the message that shows how far the work is
+	asked  int    // the number of the newest question that has begun: no more notes of the time before it
 	closed bool   // the answer has begun: no more notes
-	effect string // of the answer on its way
+	effect string // of the answer or the question on its way
 	sent   int    // pieces of it
 }
 
@@ -121,15 +123,19 @@ func (t *target) heed(err error, now time.Time) error {
 
 // postAnswer sends the pieces that are not out yet. The first takes the place of
 // the note, if there is one.
-func (a *Agent) postAnswer(ctx context.Context, to *target, route *schemas.ChatRoute, text, language, ref, effect string) error {
-	known := a.answer(ref)
+func (a *Agent) postAnswer(ctx context.Context, to *target, route *schemas.ChatRoute, given *arguments, language, effect string) error {
+	known := a.answer(given.ReplyRef)
 	known.Lock()
 	defer known.Unlock()
-	known.closed = true
+	if given.Inquiry > 0 {
+		known.asked = max(known.asked, given.Inquiry)
+	} else {
+		known.closed = true
+	}
 	if known.effect != effect {
 		known.effect, known.sent = effect, 0
 	}
-	pieces, whole := to.poster.split(text)
+	pieces, whole := to.poster.split(given.Text)
 	if !whole {
 		pieces = append(pieces, a.words.Say(language, "longer"))
 	}
@@ -166,9 +172,10 @@ func (a *Agent) postPiece(ctx context.Context, to *target, known *answer, p *pie
 }
 
 // Note shows a line about the work under way, in the place of the line before.
-// The answer takes its place. After the answer has begun nothing is shown any more;
-// neither is for a channel without a poster, nor for a command, whose URL takes few calls.
-func (a *Agent) Note(ctx context.Context, channel, ref, text string) error {
+// The answer takes its place, and so does a question. A line is of the time after so many
+// questions: behind the next one it is not shown any more, and after the answer has begun no line
+// is; neither is one for a channel without a poster, nor for a command, whose URL takes few calls.
+func (a *Agent) Note(ctx context.Context, channel, ref string, questions int, text string) error {
 	to := a.targets[channel]
 	if to == nil || ref == "" {
 		return nil
@@ -180,7 +187,7 @@ func (a *Agent) Note(ctx context.Context, channel, ref, text string) error {
 	known := a.answer(ref)
 	known.Lock()
 	defer known.Unlock()
-	if known.closed {
+	if known.closed || questions < known.asked {
 		return nil
 	}
 	now := a.now()
@@ -190,7 +197,11 @@ func (a *Agent) Note(ctx context.Context, channel, ref, text string) error {
 	if known.note != "" {
 		return to.heed(to.poster.edit(ctx, route, known.note, text), now)
 	}
-	known.note, err = to.poster.post(ctx, &piece{route: route, text: text, of: 1, effect: "note:" + ref[:min(len(ref), 24)]})
+	effect := "note:" + ref[:min(len(ref), 24)]
+	if questions > 0 {
+		effect += "." + strconv.Itoa(questions) // another message than the one that a question has taken the place of
+	}
+	known.note, err = to.poster.post(ctx, &piece{route: route, text: text, of: 1, effect: effect})
 	return to.heed(err, now)
 }
 

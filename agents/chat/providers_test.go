@@ -371,20 +371,94 @@ func TestNoteBecomesTheAnswer(t *testing.T) {
 			d := newDouble(t, says(test.answer))
 			agent := providerAgent(t, d)
 			for _, note := range []string{"one", "two"} {
-				if err := agent.Note(t.Context(), test.channel, test.ref, note); err != nil {
+				if err := agent.Note(t.Context(), test.channel, test.ref, 0, note); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if _, err := deliver(t, agent, test.channel, test.ref, "4"); err != nil {
 				t.Fatal(err)
 			}
-			if err := agent.Note(t.Context(), test.channel, test.ref, "late"); err != nil {
+			if err := agent.Note(t.Context(), test.channel, test.ref, 0, "late"); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(d.calls(), test.want) {
 				t.Errorf("asked\n%s\nwant\n%s", strings.Join(d.calls(), "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// A question takes the place of the note, and no late line of the time before stands below it. Behind it
+// notes begin anew, and become the next question or the answer; each has an effect of its own, and goes out
+// whole though the one before broke off.
+func TestQuestionsAndNotes(t *testing.T) {
+	t.Parallel()
+	const post, patch = "POST /api/v4/posts ", "PUT /api/v4/posts/"
+	d := newDouble(t, says(`{"id":"p1"}`), says(`{}`), says(`{"id":"p2"}`), says(`{}`), says(`{"id":"p3"}`), says(`{"id":"p4"}`), says(`{}`))
+	agent := providerAgent(t, d)
+	for _, step := range []struct {
+		note      string
+		questions int
+		text      string
+		inquiry   int
+		effect    string
+		want      string // the call; none when empty
+	}{
+		{note: "working", want: post + `{"channel_id":"c1","root_id":"p1","message":"working","pending_post_id":"note:thread:0"}`},
+		{text: "Where to?", inquiry: 1, effect: "q1", want: patch + `p1/patch {"message":"Where to?"}`},
+		{note: "working, late"},
+		{note: "Waits for your answer.", questions: 0},
+		{note: "working again", questions: 1, want: post + `{"channel_id":"c1","root_id":"p1","message":"working again","pending_post_id":"note:thread.1:0"}`},
+		{text: "When?", inquiry: 2, effect: "q2", want: patch + `p2/patch {"message":"When?"}`},
+		{text: "Again: when?", inquiry: 2, effect: "q2r", want: post + `{"channel_id":"c1","root_id":"p1","message":"Again: when?","pending_post_id":"q2r:0"}`},
+		{note: "late", questions: 1},
+		{note: "nearly", questions: 2, want: post + `{"channel_id":"c1","root_id":"p1","message":"nearly","pending_post_id":"note:thread.2:0"}`},
+		{text: "4", effect: "a", want: patch + `p4/patch {"message":"4"}`},
+		{note: "late", questions: 2},
+		{note: "late", questions: 3},
+	} {
+		before := len(d.calls())
+		if step.note != "" {
+			if err := agent.Note(t.Context(), "mattermost", "thread", step.questions, step.note); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			body, err := schemas.Marshal(schemas.DeliveryArguments{
+				Reply: schemas.Reply{Channel: "mattermost", ReplyRef: "thread"}, Text: step.text, Inquiry: step.inquiry,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := requestWith(string(body), "en")
+			request.EffectID = step.effect
+			if _, err = agent.Handle(t.Context(), request, ignore); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if called := strings.Join(d.calls()[before:], "\n"); called != step.want {
+			t.Errorf("%+v\ncalls %s", step, called)
+		}
+	}
+}
+
+// A question of two messages that breaks off behind the first leaves nothing to the answer, which goes out from its beginning.
+func TestAnswerBehindAQuestionThatBrokeOff(t *testing.T) {
+	t.Parallel()
+	ok := says(`{"ok":true,"result":{"message_id":8}}`)
+	d := newDouble(t, ok, fails(403, `{"ok":false,"error_code":403,"description":"Forbidden"}`), ok, ok)
+	agent := providerAgent(t, d)
+	long := strings.Repeat("a", 4000) + " " + strings.Repeat("b", 4000)
+	request := requestWith(`{"channel":"telegram","reply_ref":"chat","inquiry":1,"text":"`+long+`"}`, "en")
+	request.EffectID = "q1"
+	if _, err := agent.Handle(t.Context(), request, ignore); err == nil {
+		t.Fatal("the second message has not broken off")
+	}
+	if _, err := deliver(t, agent, "telegram", "chat", long); err != nil {
+		t.Fatal(err)
+	}
+	calls := d.calls()
+	if len(calls) != 4 || !strings.Contains(calls[2], `"text":"aaa`) || !strings.Contains(calls[3], `"text":"bbb`) {
+		t.Errorf("%d calls: %.200q", len(calls), calls)
 	}
 }
 
@@ -404,7 +478,7 @@ func TestNoteInTrouble(t *testing.T) {
 			t.Parallel()
 			d := newDouble(t, ok, test.edit, ok)
 			agent := providerAgent(t, d)
-			if err := agent.Note(t.Context(), "slack", "thread", "one"); err != nil {
+			if err := agent.Note(t.Context(), "slack", "thread", 0, "one"); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
@@ -435,7 +509,7 @@ func TestRepeatedEditIsDone(t *testing.T) {
 	same := fails(400, `{"ok":false,"error_code":400,"description":"Bad Request: message is not modified: specified new message content is the same"}`)
 	d := newDouble(t, ok, breaks, same, ok)
 	agent := providerAgent(t, d)
-	if err := agent.Note(t.Context(), "telegram", "chat", "one"); err != nil {
+	if err := agent.Note(t.Context(), "telegram", "chat", 0, "one"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := deliver(t, agent, "telegram", "chat", "4"); asFailure(t, err).Unknown {

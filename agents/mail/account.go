@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"strings"
+	"syscall"
 	"time"
 
 	"podium/cleartext"
@@ -37,8 +38,10 @@ type Account struct {
 	// for the one that is connected to, whatever its name was resolved to before. Nil
 	// means those of this machine.
 	Cleartext func(netip.Addr) bool
-	Username  string // empty: no authentication
-	Password  string // for SCRAM-SHA-256, PLAIN or LOGIN
+	// Control, unless nil, has the last word on every address that is about to be connected to, as that of a net.Dialer.
+	Control  func(network, address string, conn syscall.RawConn) error
+	Username string // empty: no authentication
+	Password string // for SCRAM-SHA-256, PLAIN or LOGIN
 	// Token, unless nil, returns the token for XOAUTH2 instead of a password. It is
 	// called once for each connection. When the server refuses what it gave, Discard,
 	// unless nil, is told so, and it is called once more.

@@ -1,10 +1,12 @@
 package mail_test
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"podium/agents/mail"
@@ -71,5 +73,25 @@ func TestCleartextIsRefusedAtTheStart(t *testing.T) {
 	account.Cleartext = netip.Addr.IsPrivate
 	if _, err := mail.New(mail.Config{Accounts: map[string]mail.Account{"support": account}}); err != nil {
 		t.Errorf("allowed explicitly: %v", err)
+	}
+}
+
+// Whatever TLS an account has, its last word on an address holds, and nothing is said to a server without it.
+func TestControlHasTheLastWord(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("not there")
+	for _, mode := range []mail.TLSMode{mail.TLSNone, mail.TLSStart, mail.TLSImplicit} {
+		sink := startSink(t, smtpsink.Config{})
+		var asked []string
+		_, err := newAgent(t, sink, func(a *mail.Account) {
+			a.TLS = mode
+			a.Control = func(_, address string, _ syscall.RawConn) error {
+				asked = append(asked, address)
+				return refused
+			}
+		}).Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+		if err == nil || len(sink.Messages()) > 0 || len(asked) == 0 || !strings.HasPrefix(asked[0], "127.0.0.1:") {
+			t.Errorf("%s: %v, asked for %v", mode, err, asked)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	gomail "github.com/wneessen/go-mail"
@@ -172,13 +173,21 @@ func (s *sender) transmit(session *smtp.Client, raw []byte) error {
 // dial connects, with TLS from the first byte when the account says so.
 func (s *sender) dial(ctx context.Context, network string) (net.Conn, error) {
 	address := net.JoinHostPort(s.account.Host, strconv.Itoa(s.account.Port))
+	dialer := net.Dialer{Control: s.account.Control}
 	if s.account.TLS == TLSImplicit {
-		dialer := tls.Dialer{Config: s.tlsConfig()}
-		return dialer.DialContext(ctx, network, address)
+		secure := tls.Dialer{NetDialer: &dialer, Config: s.tlsConfig()}
+		return secure.DialContext(ctx, network, address)
 	}
-	var dialer net.Dialer
 	if s.account.TLS == TLSNone {
-		dialer.Control = cleartext.Control(s.account.Cleartext)
+		readable := cleartext.Control(s.account.Cleartext)
+		dialer.Control = func(network, address string, conn syscall.RawConn) error {
+			if s.account.Control != nil {
+				if err := s.account.Control(network, address, conn); err != nil {
+					return err
+				}
+			}
+			return readable(network, address, conn)
+		}
 	}
 	return dialer.DialContext(ctx, network, address)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -43,6 +44,9 @@ type command struct {
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
+	Inbox      inboxCommand      `cmd:"" help:"List the questions that people are asked."`
+	Answer     answerCommand     `cmd:"" help:"Answer a question of a run."`
+	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
@@ -208,9 +212,34 @@ func report(stderr io.Writer, err error) int {
 		return coded.code
 	case misnamed, diagnostic.ProblemsOf(err) != nil, errors.Is(err, installation.ErrNotExternal):
 		return exitUsage
-	case errors.Is(err, runlog.ErrNoRun), errors.Is(err, os.ErrNotExist),
+	case errors.Is(err, runlog.ErrNoRun), errors.Is(err, runlog.ErrNoInquiry), errors.Is(err, os.ErrNotExist),
 		errors.Is(err, installation.ErrNoLedger), errors.Is(err, installation.ErrNotRunning), errors.Is(err, installation.ErrNoAgent):
 		return exitNotFound
 	}
 	return exitFailed
+}
+
+// usageFaults puts what the parser of the command line says into plain words.
+var usageFaults = [...]struct { //nolint:gochecknoglobals // never written
+	said  *regexp.Regexp
+	plain string
+}{
+	{regexp.MustCompile(`expected duration but got ("(?:[^"\\]|\\.)*").*`), `${1} is not a duration such as 500ms, 30s or 5m`},
+	{regexp.MustCompile(`expected (?:an? )?valid \d+ bit u?int but got ("(?:[^"\\]|\\.)*").*`), `${1} is not a whole number`},
+	{regexp.MustCompile(`expected (?:an? )?(?:valid )?(?:\d+ bit )?float but got ("(?:[^"\\]|\\.)*").*`), `${1} is not a number`},
+	{regexp.MustCompile(`expected bool value but got ("(?:[^"\\]|\\.)*").*`), `${1} is neither true nor false`},
+	{regexp.MustCompile(`expected \w+ value but got "EOL".*`), `a value is missing behind it`},
+	{regexp.MustCompile(`expected \w+ value but got ("(?:[^"\\]|\\.)*") \((?:short|long) flag\); perhaps try (--[^?]+)\?`), `${1} is taken for another flag; write ${2}`},
+	{regexp.MustCompile(`^expected "(<[^"]+>)(?: \.\.\.)?".*`), `${1} is missing`},
+	{regexp.MustCompile(`(must be one of )"",`), `${1}`},
+}
+
+// plainUsage says what is wrong with a command line, without the words of a parser.
+func plainUsage(said string) string {
+	for _, fault := range usageFaults {
+		if fault.said.MatchString(said) {
+			return fault.said.ReplaceAllString(said, fault.plain)
+		}
+	}
+	return said
 }

@@ -5,11 +5,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/google/uuid"
-
 	"podium/bus"
-	"podium/bus/binding"
 	"podium/bus/history"
+	"podium/bus/intake"
 	"podium/bus/registry"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
@@ -23,7 +21,7 @@ type runsCommand struct {
 	ledgerFlags
 
 	List   runsListCommand   `cmd:"" default:"withargs" help:"List the runs, the newest first."`
-	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions and answer."`
+	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions, questions and answer."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
@@ -48,7 +46,8 @@ type runsListCommand struct {
 
 func (runsListCommand) Help() string {
 	return `Those that have not ended are among them. STATE is the phase of those (decomposing, routing, executing,
-assembling: the work is done and the answer on its way), and the status that the others ended with.
+assembling: the work is done and the answer on its way), with what they wait for where that is a person, and the status
+that the others ended with.
 
   podium runs --limit 10
   podium runs --status answer-failed   # nobody has got their answers
@@ -106,9 +105,8 @@ func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {
-		state, took := string(run.Phase), ""
+		state, took := view.State(run), ""
 		if run.Phase == workflow.PhaseComplete {
-			state = string(run.Status)
 			switch {
 			case run.Withheld != nil:
 				state += ", answer withheld"
@@ -228,17 +226,9 @@ func (c *runsCancelCommand) Run(env *environment) error {
 
 // control publishes a person's word to a shard.
 func (e *environment) control(core bus.Core, shard int, control schemas.Control) error {
-	body, err := schemas.Marshal(control)
-	if err != nil {
-		return err
-	}
-	message, err := binding.Encode(bus.ControlSubject(shard), &schemas.Event{
-		ID: uuid.NewString(), Source: "/podium/command-line", Type: schemas.TypeControl, Time: time.Now(),
-		DataContentType: schemas.MediaTypeJSON, Data: body,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = bus.Append(e.ctx, core, message, bus.Expect{})
+	_, err := intake.NewIntake(core).SubmitControl(e.ctx, controlSource, shard, &control)
 	return err
 }
+
+// controlSource is the CloudEvents source of what people say by the command line.
+const controlSource = "/podium/command-line"

@@ -27,7 +27,7 @@ Exit code 1 means that the run did not complete, 3 that it has not ended and nob
 with it. Ctrl-C ends the watching, not the run.
 
 With -o json, a line is an object. Its event is change: run, phase, status, percentage, why, what is said
-of it in words, and the tasks that have changed, as runs show has them; parent and parent_task where it
+of it in words, the inquiry that waits for a person, and the tasks that have changed, as runs show has them; parent and parent_task where it
 is about a run that was begun for a task. The last one's is outcome, with the answer.
 
   podium runs watch 5f0c
@@ -80,6 +80,9 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 	name := excerpt.Session
 	if excerpt.Number > 0 {
 		name = schemas.RunID(excerpt.Session, excerpt.Number)
+	}
+	if asked := excerpt.Run(); asked != nil && asked.WaitsForPeople() {
+		return fmt.Errorf("the wait is over, and the run waits for a person: %s", strings.Join(view.Asks(asked), "; "))
 	}
 	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -49,6 +50,21 @@ func (i *deployment) asksInVain(words string) (run workflow.RunHistory, answer s
 	return i.run(said.Run), said.Answer
 }
 
+// asksBack sends words that lead to a question, and has the console answer it.
+func (i *deployment) asksBack(words, question, answer string) workflow.RunHistory {
+	i.t.Helper()
+	i.podium("send", words).succeeds(i.t)
+	var open struct{ ID, Question string }
+	within(i.t, 10*time.Second, "a question is open", func() bool {
+		said := i.podium("inbox", "-o", "json").succeeds(i.t).stdout
+		return json.Unmarshal([]byte(said), &open) == nil && open.Question == question
+	})
+	i.podium("answer", open.ID, answer).succeeds(i.t)
+	id, _, _ := strings.Cut(open.ID, ".")
+	within(i.t, 10*time.Second, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
+	return i.run(id)
+}
+
 // TestScriptedExample plays the example: a plan, an agent that fails at first and acts with a permit then, one
 // whose part is all there is, with data, a file and advice, one that needs to know more, one that has nothing
 // to say, and a plan that is none.
@@ -75,8 +91,8 @@ func TestScriptedExample(t *testing.T) {
 	if len(look.Deliverables) != 1 || look.Deliverables[0].Path != "findings.txt" || schemas.Unmarshal(look.Deliverables[0].Metadata, &file) != nil || file.Size != 30 {
 		t.Errorf("the file: %+v", look.Deliverables)
 	}
-	run, _ = i.asksInVain("Which laboratory?")
-	if run.Status != schemas.RunBlocked || len(run.Tasks) != 1 || run.Tasks[0].Said().Recommendations != nil {
+	run = i.asksBack("Ask the laboratory", "Which laboratory?", "The one in Hall Street")
+	if run.Status != schemas.RunCompleted || len(run.Tasks) != 1 || run.Tasks[0].Attempt != 2 || run.Answer[0].Body.Text != "The laboratory has been asked." {
 		t.Errorf("what needs to know more: %s, %+v", run.Status, run.Tasks)
 	}
 	run, answer = i.asksInVain("Coffee")

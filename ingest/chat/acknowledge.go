@@ -53,7 +53,7 @@ func (e *exchange) accepted(r result) Accepted {
 }
 
 // accept tells the sender where the run is, or, if it is ready to wait, what
-// came of it. Whatever happens from here on, the message is on the ledger.
+// came of it or what it asks. Whatever happens from here on, the message is on the ledger.
 func (e *exchange) accept(taken result) {
 	told := e.accepted(taken)
 	e.writer.Header().Set("Location", told.Run)
@@ -61,7 +61,7 @@ func (e *exchange) accept(taken result) {
 	switch {
 	case err != nil:
 		e.adapter.log.Warn().Err(err).Str("session", taken.receipt.Session).Msg("an answer could not be waited for")
-	case document != nil && document.Done():
+	case document != nil && document.Final():
 		problem.WriteJSON(e.writer, http.StatusOK, schemas.MediaTypeJSON, document)
 		return
 	}

@@ -38,8 +38,9 @@ type Config struct {
 	// or fetches anything; as it is.
 	Render func(provider schemas.ChatProvider, text string) string
 	// Note shows a line about a run in the chat that its message came from, in the
-	// place of the line before; nil shows none.
-	Note func(ctx context.Context, channel, replyRef, text string) error
+	// place of the line before; nil shows none. The line is of the time after so many
+	// questions of the run were asked.
+	Note func(ctx context.Context, channel, replyRef string, questions int, text string) error
 	// NoteEvery is the least time before the first line and between two; 2 s.
 	NoteEvery time.Duration
 	// Now is the clock that signatures are checked against; time.Now.

@@ -60,10 +60,10 @@ func (e *exchange) language(message *Message) string {
 	return schemas.FallbackLanguage
 }
 
-// answerWithin waits for the words of the answer until the window closes, counted
-// from the request's arrival. Then it returns where they will be.
+// answerWithin waits for the words of the answer, or of a question, until the window
+// closes, counted from the request's arrival. Then it returns where they will be.
 func (e *exchange) answerWithin(r result, window time.Duration) string {
-	language := e.language(r.message)
+	language, state := e.language(r.message), "working"
 	document, err := e.adapter.runs.AwaitWithin(e.writer, e.request, r.receipt, window-time.Since(e.began))
 	switch {
 	case err != nil:
@@ -73,12 +73,17 @@ func (e *exchange) answerWithin(r result, window time.Duration) string {
 		return e.adapter.config.Render(e.channel.kind, document.Answer)
 	case document.Done():
 		return "" // nothing is to be said
+	case document.Final():
+		return e.adapter.config.Render(e.channel.kind, document.Inquiry.Question)
 	default:
+		if document.Inquiry != nil {
+			state = "asked_other"
+		}
 		if _, spoken := e.adapter.words[document.Language]; spoken {
 			language = document.Language // as the message was written, not as the program is set
 		}
 	}
-	told := e.adapter.words.Say(language, "working")
+	told := e.adapter.words.Say(language, state)
 	if url := r.runURL(e); url != "" {
 		told += "\n" + e.adapter.words.Say(language, "read", "{url}", url)
 	}

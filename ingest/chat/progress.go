@@ -15,7 +15,7 @@ import (
 const notesFor = 15 * time.Minute
 
 // showProgress follows the run of a message in the background and shows how far it
-// is. The agent that delivers the answer puts it in the place of the last line. A
+// is, until it asks who wrote: their answer is a message of its own. The agent that delivers the answer puts it in the place of the last line. A
 // process that starts anew does not go on with it: a line may then be left behind.
 func (d *Adapter) showProgress(ctx context.Context, e *exchange, message *Message, receipt intake.Receipt, replyRef string) {
 	if d.config.Note == nil {
@@ -30,8 +30,12 @@ func (d *Adapter) showProgress(ctx context.Context, e *exchange, message *Messag
 	d.notes.Go(func() {
 		defer cancel()
 		defer leave()
-		err := d.followProgress(ctx, receipt, language, func(text string) error {
-			return d.config.Note(ctx, name, replyRef, text)
+		err := d.followProgress(ctx, receipt, language, func(run *workflow.RunHistory, text string) error {
+			channel, ref := name, replyRef
+			if reply := run.Message.Reply; reply != nil && reply.ReplyRef != "" {
+				channel, ref = reply.Channel, reply.ReplyRef // the answer goes there: the message may be part of another one's run
+			}
+			return d.config.Note(ctx, channel, ref, asked(run), text)
 		})
 		if err != nil && !errors.Is(err, runs.ErrClosing) && ctx.Err() == nil {
 			d.log.Warn().Err(err).Str("session", receipt.Session).Msg("progress is not shown any more")
@@ -39,9 +43,17 @@ func (d *Adapter) showProgress(ctx context.Context, e *exchange, message *Messag
 	})
 }
 
+// asked counts the questions that a run has asked before the one that is open.
+func asked(run *workflow.RunHistory) int {
+	if open := run.OpenInquiry(); open != nil {
+		return open.Inquiry - 1
+	}
+	return len(run.Inquiries)
+}
+
 // followProgress shows a line when NoteEvery has passed, at most one in that time,
-// and only when it says something new, until the outcome is fixed.
-func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(text string) error) error {
+// and only when it says something new, until the outcome is fixed or the requester is asked.
+func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, language string, show func(run *workflow.RunHistory, text string) error) error {
 	w, err := d.runs.Follow(ctx, receipt)
 	if err != nil {
 		return err
@@ -51,6 +63,12 @@ func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, la
 	defer tick.Stop()
 	shown := ""
 	for !w.Settled() {
+		if w.Asks() != nil && shown == "" {
+			return nil // the question is to come, and tells everything
+		}
+		if w.Asks() != nil {
+			return show(w.Run(), d.progressLine(w, language))
+		}
 		_, recorded, err := w.Next(ctx, tick.C)
 		if err != nil {
 			return err
@@ -59,7 +77,7 @@ func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, la
 		if recorded || line == "" || line == shown {
 			continue
 		}
-		if err := show(line); err != nil {
+		if err := show(w.Run(), line); err != nil {
 			return err
 		}
 		shown = line
@@ -87,14 +105,21 @@ func (d *Adapter) progressLine(w *runs.Watch, fallback string) string {
 	if _, spoken := d.words[language]; !spoken {
 		language = fallback
 	}
-	done := 0
+	if w.Asks() != nil {
+		return d.words.Say(language, "asked")
+	}
+	done, busy := 0, false
 	for _, task := range run.Tasks {
+		busy = busy || task.State.UnderWay()
 		if task.Unserved != nil {
 			return d.unservedLine(task, language)
 		}
 		if task.State == workflow.TaskCompleted {
 			done++
 		}
+	}
+	if !busy && w.WaitsFor() != nil {
+		return d.words.Say(language, "asked_other")
 	}
 	if total := len(run.Tasks); total > 1 {
 		return d.words.Say(language, "progress", "{done}", strconv.Itoa(done), "{total}", strconv.Itoa(total))

@@ -68,10 +68,13 @@
     constructor(entry) {
       this.entry = entry;
       this.steps = new Map();
+      this.questions = new Map(); // those that are open, by their numbers
       this.article = element('article', 'exchange');
       const said = element('p', 'said');
       said.dir = 'auto';
-      said.append(element('span', 'spoken', say('you')), entry.text);
+      this.speaker = element('span', 'spoken', say('you'));
+      said.append(this.speaker, entry.text);
+      if (entry.reply) this.reply();
       this.work = element('div', 'work');
       this.work.setAttribute('aria-live', 'off');
       this.state = element('p', 'state', say('sending'));
@@ -92,6 +95,8 @@
       this.details.append(this.summary, this.list);
       this.work.append(this.state, this.bar, this.details);
       this.article.append(said, this.work);
+      for (const question of entry.asked || []) this.ask(question);
+      this.work.hidden = Boolean(entry.passed);
       log.append(this.article);
       find('welcome').hidden = true;
     }
@@ -106,6 +111,7 @@
 
     // fact takes one fact of a record.
     fact(name, told) {
+      if (this.entry.passed) return;
       const step = this.steps.get(told.task);
       if (step?.unserved && !['task_ready', 'task_dispatched', 'task_unserved'].includes(name)) {
         step.unserved = false; // somebody has begun, or nobody is waited for any more
@@ -113,7 +119,19 @@
       }
       switch (name) {
         case 'message_received':
-          if (told.disposition === 'queued') this.tell(say('queued'));
+          this.received(told);
+          break;
+        case 'run_started':
+          this.language = told.message?.language;
+          break;
+        case 'inquiry_opened':
+          this.questions.set(told.inquiry, told);
+          if (step) this.mark(step, 'waiting');
+          this.wait();
+          break;
+        case 'inquiry_answered': case 'inquiry_closed':
+          this.questions.delete(told.inquiry);
+          this.wait();
           break;
         case 'plan_created':
           for (const task of told.tasks) this.step(task.task, task.description?.text || '', task.agent || '');
@@ -134,6 +152,64 @@
         case 'task_skipped': case 'task_cancelled': if (step) this.mark(step, 'skipped'); break;
         default:
       }
+    }
+
+    // received takes what became of a message. What stands before this one's own belongs to the messages before
+    // it, whose questions they show; a message that answers the question takes the run over.
+    received(told) {
+      if (told.id === eventOf(this.entry)) {
+        this.known = true;
+        if (told.disposition === 'answered') this.reply();
+        else if (told.disposition === 'queued') this.tell(say('queued'));
+      } else if (this.known && told.disposition === 'answered' && memory.entries.some((entry) => eventOf(entry) === told.id)) {
+        this.pass();
+      }
+    }
+
+    // reply shows the message as the answer to a question.
+    reply() {
+      this.entry.reply = true;
+      this.speaker.className = 'reply-to';
+      this.speaker.textContent = say('your_answer');
+    }
+
+    // pass leaves the run to the message that has answered.
+    pass() {
+      this.entry.passed = this.entry.settled = this.settled = true;
+      this.work.hidden = true;
+      memory.save();
+      this.stop?.();
+    }
+
+    // wait shows the oldest question that is open, and that nothing goes on before somebody has answered.
+    wait() {
+      const open = this.asking();
+      this.work.classList.toggle('asks', this.questions.size > 0);
+      if (!this.known) return;
+      if (!open) { this.tell(say(this.questions.size ? 'asked_other' : 'working')); return; }
+      this.bar.hidden = true;
+      const asked = this.entry.asked ||= [];
+      if (!asked.some((question) => question.inquiry === open.inquiry)) {
+        asked.push({ inquiry: open.inquiry, text: open.question, language: this.language });
+        this.ask(asked.at(-1));
+        memory.save();
+      }
+      this.tell(say('asked'), false);
+    }
+
+    // asking is the oldest open question to whoever wrote; others may be asked to do something beside it.
+    asking() { return [...this.questions.values()].find((question) => !question.people?.length); }
+
+    // ask shows a question as what the other side says.
+    ask(question) {
+      const follow = nearEnd();
+      const shown = element('div', 'answer-words question');
+      const prefix = element('span', 'spoken', say('question'));
+      prefix.lang = document.documentElement.lang;
+      if (question.language) shown.lang = question.language;
+      shown.append(prefix, ...written(question.text, { table: say('table'), code: say('code') }));
+      this.article.insertBefore(shown, this.work);
+      if (follow) toEnd();
     }
 
     // unserved says that nobody serves the agent that a step waits for.
@@ -169,7 +245,7 @@
 
     progress() {
       const steps = [...this.steps.values()];
-      if (!steps.length || this.settled) return;
+      if (!steps.length || this.settled || this.known && this.asking()) return;
       const over = steps.filter((step) => !['waiting', 'running'].includes(step.state)).length;
       const share = steps.reduce((sum, step) => sum + (['waiting', 'running'].includes(step.state) ? step.percentage : 100), 0) / steps.length;
       this.details.hidden = false;
@@ -177,6 +253,7 @@
       this.bar.hidden = steps.length === 1 && share === 0;
       this.bar.value = share;
       const busy = steps.find((step) => step.state === 'running');
+      if (!busy && this.questions.size) { this.tell(say('asked_other')); return; }
       const more = busy?.agent ? ' · ' + busy.agent : '';
       if (steps.length > 1) this.tell(say('working_steps', { done: over, total: steps.length }) + more);
       else this.tell(say('working') + more);
@@ -239,6 +316,9 @@
       toEnd();
     }
   }
+
+  // eventOf is the id under which a record speaks of a message.
+  function eventOf(entry) { return 'chat:' + channel + ':' + entry.id; }
 
   // why says in the page's own words what came of a message without an answer.
   function why(found) {
@@ -307,7 +387,7 @@
   }
 
   const heard = ['record', 'message_received', 'run_started', 'plan_created', 'task_routed', 'task_dispatched', 'task_unserved', 'task_started',
-    'task_progressed', 'task_completed', 'task_failed', 'task_skipped', 'task_cancelled', 'run_settled'];
+    'task_progressed', 'task_completed', 'task_failed', 'task_skipped', 'task_cancelled', 'run_settled', 'inquiry_opened', 'inquiry_answered', 'inquiry_closed'];
 
   // follow shows a run's records as they come. A broken connection is taken up again
   // by the browser where it broke.
@@ -335,7 +415,7 @@
     source.addEventListener('open', () => {
       if (!exchange.cut) return;
       exchange.cut = false;
-      if (exchange.steps.size) exchange.progress(); else exchange.tell(say('accepted'));
+      if (exchange.questions.size) exchange.wait(); else if (exchange.steps.size) exchange.progress(); else exchange.tell(say('accepted'));
     });
     source.addEventListener('error', async () => {
       if (exchange.settled) { over(); return; }
@@ -476,7 +556,8 @@
   (brought ? signIn(brought) : Promise.resolve()).then(() => {
     for (const entry of memory.entries) {
       const exchange = new Exchange(entry);
-      if (entry.run) queue(exchange); else deliver(exchange);
+      if (entry.run && !entry.passed) queue(exchange);
+      else if (!entry.run) deliver(exchange);
     }
     toEnd();
   });

@@ -34,6 +34,7 @@ type API struct {
 	config  Config
 	bearers map[string]Bearer // by chat channel
 	core    bus.Core
+	intake  *intake.Intake // of answers
 	log     zerolog.Logger
 
 	readers []chan struct{} // by shard: one value for each request that waits or follows
@@ -53,7 +54,7 @@ func New(config Config, bearers map[string]Bearer, core bus.Core, log zerolog.Lo
 		readers[shard] = make(chan struct{}, config.Readers)
 	}
 	return &API{
-		config: config, bearers: bearers, core: core, log: log,
+		config: config, bearers: bearers, core: core, intake: intake.NewIntake(core), log: log,
 		readers: readers, folding: make(chan struct{}, foldsAtOnce), closing: make(chan struct{}),
 	}, nil
 }
@@ -64,6 +65,8 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/v1/runs/{ref}", refuseMethod)
 	mux.HandleFunc("GET /v1/runs/{ref}/events", a.streamEvents)
 	mux.HandleFunc("/v1/runs/{ref}/events", refuseMethod)
+	mux.HandleFunc("POST /v1/runs/{ref}/answers", a.takeAnswer)
+	mux.HandleFunc("/v1/runs/{ref}/answers", func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, "POST") })
 }
 
 func refuseMethod(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, "GET, HEAD") }
@@ -75,7 +78,7 @@ func (a *API) Close() { a.close.Do(func() { close(a.closing) }) }
 // key included, whichever adapter the event came in by.
 func (a *API) URLs(receipt intake.Receipt) (run, events string) { return a.urls(referenceOf(receipt)) }
 
-// AwaitPreferred waits for the outcome of an event for as long as its sender prefers, as
+// AwaitPreferred waits for the outcome of an event, or for a question that its run asks, for as long as its sender prefers, as
 // showRun does. It returns nil when the sender does not wait, or no place is left.
 func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt intake.Receipt) (*Document, error) {
 	ref := referenceOf(receipt)
@@ -87,7 +90,7 @@ func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt int
 	return a.await(r.Context(), ref, access{session: ref.session}, wait)
 }
 
-// AwaitWithin waits for the outcome of an event, at most so long. It returns nil when no
+// AwaitWithin is AwaitPreferred that waits at most so long, whatever is preferred. It returns nil when no
 // place is left.
 func (a *API) AwaitWithin(w http.ResponseWriter, r *http.Request, receipt intake.Receipt, wait time.Duration) (*Document, error) {
 	if wait <= 0 {

@@ -23,6 +23,8 @@ type Config struct {
 	Heartbeat time.Duration
 	// WriteTimeout bounds one write to an event stream's reader; 30 s.
 	WriteTimeout time.Duration
+	// BodyTimeout bounds the wait for the body of an answer; 10 s.
+	BodyTimeout time.Duration
 	// Readers bounds how many requests may wait or follow events at once, in each
 	// shard; 400, which leaves the ledger readers for whoever else needs them.
 	Readers int
@@ -33,6 +35,7 @@ func (c Config) WithDefaults() Config {
 	c.MaxWait = cmp.Or(c.MaxWait, time.Minute)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 10*time.Second)
 	c.Readers = cmp.Or(c.Readers, 400)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return c

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"net/http"
+	"strconv"
 
 	"podium/ingest/problem"
 )
@@ -34,4 +35,34 @@ func problemBusy() *problem.Document {
 func problemEventID() *problem.Document {
 	return problem.New(http.StatusBadRequest, "last-event-id", "Last-Event-ID is not one of this stream's",
 		"Send the id of an event as it was received, or leave the header out to begin at the start.")
+}
+
+func problemNothingAsked() *problem.Document {
+	return problem.New(http.StatusConflict, "nothing-asked", "The run does not ask that",
+		"Read the run: inquiry says what it asks at the moment, if anything. Somebody may have answered before, or nobody waits for it any more.")
+}
+
+func problemAnswer() *problem.Document {
+	return problem.New(http.StatusBadRequest, "invalid-answer", "The answer cannot be read",
+		"Send the words as text/plain, or as the member \"text\" of a JSON object; they must not be blank.")
+}
+
+func problemAnswerType() *problem.Document {
+	return problem.New(http.StatusUnsupportedMediaType, "media-type", "The body is not of a type that answers have",
+		"Send the header \"Content-Type: text/plain\" or \"Content-Type: application/json\", in UTF-8.")
+}
+
+func problemLongAnswer() *problem.Document {
+	return problem.New(http.StatusRequestEntityTooLarge, "too-large", "The answer is too large",
+		"Send at most "+strconv.Itoa(MaxAnswer)+" bytes; put larger material where a link can lead to it.")
+}
+
+func problemFull() *problem.Document {
+	return problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
+		"Nothing was stored. Send the answer again later.").After(problem.RetryFull)
+}
+
+func problemUnavailable() *problem.Document {
+	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
+		"Read the run: if it still asks, send the answer again. The first word counts, and a second one changes nothing.").After(problem.RetryUnavailable)
 }

@@ -23,10 +23,22 @@ type Document struct {
 	Status schemas.RunStatus `json:"status,omitzero"` // once the outcome is fixed
 	Reason string            `json:"reason,omitzero"` // machine-readable: why it ended, or why nothing came of it
 	Answer string            `json:"answer,omitzero"` // the words, once the outcome is fixed
+	// Inquiry is what the run asks a person while it waits for their word.
+	Inquiry *Inquiry `json:"inquiry,omitzero"`
 	// Language is that of the answer (BCP 47 primary tag), once there is a run.
 	Language string `json:"language,omitzero"`
 	// Details is everything known about the run, in its words on the ledger.
 	Details *workflow.RunHistory `json:"details,omitzero"`
+}
+
+// An Inquiry is a question that is open.
+type Inquiry struct {
+	ID       string              `json:"id"` // "<session>-<n>.<k>"
+	Kind     schemas.InquiryKind `json:"kind"`
+	Question string              `json:"question"`
+	Expires  time.Time           `json:"expires,omitzero"` // when nobody waits for a word any more; none before somebody was asked
+	// People are who is asked, by name, when that is not who has begun the run.
+	People []string `json:"people,omitzero"`
 }
 
 // State is how far a message or its run is: that of workflow.Phase or one of these.
@@ -45,6 +57,10 @@ func (d *Document) Done() bool {
 	return d.Status != "" || d.State == StateIgnored || d.State == StateRefused
 }
 
+// Final reports whether nothing more is to be waited for by whoever has sent the message: it says what came of
+// it, or what they are asked themselves.
+func (d *Document) Final() bool { return d.Done() || d.Inquiry != nil && len(d.Inquiry.People) == 0 }
+
 // document describes what the watch has seen so far.
 func (w *Watch) document(ctx context.Context) (*Document, error) {
 	made := &Document{State: StateAccepted}
@@ -61,7 +77,9 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	if number == 0 {
 		return made, nil
 	}
-	made.RunID = schemas.RunID(w.ref.session, number)
+	if made.RunID = schemas.RunID(w.ref.session, number); w.undecided() {
+		return made, nil
+	}
 	run := w.excerpt.Run()
 	if run == nil {
 		made.State = StateQueued
@@ -69,8 +87,13 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	}
 	made.Language = w.language
 	shown := run.WithoutSeal()
-	shown.Error = outward(run.Error)
+	shown.Error, shown.Inquiries = outward(run.Error), withoutAddresses(run.Inquiries)
 	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), shown
+	if open := w.WaitsFor(); open != nil {
+		made.Inquiry = &Inquiry{
+			ID: schemas.InquiryID(made.RunID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires(), People: open.People,
+		}
+	}
 	if run.Status == "" {
 		return made, nil
 	}
@@ -79,7 +102,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	return made, err
 }
 
-// await reads a reference until the outcome is fixed or the time is up.
+// await reads a reference until the outcome is fixed, its requester is asked, or the time is up.
 func (a *API) await(ctx context.Context, ref reference, granted access, wait time.Duration) (*Document, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -93,7 +116,7 @@ func (a *API) await(ctx context.Context, ref reference, granted access, wait tim
 			return nil, err
 		}
 	}
-	for wait > 0 && !w.Settled() {
+	for wait > 0 && !w.Settled() && w.Asks() == nil {
 		_, ok, err := w.Next(ctx, timer.C)
 		if errors.Is(err, ErrClosing) || err == nil && !ok {
 			break
@@ -106,7 +129,7 @@ func (a *API) await(ctx context.Context, ref reference, granted access, wait tim
 }
 
 // showRun answers 200 with the run, however far it is, and 202 while the session
-// has not looked at its message. With "Prefer: wait=N" it waits for the outcome.
+// has not looked at its message. With "Prefer: wait=N" it waits for the outcome, or for a question.
 func (a *API) showRun(w http.ResponseWriter, r *http.Request) {
 	ref, granted, fault := a.admit(r)
 	if fault != nil {

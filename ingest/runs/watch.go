@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -30,6 +31,7 @@ type Watch struct {
 	api      *API
 	ref      reference
 	input    string // id of the event that ref names, when it names a message
+	word     bool   // that is a word on an inquiry, and ref.run the run that it is about
 	channel  string // the chat channel that the run came in by
 	language string // of the run
 	excerpt  workflow.Excerpt
@@ -127,14 +129,18 @@ func (w *Watch) findInput(ctx context.Context) error {
 		return fmt.Errorf("message of %s: %w", w.ref, err)
 	}
 	subject, err := bus.ParseSubject(message.Subject)
-	if err != nil || subject.Kind != bus.KindIn {
+	if err != nil {
 		return errNoRun
 	}
 	event, err := binding.Decode(message)
-	if err != nil || event.Session() != w.ref.session {
+	session, run := event.Session(), 0
+	if subject.Kind == bus.KindControl {
+		session, run, _ = schemas.ParseRunID(event.Subject)
+	}
+	if err != nil || session != w.ref.session || subject.Kind != bus.KindIn && run == 0 {
 		return errNoRun
 	}
-	w.input, w.channel = event.ID, channelOf(&event)
+	w.input, w.channel, w.word, w.ref.run = event.ID, channelOf(&event), run > 0, run
 	return nil
 }
 
@@ -176,22 +182,44 @@ func (w *Watch) Run() *workflow.RunHistory { return w.excerpt.Run() }
 // Language is that of the run, once it is known.
 func (w *Watch) Language() string { return w.language }
 
+// Asks returns the inquiry that the run waits with for a word of its requester, or nil.
+func (w *Watch) Asks() *workflow.Inquiry {
+	if run := w.excerpt.Run(); run != nil && !w.undecided() {
+		return run.OpenInquiry()
+	}
+	return nil
+}
+
+// WaitsFor is Asks, and where the requester is asked nothing what other people are asked.
+func (w *Watch) WaitsFor() *workflow.Inquiry {
+	if open := w.Asks(); open != nil || w.excerpt.Run() == nil || w.undecided() {
+		return open
+	}
+	if i := slices.IndexFunc(w.excerpt.Run().Inquiries, (*workflow.Inquiry).Open); i >= 0 {
+		return w.excerpt.Run().Inquiries[i]
+	}
+	return nil
+}
+
+// undecided reports whether what is watched is a word on an inquiry that nobody has looked at.
+func (w *Watch) undecided() bool { return w.word && w.excerpt.Message() == nil }
+
 // Settled reports whether the outcome and the words of the answer are fixed.
 func (w *Watch) Settled() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.Status != ""
+	return w.dropped() || run != nil && run.Status != "" && !w.undecided()
 }
 
 // ended reports whether nothing more happens.
 func (w *Watch) ended() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.Phase == workflow.PhaseComplete
+	return w.dropped() || run != nil && run.Phase == workflow.PhaseComplete && !w.undecided()
 }
 
 // dropped reports whether the message came to nothing.
 func (w *Watch) dropped() bool {
 	message := w.excerpt.Message()
-	return message != nil && message.Run == 0
+	return message != nil && (message.Run == 0 || message.Disposition == schemas.DispositionRefused)
 }
 
 // facts returns what a record says about the run; nothing while there is none.
@@ -218,6 +246,10 @@ func shown(fact schemas.Fact) schemas.Fact {
 			received.Message = &message
 		}
 		return &received
+	case *schemas.InquiryOpened:
+		asked := *fact
+		asked.To, asked.Account = nil, ""
+		return &asked
 	case *schemas.RunSettled:
 		settled := *fact
 		settled.Error = outward(settled.Error)
@@ -229,6 +261,17 @@ func shown(fact schemas.Fact) schemas.Fact {
 	default:
 		return fact
 	}
+}
+
+// withoutAddresses returns inquiries without where the people are told who are asked.
+func withoutAddresses(inquiries []*workflow.Inquiry) []*workflow.Inquiry {
+	shown := slices.Clone(inquiries)
+	for i, inquiry := range shown {
+		asked := *inquiry
+		asked.To, asked.Account = nil, ""
+		shown[i] = &asked
+	}
+	return shown
 }
 
 // outward returns an error without what is meant for the log.

@@ -198,8 +198,9 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 
 // A choice is an agent that a planner or a router may name.
 type choice struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitzero"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	InputSchema jsontext.Value `json:"input_schema,omitzero"` // for planners
 }
 
 // fillQuestion fills in what deciding asks an agent: how well it could do a task,
@@ -216,7 +217,11 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		Known  jsontext.Value `json:"known,omitzero"`
 	}{}
 	for i := range env.Pinned.Agents {
-		arguments.Agents = append(arguments.Agents, choice{env.Pinned.Agents[i].Name, env.Pinned.Agents[i].Description})
+		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description}
+		if asked.Kind == schemas.KindPlan {
+			known.InputSchema = env.Pinned.Agents[i].InputSchema
+		}
+		arguments.Agents = append(arguments.Agents, known)
 	}
 	about := run.Task(plan.QuestionedTask(asked))
 	if about != nil {
@@ -228,8 +233,8 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		arguments.Agents = nil
 	case schemas.KindRoute:
 		arguments.Agents = append(arguments.Agents,
-			choice{schemas.RouteRespond, "answer yourself: response holds the words"},
-			choice{schemas.RouteFinish, "the conversation is over"})
+			choice{Name: schemas.RouteRespond, Description: "answer yourself: response holds the words"},
+			choice{Name: schemas.RouteFinish, Description: "the conversation is over"})
 	case schemas.KindPlan:
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()

@@ -5,11 +5,13 @@
 package activity
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/session"
 )
 
@@ -160,9 +162,12 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 	case *schemas.TaskFailed:
 		f.failure(told, fact, before)
 	case *schemas.TaskCompleted:
-		if fact.Task == schemas.DeliveryTask {
+		switch {
+		case fact.Task == schemas.DeliveryTask:
 			f.count(sent, told.at)
 			told.mood, told.said, told.with = good, "%r: answer sent by %s", [3]string{deliverer(before)}
+		case isNotice(before, fact.Run, fact.Task):
+			told.mood, told.said, told.with = good, "%r: question sent by %s", [3]string{agentOf(before, fact.Run, fact.Task, "its agent")}
 		}
 	case *schemas.ReplyWithheld:
 		f.count(withheld, told.at)
@@ -171,7 +176,10 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 			told.said += " until %t"
 		}
 	case *schemas.DeliveryBounced:
-		if fact.Failed {
+		switch {
+		case fact.Failed && fact.Inquiry > 0:
+			told.mood, told.said = careful, "%r: a mail system reports that its question came back; podium inbox has it"
+		case fact.Failed:
 			f.count(returned, told.at)
 			told.mood, told.said = bad, "%r: a mail system reports that its answer came back"
 		}
@@ -179,6 +187,8 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 		told.said, told.with = "%r: its answer is sent again by %s", [3]string{fact.Agent}
 	case *schemas.RunEnded:
 		ended(told, fact)
+	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
+		inquiry(told, fact)
 	default: // of no use to who looks on
 	}
 }
@@ -201,6 +211,8 @@ func received(told *line, f *schemas.MessageReceived, cause string) {
 		told.said = "%s received: waits as %r"
 	case schemas.DispositionMerged:
 		told.said = "%s received: part of %r, which waits"
+	case schemas.DispositionAnswered:
+		told.said = "%s received: answers a question of %r"
 	case schemas.DispositionControl:
 		told.said = "%s received: about %r"
 	case schemas.DispositionRefused:
@@ -223,13 +235,16 @@ func (f *Feed) failure(told *line, failure *schemas.TaskFailed, before *session.
 		told.said = "%r: answer not sent by %s yet (%s); again at %t"
 		return
 	}
-	agent := "a task"
-	if active := before.Active; active != nil && active.Number == failure.Run {
-		if task := active.Task(failure.Task); task != nil && task.Agent != "" {
-			agent = task.Agent
+	if isNotice(before, failure.Run, failure.Task) {
+		told.with = [3]string{agentOf(before, failure.Run, failure.Task, "its agent"), view.Spoken(failure.Cause)}
+		if told.when = failure.RetryAt; told.when.IsZero() {
+			told.mood, told.said = bad, "%r: question failed by %s (%s); podium runs show says why"
+			return
 		}
+		told.said = "%r: question not sent by %s yet (%s); again at %t"
+		return
 	}
-	told.with = [3]string{agent, view.Spoken(failure.Cause), failure.Agent}
+	told.with = [3]string{agentOf(before, failure.Run, failure.Task, "a task"), view.Spoken(failure.Cause), failure.Agent}
 	switch {
 	case !failure.RetryAt.IsZero():
 		told.said, told.when = "%r: %s has failed (%s); again at %t", failure.RetryAt
@@ -255,6 +270,46 @@ func ended(told *line, f *schemas.RunEnded) {
 	case schemas.RunPartial, schemas.RunBlocked, schemas.RunCancelled:
 		told.mood = careful
 	}
+}
+
+// inquiry tells that a person is asked, or is not any more; what is asked and said stays out.
+func inquiry(told *line, fact schemas.Fact) {
+	switch fact := fact.(type) {
+	case *schemas.InquiryOpened:
+		told.mood, told.said, told.with = careful, "%r waits for a person (%s); podium inbox has the question", [3]string{string(fact.Kind)}
+	case *schemas.InquiryAnswered:
+		told.mood, told.said, told.with = good, "%r: its question is answered by %s", [3]string{string(fact.Actor.Via)}
+		if fact.Choice == schemas.ChoiceReject {
+			told.mood, told.said = careful, "%r: its question is rejected by %s"
+		}
+	case *schemas.InquiryClosed:
+		told.mood, told.said, told.with = careful, "%r: its question is closed without an answer (%s)", [3]string{view.Spoken(fact.Reason)}
+	default:
+	}
+}
+
+// taskOf returns a task as it was before a record; nil when the record has made it.
+func taskOf(before *session.State, run int, id string) *workflow.Task {
+	if active := before.Active; active != nil && active.Number == run {
+		return active.Task(id)
+	}
+	return nil
+}
+
+// isNotice reports whether a task tells a person of an inquiry.
+func isNotice(before *session.State, run int, id string) bool {
+	if task := taskOf(before, run, id); task != nil {
+		return task.Notice() > 0
+	}
+	return schemas.NoticeOf(id) > 0
+}
+
+// agentOf names the agent of a task, or what stands for it.
+func agentOf(before *session.State, run int, id, otherwise string) string {
+	if task := taskOf(before, run, id); task != nil {
+		return cmp.Or(task.Agent, otherwise)
+	}
+	return otherwise
 }
 
 func deliverer(before *session.State) string {

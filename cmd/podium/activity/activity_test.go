@@ -54,6 +54,18 @@ func everything() []*schemas.Record {
 		happened("", &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}),
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}),
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTimeout}),
+		happened("", &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryInput, Question: secret, People: []string{secret}, To: []schemas.Address{{Address: secret}}}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: "ask:1:1", Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}),
+		happened("", &schemas.TaskFailed{Run: 1, Task: "ask:1:1", Cause: schemas.FailurePermanent, Detail: secret}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: "ask:1:1", Result: schemas.Content{Result: said}}),
+		happened("", &schemas.TaskCompleted{Run: 1, Task: "ask:2:1", Result: schemas.Content{Result: said}}), // a record before has not made it
+		happened("", &schemas.DeliveryBounced{Run: 1, Inquiry: 1, Message: secret, Failed: true}),
+		mail(schemas.DispositionAnswered, ""),
+		happened("", &schemas.InquiryAnswered{
+			Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaMail, ID: secret}, Text: schemas.Content{Result: said},
+		}),
+		happened("", &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceReject, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: secret}}),
+		happened("", &schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired}),
 		// These are nobody's business here, or not worth a line.
 		happened("", &schemas.TaskProgressed{Run: 1, Task: "t1", Message: secret}),
 		happened("", &schemas.TaskCompleted{Run: 1, Task: "t1", Result: schemas.Content{Result: said}}),
@@ -63,7 +75,7 @@ func everything() []*schemas.Record {
 // before is a session whose run has its answer delivered by mail.
 func before() *session.State {
 	return &session.State{Session: sessionID, Active: &workflow.Run{
-		Number: 1, Tasks: []*workflow.Task{{ID: secret, Agent: "echo"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
+		Number: 1, Tasks: []*workflow.Task{{ID: secret, Agent: "echo"}}, DecisionTasks: []*workflow.Task{{ID: "ask:1:1", Agent: "mail"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
 	}}
 }
 
@@ -109,6 +121,11 @@ func TestLinesHoldNothingPersonal(t *testing.T) {
 		run + ": answer sent by mail", run + ": answer withheld (reply budget) until 12:05:00", run + ": answer withheld (sender unproven)",
 		run + ": a mail system reports that its answer came back", run + ": its answer is sent again by mail",
 		run + " ended: completed (reply failed)", run + " ended: failed (timeout)",
+		run + " waits for a person (input); podium inbox has the question",
+		run + ": question not sent by mail yet (agent failed); again at 12:05:00", run + ": question failed by mail (agent refused); podium runs show says why",
+		run + ": question sent by mail", run + ": question sent by its agent",
+		run + ": a mail system reports that its question came back; podium inbox has it", "mail received: answers a question of " + run,
+		run + ": its question is answered by mail", run + ": its question is rejected by api", run + ": its question is closed without an answer (expired)",
 		"nobody serves agent shout, and nobody ever has", "nobody serves agent shout; its last sign of life was at 11:00:00",
 		"agent shout is served", "podium stops", "",
 	}

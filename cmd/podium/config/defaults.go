@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"podium/agents/llm"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
@@ -120,8 +121,13 @@ func (a Agent) withDefaults() Agent {
 	for i := range a.Capabilities {
 		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
 	}
-	if a.Kind == KindExec || a.Kind == KindHTTP {
+	switch a.Kind {
+	case KindExec, KindHTTP:
 		a.Timeout = cmp.Or(a.Timeout, defaultWork)
+	case KindLLM:
+		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
+		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
+	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)
@@ -137,6 +143,9 @@ func (a *Agent) delivers() bool { return a.Kind == KindMail || a.Kind == KindCha
 
 // kinds are those of the requests that an agent answers.
 func (a *Agent) kinds() []schemas.TaskKind {
+	if a.Kind == KindLLM {
+		return []schemas.TaskKind{a.Role.Kind()}
+	}
 	if len(a.Kinds) == 0 {
 		return []schemas.TaskKind{schemas.KindWork}
 	}

@@ -20,6 +20,7 @@ type Profile struct {
 	Delivery      Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
+	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`

@@ -71,13 +71,15 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 	if verdict := schema.Validate(load(t, "least.yaml")); verdict != nil {
 		t.Errorf("least.yaml: %v", verdict)
 	}
-	agreement(t, schema, load(t, "full.yaml"), 500, func(body []byte) error {
-		_, err := decode(body, "podium.yaml", lookup)
-		return err
-	}, func(body []byte) error {
-		_, err := parse(body, "podium.yaml", lookup)
-		return err
-	})
+	for name, least := range map[string]int{"full.yaml": 500, "arguments.yaml": 150} {
+		agreement(t, schema, load(t, name), least, func(body []byte) error {
+			_, err := decode(body, "podium.yaml", lookup)
+			return err
+		}, func(body []byte) error {
+			_, err := parse(body, "podium.yaml", lookup)
+			return err
+		})
+	}
 }
 
 // TestScriptSchemaAgreesWithReader does the same to a script.
@@ -128,26 +130,31 @@ func agreement(t *testing.T, schema *jsonschema.Schema, document any, least int,
 // TestFullFilesAreFull keeps the files behind the tests above complete.
 func TestFullFilesAreFull(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]struct {
+	for names, file := range map[string]struct {
 		schema []byte
-		into   any
-	}{"full.yaml": {Schema(), new(Config)}, "script.yaml": {ScriptSchema(), new(Script)}} {
-		body, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
+		into   func() any
+	}{
+		"full.yaml arguments.yaml": {Schema(), func() any { return new(Config) }}, "script.yaml": {ScriptSchema(), func() any { return new(Script) }},
+	} {
+		var written []string
+		for name := range strings.FieldsSeq(names) {
+			body, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			places, err := strictyaml.Decode(body, name, lookup, file.into())
+			if err != nil {
+				t.Fatal(err)
+			}
+			written = slices.AppendSeq(written, maps.Keys(places))
 		}
-		places, err := strictyaml.Decode(body, name, lookup, file.into)
-		if err != nil {
-			t.Fatal(err)
-		}
-		written := slices.Collect(maps.Keys(places))
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(file.schema))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, key := range keysOf(document) {
 			if !slices.ContainsFunc(written, func(path string) bool { return path == key || strings.HasSuffix(path, "."+key) }) {
-				t.Errorf("testdata/%s does not use the key %q", name, key)
+				t.Errorf("testdata/%s: no file uses the key %q", names, key)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ type Script struct {
 // A Case is an answer and what it is for. All conditions that it has must hold.
 type Case struct {
 	Match     []Keyword        `yaml:"match" min:"1" doc:"Words; one of them in what the task asks for is enough, as with routers. With kind: plan they are looked for in the person's words. Absent: any words."`
-	Kind      schemas.TaskKind `yaml:"kind" enum:"work assess plan route" default:"work" doc:"The kind of request that it is for. A plan is answered by data such as {steps: [weather, umbrella]}, an assessment by {score: 0.5}, a route as podium schema route_decision says."`
+	Kind      schemas.TaskKind `yaml:"kind" enum:"work assess plan route extract" default:"work" doc:"The kind of request that it is for. A plan is answered by data such as {steps: [weather, umbrella]}, an assessment by {score: 0.5}, a route as podium schema route_decision says."`
 	Arguments jsontext.Value   `yaml:"arguments" doc:"Members that the arguments of the request must have, with equal values; it may have others."`
 	Attempt   int              `yaml:"attempt" min:"1" max:"20" doc:"The attempt that it is for: 1 is the first. Absent: any."`
 

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/cmd/podium/diagnostic"
-	"podium/cmd/podium/egress"
 	"podium/schemas"
 	"podium/schemas/validation"
 	"podium/supervisor/answer"
@@ -35,6 +33,7 @@ func (c *Config) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		v.profile(name)
 	}
+	v.localAccounts()
 	return v.problems.Sorted()
 }
 
@@ -95,8 +94,12 @@ func (v *validator) agents() {
 			v.problem(path, "the agents that deliver answers are named as their kind: %s and %s", MailAgent, ChatAgent)
 		}
 		v.agentKeys(path, &agent)
-		if agent.Kind == KindHTTP {
-			v.endpoint(path, &agent)
+		switch agent.Kind {
+		case KindHTTP:
+			v.endpoint(path, "url", agent.URL, &agent)
+		case KindLLM:
+			v.languageModel(path, &agent)
+		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
 			continue
@@ -112,47 +115,6 @@ func (v *validator) agents() {
 	}
 }
 
-// endpoint checks where an agent of kind http is asked.
-func (v *validator) endpoint(path string, agent *Agent) {
-	target, err := url.Parse(agent.URL)
-	if agent.URL == "" || err != nil || target.Host == "" {
-		v.problem(path+".url", "an agent of kind http needs the url of its endpoint, such as https://erp.example.org/podium")
-		return
-	}
-	leads, err := agent.egress()
-	if err == nil {
-		err = leads.Check(target)
-	}
-	if err != nil {
-		v.problem(path+".url", "%v", err)
-	}
-}
-
-// egress is where the calls of an agent may lead: what is configured, or else the host of its url alone.
-func (a *Agent) egress() (egress.Policy, error) {
-	if len(a.Egress) > 0 {
-		return a.Egress, nil
-	}
-	target, err := url.Parse(a.URL)
-	if err != nil {
-		return nil, err
-	}
-	port := target.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
-	}
-	return egress.Parse(net.JoinHostPort(target.Hostname(), port))
-}
-
-// Leads is where the calls of an agent may lead. It is checked by then.
-func (a *Agent) Leads() egress.Policy {
-	leads, err := a.egress()
-	if err != nil {
-		return nil // nowhere
-	}
-	return leads
-}
-
 // agentKeys refuses keys that mean nothing for an agent's kind.
 func (v *validator) agentKeys(path string, agent *Agent) {
 	for _, key := range []struct {
@@ -161,10 +123,21 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		kinds []AgentKind
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
-		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindExternal}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
 		{"url", agent.URL != "", []AgentKind{KindHTTP}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP}},
+		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindExec, KindExternal}},
+		{"role", agent.Role != "", []AgentKind{KindLLM}},
+		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
+		{"model", agent.Model != "", []AgentKind{KindLLM}},
+		{"key", agent.Key != "", []AgentKind{KindLLM}},
+		{"temperature", agent.Temperature != nil, []AgentKind{KindLLM}},
+		{"max_tokens", agent.MaxTokens != 0, []AgentKind{KindLLM}},
+		{"first_byte", agent.FirstByte != 0, []AgentKind{KindLLM}},
+		{"idle", agent.Idle != 0, []AgentKind{KindLLM}},
+		{"structured", agent.Structured != "", []AgentKind{KindLLM}},
+		{"vision", agent.Vision, []AgentKind{KindLLM}},
+		{"prompt", agent.Prompt != "", []AgentKind{KindLLM}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
@@ -179,7 +152,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
-	if question >= 0 && !slices.Contains(answering(), agent.Kind) {
+	if agent.Kind == KindLLM && len(agent.Kinds) > 0 && !slices.Equal(agent.Kinds, agent.kinds()) {
+		v.problem(path+".kinds", "its role says what it answers: leave kinds out")
+	} else if question >= 0 && !slices.Contains(answering(), agent.Kind) {
 		v.problem(fmt.Sprintf("%s.kinds[%d]", path, question), onlyWork, agent.Kind)
 	}
 	if agent.delivers() && len(agent.Capabilities) > 0 {
@@ -232,6 +207,9 @@ func (v *validator) declares(path, name string, kind schemas.TaskKind) {
 	agent, known := v.config.Agents[name]
 	switch declared := agent.kinds(); {
 	case !known || agent.delivers() || slices.Contains(declared, kind): // the former have been told
+	case agent.Kind == KindLLM && agent.Role != "":
+		v.problem(path, "%q does not answer requests of kind %s: its role is %s; those that do are: %s", name, kind, agent.Role, list(rolesOf(kind), ", "))
+	case agent.Kind == KindLLM: // it has been told that a role is missing
 	case slices.Contains(answering(), agent.Kind):
 		v.problem(path, "%q does not answer requests of kind %s: write kinds: [%s] at agents.%s", name, kind, list(append(slices.Clip(declared), kind), ", "), name)
 	default:

@@ -106,15 +106,8 @@ func (v *validator) circle(name string, way []string) []string {
 		return nil
 	}
 	profile := v.config.Profiles[agent.Profile]
-	asked := make([]string, 0, len(profile.Agents)+1)
-	for _, use := range profile.Agents {
-		asked = append(asked, use.Name)
-	}
-	if profile.Planner != nil && profile.Planner.Agent != "" {
-		asked = append(asked, profile.Planner.Agent)
-	}
-	for _, next := range asked {
-		if chain := v.circle(next, append(slices.Clip(way), name)); chain != nil {
+	for _, next := range profile.reached() {
+		if chain := v.circle(next.agent, append(slices.Clip(way), name)); chain != nil {
 			return chain
 		}
 	}

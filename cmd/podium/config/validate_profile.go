@@ -34,6 +34,10 @@ func (v *validator) profile(name string) {
 	if profile.Complexity != nil {
 		v.complexity(path+".complexity", profile.Complexity)
 	}
+	if profile.LocalOnly {
+		v.localOnly(path, name, nil)
+		v.localChannels(name)
+	}
 }
 
 func (v *validator) language(path, language string) {

@@ -86,6 +86,20 @@ func (g Guard) dial(ctx context.Context, network, address string, inTheClear boo
 	return conn, nil
 }
 
+// Control is the last word of a net.Dialer on an address that it is about to connect to, for those who dial
+// themselves. The names that it was resolved from are not seen.
+func (g Guard) Control(_, address string, _ syscall.RawConn) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrEgress, err)
+	}
+	by, err := newEndpoint(host, port)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrEgress, err)
+	}
+	return g.admit(by, address, false)
+}
+
 // admit has the last word on an address, right before it is connected to.
 func (g Guard) admit(by endpoint, address string, inTheClear bool) error {
 	at, err := netip.ParseAddrPort(address)

@@ -113,6 +113,15 @@ func (p Policy) String() string {
 	return "[" + strings.Join(entries, ", ") + "]"
 }
 
+// Local reports whether the policy leads to this machine and private networks alone, whatever names are resolved
+// to. One that leads nowhere says nothing about it.
+func (p Policy) Local() bool {
+	return len(p) > 0 && !slices.ContainsFunc(p, func(d Destination) bool {
+		of, _ := classify(d.endpoint.addr)
+		return d.word != wordLocal && (!d.endpoint.literal() || of != loopback && of != private)
+	})
+}
+
 // judge says why the policy does not lead to an address that somebody reaches by an
 // endpoint, or nil. In the clear means without TLS.
 func (p Policy) judge(by endpoint, at netip.Addr, inTheClear bool) error {

@@ -147,3 +147,20 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestLocal: which policies lead to this machine and private networks alone.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	for entries, want := range map[string]bool{
+		"local": true, "127.0.0.1:11434": true, "local 10.0.0.5:443 [fd12::1]:80": true, "": false, "public": false, "local public": false,
+		"erp.example:443": false, "local erp.example:443": false, "93.184.216.34:443": false, "100.64.0.1:443": false,
+	} {
+		policy, err := egress.Parse(strings.Fields(entries)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := policy.Local(); got != want {
+			t.Errorf("%q: %t", entries, got)
+		}
+	}
+}

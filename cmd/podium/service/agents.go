@@ -18,6 +18,7 @@ import (
 	"podium/agents/echo"
 	"podium/agents/exec"
 	agenthttp "podium/agents/http"
+	"podium/agents/llm"
 	"podium/agents/scripted"
 	"podium/bus"
 	"podium/bus/agent"
@@ -58,6 +59,8 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil)
+	case config.KindLLM:
+		return llmAgent(&agent, nil)
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
 			return tokenSource(settings, settings.Ledger.Data, account)
@@ -85,6 +88,44 @@ func httpAgent(settings *config.Agent, own func() []netip.AddrPort) (*agenthttp.
 		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
 }
+
+// maxStream bounds the events of a streamed answer, which are many times as long as its words.
+const maxStream = 32 << 20
+
+// llmAgent makes an agent of kind llm, in the same way.
+func llmAgent(settings *config.Agent, own func() []netip.AddrPort) (*llm.Agent, error) {
+	guard := egress.Guard{Policy: settings.Leads(), Own: own, Limits: egress.Limits{FirstByte: time.Duration(settings.FirstByte), Idle: time.Duration(settings.Idle)}}
+	if settings.Role.Streams() {
+		guard.Limits.Body = maxStream
+	}
+	return llmAgentBy(settings, guard)
+}
+
+// llmAgentBy makes one whose calls pass a guard.
+func llmAgentBy(settings *config.Agent, guard egress.Guard) (*llm.Agent, error) {
+	return llm.New(llm.Config{
+		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
+		Temperature: settings.Temperature, MaxTokens: settings.MaxTokens, Timeout: time.Duration(settings.Timeout),
+		Structured: settings.Structured, Prompt: settings.PromptRead, Vision: settings.Vision, Description: settings.Description,
+		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
+	})
+}
+
+// reasonOf says why the client of an agent has brought no answer.
+func reasonOf(err error) llm.Reason {
+	switch {
+	case errors.Is(err, egress.ErrEgress):
+		return llm.ReasonBarred
+	case errors.Is(err, egress.ErrTooLarge):
+		return llm.ReasonTooLarge
+	case errors.Is(err, egress.ErrSilent):
+		return llm.ReasonSilent
+	}
+	return llm.ReasonOther
+}
+
+// localGuard holds what delivers the answers of a profile with local_only.
+func localGuard() egress.Guard { return egress.Guard{Policy: config.Local()} }
 
 // listeners are where this process listens.
 func (s *Service) listeners() []netip.AddrPort {
@@ -120,6 +161,11 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 		channels[name] = chat.Channel{
 			Provider: channel.Provider, Callback: channel.Callback, Secret: channel.SigningSecret(),
 			BotToken: string(channel.BotToken), URL: channel.URL,
+		}
+		if settings.Profiles[channel.Profile].LocalOnly {
+			held := channels[name]
+			held.Transport = localGuard().Client().Transport
+			channels[name] = held
 		}
 	}
 	return channels

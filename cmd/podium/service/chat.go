@@ -38,7 +38,7 @@ func replySealer(settings *config.Config) *replyref.Sealer {
 }
 
 // note is how progress is shown; nil when the chat agent runs elsewhere.
-func (s *Service) note() func(ctx context.Context, channel, ref, text string) error {
+func (s *Service) note() func(ctx context.Context, channel, ref string, questions int, text string) error {
 	if notes, ok := s.handlers[config.ChatAgent].(*agent.Agent); ok {
 		return notes.Note
 	}

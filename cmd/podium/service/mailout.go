@@ -34,8 +34,11 @@ func (s *Service) handler(agent config.Agent) (described, error) {
 	if agent.Kind == config.KindMail {
 		return mailAgent(s.settings, s.source, s.letters, s.log)
 	}
-	if agent.Kind == config.KindHTTP {
+	switch agent.Kind { //nolint:exhaustive // all others are made without the service
+	case config.KindHTTP:
 		return httpAgent(&agent, s.listeners)
+	case config.KindLLM:
+		return llmAgent(&agent, s.listeners)
 	}
 	return handler(s.settings, agent)
 }
@@ -64,6 +67,9 @@ func mailAccount(settings *config.Config, account *config.Account, tokens *oauth
 		Sign: func(effect string, letter schemas.Letter) (string, error) {
 			return letters.Sign(letterSource(account), effect, letter)
 		},
+	}
+	if _, held := settings.LocalAccounts()[account.Name]; held {
+		made.Control = localGuard().Control
 	}
 	for language, template := range smtp.Templates {
 		made.Templates[language] = mail.Template(template)

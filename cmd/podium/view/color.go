@@ -36,6 +36,8 @@ func look(state workflow.TaskState) (mark, color string) {
 		return "–", Yellow
 	case workflow.TaskDispatched, workflow.TaskRunning:
 		return "▸", Cyan
+	case workflow.TaskWaitingInput:
+		return "?", Yellow
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
 	}
 	return "·", ""

@@ -23,7 +23,7 @@ func linesAbout(record *schemas.Record, run int) []string {
 			if run > 0 && schemas.RunOf(transition.Facts[i]) != run {
 				continue
 			}
-			if line := factLine(transition.Facts[i], transition.Cause.Time); line != "" {
+			if line := factLine(record.Session, transition.Facts[i], transition.Cause.Time); line != "" {
 				told = append(told, Line(line, 0))
 			}
 		}
@@ -31,7 +31,7 @@ func linesAbout(record *schemas.Record, run int) []string {
 	return told
 }
 
-func factLine(f schemas.Fact, now time.Time) string {
+func factLine(session string, f schemas.Fact, now time.Time) string {
 	switch f := f.(type) {
 	case *schemas.MessageReceived:
 		return messageLine(f)
@@ -68,6 +68,10 @@ func factLine(f schemas.Fact, now time.Time) string {
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled,
 		*schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitGranted, *schemas.PermitRefused:
 		return taskLine(f, now)
+	case *schemas.ArgumentsFilled:
+		return argumentsLine(f)
+	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
+		return inquiryLine(session, f)
 	case *schemas.TaskHeartbeat: // each sign of life would be a line
 	}
 	return ""
@@ -163,6 +167,8 @@ func messageLine(f *schemas.MessageReceived) string {
 		return fmt.Sprintf("control word received: about run %d", f.Run)
 	case schemas.DispositionMerged:
 		return fmt.Sprintf("message received: part of run %d, which waits", f.Run)
+	case schemas.DispositionAnswered:
+		return fmt.Sprintf("message received: answers question %d of run %d", f.Inquiry, f.Run)
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 	return fmt.Sprintf("message %s: %s", f.Disposition, f.Reason)

@@ -117,6 +117,10 @@ func (d *drawing) whyOf(run *workflow.RunHistory, most int) (lines []string) {
 	if run.Withheld != nil {
 		lines = append(lines, "  "+d.in(Yellow, "answer withheld")+": "+withheld(run.Withheld))
 	}
+	for _, asks := range Asks(run) {
+		word, said, _ := strings.Cut(asks, ":")
+		lines = append(lines, "  "+d.in(Yellow, word)+":"+said)
+	}
 	return lines
 }
 
@@ -135,12 +139,12 @@ func countOf(tasks []*workflow.Task) counts {
 func (d *drawing) counted(count counts) string {
 	var told []string
 	for _, state := range [...]workflow.TaskState{
-		workflow.TaskRunning, workflow.TaskDispatched, workflow.TaskFailed, workflow.TaskReady, workflow.TaskPending,
+		workflow.TaskWaitingInput, workflow.TaskRunning, workflow.TaskDispatched, workflow.TaskFailed, workflow.TaskReady, workflow.TaskPending,
 		workflow.TaskCompleted, workflow.TaskSkipped, workflow.TaskCancelled,
 	} {
 		if count[state] > 0 {
 			_, color := look(state)
-			told = append(told, d.in(color, fmt.Sprintf("%d %s", count[state], state)))
+			told = append(told, d.in(color, fmt.Sprintf("%d %s", count[state], stateName(state))))
 		}
 	}
 	return strings.Join(told, ", ")

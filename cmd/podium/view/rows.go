@@ -36,7 +36,7 @@ func (d *drawing) tasks(b *branch, above, depth int) {
 		mark, color := look(task.State)
 		text := fmt.Sprintf("%s%s %s %s %s %8s  %s", indent, d.in(color, mark),
 			pad(cut(Line(task.ID, shortLength), ids), ids), pad(cut(Line(task.Agent, shortLength), agents), agents),
-			d.in(color, pad(string(task.State), stateWidth)), d.took(task), Line(task.Description(), 2*shortLength))
+			d.in(color, pad(stateName(task.State), stateWidth)), d.took(task), Line(task.Description(), 2*shortLength))
 		d.rows = append(d.rows, row{text: strings.TrimRight(text, " "), above: above, state: task.State, ended: task.Ended})
 		for _, note := range d.notes(task) {
 			d.rows = append(d.rows, row{text: indent + "    " + note, above: at, of: task.State})
@@ -114,6 +114,14 @@ func widthOf(tasks []*workflow.Task) (ids, agents int) {
 		agents = max(agents, ansi.StringWidthWc(Line(task.Agent, shortLength)))
 	}
 	return min(ids, mostIDWidth), min(agents, mostAgentWidth)
+}
+
+// stateName is the name of a state, within stateWidth.
+func stateName(state workflow.TaskState) string {
+	if state == workflow.TaskWaitingInput {
+		return "asks"
+	}
+	return string(state)
 }
 
 // pad fills a text up to so many columns.

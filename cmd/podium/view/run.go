@@ -52,6 +52,9 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	if run.Delivery != nil {
 		task(line, run.Delivery, nil)
 	}
+	for _, asked := range run.Inquiries {
+		inquiry(line, run, asked)
+	}
 	if run.Resends > 0 {
 		line("resent    on request: %d", run.Resends)
 	}
@@ -87,7 +90,11 @@ func resend(line func(string, ...any), run *workflow.RunHistory) {
 
 // bounce tells what a mail system has reported of an answer.
 func bounce(f *schemas.DeliveryBounced) string {
-	told := "delivery " + short(cmp.Or(f.Action, "returned"))
+	told := "delivery "
+	if f.Inquiry > 0 {
+		told = fmt.Sprintf("delivery of question %d ", f.Inquiry)
+	}
+	told += short(cmp.Or(f.Action, "returned"))
 	if f.Status != "" {
 		told += " (" + short(f.Status) + ")"
 	}
@@ -184,7 +191,7 @@ func failure(task *workflow.Task) string {
 
 func outcome(run *workflow.RunHistory) string {
 	if run.Status == "" {
-		return string(run.Phase)
+		return State(run)
 	}
 	if run.Phase == workflow.PhaseComplete {
 		return because(run.Status, run.Reason)

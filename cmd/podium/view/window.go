@@ -10,6 +10,7 @@ import (
 // The ranks of rows in a window that has no room for all.
 const (
 	rankFirstFailures = iota // a third of the window at most, with what they have failed of
+	rankAsks
 	rankAtWork
 	rankAskedFor
 	rankFailed
@@ -21,6 +22,8 @@ const (
 
 func rankOf(state workflow.TaskState) int {
 	switch state {
+	case workflow.TaskWaitingInput:
+		return rankAsks
 	case workflow.TaskRunning:
 		return rankAtWork
 	case workflow.TaskDispatched:

@@ -1,0 +1,49 @@
+package llm
+
+import "podium/schemas"
+
+// A Role is what a model is asked for.
+type Role string
+
+// The roles.
+const (
+	RoleRouter     Role = "router"     // who does a task
+	RolePlanner    Role = "planner"    // which tasks there are
+	RoleResponder  Role = "responder"  // words for the person
+	RoleExtractor  Role = "extractor"  // arguments out of words
+	RoleSummarizer Role = "summarizer" // what came of other tasks, in short
+	RoleWorker     Role = "worker"     // a task
+)
+
+// Roles lists all.
+func Roles() []Role {
+	return []Role{RoleRouter, RolePlanner, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
+}
+
+// Kind is the kind of request that a model in the role answers.
+func (r Role) Kind() schemas.TaskKind {
+	switch r {
+	case RoleRouter:
+		return schemas.KindRoute
+	case RolePlanner:
+		return schemas.KindPlan
+	case RoleExtractor:
+		return schemas.KindExtract
+	case RoleResponder, RoleSummarizer, RoleWorker:
+	}
+	return schemas.KindWork
+}
+
+// decides reports whether the answer is for Podium, and not for a person (O-33).
+func (r Role) decides() bool { return r.Kind() != schemas.KindWork }
+
+// Streams reports whether answers come as a stream: words do unless a schema is asked for (O-33).
+func (r Role) Streams() bool { return !r.decides() }
+
+// temperature is the default: none for what is decided, some for words (O-33).
+func (r Role) temperature() float64 {
+	if r.decides() {
+		return 0
+	}
+	return 0.7
+}

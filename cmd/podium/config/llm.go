@@ -1,0 +1,80 @@
+package config
+
+import (
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"podium/agents/llm"
+	"podium/cmd/podium/diagnostic"
+	"podium/schemas"
+)
+
+// How long the server of a model may be silent, if nothing is said.
+const (
+	defaultFirstByte = schemas.Duration(time.Minute)
+	defaultIdle      = schemas.Duration(20 * time.Second)
+)
+
+// maxPrompt bounds the file of a prompt, in bytes.
+const maxPrompt = 256 << 10
+
+// languageModel checks what an agent of kind llm needs.
+func (v *validator) languageModel(path string, agent *Agent) {
+	if agent.Role == "" {
+		v.problem(path, "an agent of kind llm needs a role: %s", list(llm.Roles(), ", "))
+	}
+	if agent.Model == "" {
+		v.problem(path, "an agent of kind llm needs the name of a model")
+	}
+	v.endpoint(path, "base_url", agent.BaseURL, agent)
+	if target, err := url.Parse(agent.BaseURL); err == nil {
+		switch {
+		case target.RawQuery != "" || target.Fragment != "":
+			v.problem(path+".base_url", "it has something behind the path, which no call would have")
+		case strings.HasSuffix(strings.TrimRight(target.Path, "/"), "/chat/completions"):
+			v.problem(path+".base_url", "leave out /chat/completions, which is added")
+		}
+	}
+	if strings.ContainsFunc(string(agent.Key), func(c rune) bool { return c > unicode.MaxASCII || unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		v.problem(path+".key", "a key has no blanks, line ends or special letters: look at where it comes from")
+	}
+	if len(agent.OutputSchema) > 0 && agent.Role != "" && agent.Role.Kind() != schemas.KindWork {
+		v.problem(path+".output_schema", "the role %s has a schema of its own", agent.Role)
+	}
+}
+
+// rolesOf lists the roles that answer requests of a kind.
+func rolesOf(kind schemas.TaskKind) []llm.Role {
+	return slices.DeleteFunc(llm.Roles(), func(role llm.Role) bool { return role.Kind() != kind })
+}
+
+// readPrompts reads the files of prompts, as readScripts does those of scripts.
+func (c *Config) readPrompts(directory string) diagnostic.Problems {
+	v := &validator{config: c}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		entry := c.Agents[name]
+		if entry.Prompt == "" {
+			continue
+		}
+		file := entry.Prompt
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(directory, file)
+		}
+		text, err := readBeside(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxPrompt)
+		if err == nil {
+			entry.PromptRead, err = llm.ParsePrompt(string(text))
+		}
+		if err != nil {
+			v.problem("agents."+name+".prompt", "%v", err)
+			continue
+		}
+		c.Agents[name] = entry
+	}
+	return v.problems
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"podium/bus"
+	"podium/bus/intake"
+	"podium/cmd/podium/installation"
+	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// inboxCommand lists what people are asked.
+type inboxCommand struct {
+	ledgerFlags
+}
+
+func (inboxCommand) Help() string {
+	return `Lists the questions of runs that wait for a person's word, the oldest first: by mail or chat the
+requester is asked, and whoever may read the ledger can answer here. ID is what podium answer takes. Without an UNTIL
+nobody was told of the question yet.
+
+  podium inbox
+  podium inbox -o json          # one question a line, whole
+  podium answer 5f0c.1 "Rue de la Paix 3"`
+}
+
+func (inboxCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
+		if err != nil {
+			return err
+		}
+		open := openInquiries(runs)
+		if env.json {
+			for i := range open {
+				if err = env.printLine(&open[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return env.printInbox(open)
+	})
+}
+
+func (e *environment) printInbox(open []openInquiry) error {
+	if len(open) == 0 {
+		return e.print("nobody is asked anything\n")
+	}
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ID\tSINCE\tUNTIL\tPROFILE\tKIND\tASKED\tQUESTION")
+	for i := range open {
+		asked, until := &open[i], ""
+		if !asked.Until.IsZero() {
+			until = asked.Until.Local().Format(time.DateTime)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", asked.ID, asked.Since.Local().Format(time.DateTime), until,
+			asked.Profile, asked.Kind, asked.Asked, view.Line(asked.Question, 0))
+	}
+	return table.Flush()
+}
+
+// An openInquiry is a question that waits, for programs.
+type openInquiry struct {
+	ID       string              `json:"id"`
+	Run      string              `json:"run"`
+	Task     string              `json:"task"`
+	Kind     schemas.InquiryKind `json:"kind"`
+	Profile  string              `json:"profile"`
+	Channel  string              `json:"channel"`
+	Asked    string              `json:"asked"` // who
+	Question string              `json:"question"`
+	Needs    []schemas.Need      `json:"needs,omitzero"`
+	Since    time.Time           `json:"since"`
+	Until    time.Time           `json:"until,omitzero"`
+	Reminded bool                `json:"reminded,omitzero"`
+}
+
+// openInquiries are those of runs that are given with the newest first, the oldest run's first.
+func openInquiries(runs []*workflow.RunHistory) []openInquiry {
+	var open []openInquiry
+	for _, run := range slices.Backward(runs) {
+		for _, inquiry := range run.Inquiries {
+			if !inquiry.Open() {
+				continue
+			}
+			open = append(open, openInquiry{
+				ID: schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
+				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
+				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
+			})
+		}
+	}
+	return open
+}
+
+// answerCommand answers what a run asks.
+type answerCommand struct {
+	ledgerFlags
+
+	ID     string   `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Text   []string `arg:"" optional:"" help:"The words; from standard input when there are none."`
+	NoWait bool     `help:"Do not wait until the supervisor has taken the answer."`
+}
+
+func (answerCommand) Help() string {
+	return `Answers a question that a run waits with; without a number behind the run's id, the one that is open. What was
+said first counts, whether by mail, in a chat or here; what comes later is refused, with exit code 1. The
+words go onto the ledger; at work on a ledger at rest they take effect when the service starts.
+
+  podium inbox                              # what is asked
+  podium answer 5f0c "Rue de la Paix 3"
+  podium answer 5f0c.2 < answer.txt         # the second question of the run
+  podium answer 5f0c.2 --no-wait -o json 2030-12-03`
+}
+
+func (c *answerCommand) Run(env *environment) error {
+	text := strings.Join(c.Text, " ")
+	if text == "" {
+		body, err := io.ReadAll(io.LimitReader(env.stdin, mostWords+1))
+		if err != nil {
+			return err
+		}
+		text = string(body)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return usage(errors.New(`there are no words to answer with; try podium answer 5f0c "Rue de la Paix 3"`))
+	}
+	if len(text) > mostWords {
+		return usage(fmt.Errorf("the answer has more than %d bytes; name a place where it can be read instead", mostWords))
+	}
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlAnswer, Text: text}, c.NoWait)
+}
+
+// mostWords bounds an answer, in bytes.
+const mostWords = 1 << 20
+
+// rejectCommand declines work that a person is asked for.
+type rejectCommand struct {
+	ledgerFlags
+
+	ID     string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
+	NoWait bool   `help:"Do not wait until the supervisor has taken it."`
+}
+
+func (rejectCommand) Help() string {
+	return `Declines work that a person was asked for (kind work): the run goes on without it. A question for what is missing
+(kind input) cannot be declined: answer it, or stop the run.
+
+  podium inbox
+  podium reject 5f0c.1 --reason "nobody has the time"
+  podium runs cancel 5f0c       # for a question that nobody can answer`
+}
+
+func (c *rejectCommand) Run(env *environment) error {
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason}, c.NoWait)
+}
+
+// say publishes a person's word on an inquiry, and tells what has become of it.
+func (e *environment) say(name string, control schemas.Control, noWait bool) error {
+	return e.changeLedger(func(ledger *installation.Ledger) error {
+		found, err := e.runLog(ledger.Core).Inquiry(e.ctx, name)
+		if err != nil {
+			return err
+		}
+		if err = unsayable(found, control.Action); err != nil {
+			return err
+		}
+		served, err := e.served(ledger)
+		if err != nil {
+			return err
+		}
+		control.Run, control.Inquiry, control.By = found.Run.ID, found.Number, "command line"
+		receipt, err := intake.NewIntake(ledger.Core).SubmitControl(e.ctx, controlSource, schemas.ShardOf(found.Run.Session, ledger.Core.Shards()), &control)
+		if err != nil {
+			return err
+		}
+		told := map[string]any{"inquiry": found.ID(), "run": found.Run.ID, "action": control.Action, "id": receipt.ID}
+		switch {
+		case !served:
+			return e.answer(told, "noted for %s; nobody is at work on this ledger, and it takes effect when the service starts\n", found.ID())
+		case noWait:
+			return e.answer(told, "noted for %s; `podium runs show %s` says what came of it\n", found.ID(), found.Run.ID)
+		}
+		return e.decided(ledger.Core, found, receipt, told)
+	})
+}
+
+// decidedWithin bounds the wait for the supervisor's word.
+const decidedWithin = 10 * time.Second
+
+// decided waits until the supervisor has taken or refused a word, and says which.
+func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt intake.ControlReceipt, told map[string]any) error {
+	ctx, stop := context.WithTimeout(e.ctx, decidedWithin)
+	defer stop()
+	received, err := e.runLog(core).Disposition(ctx, found.Run.Session, receipt.Sequence+1, receipt.ID)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the word on %s is on the ledger, and nobody has looked at it within %s; do not say it again: `podium runs show %s` tells what comes of it",
+			found.ID(), decidedWithin, found.Run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	told["disposition"] = received.Disposition
+	if received.Disposition == schemas.DispositionAnswered {
+		return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+	}
+	if found.Run, err = e.runLog(core).Run(e.ctx, found.Run.ID); err != nil {
+		return err
+	}
+	told["reason"] = received.Reason
+	if e.json {
+		if err = e.answer(told, ""); err != nil {
+			return err
+		}
+	}
+	return refusedWord(found, received.Reason)
+}
+
+// unsayable says why a word would change nothing, as far as the ledger tells by now.
+func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
+	inquiry := found.Inquiry()
+	switch {
+	case inquiry.Answered != nil:
+		return refusedWord(found, "already_decided")
+	case inquiry.Closed == schemas.InquiryExpired:
+		return refusedWord(found, "expired")
+	case inquiry.Closed != "":
+		return refusedWord(found, "inquiry_closed")
+	case action == schemas.ControlReject && inquiry.Kind != schemas.InquiryWork:
+		return refusedWord(found, "unknown_choice")
+	}
+	return nil
+}
+
+// refusedWord puts the reason for which a word was refused into words. Reasons: those of
+// message_received for words on inquiries.
+func refusedWord(found runlog.NamedInquiry, reason string) error {
+	inquiry := found.Inquiry()
+	switch {
+	case reason == "already_decided" && inquiry.Answered != nil:
+		return fmt.Errorf("%s is decided already: %s", found.ID(), view.Word(inquiry))
+	case reason == "expired":
+		return fmt.Errorf("nobody waits for a word on %s any more: its time was over; `podium runs show %s` tells how the run has gone on", found.ID(), found.Run.ID)
+	case reason == "inquiry_closed":
+		return fmt.Errorf("nobody waits for a word on %s any more (%s); `podium runs show %s` tells how the run has gone on", found.ID(), view.Spoken(inquiry.Closed), found.Run.ID)
+	case reason == "unknown_choice":
+		return fmt.Errorf("%s asks for something that is missing, which cannot be rejected; say it with `podium answer %s …`, or stop the run with `podium runs cancel %s`",
+			found.ID(), found.ID(), found.Run.ID)
+	case reason == "no_inquiry":
+		return fmt.Errorf("nothing is asked as %s any more: run %s has ended; `podium runs show %s` tells how", found.ID(), found.Run.ID, found.Run.ID)
+	}
+	return fmt.Errorf("the word on %s was refused (%s); `podium runs show %s` tells how the run goes on", found.ID(), view.Spoken(reason), found.Run.ID)
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podium/bus/bustest"
+	"podium/bus/intake"
+	"podium/bus/memory"
+	"podium/cmd/podium/runlog"
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+const bookingConfig = `
+agents:
+  booking:
+    kind: exec
+    command: [sh, -c, 'cat >/dev/null; echo Booked.']
+    input_schema: {type: object, required: [date], properties: {date: {type: string, format: date}}}
+    arguments: [{path: date, find: date, ask: {en: "For which day?"}}]
+profiles:
+  desk: {language: en, agents: [booking], routers: [{kind: default, agent: booking}]}
+`
+
+// TestConsoleAnswersWhatARunAsks: who is asked what is listed, the console answers it once, at work and at rest, and
+// wherever the run is shown it is said what it waits for and what has become of it.
+func TestConsoleAnswersWhatARunAsks(t *testing.T) {
+	t.Parallel()
+	i := install(t, bookingConfig)
+	i.up()
+	if o := i.podium("inbox").succeeds(t); o.stdout != "nobody is asked anything\n" {
+		t.Errorf("nothing is open: %q", o.stdout)
+	}
+	waits := i.podium("send", "An appointment, please.", "--wait", "--timeout", "2s")
+	inbox := lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t))
+	if len(inbox) != 1 || inbox[0].Question == "" || inbox[0].Until.IsZero() || inbox[0].Kind != schemas.InquiryInput || inbox[0].Profile != "desk" {
+		t.Fatalf("the inbox has %+v", inbox)
+	}
+	id, run := inbox[0].ID, inbox[0].Run
+	if want := "waits for a person: asks: For which day?; answer it: podium answer " + id; waits.code != exitFailed || !strings.Contains(waits.stderr, want) ||
+		!strings.Contains(waits.stdout, "t1: asks (input): For which day?; answer it: podium answer "+id) {
+		t.Errorf("who waits sees %d %q\n%s", waits.code, waits.stderr, waits.stdout)
+	}
+	i.tells(t, map[string]string{
+		"inbox":            "desk     input  the requester  For which day?",
+		"runs":             "executing, waits for an answer",
+		"runs show " + run: "next: podium answer " + id,
+		"runs -o json":     `"inquiries":[{"run":1,"inquiry":1,"task":"t1","kind":"input"`,
+	})
+	i.refuses(t, map[string]string{
+		"reject " + id:             "cannot be rejected; say it with `podium answer " + id,
+		"answer " + run + ".2 x":   "none is " + run + ".2",
+		"answer " + run + ".x x":   "is not the number of a question",
+		"answer 00000000-0000 x":   "there is no run",
+		"answer " + id + " -o yml": "must be one of",
+	})
+	if o := in(t, "  \n", "answer", id, "--data", i.data); o.code != exitUsage || !strings.Contains(o.stderr, "there are no words to answer with") {
+		t.Errorf("no words: %d %s", o.code, o.stderr)
+	}
+
+	said := i.podium("answer", run[:13], "On", "2030-12-03.").succeeds(t)
+	if want := id + " is decided, and the run goes on; `podium runs watch " + run + "` follows it\n"; said.stdout != want {
+		t.Errorf("it says %q, want %q", said.stdout, want)
+	}
+	if o := i.podium("runs", "watch", run).succeeds(t); !strings.Contains(o.stdout, "question 1: answered by command line by api (token): On 2030-12-03.") || !strings.HasSuffix(o.stdout, "Booked.\n") {
+		t.Errorf("who watches sees\n%s", o.stdout)
+	}
+	i.tells(t, map[string]string{"inbox": "nobody is asked", "runs show " + run: "answered by command line by api (token) at "})
+	i.refuses(t, map[string]string{
+		"answer " + id + " again":  id + " is decided already: answered by command line by api (token) at ",
+		"answer " + run + " again": id + " is decided already",
+	})
+	if told := i.process.stdout.String(); strings.Count(told, "run "+run+" waits for a person (input); podium inbox has the question") != 1 ||
+		strings.Count(told, "control word received: answers a question of run "+run) != 1 || strings.Contains(told, "2030") || strings.Contains(told, "which day") {
+		t.Errorf("the service says\n%s", told)
+	}
+
+	i.podium("send", "Another appointment, please.").succeeds(t)
+	eventually(t, "it is asked for too", func() bool { return i.podium("inbox").stdout != "nobody is asked anything\n" })
+	second := lines[openInquiry](t, i.podium("inbox", "-o", "json"))[0]
+	i.stop()
+	i.tells(t, map[string]string{"inbox": second.ID})
+	if o := in(t, "On 2030-12-04.\n", "answer", second.ID, "--data", i.data, "-o", "json").succeeds(t); !strings.HasPrefix(o.stdout, `{"action":"answer","id":"`) || !strings.HasSuffix(o.stdout, fmt.Sprintf(`"inquiry":%q,"run":%q}`+"\n", second.ID, second.Run)) {
+		t.Errorf("at rest it says %q", o.stdout)
+	}
+	if o := i.podium("answer", second.ID, "again").succeeds(t); !strings.Contains(o.stdout, "it takes effect when the service starts") {
+		t.Errorf("at rest it says %q", o.stdout)
+	}
+	i.up()
+	var done []workflow.RunHistory
+	eventually(t, "what was said at rest has counted", func() bool {
+		done = lines[workflow.RunHistory](t, i.podium("runs", "--status", "completed", "-o", "json"))
+		return len(done) == 2
+	})
+	if word := done[0].Inquiries[0].Answered; word == nil || word.Text.Text != "On 2030-12-04." {
+		t.Errorf("%+v", word)
+	}
+	i.stop()
+	i.verify()
+}
+
+// tells checks what verbs that succeed say.
+func (i *deployment) tells(t *testing.T, want map[string]string) {
+	t.Helper()
+	for verb, words := range want {
+		if o := i.podium(strings.Fields(verb)...).succeeds(t); !strings.Contains(o.stdout, words) {
+			t.Errorf("podium %s does not say %q:\n%s", verb, words, o.stdout)
+		}
+	}
+}
+
+// refuses checks what verbs that fail say.
+func (i *deployment) refuses(t *testing.T, want map[string]string) {
+	t.Helper()
+	for verb, words := range want {
+		if o := i.podium(strings.Fields(verb)...); o.code == exitOK || !strings.Contains(o.stderr, words) {
+			t.Errorf("podium %s: exit code %d, and it does not say %q:\n%s", verb, o.code, words, o.stderr)
+		}
+	}
+}
+
+// TestWordsAreRefusedWithWhatToDo: each reason for which a word changes nothing is told in words, with what comes next.
+func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	of := func(change func(*workflow.Inquiry)) runlog.NamedInquiry {
+		inquiry := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: 1, Kind: schemas.InquiryInput}}
+		change(inquiry)
+		return runlog.NamedInquiry{Run: &workflow.RunHistory{ID: "r", Run: workflow.Run{Inquiries: []*workflow.Inquiry{inquiry}}}, Number: 1}
+	}
+	for name, c := range map[string]struct {
+		change func(*workflow.Inquiry)
+		action schemas.ControlAction
+		reason string // of the supervisor; what the ledger says before when empty
+		want   string
+	}{
+		"an answer":             {change: func(*workflow.Inquiry) {}, action: schemas.ControlAnswer, want: "<nil>"},
+		"work that nobody does": {change: func(i *workflow.Inquiry) { i.Kind = schemas.InquiryWork }, action: schemas.ControlReject, want: "<nil>"},
+		"nothing to decline":    {change: func(*workflow.Inquiry) {}, action: schemas.ControlReject, want: "podium runs cancel r"},
+		"answered by mail": {change: func(i *workflow.Inquiry) {
+			i.Answered = &schemas.InquiryAnswered{Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaMail, ID: "ana@example.org", Proof: schemas.ProofMail}}
+		}, action: schemas.ControlAnswer, want: "r.1 is decided already: answered by ana@example.org by mail (mail authentication)"},
+		"rejected": {change: func(i *workflow.Inquiry) {
+			i.Answered = &schemas.InquiryAnswered{Choice: schemas.ChoiceReject}
+		}, action: schemas.ControlAnswer, want: "decided already: rejected by somebody"},
+		"too late":             {change: func(i *workflow.Inquiry) { i.Closed = schemas.InquiryExpired }, action: schemas.ControlAnswer, want: "its time was over"},
+		"taken back":           {change: func(i *workflow.Inquiry) { i.Closed = schemas.InquirySuperseded }, action: schemas.ControlAnswer, want: "(superseded)"},
+		"too late by a second": {change: func(*workflow.Inquiry) {}, reason: "expired", want: "its time was over"},
+		"the run has ended":    {change: func(*workflow.Inquiry) {}, reason: "no_inquiry", want: "has ended"},
+		"another reason":       {change: func(*workflow.Inquiry) {}, reason: "not_allowed", want: "was refused (not allowed)"},
+	} {
+		found := of(c.change)
+		err := unsayable(found, c.action)
+		if c.reason != "" {
+			err = refusedWord(found, c.reason)
+		}
+		if !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("%s: %q is not said, but: %v", name, c.want, err)
+		}
+	}
+}
+
+// TestInboxIsATable: one line a question, whoever is asked, the oldest run's first.
+func TestInboxIsATable(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
+	open := func(id string, message schemas.Incoming, asked schemas.InquiryOpened, told time.Time) *workflow.RunHistory {
+		closed := &workflow.Inquiry{Closed: schemas.InquiryExpired}
+		return &workflow.RunHistory{ID: id, Run: workflow.Run{
+			Profile: "desk", Message: message, Inquiries: []*workflow.Inquiry{closed, {InquiryOpened: asked, Opened: at, Asked: told}},
+		}}
+	}
+	day := schemas.Duration(24 * time.Hour)
+	runs := []*workflow.RunHistory{
+		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
+		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
+		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
+	}
+	const want = `ID        SINCE                UNTIL                PROFILE  KIND   ASKED            QUESTION
+0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   bob              Please call her.
+1e71-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  ana@example.org  Where to?
+5f0c-2.2  2026-01-01 12:00:00                       desk     input  U1               When? And why?
+`
+	var out bytes.Buffer
+	if err := (&environment{stdout: &out}).printInbox(openInquiries(runs)); err != nil || out.String() != want {
+		t.Errorf("it lists (%v)\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+// TestDispositionIsAwaited: a word is decided, refused with the reason and exit code 1, or not looked at within ten seconds.
+func TestDispositionIsAwaited(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		facts []schemas.Fact // behind the word
+		json  bool
+		says  string
+		fails string
+	}{
+		"decided": {
+			facts: []schemas.Fact{
+				&schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered},
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceReject, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line"}},
+			},
+			says: ".1 is decided, and the run goes on; `podium runs watch ",
+		},
+		"for programs": {
+			facts: []schemas.Fact{
+				&schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered},
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line"}},
+			},
+			json: true, says: `"disposition":"answered"`,
+		},
+		"somebody was faster": {
+			facts: []schemas.Fact{
+				&schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaMail, ID: "bob"}},
+				&schemas.MessageReceived{Run: 1, Disposition: schemas.DispositionRefused, Reason: "already_decided"},
+			},
+			fails: ".1 is decided already: answered by bob by mail",
+		},
+		"refused, for programs": {
+			facts: []schemas.Fact{
+				&schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired},
+				&schemas.MessageReceived{Run: 1, Disposition: schemas.DispositionRefused, Reason: "expired"},
+			},
+			json: true, says: `"disposition":"refused","id":`, fails: "its time was over",
+		},
+		"nobody looks at it": {fails: "nobody has looked at it within 10s; do not say it again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				core, session := memory.New(1), schemas.SessionID("p", "asks")
+				script := bustest.NewScript(t, core, session)
+				script.Record(
+					&schemas.MessageReceived{ID: "m1", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted},
+					&schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m1"}},
+					&schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}}},
+					&schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}})
+				var out bytes.Buffer
+				env := &environment{ctx: t.Context(), stdout: &out, json: c.json}
+				found, err := env.runLog(core).Inquiry(t.Context(), schemas.RunID(session, 1)[:8])
+				if err != nil || found.Number != 1 {
+					t.Fatalf("%+v (%v)", found, err)
+				}
+				receipt, err := intake.NewIntake(core).SubmitControl(t.Context(), controlSource, 0, &schemas.Control{Action: schemas.ControlReject, Run: found.Run.ID, Inquiry: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, fact := range c.facts {
+					if received, is := fact.(*schemas.MessageReceived); is {
+						received.ID, received.Sequence = receipt.ID, receipt.Sequence
+					}
+				}
+				if len(c.facts) > 0 {
+					time.AfterFunc(3*time.Second, func() { script.Record(c.facts...) })
+				}
+				err = env.decided(core, found, receipt, map[string]any{"id": receipt.ID})
+				if !strings.Contains(out.String(), c.says) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("it says %q, and %v", out.String(), err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// State is what a list tells of a run: its phase and what it waits for, or the status that it has ended with.
+func State(run *workflow.RunHistory) string {
+	switch {
+	case run.Phase == workflow.PhaseComplete:
+		return string(run.Status)
+	case run.OpenInquiry() != nil:
+		return string(run.Phase) + ", waits for an answer"
+	case run.WaitsForPeople():
+		return string(run.Phase) + ", waits for work of people"
+	}
+	return string(run.Phase)
+}
+
+// Person is who is asked by an inquiry, on one line.
+func Person(run *workflow.RunHistory, inquiry *workflow.Inquiry) string {
+	message := &run.Message
+	switch author := message.Author; {
+	case len(inquiry.People) > 0:
+		return Line(strings.Join(inquiry.People, ", "), shortLength)
+	case author != nil && author.Address != "":
+		return Line(author.Address, shortLength)
+	case author != nil && cmp.Or(author.User, author.Name) != "":
+		return Line(cmp.Or(author.User, author.Name), shortLength)
+	case message.Reply != nil && len(message.Reply.To) > 0:
+		return Line(message.Reply.To[0].Address, shortLength)
+	}
+	return "the requester"
+}
+
+// Word is what a person has said to an inquiry: what, who, by what way and when.
+func Word(inquiry *workflow.Inquiry) string {
+	word := inquiry.Answered
+	told := chosen(word.Choice) + " by " + who(word.Actor) + " at " + inquiry.Ended.Local().Format(time.DateTime)
+	if text := short(word.Text.Text); text != "" {
+		told += ": " + text
+	}
+	return told
+}
+
+// who names an actor, the way that the word came, and how far it is known that it is them.
+func who(actor schemas.Actor) string {
+	told := cmp.Or(Line(actor.ID, shortLength), "somebody") + " by " + string(actor.Via)
+	if actor.Proof != "" {
+		told += " (" + Spoken(actor.Proof) + ")"
+	}
+	return told
+}
+
+// inquiryState is what has become of an inquiry, in a word.
+func inquiryState(inquiry *workflow.Inquiry) string {
+	switch {
+	case inquiry.Closed != "":
+		return Spoken(inquiry.Closed)
+	case inquiry.Open():
+		return "open"
+	}
+	return chosen(inquiry.Answered.Choice)
+}
+
+func chosen(choice schemas.InquiryChoice) string {
+	if choice == schemas.ChoiceReject {
+		return "rejected"
+	}
+	return "answered"
+}
+
+// inquiry tells a question that a run has asked, and what has become of it.
+func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflow.Inquiry) {
+	line("? %-8s %-10s %-10s %s", strconv.Itoa(asked.Inquiry), asked.Task, inquiryState(asked), Line(asked.Question, detailLength))
+	line("           asks: %s (%s)", Person(run, asked), string(asked.Kind))
+	if !asked.Asked.IsZero() {
+		told := "since " + asked.Asked.Local().Format(time.DateTime) + ", until " + asked.Expires().Local().Format(time.DateTime)
+		if asked.Notices > 1 {
+			told += ", reminded"
+		}
+		line("           waits: %s", told)
+	}
+	switch {
+	case asked.Answered != nil:
+		line("           %s", Word(asked))
+	case asked.Closed != "":
+		line("           closed at %s: %s", asked.Ended.Local().Format(time.DateTime), Spoken(asked.Closed))
+	default:
+		line("           next: %s", howToAnswer(run.ID, asked.Inquiry))
+	}
+}
+
+// howToAnswer is the command that answers an inquiry.
+func howToAnswer(run string, number int) string {
+	return "podium answer " + schemas.InquiryID(run, number)
+}
+
+// open returns what a run waits with for a person: what its requester is asked, else what others are asked to do; nil
+// without any. More is how many there are beside.
+func open(run *workflow.RunHistory) (first *workflow.Inquiry, more int) {
+	first = run.OpenInquiry()
+	for _, inquiry := range run.Inquiries {
+		switch {
+		case !inquiry.Open() || inquiry == first:
+		case first == nil:
+			first = inquiry
+		default:
+			more++
+		}
+	}
+	return first, more
+}
+
+// Asks tells the question that a run waits with, and how it is answered; empty without any.
+func Asks(run *workflow.RunHistory) []string {
+	asked, more := open(run)
+	if asked == nil {
+		return nil
+	}
+	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + howToAnswer(run.ID, asked.Inquiry)}
+	if more > 0 {
+		told = append(told, fmt.Sprintf("more: %d are open beside it, see podium inbox", more))
+	}
+	return told
+}
+
+// argumentsLine tells what an agent is given beside what the plan says, and what it lacks; not the values.
+func argumentsLine(f *schemas.ArgumentsFilled) string {
+	line := fmt.Sprintf("%s: %d arguments of %s are filled", f.Task, len(f.Sources), f.Agent)
+	missing := make([]string, len(f.Missing))
+	for i := range f.Missing {
+		missing[i] = f.Missing[i].Name
+	}
+	if len(missing) > 0 {
+		line += "; missing: " + strings.Join(missing, ", ")
+	}
+	return line
+}
+
+// inquiryLine tells a fact about an inquiry in a line.
+func inquiryLine(session string, f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.InquiryOpened:
+		return fmt.Sprintf("%s: asks (%s): %s; answer it: %s", f.Task, f.Kind, Line(f.Question, detailLength), howToAnswer(schemas.RunID(session, f.Run), f.Inquiry))
+	case *schemas.InquiryAnswered:
+		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
+		if text := short(f.Text.Text); text != "" {
+			line += ": " + text
+		}
+		return line
+	case *schemas.InquiryClosed:
+		return fmt.Sprintf("question %d: closed without an answer, %s", f.Inquiry, Spoken(f.Reason))
+	default:
+		return ""
+	}
+}
