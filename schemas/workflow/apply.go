@@ -176,7 +176,7 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.LastFailure, t.Unserved, t.Tokens = f, nil, t.Tokens+f.Tokens
-	if f.Undone() {
+	if f.Undone() && t.State.UnderWay() { // else it fails for what nobody has said, and its agent has said nothing
 		t.Permit = ""
 	}
 	switch {

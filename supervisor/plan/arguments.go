@@ -72,6 +72,12 @@ func (d *Decision) isComplete(task *workflow.Task) bool {
 	return false
 }
 
+// worksOnWords reports whether an agent can do without arguments, whatever its schema requires.
+func (p *Profile) worksOnWords(agent string) bool {
+	filler := p.fillers[agent]
+	return filler != nil && filler.Input() == arguments.InputEither
+}
+
 // ArgumentsSchema is the JSON Schema of the arguments that an agent takes; nil when it has none.
 func (p *Profile) ArgumentsSchema(agent string) jsontext.Value {
 	if use := p.agentUse(agent); use != nil {

@@ -185,6 +185,9 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 		return ""
 	}
 	arguments := task.Arguments()
+	if len(arguments) == 0 && d.Profile.worksOnWords(task.Agent) {
+		return ""
+	}
 	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {
 		arguments = jsontext.Value("{}")
 	}

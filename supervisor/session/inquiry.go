@@ -78,7 +78,9 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 		return actor, false
 	case message.Origin == schemas.OriginProven:
 		actor.Proof = schemas.ProofMail
-	case message.Answers != nil:
+	case message.Answers == nil:
+		return actor, false
+	default:
 		actor.Proof = schemas.ProofLetter
 	}
 	return actor, true

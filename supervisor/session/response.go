@@ -117,8 +117,9 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 		}
-	case workflow.TaskWaitingInput:
-		return true
+	case workflow.TaskWaitingInput: // unless the attempt is of an agent before, and its fallback lacks something
+		open := d.state.Active.OpenInquiryOf(task.ID)
+		return open != nil && open.Attempt == attempt
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}
 	return false

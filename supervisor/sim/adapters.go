@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -66,9 +67,13 @@ func (w *World) id(kind string) string {
 
 func (w *World) chat(event schemas.Event) {
 	event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
-	w.body(&event, schemas.ChatReceived{
+	chat := schemas.ChatReceived{
 		Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, Text: w.text(),
-	})
+	}
+	if w.people != nil {
+		chat.User = w.people.user(event.ID)
+	}
+	w.body(&event, chat)
 	w.deliver("chat", &event, nil)
 }
 
@@ -84,6 +89,9 @@ func (w *World) mail(event schemas.Event) {
 	}
 	if !w.once(6) {
 		mail.From = []schemas.Address{{Address: "person@sim"}}
+		if w.people != nil {
+			mail.From[0] = w.people.address()
+		}
 		mail.AnswerTo = mail.From[0]
 	}
 	if w.origins != nil {
@@ -178,6 +186,9 @@ func (w *World) deliver(adapter string, event *schemas.Event, work *asking) {
 	}
 	id := schemas.SessionID(event.Profile, event.PartitionKey)
 	shard := schemas.ShardOf(id, w.configuration.shards)
+	if w.people != nil && good {
+		w.people.threads[id] = thread{event.Profile, event.PartitionKey}
+	}
 	sequence := w.publish(bus.InSubject(adapter, shard), event)
 	w.sent = append(w.sent, sent{id: event.ID, session: id, shard: shard, sequence: sequence, good: good, asking: work})
 }
@@ -217,4 +228,74 @@ func (w *World) cancel() {
 	}
 	w.body(&event, control)
 	w.publish(bus.ControlSubject(target.shard), &event)
+}
+
+// text is what a person writes: it hits keywords, calls for plans, names
+// entities, or means nothing to anybody.
+func (w *World) text() string {
+	words := pick(w.rand,
+		"alpha please", "beta please", "calculate alpha and then summarize beta", "calculate nothing",
+		"nobody knows this", "everything please", "please alpha, the answer and thanks", "bitte alpha und danke",
+		"fan out over alpha", "a diamond for 7 with beta", "calculate gamma, summarize alpha and then calculate beta",
+	)
+	if w.once(4) {
+		words += fmt.Sprintf(" for P-%d", w.rand.IntN(3))
+	}
+	return words + w.bulk(12)
+}
+
+// bulk is what makes every n-th text large, in worlds that know large ones.
+func (w *World) bulk(n int) string {
+	if w.configuration.bulk == bulkSmall || !w.once(n) {
+		return ""
+	}
+	if w.configuration.bulk == bulkClaimed && w.once(4) {
+		return strings.Repeat(" many more words", artifact.MessageInlineLimit/16+1)
+	}
+	return strings.Repeat(" more words", schemas.RecordInlineLimit/8)
+}
+
+// graph is a plan with names, dependencies and wishes of all kinds.
+func (w *World) graph() []schemas.Task {
+	tasks := make([]schemas.Task, 1+w.rand.IntN(pick(w.rand, 3, 5, 7)))
+	density := w.rand.IntN(4)
+	for i := range tasks {
+		tasks[i] = schemas.Task{
+			TaskID: string(rune('a' + i)), Description: w.text(), AssignedTo: pick(w.rand, alpha, alpha, beta, gamma),
+			EstimatedTimeSeconds: pick(w.rand, 0, 0, 1, 5), Optional: w.once(6),
+			Priority: pick(w.rand, "", schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave),
+		}
+		for j := range i {
+			if w.rand.IntN(6) < density {
+				tasks[i].Dependencies = append(tasks[i].Dependencies, tasks[j].TaskID)
+			}
+		}
+		if w.once(6) || w.configuration.shared && w.once(2) {
+			tasks[i].Resources = []string{pick(w.rand, "disk", "printer")}
+			if w.configuration.shared && w.once(3) {
+				tasks[i].Resources = []string{"printer", "disk"}
+			}
+		}
+	}
+	return tasks
+}
+
+// spoil makes a plan one that nobody can carry out, now and then.
+func (w *World) spoil(tasks []schemas.Task) {
+	if !w.once(6) {
+		return
+	}
+	task := &tasks[w.rand.IntN(len(tasks))]
+	switch w.rand.IntN(5) {
+	case 0:
+		task.AssignedTo = "nobody"
+	case 1:
+		task.Dependencies = []string{task.TaskID}
+	case 2:
+		task.Dependencies = []string{"missing"}
+	case 3:
+		task.TaskID, task.AssignedTo = tasks[0].TaskID, tasks[0].AssignedTo
+	case 4:
+		task.TaskID = schemas.DeliveryTask
+	}
 }

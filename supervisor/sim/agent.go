@@ -114,6 +114,12 @@ func (pr *pendingRequest) ack() { pr.agent.world.must(pr.delivery.Ack(context.Ba
 // behave picks what the agent does with a request.
 func (pr *pendingRequest) behave() {
 	w := pr.agent.world
+	if !pr.agent.external {
+		pr.reaches()
+	}
+	if pr.returns() {
+		return
+	}
 	if !w.calm && w.now.Before(w.down[pr.agent.name]) {
 		if !w.once(4) { // else it says nothing
 			pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)

@@ -33,9 +33,9 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 	case schemas.KindPlan:
 		result = w.plan()
 	case schemas.KindExtract:
-		result.Data = []byte(`{}`)
+		result.Data = w.people.extraction()
 	case schemas.KindWork, "":
-		if pr.task.TaskID == schemas.DeliveryTask {
+		if pr.task.TaskID == schemas.DeliveryTask || pr.notice() {
 			result = schemas.Result{Data: fmt.Appendf(nil, `{"reply_id":"%s:%s"}`, pr.agent.name, pr.request.Payload.RequestID)}
 			break
 		}
@@ -95,7 +95,7 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 	case schemas.KindAssess:
 		payload.Result = &schemas.Result{Data: []byte(`{"score":7}`)}
 	case schemas.KindExtract:
-		payload.Result = &schemas.Result{Data: []byte(`[]`)}
+		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`"?"`), []byte(`{"number":{}}`))}
 	case schemas.KindWork, "":
 		payload.Result = pick(w.rand, nil, &schemas.Result{Text: "hm"}, &schemas.Result{Data: []byte(`{"done":`)})
 		payload.Status = pick(w.rand, schemas.StatusCompleted, schemas.StatusPartial)

@@ -33,6 +33,13 @@ func (o *oracle) judge(m *moment) {
 	o.sentAgainByRequest(m)
 	o.resultsKept(m)
 	o.endsForAReason(m)
+	o.inquiriesAreNumbered(m)
+	o.asksAreBounded(m)
+	o.inquiriesEndForAReason(m)
+	o.wordsInTime(m)
+	o.wordsOfTheRequester(m)
+	o.wordsAreVouched(m)
+	o.runsRest(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
@@ -40,6 +47,9 @@ func (o *oracle) judge(m *moment) {
 	o.levelsInOrder(m)
 	o.attemptsInOrder(m)
 	o.answersFit(m)
+	o.askedOnce(m)
+	o.waitingIsSilent(m)
+	o.askingIsFree(m)
 	o.deadlinesInTime(m)
 	o.signsOfLifeCount(m)
 	o.poolsHold(m)
@@ -143,9 +153,9 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	if made := schemas.RequestID(m.at.shard, m.record.Epoch, schemas.RunID(m.record.Session, f.Run), f.Task, f.Attempt); f.Request != made {
 		o.world.violate(AttemptsInOrder, "%s: request %s is not %s, which names the epoch of its record", m.id, f.Request, made)
 	}
-	attempts, base := 0, 0
+	attempts, base, inquired := 0, 0, 0
 	if t := m.task; t != nil {
-		attempts, base = t.attempts, t.base
+		attempts, base, inquired = t.attempts, t.base, t.inquired
 		if t.state.ended() || t.state == taskUnderWay {
 			o.world.violate(AttemptsInOrder, "%s: attempt %d while the one before is not over, or all is", m.id, f.Attempt)
 		}
@@ -157,10 +167,12 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	switch {
 	case f.Task == schemas.DeliveryTask:
 		policy = m.run.profile.Delivery
-	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute:
+	case m.task.notice() > 0 || m.task == nil && schemas.NoticeOf(f.Task) > 0:
+		policy = m.run.profile.Delivery
+	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute || f.Kind == schemas.KindExtract:
 		policy.Attempts = 1
 	}
-	if f.Attempt != attempts+1 || f.Attempt-base > policy.Attempts {
+	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
 	}
 }
@@ -169,11 +181,11 @@ func (o *oracle) attemptsInOrder(m *moment) {
 // and only when it comes by the agent's own subject.
 func (o *oracle) answersFit(m *moment) {
 	f := m.fact
-	said := schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
+	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
-	if !said && !failed {
+	if !said && !failed || failed && m.lacking() {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/bus/binding"
+	"podium/bus/history"
 	"podium/schemas"
 	"podium/schemas/reference"
+	"podium/schemas/workflow"
 	"podium/supervisor/verify"
 )
 
@@ -40,6 +44,8 @@ func Invariants() []string {
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
+		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
+		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
 	}
@@ -55,7 +61,10 @@ func (w *World) check() {
 		h.requestsEndOnce(session)
 		h.startsInOrder(session)
 		h.runsAreFound(session)
+		h.inquiriesEndOnce(session)
+		h.wordsHaveOneFate(session)
 	}
+	h.commandsAreTaken()
 	h.messagesAreTaken()
 	h.onlyBadIsQuarantined()
 	h.answersAreTaken()
@@ -237,6 +246,8 @@ func (o *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 		return
 	}
 	o.broughtIsTold(decided, event.ID, task, brought)
+	o.toldWhatWasSaid(decided, event.ID, task)
+	o.argumentsFit(decided, event.ID, task)
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.
@@ -407,4 +418,51 @@ func (o *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 	}
 	err = schemas.Unmarshal(event.Data, &said)
 	return saying{agent: strings.Split(message.Subject, ".")[2], request: said.InReplyTo, status: said.Payload.Status}, err
+}
+
+// RunsAreFound is about who shows a run and does not read the others.
+const RunsAreFound = "each run and message is found among the others, and is what all records together say"
+
+// alwaysFound is how many records that speak of runs which are not under way are read
+// to show a run.
+const alwaysFound = 16
+
+// runsAreFound opens a session as it stands at the end.
+func (o *oracle) runsAreFound(session *sessionHistory) {
+	opened, err := history.OpenSession(context.Background(), o.world.ledger, session.id)
+	if err != nil {
+		o.world.violate(RunsAreFound, "session %s: %v", session.id, err)
+		return
+	}
+	for i := range session.grammar.Runs {
+		want := &session.grammar.Runs[i]
+		excerpt := workflow.Excerpt{Session: session.id, Number: want.Number}
+		for record, err := range opened.Run(context.Background(), want.Number) {
+			if err = errors.Join(err, excerpt.Apply(&record.Record)); err != nil {
+				o.world.violate(RunsAreFound, "run %d of session %s: %v", want.Number, session.id, err)
+				break
+			}
+		}
+		have := excerpt.Run()
+		if have != nil && session.asides > alwaysFound {
+			have, want = withoutAsides(have), withoutAsides(want)
+		}
+		if !reflect.DeepEqual(have, want) {
+			o.world.violate(RunsAreFound, "run %d of session %s is shown as %+v, and is %+v", want.Number, session.id, have, want)
+		}
+	}
+	for _, want := range session.grammar.Messages {
+		have, err := opened.Received(context.Background(), want.Sequence, want.ID)
+		again, errAgain := opened.ReceivedBefore(context.Background(), want.ID)
+		if err != nil || errAgain != nil || have.Run != want.Run || have.Disposition != want.Disposition || !reflect.DeepEqual(have, again) {
+			o.world.violate(RunsAreFound, "message %s of session %s is %+v (%v), by its id %+v (%v), want %+v", want.ID, session.id, have, err, again, errAgain, want)
+		}
+	}
+}
+
+// withoutAsides returns a run without what may be said once the next one has begun.
+func withoutAsides(run *workflow.RunHistory) *workflow.RunHistory {
+	known := *run
+	known.Late, known.PermitsRefused, known.Bounces, known.Delivery = 0, nil, nil, nil
+	return &known
 }

@@ -26,6 +26,7 @@ type oracle struct {
 	denied   map[string]bool           // by permit: a record refuses it
 	uses     []*use                    // of resources
 	failures map[string][]failure      // by agent
+	asked    []*inquiry                // of people, in all runs
 }
 
 type shardHistory struct {
@@ -57,22 +58,26 @@ type sessionHistory struct {
 }
 
 type run struct {
-	session *sessionHistory
-	number  int
-	profile *schemas.Profile
-	message schemas.Incoming
-	expires time.Time
-	source  schemas.PlannerKind // of the plan
-	tasks   []*task             // of the plan
-	aside   []*task             // the others
-	settled *schemas.RunSettled
-	ended   *schemas.RunEnded
-	endedAt time.Time
-	again   *schemas.ResendRequested // of an answer that is to be sent again
-	doubled int                      // how often that was in spite of doubts
+	session   *sessionHistory
+	number    int
+	profile   *schemas.Profile
+	message   schemas.Incoming
+	expires   time.Time
+	source    schemas.PlannerKind // of the plan
+	tasks     []*task             // of the plan
+	aside     []*task             // the others
+	settled   *schemas.RunSettled
+	settledBy *schemas.Cause
+	ended     *schemas.RunEnded
+	endedAt   time.Time
+	again     *schemas.ResendRequested // of an answer that is to be sent again
+	doubled   int                      // how often that was in spite of doubts
 	// reopened is the sequence of the record that last did so; what was asked before is of a run
 	// that was over.
 	reopened uint64
+	// inquiries are all of the run; resting is since when one of them is open, or zero.
+	inquiries []*inquiry
+	resting   time.Time
 }
 
 type task struct {
@@ -91,6 +96,9 @@ type task struct {
 	result   *schemas.TaskCompleted
 	permit   *grantedPermit // that may have been used
 	use      *use           // of its resources, under way
+	inquired int            // attempts of the agent that ended in an inquiry
+	refused  int            // how often the agent could not be asked
+	begun    time.Time      // since when it waits for its agent
 }
 
 // An attempt is one request.
@@ -104,8 +112,9 @@ type attempt struct {
 	fact     *schemas.TaskDispatched
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
-	inputs   []string // the completed tasks that it builds on
-	dropped  bool     // in the record that decided it
+	inputs   []string   // the completed tasks that it builds on
+	dropped  bool       // in the record that decided it
+	answers  []*inquiry // what its agent is told of what people said
 
 	completed bool      // by an answer to it
 	over      time.Time // when it ended; zero is never
@@ -119,6 +128,7 @@ const (
 	taskReady
 	taskUnderWay
 	taskWaiting
+	taskAsked // a person
 	taskCompleted
 	taskFailed
 	taskSkipped
@@ -223,6 +233,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
+			o.wordsAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)
 		}
@@ -303,11 +314,19 @@ func (o *oracle) applyRun(m *moment) {
 	case *schemas.PlanRefused:
 		m.run.tasks = nil
 	case *schemas.RunSettled:
-		m.run.settled = f
+		m.run.settled, m.run.settledBy = f, m.cause
 	case *schemas.RunEnded:
 		m.run.ended, m.run.endedAt = f, m.cause.Time
 	case *schemas.ResendRequested:
 		m.run.again = f
+	case *schemas.InquiryOpened:
+		o.opens(m, f)
+	case *schemas.InquiryAnswered:
+		o.ends(m, f.Inquiry, func(i *inquiry) { i.answered = f })
+		m.run.goesOn(f.RunExpires)
+	case *schemas.InquiryClosed:
+		o.ends(m, f.Inquiry, func(i *inquiry) { i.closed = f.Reason })
+		m.run.goesOn(f.RunExpires)
 	case *schemas.DeliveryReopened:
 		m.run.reopen(f)
 		m.run.reopened = m.at.sequence
@@ -358,7 +377,7 @@ func (o *oracle) applyTask(m *moment) {
 	case *schemas.TaskRouted:
 		t.agent = f.Decision.NextAgent
 	case *schemas.TaskReady:
-		t.state, t.agent, t.ready, t.until = taskReady, f.Agent, m.at, f.Until
+		t.state, t.agent, t.ready, t.until, t.begun = taskReady, f.Agent, m.at, f.Until, m.cause.Time
 		m.enlist(t)
 	case *schemas.TaskDispatched:
 		o.dispatch(m, t, f)
@@ -390,6 +409,7 @@ func (o *oracle) applyTask(m *moment) {
 
 func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	m.delist(t)
+	o.waitingHoldsNothing(m, t)
 	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
 	t.attempt = &attempt{
 		task: t, number: f.Attempt, agent: f.Agent, at: m.at, decided: m.cause.Time, epoch: m.record.Epoch, fact: f,
@@ -401,6 +421,8 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
+	t.attempt.answers = t.run.answersTo(t)
+	m.noticed(t)
 	o.requests[f.Request], o.attempts[schemas.AttemptKey(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
 	o.holds(m, t)
@@ -425,16 +447,20 @@ func (o *oracle) endTask(m *moment, t *task, state taskState) {
 
 func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 	o.fails(m, t, f)
+	said := t.state == taskUnderWay
+	if !said {
+		t.refused++
+	}
 	o.endTask(m, t, taskFailed)
-	if saysUndone(f) {
+	if said && saysUndone(f) {
 		t.permit = nil
 	}
 	switch {
 	case !f.RetryAt.IsZero():
 		t.state, t.retryAt = taskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.state, t.agent, t.base = taskReady, f.Agent, t.attempts
-		t.ready, t.until = m.at, time.Time{}
+		t.state, t.agent, t.base, t.inquired, t.refused = taskReady, f.Agent, t.attempts, 0, 0
+		t.ready, t.until, t.begun = m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	case f.Action == schemas.RecoverySkip:
 		t.state = taskSkipped

@@ -32,6 +32,7 @@ type mutation struct {
 	edits     []edit
 	seed      uint64 // catches it
 	invariant string // that is violated
+	people    bool   // in worlds in which people are asked, all of them
 }
 
 type edit struct{ file, old, new string }
@@ -86,7 +87,7 @@ func TestMutations(t *testing.T) {
 func catch(t *testing.T, binary string, bug *mutation, from, seeds uint64) (uint64, string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, "-test.run=^TestSeek$",
-		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10))
+		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10), "-sim.people="+strconv.FormatBool(bug.people))
 	command.Env = append(os.Environ(), switchVariable+"="+bug.name)
 	output, _ := command.CombinedOutput() // it fails, by intent
 	for line := range strings.Lines(string(output)) {
@@ -112,7 +113,7 @@ func TestSeek(t *testing.T) {
 	}
 	library := sim.NewLibrary()
 	for seed := *first; seed < *first+*seeds; seed++ {
-		for _, violation := range sim.New(seed, library).Run() {
+		for _, violation := range world(seed, library).Run() {
 			if violation.Invariant == *seek {
 				t.Fatalf("caught by seed %d", seed)
 			}

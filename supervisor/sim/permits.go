@@ -39,6 +39,8 @@ const (
 func (pr *pendingRequest) seek() {
 	a, w := pr.agent, pr.agent.world
 	switch {
+	case pr.lacks(3):
+		return
 	case !a.external || !w.calm && w.once(16): // without an act, sometimes
 		pr.behave()
 		return
@@ -180,6 +182,9 @@ func (pr *pendingRequest) allowed(permit string) {
 	}
 	switch w.rand.IntN(6) {
 	case 0: // it has had a permit, and says that it did nothing
+		if pr.lacks(2) {
+			return
+		}
 		pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
 		pr.ack()
 	case 1: // it dies before it acts
@@ -196,6 +201,7 @@ func (pr *pendingRequest) allowed(permit string) {
 
 func (w *World) act(pr *pendingRequest) {
 	pr.acted = true
+	pr.reaches()
 	w.acts = append(w.acts, act{
 		agent: pr.agent.name, request: pr.event.ID, effect: pr.event.EffectID, permit: pr.permit,
 		shard: pr.shard(), after: w.last(pr.shard()), at: w.now,

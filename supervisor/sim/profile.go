@@ -37,7 +37,8 @@ const (
 // longer to compile them than to run a small world. A world whose profiles are
 // edited has its own.
 type Library struct {
-	sets [shelves]func() *restore.Profiles
+	sets   [shelves]func() *restore.Profiles
+	asking [shelves]func() *restore.Profiles // the same, of worlds with people
 }
 
 const shelves = 512
@@ -53,23 +54,40 @@ const editionsStream = 4
 func NewLibrary() *Library {
 	l := &Library{}
 	for i := range l.sets {
-		l.sets[i] = sync.OnceValue(func() *restore.Profiles {
-			r := rand.New(rand.NewPCG(uint64(i), 0x6c696272617279))    //nolint:gosec // a simulation repeats
-			traits := rand.New(rand.NewPCG(uint64(i), 0x747261697473)) //nolint:gosec // a simulation repeats
-			kinds := rand.New(rand.NewPCG(uint64(i), kindsStream))     //nolint:gosec // a simulation repeats
-			drafted := sources(r, traits, kinds)
-			inEditions(rand.New(rand.NewPCG(uint64(i), editionsStream)), drafted) //nolint:gosec // a simulation repeats
-			profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), drafted)
-			if err != nil {
-				panic(err) // the profiles of the simulation do not depend on anything
-			}
-			return profiles
+		l.sets[i] = sync.OnceValue(func() *restore.Profiles { return compiled(drafted(uint64(i))) })
+		l.asking[i] = sync.OnceValue(func() *restore.Profiles {
+			sources := drafted(uint64(i))
+			askPeople(rand.New(rand.NewPCG(uint64(i), peopleStream)), sources) //nolint:gosec // a simulation repeats
+			return compiled(sources)
 		})
 	}
 	return l
 }
 
-func (l *Library) get(w *World) *restore.Profiles { return l.sets[w.rand.IntN(shelves)]() }
+func drafted(shelf uint64) []schemas.Profile {
+	r := rand.New(rand.NewPCG(shelf, 0x6c696272617279))    //nolint:gosec // a simulation repeats
+	traits := rand.New(rand.NewPCG(shelf, 0x747261697473)) //nolint:gosec // a simulation repeats
+	kinds := rand.New(rand.NewPCG(shelf, kindsStream))     //nolint:gosec // a simulation repeats
+	drafted := sources(r, traits, kinds)
+	inEditions(rand.New(rand.NewPCG(shelf, editionsStream)), drafted) //nolint:gosec // a simulation repeats
+	return drafted
+}
+
+func compiled(sources []schemas.Profile) *restore.Profiles {
+	profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources)
+	if err != nil {
+		panic(err) // the profiles of the simulation do not depend on anything
+	}
+	return profiles
+}
+
+func (l *Library) get(w *World) *restore.Profiles {
+	shelf := w.rand.IntN(shelves)
+	if w.people != nil {
+		return l.asking[shelf]()
+	}
+	return l.sets[shelf]()
+}
 
 // sources are the profiles of a world: ways to handle the same words.
 func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
@@ -301,6 +319,9 @@ func (w *World) external(name string) bool {
 func (w *World) hire() {
 	w.pools = map[string]int{}
 	names := append(slices.Clone(workers[:]), session.ChatAgent, session.MailAgent, planner, chooser, tower)
+	if w.people != nil {
+		names = append(names, extractor)
+	}
 	bounded := !w.once(4)
 	for _, name := range names {
 		size := 1 + w.rand.IntN(w.configuration.pool)

@@ -9,7 +9,7 @@ import (
 // faults, and people have them sent again: some at any time, and all, twice, once the faults are
 // over. Nothing is drawn for that, so that the other worlds do what they did.
 
-func (w *World) resends() bool { return w.Seed%8 == 1 }
+func (w *World) resends() bool { return w.Seed%8 == 1 || w.people != nil && w.people.resends }
 
 // refuses reports whether an answer is refused, and notes whose it is.
 func (pr *pendingRequest) refuses() bool {

@@ -3,6 +3,7 @@ package sim_test
 import (
 	_ "embed"
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -21,6 +22,7 @@ var (
 	first = flag.Uint64("sim.seed", 1, "the first seed")
 	dump  = flag.Bool("sim.dump", false, "print the ledger of a seed that fails")
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
+	asks  = flag.Bool("sim.people", false, "people are asked in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -33,18 +35,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// world is that of a seed.
+func world(seed uint64, library *sim.Library) *sim.World {
+	if *asks {
+		return sim.NewWithPeople(seed, library)
+	}
+	return sim.New(seed, library)
+}
+
 func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	t.Helper()
-	world := sim.New(seed, library)
-	violations := world.Run()
+	simulated := world(seed, library)
+	violations := simulated.Run()
 	if len(violations) == 0 {
 		return
 	}
 	if *dump {
-		world.Dump(t.Output())
+		simulated.Dump(t.Output())
+	}
+	again := fmt.Sprintf("make sim N=1 SEED=%d", seed)
+	if *asks {
+		again += " PEOPLE=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
-		t.Errorf("seed %d (make sim N=1 SEED=%d): %s: %s", seed, seed, violation.Invariant, violation.Detail)
+		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
 	}
 }
 
@@ -95,7 +109,7 @@ func TestSameSeedSameLedger(t *testing.T) {
 	t.Parallel()
 	library := sim.NewLibrary()
 	for seed := *first; seed < *first+min(*seeds, 50); seed++ {
-		one, two := sim.New(seed, library), sim.New(seed, library)
+		one, two := world(seed, library), world(seed, library)
 		one.Run()
 		two.Run()
 		if one.Digest() != two.Digest() {

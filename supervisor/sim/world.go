@@ -28,12 +28,14 @@ type World struct {
 	now           time.Time
 	ledger        *memory.Ledger
 	grants        *artifact.Grants
-	calm          bool     // no more faults
+	calm          bool // no more faults
+	calmSince     time.Time
 	refused       []string // ids of runs whose answers were refused for good
 	strike        *strike  // instead of faults by chance
 	watch         observations
 	outage        outage
 
+	people    *people    // nil: nobody is asked
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
 	processes []*process
@@ -60,8 +62,17 @@ type Violation struct {
 // Itself is violated when the simulation does what it cannot do.
 const Itself = "the simulation works"
 
+// originStream is a source of its own for where mail is from.
+const originStream = 0x6f726967696e
+
 // New returns the world of a seed.
-func New(seed uint64, library *Library) *World {
+func New(seed uint64, library *Library) *World { return newWorld(seed, library, hasPeople(seed)) }
+
+// NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
+// that New returns if the seed's own has people.
+func NewWithPeople(seed uint64, library *Library) *World { return newWorld(seed, library, true) }
+
+func newWorld(seed uint64, library *Library, withPeople bool) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -74,7 +85,11 @@ func New(seed uint64, library *Library) *World {
 	w.configuration.former(w.formers)
 	w.crashes = newCrashes(seed)
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
-		w.origins = rand.New(rand.NewPCG(seed, 0x6f726967696e)) //nolint:gosec // a simulation repeats
+		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
+	}
+	if withPeople {
+		w.people = newPeople(w)
+		w.people.trait()
 	}
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
@@ -84,6 +99,9 @@ func New(seed uint64, library *Library) *World {
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
+		if withPeople {
+			askPeople(w.people.rand, sources)
+		}
 		w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
 	} else {
 		w.editions = []*restore.Profiles{library.get(w)}
@@ -250,6 +268,7 @@ func (w *World) advance() {
 				w.agents[n-2*len(w.processes)].step()
 			}
 		}
+		w.people.step()
 		if len(w.processes) == 0 {
 			return
 		}
@@ -262,6 +281,9 @@ func (w *World) settle() {
 		arrive()
 	}
 	w.limbo, w.calm, w.outage = nil, true, outage{}
+	if w.calmSince.IsZero() {
+		w.calmSince = w.now
+	}
 	for _, p := range w.processes {
 		p.view.rate, p.view.slowUntil = 0, time.Time{}
 	}
@@ -318,6 +340,7 @@ func (w *World) next() (time.Time, bool) {
 			sooner(a.held[i].at)
 		}
 	}
+	w.people.next(sooner)
 	if next.IsZero() {
 		return next, false
 	}
@@ -352,6 +375,10 @@ func (w *World) advanceAll() bool {
 				left--
 			}
 		}
+		for w.people.step() && left > 0 {
+			again = true
+			left--
+		}
 		if left <= 0 {
 			return false
 		}
@@ -371,6 +398,9 @@ func (w *World) quiet() bool {
 		if len(a.held) > 0 {
 			return false
 		}
+	}
+	if w.people.waits() {
+		return false
 	}
 	for _, p := range w.processes {
 		if p.owner.Busy() || p.owner.OpenSessions() > 0 {

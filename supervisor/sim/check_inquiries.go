@@ -1,0 +1,362 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+)
+
+// The invariants that speak of what people are asked.
+const (
+	InquiriesNumbered   = "an inquiry has the next number of its run"
+	AsksBounded         = "a task asks who has begun the run, and no more often than the profile lets it"
+	InquiriesEndOnce    = "an inquiry ends once, for a reason that holds"
+	AskedOnce           = "a person is told of an inquiry once, and reminded once at its time, while it is open"
+	WaitingIsSilent     = "nothing is done for a task while it waits for a person"
+	WaitingHoldsNothing = "who waits for a person keeps nobody from an agent or a resource"
+	RunsRest            = "a run does not end by its time while it waits for a person, and ends as much later afterwards"
+	AskingIsFree        = "an attempt that has led to an inquiry is not counted"
+)
+
+func (o *oracle) inquiriesAreNumbered(m *moment) {
+	f := schemas.As[*schemas.InquiryOpened](m.fact)
+	if f != nil && f.Inquiry != len(m.run.inquiries)+1 {
+		o.world.violate(InquiriesNumbered, "%s: inquiry %d follows %d", m.id, f.Inquiry, len(m.run.inquiries))
+	}
+}
+
+// asksAreBounded: nobody upstream is asked, and nobody at all where the profile says nothing of it.
+func (o *oracle) asksAreBounded(m *moment) {
+	f := schemas.As[*schemas.InquiryOpened](m.fact)
+	if f == nil {
+		return
+	}
+	before := 0
+	for _, i := range m.run.inquiries {
+		if i.task == m.task {
+			before++
+		}
+	}
+	policy, planned := m.run.profile.Waiting, m.task != nil && m.task.planned != nil
+	if policy == nil || before >= policy.Asks || m.run.message.Reply == nil || m.run.message.Upstream != nil || !planned || m.run.settled != nil {
+		o.world.violate(AsksBounded, "%s: inquiry %d, after %d, by %+v", m.id, f.Inquiry, before, policy)
+	}
+	if policy != nil && (f.Expire != policy.Expire || f.Remind != policy.Remind) {
+		o.world.violate(AsksBounded, "%s: inquiry %d waits %v", m.id, f.Inquiry, f.Expire)
+	}
+}
+
+// inquiriesEndForAReason: what its end says is what has happened.
+func (o *oracle) inquiriesEndForAReason(m *moment) {
+	var number int
+	answered, closed := schemas.As[*schemas.InquiryAnswered](m.fact), schemas.As[*schemas.InquiryClosed](m.fact)
+	switch {
+	case answered != nil:
+		number = answered.Inquiry
+	case closed != nil:
+		number = closed.Inquiry
+	default:
+		return
+	}
+	i := m.run.inquiry(number)
+	if i == nil || !i.open {
+		o.world.violate(InquiriesEndOnce, "%s: inquiry %d ends and is not open", m.id, number)
+		return
+	}
+	if closed == nil {
+		return
+	}
+	cause, holds := m.cause, false
+	switch closed.Reason {
+	case schemas.InquiryExpired:
+		rung := cause.Deadline
+		holds = rung != nil && rung.Kind == schemas.DeadlineInquiry && !i.asked.IsZero() && !cause.Time.Before(i.expires())
+	case schemas.InquiryCancelled:
+		holds = cause.Type == schemas.TypeControl
+	case schemas.InquirySuperseded:
+		holds = cause.Type == schemas.TypeEmailReceived || cause.Type == schemas.TypeChatReceived || cause.Type == schemas.TypeExecutionRequest
+	case schemas.InquiryWithdrawn:
+		holds = true // if the run ends by the same cause: see inquiriesEndOnce
+	case schemas.InquiryUnreachable:
+		first := m.run.task(schemas.NoticeTask(number, 1))
+		holds = first != nil && first.state == taskFailed || o.bounces(m, number)
+	}
+	if !holds {
+		o.world.violate(InquiriesEndOnce, "%s: inquiry %d is %s by %s %+v at %s, asked at %s", m.id, number, closed.Reason, cause.Type, cause.Deadline, cause.Time, i.asked)
+	}
+}
+
+// bounces reports whether the cause says that a notice of an inquiry was not delivered.
+func (o *oracle) bounces(m *moment, number int) bool {
+	mail := o.heard(m.shard, m.cause.Sequence).mail
+	if mail == nil || mail.Bounce == nil || mail.Bounce.Action != "failed" {
+		return false
+	}
+	for n := range 2 {
+		if strings.HasPrefix(mail.Bounce.MessageID, schemas.EffectID(m.run.id(), schemas.NoticeTask(number, n+1))) {
+			return true
+		}
+	}
+	return false
+}
+
+// inquiriesEndOnce: none is open at the end, and those that end with their run do so when it is settled.
+func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
+	for _, r := range session.runs {
+		for _, i := range r.inquiries {
+			withRun := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
+			switch {
+			case i.open || (i.answered == nil) == (i.closed == ""):
+				o.world.violate(InquiriesEndOnce, "%s: inquiry %d has not ended", r.id(), i.number)
+			case withRun && (r.settled == nil || r.settledBy != i.cause || !fitsEnd(i.closed, r.settled.Reason)):
+				o.world.violate(InquiriesEndOnce, "%s: inquiry %d is %s, and the run is settled otherwise", r.id(), i.number, i.closed)
+			}
+		}
+	}
+}
+
+func fitsEnd(closed schemas.InquiryReason, end schemas.StopReason) bool {
+	want := map[schemas.StopReason]schemas.InquiryReason{
+		schemas.StopCancelled: schemas.InquiryCancelled, schemas.StopSuperseded: schemas.InquirySuperseded,
+	}
+	if reason, its := want[end]; its {
+		return closed == reason
+	}
+	return closed == schemas.InquiryWithdrawn
+}
+
+// askedOnce: a second notice is a reminder, and there is no third, whoever owns the shard.
+func (o *oracle) askedOnce(m *moment) {
+	ready, dispatched := schemas.As[*schemas.TaskReady](m.fact), schemas.As[*schemas.TaskDispatched](m.fact)
+	id := schemas.TaskOf(m.fact)
+	number := schemas.NoticeOf(id)
+	if ready == nil && dispatched == nil || number == 0 || m.task != nil && m.task.planned != nil {
+		return
+	}
+	i := m.run.inquiry(number)
+	switch {
+	case i == nil || !i.open:
+		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
+	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
+		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
+	case id == schemas.NoticeTask(number, 1):
+	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
+		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
+	case m.task == nil && (m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || i.asked.IsZero() ||
+		m.cause.Time.Before(i.asked.Add(time.Duration(i.fact.Remind)))):
+		o.world.violate(AskedOnce, "%s: a reminder of inquiry %d at %s, asked at %s", m.id, number, m.cause.Time, i.asked)
+	}
+	for _, other := range m.run.inquiries {
+		if other.open && other.number < number {
+			o.world.violate(AskedOnce, "%s: inquiry %d is told while inquiry %d is open", m.id, number, other.number)
+		}
+	}
+}
+
+// waitingIsSilent: only the end of the run goes on without the word.
+func (o *oracle) waitingIsSilent(m *moment) {
+	if m.task == nil || m.task.state != taskAsked || !m.run.awaits(m.task) || schemas.As[*schemas.TaskCancelled](m.fact) != nil || schemas.As[*schemas.PermitRefused](m.fact) != nil ||
+		schemas.As[*schemas.ResponseLate](m.fact) != nil {
+		return
+	}
+	o.world.violate(WaitingIsSilent, "%s: %s, and it waits for a person", m.id, m.fact.Name())
+}
+
+// longWait is longer than anything that is no person keeps others waiting, once nothing goes wrong.
+const longWait = 11 * time.Minute
+
+// waitingHoldsNothing: nobody begins only now that a person has answered, because somebody else's task
+// waited for that.
+func (o *oracle) waitingHoldsNothing(m *moment, t *task) {
+	if t.state != taskReady || o.world.calmSince.IsZero() {
+		return
+	}
+	for _, i := range o.asked {
+		other := i.task
+		if i.open || other == nil || other.run == t.run ||
+			other.agent != t.agent && !slices.ContainsFunc(t.resources(), func(r string) bool { return slices.Contains(other.resources(), r) }) {
+			continue
+		}
+		since := i.opened
+		for _, later := range [...]time.Time{t.begun, o.world.calmSince} {
+			if later.After(since) {
+				since = later
+			}
+		}
+		if i.ended.Sub(since) > longWait && !m.cause.Time.Before(i.ended) {
+			o.world.violate(WaitingHoldsNothing, "%s begins at %s, and has waited since %s while %s/%s waited for a person",
+				m.id, m.cause.Time, t.begun, other.run.id(), other.id)
+		}
+	}
+}
+
+// runsRest: the time in which somebody is asked does not count.
+func (o *oracle) runsRest(m *moment) {
+	answered, closed := schemas.As[*schemas.InquiryAnswered](m.fact), schemas.As[*schemas.InquiryClosed](m.fact)
+	var said time.Time
+	number := 0
+	switch {
+	case answered != nil:
+		said, number = answered.RunExpires, answered.Inquiry
+	case closed != nil:
+		said, number = closed.RunExpires, closed.Inquiry
+	default:
+		return
+	}
+	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun {
+		o.world.violate(RunsRest, "%s: it ends by its time at %s, and inquiry %d is open", m.id, m.cause.Time, number)
+	}
+	var want time.Time
+	others := slices.ContainsFunc(m.run.inquiries, func(i *inquiry) bool { return i.open && i.number != number })
+	if !others && !m.run.expires.IsZero() {
+		want = m.run.expires.Add(max(m.cause.Time.Sub(m.run.resting), 0))
+	}
+	if !said.Equal(want) {
+		o.world.violate(RunsRest, "%s: after inquiry %d it ends at %s instead of %s", m.id, number, said, want)
+	}
+}
+
+// lacking reports whether a task fails for what nobody has said, and not by an agent's word.
+func (m *moment) lacking() bool {
+	f := schemas.As[*schemas.TaskFailed](m.fact)
+	if f == nil || f.Cause != schemas.FailureBlocked || m.task == nil || m.task.state == taskUnderWay {
+		return false
+	}
+	for _, i := range slices.Backward(m.run.inquiries) {
+		if i.task == m.task {
+			return i.closed != "" || i.fact.Attempt == 0 || m.takesArguments()
+		}
+	}
+	return m.takesArguments()
+}
+
+func (m *moment) takesArguments() bool {
+	return slices.ContainsFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent && len(use.Arguments) > 0 })
+}
+
+// askingIsFree: nobody gives up on a task that has asked before its agent was asked as often as if it had not.
+func (o *oracle) askingIsFree(m *moment) {
+	f, t := schemas.As[*schemas.TaskFailed](m.fact), m.task
+	if f == nil || t == nil || t.inquired == 0 || t.refused > 0 || t.state != taskUnderWay || !f.RetryAt.IsZero() {
+		return
+	}
+	again := []schemas.FailureKind{schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureCrashed, schemas.FailureMalformed}
+	if !slices.Contains(again, f.Cause) {
+		return
+	}
+	if spent := f.Attempt - t.base - t.inquired; spent < m.run.profile.Retry.Attempts {
+		o.world.violate(AskingIsFree, "%s: given up by %s after %d of %d attempts, and %d that have asked", m.id, f.Cause, spent, m.run.profile.Retry.Attempts, t.inquired)
+	}
+}
+
+// An inquiry is what a person is asked, as the records have it.
+type inquiry struct {
+	task     *task
+	number   int
+	fact     *schemas.InquiryOpened
+	opened   time.Time
+	asked    time.Time // when the first notice went out
+	open     bool
+	cause    *schemas.Cause // of its end
+	ended    time.Time
+	answered *schemas.InquiryAnswered
+	closed   schemas.InquiryReason
+}
+
+// expires is when a word on it counts no more; zero while nobody was asked.
+func (i *inquiry) expires() time.Time {
+	if i.asked.IsZero() {
+		return time.Time{}
+	}
+	return i.asked.Add(time.Duration(i.fact.Expire))
+}
+
+func (r *run) inquiry(number int) *inquiry {
+	if number < 1 || number > len(r.inquiries) {
+		return nil
+	}
+	return r.inquiries[number-1]
+}
+
+// openInquiry returns the oldest that is open, or nil.
+func (r *run) openInquiry() *inquiry {
+	for _, i := range r.inquiries {
+		if i.open {
+			return i
+		}
+	}
+	return nil
+}
+
+// awaits reports whether a person is asked for something that a task lacks.
+func (r *run) awaits(t *task) bool {
+	return slices.ContainsFunc(r.inquiries, func(i *inquiry) bool { return i.open && i.task == t })
+}
+
+func (r *run) answersTo(t *task) []*inquiry {
+	var answered []*inquiry
+	for _, i := range r.inquiries {
+		if i.task == t && i.answered != nil {
+			answered = append(answered, i)
+		}
+	}
+	return answered
+}
+
+// notice returns the number of the inquiry that a task tells a person of; 0 is none.
+func (t *task) notice() int {
+	if t == nil || t.planned != nil {
+		return 0
+	}
+	return schemas.NoticeOf(t.id)
+}
+
+// noticed notes that a notice goes out.
+func (m *moment) noticed(t *task) {
+	if i := m.run.inquiry(t.notice()); i != nil && i.asked.IsZero() {
+		i.asked = m.cause.Time
+	}
+}
+
+// opens lets a task wait for a person: an attempt that has led to that is over.
+func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
+	i := &inquiry{task: m.task, number: f.Inquiry, fact: f, opened: m.cause.Time, open: true}
+	if m.run.openInquiry() == nil {
+		m.run.resting = m.cause.Time
+	}
+	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
+	if m.task == nil {
+		return
+	}
+	o.endTask(m, m.task, taskAsked)
+	if f.Attempt > 0 {
+		m.task.permit = nil
+		m.task.inquired++
+	}
+}
+
+// ends ends an inquiry: a task that was told something may begin.
+func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
+	i := m.run.inquiry(number)
+	if i == nil || !i.open {
+		return // see inquiriesEndForAReason
+	}
+	i.open, i.cause, i.ended = false, m.cause, m.cause.Time
+	end(i)
+	if t := i.task; i.answered != nil && t != nil && t.state == taskAsked {
+		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time
+		m.enlist(t)
+	}
+}
+
+// goesOn has the run end by itself at another time, once no inquiry is open.
+func (r *run) goesOn(expires time.Time) {
+	if r.openInquiry() == nil {
+		r.resting = time.Time{}
+	}
+	if !expires.IsZero() {
+		r.expires = expires
+	}
+}

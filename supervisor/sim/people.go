@@ -1,0 +1,415 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"podium/bus"
+	"podium/schemas"
+)
+
+// peopleStream is a source of its own for people, so that worlds without them are as they were.
+const peopleStream = 0x70656f706c65
+
+// hasPeople reports whether people are asked in the world of a seed. No world that is known to
+// catch a bug without them is one (mutation_table_test.go, testdata/seeds.txt).
+func hasPeople(seed uint64) bool { return seed%32 == 8 || seed%32 == 12 }
+
+// people are those who have written to a world and are asked. They know of a question once
+// somebody has delivered it, and say something, at some time.
+type people struct {
+	world    *World
+	rand     *rand.Rand
+	held     []held
+	threads  map[string]thread           // by session
+	users    map[string]schemas.ChatUser // by what they have written in a chat
+	commands []command
+	resends  bool // answers are refused, and sent again
+}
+
+// A thread is where the messages of a session come in.
+type thread struct{ profile, partition string }
+
+// A command is a word to the service itself, about a run that there is.
+type command struct{ id, session string }
+
+func newPeople(w *World) *people {
+	r := rand.New(rand.NewPCG(w.Seed, peopleStream)) //nolint:gosec // a simulation repeats
+	return &people{world: w, rand: r, threads: map[string]thread{}, users: map[string]schemas.ChatUser{}, resends: once(r, 6)}
+}
+
+// trait is what worlds with people have besides: more mail and chat, and in half of them
+// somebody checks where mail is from.
+func (p *people) trait() {
+	w := p.world
+	w.configuration.demand[adapterChat] += 2
+	w.configuration.demand[adapterMail] += 2
+	if w.origins == nil && once(p.rand, 2) {
+		w.origins = rand.New(rand.NewPCG(w.Seed, originStream)) //nolint:gosec // a simulation repeats
+	}
+}
+
+func (p *people) address() schemas.Address {
+	return schemas.Address{Address: pick(p.rand, "ana@sim", "ana@sim", "eve@sim")}
+}
+
+// user is who writes a message in a chat; some providers do not say.
+func (p *people) user(message string) schemas.ChatUser {
+	p.users[message] = schemas.ChatUser{ID: pick(p.rand, "U1", "U1", "U2", "")}
+	return p.users[message]
+}
+
+func (p *people) later(at time.Time, what func()) { p.held = append(p.held, held{at: at, what: what}) }
+
+// step lets one person do one thing that is due.
+func (p *people) step() bool {
+	if p == nil {
+		return false
+	}
+	i := slices.IndexFunc(p.held, func(h held) bool { return !h.at.After(p.world.now) })
+	if i < 0 {
+		return false
+	}
+	what := p.held[i].what
+	p.held = slices.Delete(p.held, i, i+1)
+	what()
+	return true
+}
+
+func (p *people) next(sooner func(time.Time)) {
+	if p == nil {
+		return
+	}
+	for i := range p.held {
+		sooner(p.held[i].at)
+	}
+}
+
+func (p *people) waits() bool { return p != nil && len(p.held) > 0 }
+
+// A question is a notice that somebody has got.
+type question struct {
+	people  *people
+	run     string
+	inquiry int
+	session string
+	thread  thread
+	reply   schemas.Reply
+	effect  string
+	expires time.Time // as the profile has it, when this is the first notice
+}
+
+// told has a person know of a question, unless it is lost on its way.
+func (p *people) told(pr *pendingRequest) {
+	var arguments schemas.DeliveryArguments
+	w := p.world
+	w.must(schemas.Unmarshal(pr.task.Context.Arguments, &arguments))
+	if arguments.Inquiry != schemas.NoticeOf(pr.task.TaskID) || arguments.Text == "" {
+		w.violate(RequestsAreProper, "request %s tells %q of inquiry %d", pr.event.ID, arguments.Text, arguments.Inquiry)
+		return
+	}
+	session, _, err := schemas.ParseRunID(pr.request.Payload.RequestID)
+	w.must(err)
+	known, is := p.threads[session]
+	if !is {
+		w.violate(RequestsAreProper, "request %s asks of session %s, of which nobody is known", pr.event.ID, session)
+		return
+	}
+	q := &question{
+		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
+		expires: pr.event.Time,
+	}
+	if waiting := w.editions[0].Current(known.profile).Waiting; waiting != nil {
+		q.expires = q.expires.Add(time.Duration(waiting.Expire))
+	}
+	if once(p.rand, 10) {
+		return
+	}
+	q.decide()
+}
+
+// decide is what a person does about a question.
+func (q *question) decide() {
+	p, w := q.people, q.people.world
+	soon := w.now.Add(time.Duration(p.rand.Int64N(int64(20 * time.Second))))
+	switch p.rand.IntN(16) {
+	case 0: // nothing, ever
+	case 1: // somebody else answers, and then who was asked
+		q.say(soon, word{stranger: true})
+		if once(p.rand, 2) {
+			q.say(soon.Add(time.Second), word{})
+		}
+	case 2: // about when its time is over
+		q.say(q.expires.Add(pick(p.rand, -time.Millisecond, 0, time.Millisecond)), word{})
+	case 3: // in time, and its adapter is slow
+		taken := q.expires.Add(-time.Duration(1 + p.rand.Int64N(int64(2*time.Second))))
+		q.say(taken.Add(time.Duration(p.rand.Int64N(int64(10*time.Second)))), word{taken: taken})
+	case 4: // long after
+		q.say(q.expires.Add(time.Duration(p.rand.Int64N(int64(time.Minute)))), word{})
+	case 5: // twice at once
+		q.say(soon, word{})
+		q.say(soon, word{named: once(p.rand, 2)})
+	case 6: // in the moment in which somebody stops the run
+		q.say(soon, word{named: true})
+		p.later(soon, q.cancel)
+	case 7:
+		q.say(soon, word{class: schemas.MailAutoReply})
+		q.say(soon.Add(time.Second), word{named: once(p.rand, 2)})
+	case 8:
+		if q.reply.Agent == "mail" {
+			p.later(soon, q.bounce)
+		}
+		q.say(soon.Add(time.Duration(p.rand.Int64N(int64(2*time.Second)))), word{named: true})
+	case 9: // by a letter that is not this one
+		q.say(soon, word{named: true, wrong: true})
+	case 10:
+		q.say(soon, word{named: true, origin: pick(p.rand, schemas.OriginUnproven, schemas.OriginRefuted)})
+	case 11, 12:
+		p.later(soon, q.command)
+		if once(p.rand, 3) {
+			p.later(soon, q.command)
+		}
+	case 13:
+		p.later(soon, q.command)
+		q.say(soon, word{})
+	default:
+		q.say(soon, word{named: once(p.rand, 2)})
+	}
+}
+
+// A word is a message of a person to whom a question was told.
+type word struct {
+	taken    time.Time // by its adapter; when it is said, if zero
+	stranger bool
+	named    bool // it names the letter that asks
+	wrong    bool // or another one
+	class    schemas.MailClass
+	origin   schemas.MailOrigin
+}
+
+func (p *people) text() string {
+	return pick(p.rand, "7", "the number is 12, please", "at room 4", "no idea", `{"number":7}`, "bitte 3 und danke", "on 2030-12-03")
+}
+
+// say has a person write at a moment, in the thread in which they have asked.
+func (q *question) say(at time.Time, said word) {
+	p, w := q.people, q.people.world
+	p.later(at, func() {
+		event := schemas.Event{
+			Source: "/podium/sim", Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition, DataContentType: schemas.MediaTypeJSON,
+		}
+		if !said.taken.IsZero() {
+			event.Time = said.taken
+		}
+		if q.reply.Agent == "mail" {
+			event.ID, event.Type = w.id("mail"), schemas.TypeEmailReceived
+			w.body(&event, q.mail(&event, &said))
+			w.deliver("email", &event, nil)
+			return
+		}
+		event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
+		user := p.users[q.reply.InReplyTo]
+		if said.stranger {
+			user.ID = "stranger"
+		}
+		w.body(&event, schemas.ChatReceived{
+			Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, User: user, Text: p.text(),
+		})
+		w.deliver("chat", &event, nil)
+	})
+}
+
+// mail is a letter in which a person answers.
+func (q *question) mail(event *schemas.Event, said *word) schemas.EmailReceived {
+	p, w := q.people, q.people.world
+	mail := schemas.EmailReceived{
+		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Re: Question", Text: p.text(), InReplyTo: q.effect + "@sim",
+		Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now, UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(),
+	}
+	if w.origins != nil {
+		mail.Origin = pick(p.rand, schemas.OriginProven, schemas.OriginProven, schemas.OriginProven, schemas.OriginUnproven)
+	}
+	if said.origin != "" {
+		mail.Origin = said.origin
+	}
+	if said.class != "" {
+		mail.Class = said.class
+	}
+	mail.From = q.reply.To
+	if said.stranger || len(mail.From) == 0 {
+		mail.From = []schemas.Address{{Address: "mallory@sim"}}
+	}
+	mail.AnswerTo = mail.From[0]
+	if said.named {
+		mail.Answers = &schemas.Letter{Run: q.run, Inquiry: q.inquiry}
+	}
+	if said.wrong {
+		session, number, err := schemas.ParseRunID(q.run)
+		w.must(err)
+		mail.Answers = pick(
+			p.rand, &schemas.Letter{Run: q.run, Inquiry: q.inquiry + 1}, &schemas.Letter{Run: q.run}, &schemas.Letter{Run: q.run, Inquiry: max(q.inquiry-1, 1)},
+			&schemas.Letter{Run: schemas.RunID(session, number+1), Inquiry: q.inquiry}, &schemas.Letter{Run: schemas.RunID(schemas.SessionID("other", "thread"), 1), Inquiry: 1},
+		)
+	}
+	return mail
+}
+
+// bounce reports that the notice was not delivered, or not yet.
+func (q *question) bounce() {
+	p, w := q.people, q.people.world
+	event := schemas.Event{
+		Source: "/podium/sim", Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition, DataContentType: schemas.MediaTypeJSON,
+		ID: w.id("bounce"), Type: schemas.TypeEmailReceived,
+	}
+	mail := schemas.EmailReceived{
+		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Class: schemas.MailBounce, Parse: schemas.ParseOK, Received: w.now,
+		UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(), From: []schemas.Address{{Address: "mailer-daemon@sim"}},
+		Bounce: &schemas.Bounce{MessageID: q.effect + "@sim", RecipientStatus: schemas.RecipientStatus{Action: "failed", Status: "5.1.1"}},
+	}
+	if once(p.rand, 3) {
+		mail.Bounce.Action, mail.Bounce.Status = "delayed", "4.4.1"
+	}
+	w.body(&event, mail)
+	w.deliver("email", &event, nil)
+}
+
+// command is a word to the service itself, which may be about another inquiry, or ask for what cannot be said.
+func (q *question) command() {
+	p := q.people
+	q.control(&schemas.Control{
+		Action:  pick(p.rand, schemas.ControlAnswer, schemas.ControlAnswer, schemas.ControlAnswer, schemas.ControlReject),
+		Inquiry: pick(p.rand, q.inquiry, q.inquiry, 0, q.inquiry+1, max(q.inquiry-1, 1)), Text: p.text(),
+	})
+}
+
+func (q *question) cancel() { q.control(&schemas.Control{Action: schemas.ControlCancel}) }
+
+func (q *question) control(control *schemas.Control) {
+	p, w := q.people, q.people.world
+	event := schemas.Event{
+		ID: w.id("command"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, DataContentType: schemas.MediaTypeJSON,
+	}
+	control.Run, control.By = q.run, "operator"
+	w.body(&event, control)
+	w.publish(bus.ControlSubject(schemas.ShardOf(q.session, w.configuration.shards)), &event)
+	p.commands = append(p.commands, command{event.ID, q.session})
+}
+
+func noArtifact() schemas.Artifact { return schemas.Artifact{SHA256: fmt.Sprintf("%064d", 0), Size: 1} }
+
+// extractor says which arguments words hold, in worlds with people.
+const extractor = "extractor"
+
+// numbered is what agents take whose arguments are filled; see argumentsFit.
+const numbered = `{"type":"object","required":["number"],"properties":{"number":{"type":"integer"},"place":{"type":"string"}}}`
+
+// askPeople lets profiles ask people: soon and late, often and seldom, and for what their
+// agents take as well. Some ask nobody.
+func askPeople(r *rand.Rand, drafted []schemas.Profile) {
+	for i := range drafted {
+		p := &drafted[i]
+		p.Edition = schemas.Edition1
+		for n := range p.Languages {
+			texts := &p.Languages[n].Texts
+			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"
+			texts.Reminder, texts.Unanswered = "Once more:", "Nobody has answered."
+		}
+		if once(r, 6) {
+			continue
+		}
+		expire := pick(r, 6*time.Second, 40*time.Second, 10*time.Minute, 2*time.Hour)
+		p.Waiting = &schemas.WaitingPolicy{
+			Remind: schemas.Duration(pick(r, 0, 3*time.Second, expire/2)), Expire: schemas.Duration(expire), Asks: 1 + r.IntN(3),
+		}
+		for n := range p.Agents {
+			if use := &p.Agents[n]; use.Name != tower && once(r, 4) {
+				use.InputSchema = []byte(numbered)
+				use.Arguments = []byte(pick(
+					r, `{}`, `{"arguments":[{"path":"number","find":"number"}]}`, `{"input":"either","arguments":[{"path":"number","find":"number"}]}`,
+					`{"arguments":[{"path":"number","pattern":"\\d+"},{"path":"place","pattern":"room \\d+"}]}`,
+				))
+				if once(r, 2) {
+					use.Extractor = extractor
+				}
+			}
+		}
+	}
+}
+
+// notice reports whether the request tells a person what they are asked.
+func (pr *pendingRequest) notice() bool { return schemas.NoticeOf(pr.task.TaskID) > 0 }
+
+// reaches has the person know whom the request tells what they are asked.
+func (pr *pendingRequest) reaches() {
+	if people := pr.agent.world.people; people != nil && pr.notice() {
+		people.told(pr)
+	}
+}
+
+// returns has a notice fail for good, now and then, and reports whether it has.
+func (pr *pendingRequest) returns() bool {
+	w := pr.agent.world
+	if w.people == nil || w.calm || !pr.notice() || !once(w.people.rand, 12) {
+		return false
+	}
+	pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
+	pr.ack()
+	return true
+}
+
+// extraction is what an extractor finds, or says that it does.
+func (p *people) extraction() []byte {
+	return []byte(pick(p.rand, `{"number":7}`, `{"number":7,"place":"here"}`, `{}`, `{"number":"seven"}`, `{"nothing":true}`, `{"place":"there"}`))
+}
+
+// lacks has the agent say, once in so many times, that it cannot go on without somebody's word,
+// and reports whether it has. An agent that has been told something asks less.
+func (pr *pendingRequest) lacks(times int) bool {
+	w := pr.agent.world
+	if w.people == nil || pr.task.Context.Kind != "" || pr.task.TaskID == schemas.DeliveryTask || pr.notice() || pr.acted {
+		return false
+	}
+	r := w.people.rand
+	if w.calm {
+		times *= 4
+	}
+	if len(pr.task.Context.Answers) > 0 {
+		times *= 2
+	}
+	if !once(r, times) {
+		return false
+	}
+	issue := schemas.Issue{
+		IssueID: "1", TaskID: pr.task.TaskID, Agent: pr.agent.name, Severity: "high", Description: "Which one?", Category: schemas.CategoryInput,
+		Resolution: schemas.ResolutionEscalated, EffectUnknown: pr.doubtful(),
+	}
+	payload := schemas.ResponsePayload{Status: schemas.StatusBlocked, PlanID: pr.request.Payload.PlanID}
+	number := schemas.Need{Name: "number", Schema: []byte(`{"type":"integer"}`), Question: map[string]string{"en": "Which number?", "de": "Welche Zahl?"}}
+	switch r.IntN(7) {
+	case 0:
+		payload.IssuesEncountered = []schemas.Issue{issue}
+	case 1:
+		payload.Needs = []schemas.Need{{Name: "what"}}
+	case 2:
+		payload.Needs = []schemas.Need{number, {Name: "room.name", Title: "room", Schema: []byte(`{"type":"string"}`)}}
+	case 3:
+		payload.Needs = []schemas.Need{number, {Name: "budget", From: schemas.NeededFromSupervisor}}
+	default:
+		payload.Needs = []schemas.Need{number}
+	}
+	if pr.doubtful() {
+		payload.IssuesEncountered = []schemas.Issue{issue}
+	}
+	pr.respond(payload)
+	switch {
+	case !w.calm && once(r, 12): // and then does it all the same
+		pr.answer()
+	case !w.calm && once(r, 12): // dies before it acknowledges that
+		pr.agent.later(pr.agent.wait, func() {})
+		return true
+	}
+	pr.ack()
+	return true
+}
