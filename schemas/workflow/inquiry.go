@@ -49,14 +49,6 @@ func (r *Run) OpenInquiry() *Inquiry {
 	return nil
 }
 
-// OpenInquiryOf returns the inquiry that a task waits for, or nil.
-func (r *Run) OpenInquiryOf(task string) *Inquiry {
-	if i := slices.IndexFunc(r.Inquiries, func(i *Inquiry) bool { return i.Open() && i.Task == task }); i >= 0 {
-		return r.Inquiries[i]
-	}
-	return nil
-}
-
 // WaitsForPeople reports whether any inquiry is open.
 func (r *Run) WaitsForPeople() bool { return slices.ContainsFunc(r.Inquiries, (*Inquiry).Open) }
 

@@ -107,6 +107,9 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
+	if task.AgentOf(attempt) != task.Agent {
+		return false // what has become of the task since is its fallback's, which may not have been asked
+	}
 	switch task.State {
 	case workflow.TaskCompleted:
 		return true
@@ -117,9 +120,8 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 		}
-	case workflow.TaskWaitingInput: // unless the attempt is of an agent before, and its fallback lacks something
-		open := d.state.Active.OpenInquiryOf(task.ID)
-		return open != nil && open.Attempt == attempt
+	case workflow.TaskWaitingInput:
+		return true
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}
 	return false

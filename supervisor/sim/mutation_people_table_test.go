@@ -157,8 +157,8 @@ func mutationsOfPeople() []mutation {
 		name: "what the agent before says is taken for a repeat", seed: 1080, people: true, invariant: sim.AnswersAreTaken,
 		edits: []edit{{
 			"supervisor/session/response.go",
-			`return open != nil && open.Attempt == attempt`,
-			`return open != nil && (open.Attempt == attempt || planted("what the agent before says is taken for a repeat"))`,
+			`if task.AgentOf(attempt) != task.Agent {`,
+			`if task.AgentOf(attempt) != task.Agent && !planted("what the agent before says is taken for a repeat") {`,
 		}},
 	}}
 }
