@@ -22,6 +22,7 @@ ROUNDS   ?= 20
 PAIRS    ?= 20
 BEFORE   ?= HEAD~1
 MAILS    ?= 10000
+TASKS    ?= 1000
 FAULTS   ?= 1000
 FUZZTIME ?= 20s
 ARGS     ?=
@@ -147,6 +148,10 @@ chaos: build ## Kill the service at random moments while messages flow, ROUNDS t
 chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon mailbox, connections and ledger (30 min)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestNothingIsLostAtAnyCut' ./ingest/imap -chaos.mails=$(MAILS) -chaos.cuts=$(FAULTS)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestMailboxMissesNothing' ./cmd/podium -mail.messages=$(MAILS) -mail.faults=$(FAULTS)
+
+.PHONY: crowd
+crowd: build ## Have TASKS tasks done by a program, an endpoint and a model, eight at a time, and look what is left
+	@$(GO) test -count=1 -timeout 30m -v -run '^TestCrowd$$' ./cmd/podium -crowd.tasks=$(TASKS)
 
 .PHONY: soak
 soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (15 min)
