@@ -179,6 +179,7 @@ type Texts struct {
 	CheckFailed     string `json:"check_failed,omitzero"`    // a check of "{validator}" has failed
 	// Missing asks for what a task lacks, "{missing}"; Unsure for what can be read in several ways, "{readings}".
 	Missing string `json:"missing,omitzero"`
+	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
 	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
 	Reminder   string `json:"reminder,omitzero"`

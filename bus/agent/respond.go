@@ -219,7 +219,7 @@ func known[Word ~string](word, instead Word, words ...Word) Word {
 
 func categories() []schemas.FailureCategory {
 	return []schemas.FailureCategory{
-		schemas.CategoryExecution, schemas.CategoryValidation, schemas.CategoryDependency, schemas.CategoryResource, schemas.CategoryCoordination,
+		schemas.CategoryExecution, schemas.CategoryValidation, schemas.CategoryDependency, schemas.CategoryResource, schemas.CategoryCoordination, schemas.CategoryInput,
 	}
 }
 

@@ -113,8 +113,13 @@ func (c *sendCommand) send(env *environment, core bus.Core, adapter string, even
 		return err
 	}
 	if !c.Wait {
-		return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence},
-			"accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
+		thread := strings.TrimPrefix(event.PartitionKey, "cli/")
+		if adapter != "cli" {
+			return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence},
+				"accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
+		}
+		return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence, "thread": thread},
+			"accepted as sequence %d of session %s; `podium runs` shows what comes of it, and --thread %s goes on with it\n", receipt.Sequence, receipt.Session, thread)
 	}
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
@@ -243,6 +244,7 @@ func (s *filling) fillPath(path string, extracted object) {
 
 // takeAnswer takes a whole answer of one line as the one plain text that was asked for.
 func (s *filling) takeAnswer() {
+	s.takeChoices()
 	missing := s.given.Before.Filled.Missing
 	answer := strings.TrimSpace(s.given.Words)
 	const longest = 200
@@ -264,6 +266,28 @@ func (s *filling) takeAnswer() {
 	}
 	if readings := s.typed(p, answer, as, s.text.reader); len(readings) == 1 {
 		s.put(p.names, readings[0], SourceAnswer)
+	}
+}
+
+// takeChoices takes the choice that an answer begins with, for what it was asked.
+func (s *filling) takeChoices() {
+	words := strings.FieldsFunc(s.given.Words, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' })
+	for i := range s.given.Before.Filled.Missing {
+		p, ok := s.document.property(s.given.Before.Filled.Missing[i].Path)
+		if !ok || p.kind != "string" || len(words) == 0 || !s.isOpen(p.path) {
+			continue
+		}
+		said := map[string]bool{}
+		for _, choice := range p.choices {
+			if slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, choice) }) {
+				said[choice] = true
+			}
+		}
+		for _, choice := range p.choices {
+			if said[choice] && len(said) == 1 && strings.EqualFold(words[0], choice) {
+				s.put(p.names, quoted(choice), SourceAnswer)
+			}
+		}
 	}
 }
 

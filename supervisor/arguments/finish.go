@@ -124,6 +124,9 @@ func pathOf(pointer string) string {
 	return strings.Join(slices.Collect(jsontext.Pointer(pointer).Tokens()), ".")
 }
 
+// mostChoices is how many choices a question lists.
+const mostChoices = 8
+
 func (s *filling) missing(path string) Missing {
 	m := Missing{Path: path, Readings: s.unsure[path]}
 	if p, ok := s.document.property(path); ok {
@@ -134,6 +137,9 @@ func (s *filling) missing(path string) Missing {
 			m.Question = r.Ask
 			break
 		}
+	}
+	if p, ok := s.document.property(path); ok && len(m.Question) == 0 && len(m.Readings) == 0 && len(p.choices) > 1 && len(p.choices) <= mostChoices {
+		m.Readings = p.choices
 	}
 	return m
 }

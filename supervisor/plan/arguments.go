@@ -66,7 +66,7 @@ func (d *Decision) isComplete(task *workflow.Task) bool {
 		return true
 	case !d.inquire(task, schemas.InquiryOpened{Needs: filled.Missing}):
 		d.failWith(task, schemas.TaskFailed{
-			Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: d.question(filled.Missing),
+			Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: d.lacking(filled.Missing),
 		})
 	}
 	return false

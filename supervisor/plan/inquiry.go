@@ -32,7 +32,8 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 	if use == nil || use.Person == nil || task.Plan == nil {
 		return false
 	}
-	opened := schemas.InquiryOpened{Kind: schemas.InquiryWork, People: use.Person.People, Remind: use.Person.Remind, Expire: use.Person.Expire, Question: d.texts().Handed}
+	opened := schemas.InquiryOpened{Kind: schemas.InquiryWork, People: use.Person.People, Remind: use.Person.Remind, Expire: use.Person.Expire}
+	opened.Question = truncate(d.content(task.Plan.Description).Text, maxQuestion)
 	for _, name := range use.Person.People {
 		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
 			opened.Account = person.Account
@@ -70,7 +71,7 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 		return true
 	}
 	if d.Profile.Waiting != nil && len(failed.Needs) > 0 {
-		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+d.question(failed.Needs)), maxFeedback)
+		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+d.lacking(failed.Needs)), maxFeedback)
 	}
 	return false
 }
@@ -97,6 +98,15 @@ func (d *Decision) question(needs []schemas.Need) string {
 		lines = append([]string{strings.ReplaceAll(texts.Missing, "{missing}", strings.Join(names, ", "))}, lines...)
 	}
 	return truncate(strings.Join(lines, "\n"), schemas.RecordInlineLimit)
+}
+
+// lacking lists what is lacking, when nobody is asked for it any more.
+func (d *Decision) lacking(needs []schemas.Need) string {
+	names := make([]string, len(needs))
+	for i := range needs {
+		names[i] = titleOf(&needs[i])
+	}
+	return truncate(strings.ReplaceAll(d.texts().Lacking, "{missing}", strings.Join(names, ", ")), maxFeedback)
 }
 
 // titleOf is what people call something that is lacking.
@@ -194,7 +204,7 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	}
 	d.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: inquiry.Needs,
-		Detail: strings.TrimSpace(d.texts().Unanswered + "\n\n" + inquiry.Question),
+		Detail: strings.TrimSpace(d.texts().Unanswered + " " + d.lacking(inquiry.Needs)),
 	})
 	if !d.Run.Settled() {
 		d.notifyNext()
@@ -244,8 +254,16 @@ func (d *Decision) unanswered(task *workflow.Task) bool {
 // Notice are the words of a notice: the question, and above a further one that it is a reminder.
 func (p *Profile) Notice(run *workflow.Run, notice string) string {
 	inquiry := run.Inquiry(schemas.NoticeOf(notice))
-	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
-		return inquiry.Question
+	texts := p.TextsIn(run.Message.Language)
+	words := inquiry.Question
+	if inquiry.Kind == schemas.InquiryWork {
+		words = texts.Handed
 	}
-	return strings.TrimSpace(p.TextsIn(run.Message.Language).Reminder + "\n\n" + inquiry.Question)
+	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
+		return words
+	}
+	return strings.TrimSpace(texts.Reminder + "\n\n" + words)
 }
+
+// maxQuestion bounds what is shown of work that a person is to do, in bytes.
+const maxQuestion = 1 << 10

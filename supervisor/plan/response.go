@@ -41,6 +41,9 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		if answer.Category == schemas.CategoryInput && d.Profile.Waiting != nil {
 			failed.Category = schemas.CategoryInput
 		}
+		if failed.Detail == "" && failed.Operation != nil && d.Profile.Waiting != nil {
+			failed.Detail = truncate(failed.Operation.Summary, maxFeedback)
+		}
 		failed.EffectUnknown = answer.EffectUnknown && task.Permit != "" && d.Run.Edition >= schemas.Edition1
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect

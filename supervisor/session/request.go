@@ -61,7 +61,7 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 	if told.Inquiry = asked.Notice(); told.Inquiry > 0 {
 		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
-			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: run.Message.Subject}
+			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
 			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
 		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
@@ -69,6 +69,14 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 	}
 	arguments, err = schemas.Marshal(told)
 	return description, arguments, err
+}
+
+// maxSubject bounds the subject of a letter about words that have none, in bytes.
+const maxSubject = 60
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
 }
 
 // handedWork is what a person who does a task is told of it: its words, and the results that it builds on.

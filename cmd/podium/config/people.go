@@ -46,8 +46,11 @@ func (v *validator) person(name string) {
 		v.problem(path+".mail", "%q is no address such as anna@example.org", person.Mail)
 	}
 	known := slices.ContainsFunc(v.config.Mail.Accounts, func(account Account) bool { return account.Name == person.Account || person.Account == "" })
-	if !known {
-		v.problem(path+".account", "there is no mail account %q: whoever is asked is written to by mail", person.Account)
+	switch {
+	case len(v.config.Mail.Accounts) == 0:
+		v.problem(path, "whoever is asked is written to by mail, and there is no account: add one to mail.accounts")
+	case !known:
+		v.problem(path+".account", "there is no mail account %q", person.Account)
 	}
 }
 

@@ -57,7 +57,7 @@ type CaseIssue struct {
 	Description string                  `yaml:"description" required:"true" doc:"What has gone wrong, for a person."`
 	Resolution  schemas.Resolution      `yaml:"resolution" enum:"resolved escalated deferred" doc:"What became of it. With status: failed, deferred says that another attempt may help, and escalated that none can."`
 	Details     string                  `yaml:"resolution_details" doc:"How it was resolved, or what is needed."`
-	Category    schemas.FailureCategory `yaml:"category" enum:"task_execution validation dependency resource coordination" doc:"What kind of failure it was."`
+	Category    schemas.FailureCategory `yaml:"category" enum:"task_execution validation dependency resource coordination input" doc:"What kind of failure it was. input, with status blocked: a person has to say more, and is asked by the description."`
 }
 
 // A CaseValidation is one validator's verdict.
