@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"podium/schemas"
 )
@@ -239,6 +240,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return errSettled
 	case f.Attempt > 0:
 		return task.current(f.Attempt)
+	case task.State == TaskWaitingInput && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
+		return nil // it is asked anew
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}

@@ -112,7 +112,13 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		given.Words += "\n\n" + brought.Text
 	}
 	answers := d.answersTo(task)
-	if len(answers) == 0 || task.Filled == nil {
+	if len(answers) == 0 {
+		return filler.Fill(given)
+	}
+	if task.Filled == nil || task.Filled.Agent != task.Agent { // it was asked for another agent
+		for _, answer := range answers {
+			given.Words += "\n\n" + d.content(answer.Answered.Text).Text
+		}
 		return filler.Fill(given)
 	}
 	before := arguments.Before{Words: given.Words, Filled: filledBefore(task.Filled)}
@@ -215,8 +221,8 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, words string) jsontext.Va
 	filled := filler.Fill(arguments.Given{
 		Words: words, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
 	})
-	if len(filled.Sources) == 0 {
-		return nil
+	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {
+		return nil // the words say it
 	}
 	return filled.Values
 }

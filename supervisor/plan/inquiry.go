@@ -26,20 +26,27 @@ func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
 	d.notifyNext()
 }
 
+// reached says where people are told, those of them whom one account writes to.
+func (d *Decision) reached(people []string) schemas.InquiryOpened {
+	opened := schemas.InquiryOpened{People: people}
+	for _, name := range people {
+		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
+			opened.Account = person.Account
+			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
+		}
+	}
+	return opened
+}
+
 // handOver has people do a task, and reports whether its agent is some. What they say is its result.
 func (d *Decision) handOver(task *workflow.Task) bool {
 	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Person == nil || task.Plan == nil {
 		return false
 	}
-	opened := schemas.InquiryOpened{Kind: schemas.InquiryWork, People: use.Person.People, Remind: use.Person.Remind, Expire: use.Person.Expire}
+	opened := d.reached(use.Person.People)
+	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, use.Person.Remind, use.Person.Expire
 	opened.Question = truncate(d.content(task.Plan.Description).Text, maxQuestion)
-	for _, name := range use.Person.People {
-		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
-			opened.Account = person.Account
-			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
-		}
-	}
 	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		d.fail(task, schemas.FailurePermanent, "")
 		return true
@@ -145,7 +152,7 @@ func (d *Decision) notify(notice string) {
 // noticeFailed closes an inquiry that nobody could be told of. Where nobody knows whether they were, it is waited for a word.
 func (d *Decision) noticeFailed(notice *workflow.Task, cause schemas.FailureKind) {
 	inquiry := d.Run.Inquiry(notice.Notice())
-	if cause == schemas.FailureUnknownEffect || inquiry.Notices > 1 {
+	if cause == schemas.FailureUnknownEffect || notice.Permit != "" || inquiry.Notices > 1 {
 		return
 	}
 	d.Unanswered(inquiry, schemas.InquiryUnreachable)
@@ -236,8 +243,15 @@ func (d *Decision) closeInquiries(reason schemas.InquiryReason) {
 	}
 }
 
-// remind tells a person once more of an inquiry that waits.
+// remind tells a person once more of an inquiry that waits. When those who are asked are others by now, or are elsewhere, they are
+// asked anew, and whoever is not among them is told nothing more.
 func (d *Decision) remind(notice string) {
+	inquiry := d.Run.Inquiry(schemas.NoticeOf(notice))
+	if len(inquiry.People) > 0 && !slices.Equal(inquiry.To, d.reached(inquiry.People).To) {
+		d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
+		d.handOver(d.Run.Task(inquiry.Task))
+		return
+	}
 	d.notify(schemas.NoticeTask(schemas.NoticeOf(notice), 2))
 }
 

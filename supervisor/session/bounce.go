@@ -10,6 +10,7 @@ import (
 // A DeliveryStatus is what a mail system says of an answer that was sent.
 type DeliveryStatus struct {
 	MessageID string // of the answer
+	Recipient string // who has not got it; empty when that is not said
 	Action    string
 	Status    string
 }
@@ -34,9 +35,18 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		bounced.Inquiry = inquiry.Inquiry
 	}
 	d.emit(&bounced)
-	if inquiry != nil && inquiry.Open() && bounced.Failed {
+	if inquiry != nil && inquiry.Open() && bounced.Failed && d.onlyRecipient(inquiry, report.Recipient) {
 		d.planDecision(d.env.Pinned).Unanswered(inquiry, schemas.InquiryUnreachable)
 	}
+}
+
+// onlyRecipient reports whether a report is about all whom a question was for.
+func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bool {
+	asked := inquiry.To
+	if len(inquiry.People) == 0 {
+		asked = recipients(d.state.Active.Message.Reply)
+	}
+	return len(asked) == 1 && (recipient == "" || strings.EqualFold(asked[0].Address, recipient))
 }
 
 // inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil.
@@ -44,9 +54,12 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inqui
 	if d.state.Active == nil || d.state.Active.Number != run {
 		return nil
 	}
-	effect := effectIn(messageID)
+	effect, asks := effectIn(messageID), schemas.RunID(d.state.Session, run)
+	if upstream := d.state.Active.Message.Upstream; upstream != nil && upstream.Effect != "" {
+		asks = upstream.Effect
+	}
 	for _, task := range d.state.Active.DecisionTasks {
-		if number := task.Notice(); number > 0 && schemas.EffectID(schemas.RunID(d.state.Session, run), task.ID) == effect {
+		if number := task.Notice(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
 			return d.state.Active.Inquiry(number)
 		}
 	}

@@ -24,7 +24,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	files := attachmentList{env: env, dispatched: f}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	for _, inquiry := range run.Inquiries {
-		if answered := inquiry.Answered; answered != nil && answered.Files > 0 {
+		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
 			files.addFiles(schemas.FromMessage, answered.Sequence)
 		}
 	}

@@ -53,6 +53,7 @@ type Message struct {
 	Files    []schemas.Attachment // that a person has sent with the words
 	Author   *schemas.Author      // nil when nobody is named
 	Quoted   string               // of earlier messages
+	Wordless bool                 // nothing was written but a subject
 	Answers  *schemas.Letter      // of ours that it is an answer to; nil when it names none
 }
 
@@ -155,7 +156,7 @@ const (
 )
 
 func readMail(mail *schemas.EmailReceived) *Message {
-	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin, Answers: mail.Answers}
+	message := &Message{Channel: schemas.ChannelEmail, Subject: cut(mail.Subject, maxLine), Text: mailText(mail), Language: mail.Language, Origin: mail.Origin, Answers: mail.Answers, Wordless: strings.TrimSpace(mail.Text) == ""}
 	for i := range mail.Attachments {
 		message.Files = append(message.Files, mail.Attachments[i].Attachment)
 	}
@@ -167,7 +168,7 @@ func readMail(mail *schemas.EmailReceived) *Message {
 		message.Ignore = string(mail.Class)
 	}
 	if mail.Class == schemas.MailBounce && mail.Bounce != nil {
-		message.DeliveryStatus = &DeliveryStatus{MessageID: mail.Bounce.MessageID, Action: mail.Bounce.Action, Status: mail.Bounce.Status}
+		message.DeliveryStatus = &DeliveryStatus{MessageID: mail.Bounce.MessageID, Recipient: mail.Bounce.Recipient, Action: mail.Bounce.Action, Status: mail.Bounce.Status}
 	}
 	recipient, ok := recipientOf(mail)
 	switch {

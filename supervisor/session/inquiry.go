@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -26,7 +27,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 			inquiry = active.Inquiry(named.Inquiry)
 		}
 	}
-	if inquiry == nil || !d.inTime(inquiry) {
+	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && d.input.Event.Time.Before(inquiry.Opened.Truncate(time.Second)) {
 		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
@@ -36,7 +37,14 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if !may {
 		return false
 	}
-	d.word(inquiry, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}, received)
+	said := plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}
+	if message.Wordless { // a subject answers nothing
+		said.Whole = ""
+	}
+	if said.Whole == "" && len(said.Files) == 0 {
+		return false
+	}
+	d.word(inquiry, &said, received)
 	return true
 }
 
@@ -78,7 +86,7 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 		return actor, false
 	case message.Origin == schemas.OriginProven:
 		actor.Proof = schemas.ProofMail
-	case message.Answers == nil:
+	case message.Answers == nil || message.Answers.Inquiry == 0:
 		return actor, false
 	default:
 		actor.Proof = schemas.ProofLetter
@@ -181,7 +189,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 func (env *Env) answersTo(state *State, asked *workflow.Task) []schemas.InquiryAnswer {
 	var told []schemas.InquiryAnswer
 	for _, inquiry := range state.Active.Inquiries {
-		if inquiry.Task != asked.ID || inquiry.Answered == nil {
+		if inquiry.Task != asked.ID || inquiry.Answered == nil || inquiry.Kind != schemas.InquiryInput {
 			continue
 		}
 		answer := schemas.InquiryAnswer{

@@ -53,6 +53,9 @@ func (d *decision) reusable(task *workflow.Task, response *schemas.ExecutionResp
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
+	if d.state.Active.InquiriesOf(task.ID) > 0 {
+		return schemas.Reuse{}, false // it is made of what a person has answered
+	}
 	if p := &response.Payload; d.state.Active.Edition >= schemas.Edition1 && (len(p.Deliverables) > 0 || findings.Of(p) != nil) {
 		return schemas.Reuse{}, false // nothing but its result would stand in
 	}
