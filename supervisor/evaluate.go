@@ -33,7 +33,7 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 		}
 	}
 	name := state.Profile
-	if read.Message != nil {
+	if read.Message != nil && (name == "" || read.Event.SessionID == "") { // a letter of ours leads to its session, whatever mailbox it came by
 		name = read.Event.Profile
 	}
 	if env.Current = o.Profiles.Current(name); env.Current == nil {

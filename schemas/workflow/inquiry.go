@@ -52,11 +52,11 @@ func (r *Run) OpenInquiry() *Inquiry {
 // WaitsForPeople reports whether any inquiry is open.
 func (r *Run) WaitsForPeople() bool { return slices.ContainsFunc(r.Inquiries, (*Inquiry).Open) }
 
-// InquiriesOf counts the inquiries that a task has led to.
+// InquiriesOf counts how often a task has asked for what it lacks.
 func (r *Run) InquiriesOf(task string) int {
 	count := 0
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Task == task {
+		if inquiry.Task == task && inquiry.Kind == schemas.InquiryInput {
 			count++
 		}
 	}

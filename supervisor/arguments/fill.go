@@ -244,6 +244,9 @@ func (s *filling) fillPath(path string, extracted object) {
 
 // takeAnswer takes a whole answer of one line as the one plain text that was asked for.
 func (s *filling) takeAnswer() {
+	if s.declines() {
+		return
+	}
 	s.takeChoices()
 	missing := s.given.Before.Filled.Missing
 	answer := strings.TrimSpace(s.given.Words)
@@ -267,6 +270,17 @@ func (s *filling) takeAnswer() {
 	if readings := s.typed(p, answer, as, s.text.reader); len(readings) == 1 {
 		s.put(p.names, readings[0], SourceAnswer)
 	}
+}
+
+// declines reports whether an answer holds a negation or a word of doubt: then it may be that it says nothing of
+// what was asked.
+func (s *filling) declines() bool {
+	for i, t := range s.text.tokens {
+		if t.kind == tokenWord && (has(s.text.Negations, t.fold) || has(s.text.NegatesBackward, t.fold)) || s.text.doubtWords.at(s.text.tokens, i) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // takeChoices takes the choice that an answer begins with, for what it was asked.

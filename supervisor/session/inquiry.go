@@ -27,7 +27,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 			inquiry = active.Inquiry(named.Inquiry)
 		}
 	}
-	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && d.input.Event.Time.Before(inquiry.Opened.Truncate(time.Second)) {
+	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && d.beforeAsked(inquiry) {
 		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
@@ -92,6 +92,11 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 		actor.Proof = schemas.ProofLetter
 	}
 	return actor, true
+}
+
+// beforeAsked reports whether a word was taken before its question went out. Servers of mail tell whole seconds.
+func (d *decision) beforeAsked(inquiry *workflow.Inquiry) bool {
+	return inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Asked.Truncate(time.Second))
 }
 
 // inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has

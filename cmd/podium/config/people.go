@@ -54,6 +54,13 @@ func (v *validator) person(name string) {
 	}
 }
 
+func (v *validator) accountOf(person *Person) string {
+	if accounts := v.config.Mail.Accounts; person.Account == "" && len(accounts) > 0 {
+		return accounts[0].Name
+	}
+	return person.Account
+}
+
 // personAgent checks an agent of kind person.
 func (v *validator) personAgent(path string, agent *Agent) {
 	if agent.Kind != KindPerson {
@@ -62,9 +69,16 @@ func (v *validator) personAgent(path string, agent *Agent) {
 	if len(agent.People) == 0 {
 		v.problem(path, "an agent of kind person needs people: who does its tasks")
 	}
+	account := ""
 	for _, name := range agent.People {
-		if _, known := v.config.People[name]; !known {
+		person, known := v.config.People[name]
+		switch {
+		case !known:
 			v.problem(path+".people", "there is nobody called %q in the people section", name)
+		case account != "" && v.accountOf(&person) != account:
+			v.problem(path+".people", "those who are asked together are written to by one mail account, and %q has another one", name)
+		default:
+			account = v.accountOf(&person)
 		}
 	}
 }
