@@ -136,7 +136,7 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	switch {
 	case mail.Origin == schemas.OriginProven:
 		proof = schemas.ProofMail
-	case mail.Answers != nil:
+	case mail.Answers != nil && mail.Answers.Inquiry > 0:
 		proof = schemas.ProofLetter
 	}
 	if mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted || proof == "" || f.Actor.Proof != proof {
@@ -222,8 +222,13 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 			return
 		}
 	}
-	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || mail.Answers == nil)) {
+	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || mail.Answers == nil || mail.Answers.Inquiry == 0)) {
 		return
+	}
+	if heard.mail != nil && heard.mail.Answers == nil || heard.chat != nil { // it names no letter, so that it may be from before
+		if i == nil || i.asked.IsZero() || heard.taken.Before(i.asked.Truncate(time.Second)) || heard.said() == "" {
+			return
+		}
 	}
 	told := i != nil && (r.task(schemas.NoticeTask(i.number, 1)) != nil)
 	if !told || !i.open || !i.asked.IsZero() && !heard.taken.Before(i.expires()) {
