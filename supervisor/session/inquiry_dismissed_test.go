@@ -39,10 +39,11 @@ routers: [{kind: default, agent: doctor}]
 	if !ok {
 		t.Fatal("nobody is reminded")
 	}
-	told := ""
+	var all strings.Builder
 	for _, output := range s.expire(t, due).outputs {
-		told += string(output.Event.Data)
+		all.Write(output.Event.Data)
 	}
+	told := all.String()
 	if strings.Contains(told, "anna@practice.example") {
 		t.Errorf("who was dismissed is told once more: %s", told)
 	}
