@@ -170,16 +170,3 @@ func NoticeOf(task string) int {
 
 // InquiryID returns the id of an inquiry of a run, by which people name it.
 func InquiryID(run string, inquiry int) string { return run + "." + strconv.Itoa(inquiry) }
-
-// ParseInquiryID takes the id of an inquiry apart. Errors: ErrInvalidID.
-func ParseInquiryID(id string) (run string, inquiry int, err error) {
-	run, number, _ := strings.Cut(id, ".")
-	if _, _, err = ParseRunID(run); err != nil {
-		return "", 0, err
-	}
-	inquiry, err = strconv.Atoi(number)
-	if err != nil || inquiry < 1 || strconv.Itoa(inquiry) != number {
-		return "", 0, ErrInvalidID
-	}
-	return run, inquiry, nil
-}
