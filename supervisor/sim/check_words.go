@@ -70,10 +70,15 @@ func (h *hearing) of(first *hearing) bool {
 	return false
 }
 
+// namesInquiry reports whether a message names a question, of whichever run.
+func (h *hearing) namesInquiry() bool {
+	return h.mail != nil && h.mail.Answers != nil && h.mail.Answers.Inquiry > 0
+}
+
 // names returns the inquiry that a message is about: its number, 0 for whichever is open, or -1 for none of the run.
 func (h *hearing) names(run string) int {
 	switch {
-	case h.mail == nil || h.mail.Answers == nil || h.mail.Answers.Inquiry == 0:
+	case !h.namesInquiry():
 		return 0
 	case h.mail.Answers.Run != run:
 		return -1
@@ -128,7 +133,8 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	if f == nil {
 		return
 	}
-	mail := o.heard(m.shard, f.Sequence).mail
+	heard := o.heard(m.shard, f.Sequence)
+	mail := heard.mail
 	if mail == nil {
 		return
 	}
@@ -136,7 +142,7 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	switch {
 	case mail.Origin == schemas.OriginProven:
 		proof = schemas.ProofMail
-	case mail.Answers != nil && mail.Answers.Inquiry > 0:
+	case heard.namesInquiry():
 		proof = schemas.ProofLetter
 	}
 	if mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted || proof == "" || f.Actor.Proof != proof {
@@ -222,10 +228,10 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 			return
 		}
 	}
-	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || mail.Answers == nil || mail.Answers.Inquiry == 0)) {
+	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || !heard.namesInquiry())) {
 		return
 	}
-	if heard.mail != nil && heard.mail.Answers == nil || heard.chat != nil { // it names no letter, so that it may be from before
+	if heard.control == nil && !heard.namesInquiry() { // it may be from before
 		if i == nil || i.asked.IsZero() || heard.taken.Before(i.asked.Truncate(time.Second)) || heard.said() == "" {
 			return
 		}

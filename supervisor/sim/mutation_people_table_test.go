@@ -25,7 +25,7 @@ func mutationsOfPeople() []mutation {
 	}, {
 		name: "an unvouched word counts", seed: 21, people: true, invariant: sim.WordsVouched,
 		edits: []edit{{
-			"supervisor/session/inquiry.go", `	case message.Answers == nil || message.Answers.Inquiry == 0:`, `	case (message.Answers == nil || message.Answers.Inquiry == 0) && !planted("an unvouched word counts"):`,
+			"supervisor/session/inquiry.go", `	case !message.namesInquiry():`, `	case !message.namesInquiry() && !planted("an unvouched word counts"):`,
 		}, {
 			"supervisor/session/inquiry.go",
 			`case message.Channel != schemas.ChannelEmail || message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:`,
@@ -36,7 +36,7 @@ func mutationsOfPeople() []mutation {
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if inquiry == nil || !d.inTime(inquiry) ||`,
-			`	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && planted("a word that counts is a message like any other") ||`,
+			`	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && planted("a word that counts is a message like any other") ||`,
 		}},
 	}, {
 		name: "a wait survives a cancel", seed: 40, people: true, invariant: sim.InquiriesEndOnce,
