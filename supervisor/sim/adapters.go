@@ -180,13 +180,13 @@ func (w *World) deliver(adapter string, event *schemas.Event, work *asking) {
 	case 1:
 		event.Profile, good = "nobody", false
 	case 2:
-		event.Type, good = schemas.TypeProgressUpdate, false
+		event.Type, event.SessionID, good = schemas.TypeProgressUpdate, "", false
 	case 3:
 		event.PartitionKey, good = "", false
 	}
-	id := schemas.SessionID(event.Profile, event.PartitionKey)
+	id := event.Session()
 	shard := schemas.ShardOf(id, w.configuration.shards)
-	if w.people != nil && good {
+	if w.people != nil && good && event.SessionID == "" {
 		w.people.threads[id] = thread{event.Profile, event.PartitionKey}
 	}
 	sequence := w.publish(bus.InSubject(adapter, shard), event)
