@@ -3,7 +3,10 @@ package sim_test
 import "podium/supervisor/sim"
 
 // mutationsOfPeople are the planted bugs of worlds in which people are asked.
-func mutationsOfPeople() []mutation {
+func mutationsOfPeople() []mutation { return append(mutationsOfRequesters(), mutationsOfStaff()...) }
+
+// mutationsOfRequesters are those of worlds in which people are asked what their messages lack.
+func mutationsOfRequesters() []mutation {
 	return []mutation{{
 		name: "a late word counts", seed: 47, people: true, invariant: sim.WordsInTime,
 		edits: []edit{{

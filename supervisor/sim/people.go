@@ -130,6 +130,10 @@ func (p *people) told(pr *pendingRequest) {
 		p.staff.told(q)
 		return
 	}
+	if p.staff.short(q, schemas.ControlAnswer) {
+		return
+	}
+	p.staff.remember(q)
 	if waiting := w.editions[0].Current(known.profile).Waiting; waiting != nil {
 		q.expires = q.expires.Add(time.Duration(waiting.Expire))
 	}
@@ -194,6 +198,7 @@ type word struct {
 	stranger bool
 	named    bool // it names the letter that asks
 	wrong    bool // or another one
+	before   bool // it answers what the service has told before
 	class    schemas.MailClass
 	origin   schemas.MailOrigin
 }
@@ -256,6 +261,9 @@ func (q *question) mail(event *schemas.Event, said *word) schemas.EmailReceived 
 	}
 	if said.wrong {
 		mail.Answers = q.another(p.rand)
+	}
+	if said.before {
+		mail.Answers = &schemas.Letter{Run: q.run}
 	}
 	return mail
 }

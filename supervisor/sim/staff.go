@@ -21,8 +21,9 @@ type staff struct {
 	people *people
 	rand   *rand.Rand
 	asked  []*question // all letters to them that have arrived
-	// letters is how many of those are answered by mail: some of those answers begin runs, which lead to letters again.
-	letters int
+	// messages is how many questions more are answered by messages, those to requesters included: some answers begin
+	// runs, and those lead to questions again.
+	messages int
 }
 
 // newStaff returns the staff of a world with people, in half of them; nil is none.
@@ -31,7 +32,7 @@ func newStaff(p *people) *staff {
 	if once(r, 2) {
 		return nil
 	}
-	return &staff{people: p, rand: r, letters: pick(r, 4, 8, 8, 16)}
+	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
 }
 
 // trait has somebody edit the profiles of half of these worlds, and with them who works there.
@@ -126,15 +127,40 @@ func (s *staff) told(q *question) {
 	if once(s.rand, 12) {
 		return
 	}
+	if s.short(q, schemas.ControlAnswer, schemas.ControlReject) {
+		return
+	}
 	soon := w.now.Add(time.Duration(s.rand.Int64N(int64(20 * time.Second))))
-	switch {
-	case len(s.asked) > s.letters:
-		s.people.later(soon, func() { s.say(q, pick(s.rand, schemas.ControlAnswer, schemas.ControlReject), q.inquiry) })
-	case once(s.rand, 2):
+	if once(s.rand, 2) {
 		s.answer(q, soon)
-	default:
+	} else {
 		s.disturb(q, soon)
 	}
+}
+
+// remember has the requester have written, shortly before they were asked, to what they were told before; it is fetched only now.
+func (s *staff) remember(q *question) {
+	if s == nil || !once(s.rand, 4) {
+		return
+	}
+	said := word{before: true, taken: q.sent.Add(-time.Duration(s.rand.Int64N(int64(5 * time.Second))))}
+	if s.people.world.origins != nil {
+		said.origin = schemas.OriginProven
+	}
+	q.say(s.people.world.now, said)
+}
+
+// short has a question be answered by a word to the service itself, which begins no run, and reports whether that is
+// how it is answered.
+func (s *staff) short(q *question, words ...schemas.ControlAction) bool {
+	if s == nil {
+		return false
+	}
+	if s.messages--; s.messages >= 0 {
+		return false
+	}
+	s.people.later(s.people.world.now.Add(time.Duration(s.rand.Int64N(int64(20*time.Second)))), func() { s.say(q, pick(s.rand, words...), q.inquiry) })
+	return true
 }
 
 // answer has people answer, as well as they can: in time or not, one or several of them.
