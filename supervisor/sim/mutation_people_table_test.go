@@ -15,7 +15,7 @@ func mutationsOfRequesters() []mutation {
 			`d.input.Event.Time.Before(inquiry.Expires()) || planted("a late word counts"))`,
 		}},
 	}, {
-		name: "somebody else's word counts", seed: 5, people: true, invariant: sim.WordsOfTheRequester,
+		name: "somebody else's word counts", seed: 7, people: true, invariant: sim.WordsOfTheRequester,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`user == userOf(asked.Author)`,
@@ -26,7 +26,7 @@ func mutationsOfRequesters() []mutation {
 			`return actor, planted("somebody else's word counts") || known(`,
 		}},
 	}, {
-		name: "an unvouched word counts", seed: 21, people: true, invariant: sim.WordsVouched,
+		name: "an unvouched word counts", seed: 22, people: true, invariant: sim.WordsVouched,
 		edits: []edit{{
 			"supervisor/session/inquiry.go", `	case !message.namesInquiry():`, `	case !message.namesInquiry() && !planted("an unvouched word counts"):`,
 		}, {
@@ -42,7 +42,7 @@ func mutationsOfRequesters() []mutation {
 			`	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && planted("a word that counts is a message like any other") ||`,
 		}},
 	}, {
-		name: "a wait survives a cancel", seed: 40, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a wait survives a cancel", seed: 60, people: true, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`	d.closeInquiries(closed)`,
@@ -95,7 +95,7 @@ func mutationsOfRequesters() []mutation {
 			`	return (inquiry.Open() || inquiry.Answered != nil && planted("a second word on the same inquiry counts")) &&`,
 		}},
 	}, {
-		name: "the notice of an inquiry is sent again after its answer", seed: 83, people: true, invariant: sim.AskedOnce,
+		name: "the notice of an inquiry is sent again after its answer", seed: 128, people: true, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`if task.Notice() == inquiry && !task.State.Ended() {`,
@@ -125,7 +125,7 @@ func mutationsOfRequesters() []mutation {
 			`return !r.Resting.IsZero() && !planted("a run's own time goes on while a person is asked") &&`,
 		}},
 	}, {
-		name: "a task asks without end", seed: 13, people: true, invariant: sim.AsksBounded,
+		name: "a task asks without end", seed: 14, people: true, invariant: sim.AsksBounded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks`,
@@ -146,7 +146,7 @@ func mutationsOfRequesters() []mutation {
 			`if (task.State.UnderWay() || task.State == workflow.TaskWaitingInput && planted("a task that waits for a person keeps its place")) && !yield(task) {`,
 		}},
 	}, {
-		name: "arguments that lack something go out", seed: 4, people: true, invariant: sim.ArgumentsFit,
+		name: "arguments that lack something go out", seed: 5, people: true, invariant: sim.ArgumentsFit,
 		edits: []edit{{
 			"supervisor/plan/arguments.go",
 			`case len(filled.Missing) == 0:`,

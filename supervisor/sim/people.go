@@ -28,7 +28,13 @@ type people struct {
 	commands []command
 	resends  bool   // answers are refused, and sent again
 	staff    *staff // nil: nobody does work
+	// questions is how many requesters were told.
+	questions int
 }
+
+// enoughQuestions is how many questions requesters are told before they answer by words that begin no runs: those would lead
+// to questions again, in few worlds without end.
+const enoughQuestions = 64
 
 // A thread is where the messages of a session come in.
 type thread struct{ profile, partition string }
@@ -128,6 +134,10 @@ func (p *people) told(pr *pendingRequest) {
 	}
 	if p.staff != nil && arguments.Reply.InReplyTo == "" { // an answer to nobody's message
 		p.staff.told(q)
+		return
+	}
+	if p.questions++; p.questions > enoughQuestions {
+		p.later(w.now.Add(time.Second), func() { q.control(&schemas.Control{Action: schemas.ControlAnswer, Inquiry: q.inquiry, Text: "7"}) })
 		return
 	}
 	if p.staff.short(q, schemas.ControlAnswer) {

@@ -267,7 +267,9 @@ func (s *staff) write(q *question, at time.Time, what letter) {
 		if what.apart {
 			event.PartitionKey = event.ID
 			if event.Profile = pick(s.rand, outer, inner); mail.Answers != nil {
-				event.SessionID, _, _ = schemas.ParseRunID(mail.Answers.Run) //nolint:errcheck // it is made of what one is
+				session, _, err := schemas.ParseRunID(mail.Answers.Run)
+				w.must(err)
+				event.SessionID = session
 			}
 		}
 		w.body(&event, mail)
