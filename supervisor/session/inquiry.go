@@ -22,12 +22,12 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		return d.lateWork(message, received)
 	}
 	inquiry := active.OpenInquiry()
-	if named := message.Answers; named != nil && named.Inquiry > 0 {
+	if named := message.Answers; message.namesInquiry() {
 		if inquiry = nil; named.Run == schemas.RunID(d.state.Session, active.Number) {
 			inquiry = active.Inquiry(named.Inquiry)
 		}
 	}
-	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && d.beforeAsked(inquiry) {
+	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && d.beforeAsked(inquiry) {
 		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
@@ -48,11 +48,15 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	return true
 }
 
+// namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
+// what it is about than one that answers none.
+func (m *Message) namesInquiry() bool { return m.Answers != nil && m.Answers.Inquiry > 0 }
+
 // lateWork refuses what somebody who works for the profile says to a letter that nobody waits for any more: else it would begin
 // a run of their own. It reports whether the message was such a one.
 func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
 	actor, vouched := mailActor(message)
-	if !vouched || message.Answers == nil || message.Answers.Inquiry == 0 {
+	if !vouched || !message.namesInquiry() {
 		return false
 	}
 	works := func(name string) bool { return strings.EqualFold(d.env.Current.People[name].Mail, actor.ID) }
@@ -86,7 +90,7 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 		return actor, false
 	case message.Origin == schemas.OriginProven:
 		actor.Proof = schemas.ProofMail
-	case message.Answers == nil || message.Answers.Inquiry == 0:
+	case !message.namesInquiry():
 		return actor, false
 	default:
 		actor.Proof = schemas.ProofLetter

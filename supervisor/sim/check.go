@@ -39,6 +39,8 @@ func (o *oracle) judge(m *moment) {
 	o.wordsInTime(m)
 	o.wordsOfTheRequester(m)
 	o.wordsAreVouched(m)
+	o.wordsOfTheStaff(m)
+	o.workIsHanded(m)
 	o.runsRest(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
@@ -55,6 +57,7 @@ func (o *oracle) judge(m *moment) {
 	o.poolsHold(m)
 	o.urgentFirst(m)
 	o.reuseProven(m)
+	o.workIsWhatTheyDo(m)
 	o.askedAsDeclared(m)
 	o.permitIsForWork(m)
 	o.permittedOnce(m)
@@ -185,7 +188,7 @@ func (o *oracle) answersFit(m *moment) {
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
-	if !said && !failed || failed && m.lacking() {
+	if !said && !failed || failed && (m.lacking() || o.nobodyWorks(m)) {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {
