@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1. Configuration gives a profile the newest.
+	// as it was: see Edition1 and Edition2. Configuration gives a profile the newest.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -44,6 +44,10 @@ type Profile struct {
 // was said before, with files, and what they answer is kept whole; partial answers
 // make a partial run; data without words is told in words; what failed has its cost.
 const Edition1 = 1
+
+// Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
+// class of its failure is kept.
+const Edition2 = 2
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {
@@ -165,6 +169,8 @@ type Texts struct {
 	UnknownEffect string `json:"unknown_effect,omitzero"`
 	// Unavailable: the agent has failed too often to be asked now; Timeout when empty.
 	Unavailable string `json:"unavailable,omitzero"`
+	// Undecided: who was to say who is responsible could not be asked; NoRoute when empty.
+	Undecided string `json:"undecided,omitzero"`
 	// Unserved and UnservedSince: nobody serves the agent that is waited for, and
 	// "{since}" is when it was last there. Nothing is said when they are empty.
 	Unserved      string `json:"unserved,omitzero"`

@@ -39,13 +39,13 @@ func storyProfile() schemas.Profile {
 		Languages: []schemas.Language{
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Texts: schemas.Texts{
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
-				NoRoute: "Nobody here is responsible for that.", Cancelled: "It was stopped.",
+				NoRoute: "Nobody here is responsible for that.", Undecided: "Nobody can say who is responsible.", Cancelled: "It was stopped.",
 				Partial: "This much is there:", Empty: "It is done.", UnknownEffect: "Please look whether this was done. {detail}",
 				Missing: "I need: {missing}.", Lacking: "This is lacking: {missing}.", Unsure: "{missing}: {readings}?", Reminder: "Once more:", Unanswered: "Nobody has answered.", Handed: "Please answer this:", Rejected: "It was declined.",
 			}},
 			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Texts: schemas.Texts{
 				TaskFailed: "Das ging nicht: {detail}", Timeout: "Niemand hat rechtzeitig geantwortet.",
-				NoRoute: "Dafür ist hier niemand zuständig.", Cancelled: "Es wurde angehalten.",
+				NoRoute: "Dafür ist hier niemand zuständig.", Undecided: "Niemand kann sagen, wer zuständig ist.", Cancelled: "Es wurde angehalten.",
 				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.", UnknownEffect: "Bitte nachsehen, ob das erledigt ist. {detail}",
 				Missing: "Mir fehlt: {missing}.", Lacking: "Es fehlt: {missing}.", Unsure: "{missing}: {readings}?", Reminder: "Noch einmal:", Unanswered: "Niemand hat geantwortet.", Handed: "Bitte antworten:", Rejected: "Es wurde abgelehnt.",
 			}},

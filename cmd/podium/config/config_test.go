@@ -313,7 +313,7 @@ func TestLanguages(t *testing.T) {
 	for _, language := range languages {
 		texts := language.Texts
 		for name, text := range map[string]string{
-			"task_failed": texts.TaskFailed, "timeout": texts.Timeout, "unavailable": texts.Unavailable, "no_route": texts.NoRoute,
+			"task_failed": texts.TaskFailed, "timeout": texts.Timeout, "unavailable": texts.Unavailable, "no_route": texts.NoRoute, "undecided": texts.Undecided,
 			"cancelled": texts.Cancelled, "partial": texts.Partial, "empty": texts.Empty,
 		} {
 			if text == "" {
