@@ -105,6 +105,7 @@ func (s *server) respond(e *schemas.Event, request *Request, started time.Time, 
 	}
 	if err != nil {
 		failure := &Failure{Unknown: acted, Err: fmt.Errorf("the handler's outcome is no response: %w", err)}
+		s.logFailure(s.log.With().Str("request", e.ID).Logger(), failure, nil)
 		return s.failed(e, request, started, &Outcome{Usage: outcome.Usage}, failure)
 	}
 	made.acted = acted
@@ -122,6 +123,9 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, o
 		if failure.Message != "" {
 			description = failure.Message
 		}
+	}
+	if fault := faultIn(err); remedy == "" && fault != "" {
+		remedy = "an answer of the documented form: " + fault
 	}
 	resolution, details := schemas.ResolutionDeferred, schemas.DetailsDeferred
 	if permanent {
