@@ -153,7 +153,9 @@ type Language struct {
 	Markers []string `json:"markers"` // frequent small words that give the language away
 	// Decimal stands between the whole and the fraction of a number; a point when empty.
 	Decimal string `json:"decimal,omitzero"`
-	Texts   Texts  `json:"texts"`
+	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
+	Withdraw []string `json:"withdraw,omitzero"`
+	Texts    Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}"

@@ -44,6 +44,12 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if said.Whole == "" && len(said.Files) == 0 {
 		return false
 	}
+	if len(said.Files) == 0 && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
+		received.Run, received.Disposition = active.Number, schemas.DispositionControl
+		d.emit(&received)
+		d.planDecision(d.env.Pinned).Cancel()
+		return true
+	}
 	d.word(inquiry, &said, received)
 	return true
 }
