@@ -46,7 +46,7 @@ type Profile struct {
 const Edition1 = 1
 
 // Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
-// class of its failure is kept.
+// class of its failure is kept; what people answer an agent is held to the schema that it has asked by.
 const Edition2 = 2
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
@@ -189,6 +189,13 @@ type Texts struct {
 	Missing string `json:"missing,omitzero"`
 	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
+	// Unfit tells that what was said, "{said}", is not what is needed; OneOf, Number, Date, AtLeast and AtMost tell what is.
+	Unfit   string `json:"unfit,omitzero"`
+	OneOf   string `json:"one_of,omitzero"` // "{choices}"
+	Number  string `json:"number,omitzero"`
+	Date    string `json:"date,omitzero"`
+	AtLeast string `json:"at_least,omitzero"` // "{bound}"
+	AtMost  string `json:"at_most,omitzero"`  // "{bound}"
 	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
 	Reminder   string `json:"reminder,omitzero"`
 	Unanswered string `json:"unanswered,omitzero"`
