@@ -147,6 +147,15 @@ const (
 	InquiryUnreachable InquiryReason = "unreachable" // nobody could be asked
 )
 
+// Why a word on an inquiry changes nothing, as MessageReceived has it.
+const (
+	WordNotAsked = "no_inquiry"      // none of that number is open
+	WordDecided  = "already_decided" // somebody has said something before
+	WordExpired  = "expired"         // its time was over
+	WordClosed   = "inquiry_closed"  // nobody waits for it any more
+	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
+)
+
 // noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.
 const noticeTask = "ask:"
 

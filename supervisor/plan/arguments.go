@@ -3,7 +3,6 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -162,7 +161,7 @@ func (d *Decision) filesAtHand() []arguments.File {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
 				known[key] = true
-				files = append(files, arguments.File{Reference: "a" + strconv.Itoa(len(files)+1), MediaType: file.MediaType})
+				files = append(files, arguments.File{Reference: schemas.AttachmentID(len(files) + 1), MediaType: file.MediaType})
 			}
 		}
 	}
