@@ -58,7 +58,7 @@ func (o *Outcome) check() error {
 //     the request; without one, it answers the request.
 //   - A JSON object whose "status" is completed, partial, failed or blocked: the payload of such a response.
 //   - A JSON object with another "status" of which everything else is a member of such a payload: nothing that can be read. Its status is
-//     taken for a misspelt one, unless there is nothing else, or nothing but a "result" that is none.
+//     taken for a misspelled one, unless there is nothing else, or nothing but a "result" that is none.
 //   - A JSON object of nothing but "text", "data" and "media_type": a result.
 //   - Any other JSON object or array: the data of a result without text.
 //   - Anything else: the text of a result, without white space at its end.
@@ -89,7 +89,7 @@ func ReadOutcome(said []byte, request *Request) (Outcome, error) {
 		if err := schemas.Unmarshal(value, &response.Payload); err != nil {
 			return Outcome{}, unreadable(formFault(err))
 		}
-	case misspelt(names):
+	case misspelled(names):
 		return Outcome{}, unreadable(statusFault(stringOf(names["status"])))
 	case isResult(names):
 		var result schemas.Result

@@ -101,9 +101,9 @@ func TestReadOutcome(t *testing.T) {
 	}
 }
 
-// TestAMisspeltStatusIsNoData: what has the form of a response but for its status is not taken for data, and the sentence says which
+// TestAMisspelledStatusIsNoData: what has the form of a response but for its status is not taken for data, and the sentence says which
 // there are. Data that happens to have a status stays data.
-func TestAMisspeltStatusIsNoData(t *testing.T) {
+func TestAMisspelledStatusIsNoData(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		`{"status": "block", "needs": [{"name": "day"}]}`:                      `the status "block" is none of completed, partial, failed, blocked`,

@@ -52,9 +52,9 @@ func statusFault(status string) string {
 	return "the status" + named + " is none of " + strings.Join(words, ", ")
 }
 
-// misspelt reports whether an object is the payload of a response but for its status. Data may have a status as well, and even a result: it is
+// misspelled reports whether an object is the payload of a response but for its status. Data may have a status as well, and even a result: it is
 // a payload's if that is what a result of one looks like.
-func misspelt(names map[string]jsontext.Value) bool {
+func misspelled(names map[string]jsontext.Value) bool {
 	if _, has := names["status"]; !has || len(names) == 1 {
 		return false
 	}
@@ -126,7 +126,7 @@ func wanted(in reflect.Type) string {
 	if in == nil {
 		return ""
 	}
-	switch in.Kind() { //nolint:exhaustive // a response is made of no other types
+	switch in.Kind() {
 	case reflect.Pointer:
 		return wanted(in.Elem())
 	case reflect.Slice, reflect.Array:
