@@ -42,6 +42,7 @@ type InquiryOpened struct {
 	Inquiry int         `json:"inquiry"` // the n-th of the run; 1 is the first
 	Task    string      `json:"task"`
 	Attempt int         `json:"attempt,omitzero"` // 0 when the task was not begun
+	After   int         `json:"after,omitzero"`   // the inquiry of the same attempt whose answer does not fit; 0 is none
 	Kind    InquiryKind `json:"kind"`
 	Needs   []Need      `json:"needs,omitzero"`
 	// Question is what the person is told, in the language of the run.
@@ -144,6 +145,15 @@ const (
 	InquirySuperseded  InquiryReason = "superseded"
 	InquiryWithdrawn   InquiryReason = "withdrawn"   // the run has ended without it
 	InquiryUnreachable InquiryReason = "unreachable" // nobody could be asked
+)
+
+// Why a word on an inquiry changes nothing, as MessageReceived has it.
+const (
+	WordNotAsked = "no_inquiry"      // none of that number is open
+	WordDecided  = "already_decided" // somebody has said something before
+	WordExpired  = "expired"         // its time was over
+	WordClosed   = "inquiry_closed"  // nobody waits for it any more
+	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
 )
 
 // noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.

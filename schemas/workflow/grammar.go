@@ -228,6 +228,15 @@ func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
 	return nil
 }
 
+// checkAskedAgain lets a task wait once more for what the answer to an inquiry of the same attempt does not say as it is needed.
+func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
+	before := r.Inquiry(f.After)
+	if before == nil || before.Answered == nil || before.Task != f.Task || before.Attempt != f.Attempt || f.Attempt == 0 || task.State != TaskReady {
+		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
+	}
+	return nil
+}
+
 // checkInquiry lets a task wait for a person: one that was not begun, or the attempt that is under way.
 func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 	task := r.Task(f.Task)
@@ -238,6 +247,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return notPlanned(f.Task)
 	case r.Settled():
 		return errSettled
+	case f.After > 0:
+		return r.checkAskedAgain(task, f)
 	case f.Attempt > 0:
 		return task.current(f.Attempt)
 	case task.State == TaskWaitingInput && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):

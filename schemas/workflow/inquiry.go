@@ -135,7 +135,7 @@ func (r *Run) noticed(task *Task, now time.Time) {
 // has not happened.
 func (t *Task) wait(f *schemas.InquiryOpened) {
 	t.State, t.Unserved, t.Due, t.Tokens = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens
-	if f.Attempt > 0 {
+	if f.Attempt > 0 && f.After == 0 {
 		t.Permit, t.Inquired = "", t.Inquired+1
 	}
 }

@@ -170,15 +170,17 @@ type Word struct {
 
 // Answer goes on with what a person has said to an open inquiry.
 func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
+	values, unfit := d.valuesIn(inquiry, word)
 	d.Emit(&schemas.InquiryAnswered{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files),
-		Values: d.valuesIn(inquiry, word.Whole), RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
+		Values: values, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
 	})
 	d.withdrawNotices(inquiry.Inquiry)
-	if inquiry.Kind == schemas.InquiryWork {
-		d.workedOn(d.Run.Task(inquiry.Task), word)
-	} else {
-		d.start(d.Run.Task(inquiry.Task))
+	switch task := d.Run.Task(inquiry.Task); {
+	case inquiry.Kind == schemas.InquiryWork:
+		d.workedOn(task, word)
+	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
+		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
 	}
 	if !d.Run.Settled() {
 		d.notifyNext()

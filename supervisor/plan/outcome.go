@@ -160,6 +160,10 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
 		failure.InternalDetails = "task " + task.ID + ": no router decided"
+		if texts.Undecided != "" && d.undecided(task.ID) {
+			sentence, failure.ErrorType, failure.SuggestedAction = texts.Undecided, schemas.ErrorToolFailure, schemas.ActionRetry
+			failure.InternalDetails += ", and who was asked to has failed"
+		}
 	case schemas.FailureArguments:
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:

@@ -78,6 +78,9 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
 		failed.Category = schemas.CategoryResource
 	}
+	if answer.Category == schemas.CategoryDependency && d.Run.Edition >= schemas.Edition2 {
+		failed.Category = schemas.CategoryDependency
+	}
 	d.failWith(task, failed)
 }
 

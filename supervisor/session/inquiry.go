@@ -44,6 +44,12 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if said.Whole == "" && len(said.Files) == 0 {
 		return false
 	}
+	if len(said.Files) == 0 && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
+		received.Run, received.Disposition = active.Number, schemas.DispositionControl
+		d.emit(&received)
+		d.planDecision(d.env.Pinned).Cancel()
+		return true
+	}
 	d.word(inquiry, &said, received)
 	return true
 }
@@ -63,7 +69,7 @@ func (d *decision) lateWork(message *Message, received schemas.MessageReceived) 
 	if !slices.ContainsFunc(slices.Sorted(maps.Keys(d.env.Current.People)), works) {
 		return false
 	}
-	received.Disposition, received.Reason = schemas.DispositionRefused, wordClosed
+	received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordClosed
 	d.emit(&received)
 	return true
 }
@@ -150,15 +156,6 @@ func addressOf(author *schemas.Author) string {
 	return author.Address
 }
 
-// Why a word on an inquiry changes nothing, as MessageReceived has it.
-const (
-	notOpen     = "no_inquiry"      // none of that number is open
-	wordDecided = "already_decided" // somebody has said something before
-	wordExpired = "expired"         // its time was over
-	wordClosed  = "inquiry_closed"  // nobody waits for it any more
-	wordChoice  = "unknown_choice"  // it cannot be said to an inquiry of the kind
-)
-
 // controlWord takes a word on an inquiry that a person has given to the service itself.
 func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
 	var inquiry *workflow.Inquiry
@@ -176,15 +173,15 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	switch {
 	case inquiry == nil:
-		received.Reason = notOpen
+		received.Reason = schemas.WordNotAsked
 	case inquiry.Answered != nil:
-		received.Reason = wordDecided
+		received.Reason = schemas.WordDecided
 	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
-		received.Reason = wordExpired
+		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
-		received.Reason = wordClosed
+		received.Reason = schemas.WordClosed
 	case !slices.Contains(inquiry.Kind.Choices(), choice):
-		received.Reason = wordChoice
+		received.Reason = schemas.WordChoice
 	default:
 		actor := schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken}
 		d.word(inquiry, &plan.Word{Choice: choice, Actor: actor, Whole: control.Text}, received)

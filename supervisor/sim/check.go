@@ -184,7 +184,7 @@ func (o *oracle) attemptsInOrder(m *moment) {
 // and only when it comes by the agent's own subject.
 func (o *oracle) answersFit(m *moment) {
 	f := m.fact
-	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
+	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 && schemas.As[*schemas.InquiryOpened](f).After == 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)

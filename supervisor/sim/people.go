@@ -345,7 +345,7 @@ const numbered = `{"type":"object","required":["number"],"properties":{"number":
 func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
-		p.Edition = schemas.Edition1
+		p.Edition = schemas.Edition2
 		for n := range p.Languages {
 			texts := &p.Languages[n].Texts
 			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"

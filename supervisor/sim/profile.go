@@ -115,7 +115,7 @@ func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
 func inEditions(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		if once(r, 2) {
-			drafted[i].Edition = schemas.Edition1
+			drafted[i].Edition = schemas.Edition2
 			drafted[i].Context = schemas.ContextPolicy{Messages: r.IntN(schemas.MaxConversationMessages + 1), Bytes: pick(r, 0, 20, 4<<10)}
 		}
 	}
@@ -126,7 +126,7 @@ func edited(sources []schemas.Profile) []schemas.Profile {
 	changed := slices.Clone(sources)
 	for i := range changed {
 		changed[i].Retry.Attempts++
-		changed[i].Edition = schemas.Edition1
+		changed[i].Edition = schemas.Edition2
 		changed[i].Execution.ContextLimit = 1 << 10
 	}
 	return changed
