@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1. Configuration gives a profile the newest.
+	// as it was: see Edition1 and Edition2. Configuration gives a profile the newest.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -44,6 +44,10 @@ type Profile struct {
 // was said before, with files, and what they answer is kept whole; partial answers
 // make a partial run; data without words is told in words; what failed has its cost.
 const Edition1 = 1
+
+// Edition2 is the next one. From it on a further attempt of somebody upstream takes over what the attempts before it have left: what people
+// are asked, and what is completed.
+const Edition2 = 2
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {

@@ -157,3 +157,40 @@ func taskText(task *schemas.Task) string {
 func sameEffect(a, b *schemas.Upstream) bool {
 	return a != nil && b != nil && a.Effect != "" && a.Effect == b.Effect
 }
+
+// leave keeps what a run leaves for a further attempt of whoever is upstream.
+func (s *State) leave(f *schemas.RunEnded) {
+	if f.Final {
+		s.Left = nil
+		return
+	}
+	s.Left = s.Active.Leave(s.Left, s.now)
+}
+
+// takeOver notes what a further attempt has taken over, and which letter of an attempt before has not arrived.
+func (s *State) takeOver(f schemas.Fact) {
+	switch f := f.(type) {
+	case *schemas.InquiryOpened:
+		if s.leftFor(s.Active) != nil {
+			s.Left = s.Left.Without(f.Task)
+		}
+	case *schemas.TaskCompleted:
+		if f.Brought > 0 && s.leftFor(s.Active) != nil { // its effect is known
+			effect := schemas.EffectID(s.Left.Effect, f.Task)
+			s.PossibleEffects = slices.DeleteFunc(slices.Clone(s.PossibleEffects), func(other string) bool { return other == effect })
+		}
+	case *schemas.DeliveryBounced:
+		if left := s.Left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && left != nil {
+			s.Left = s.Left.Without(left.Inquiry.Task)
+		}
+	default:
+	}
+}
+
+// leftFor returns what runs before have left for a run; nil is nothing.
+func (s *State) leftFor(run *workflow.Run) *workflow.Left {
+	if s.Left == nil || run == nil || !run.LeavesAll() || run.Message.Upstream.Effect != s.Left.Effect {
+		return nil
+	}
+	return s.Left
+}
