@@ -171,8 +171,8 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
 	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
 	t.Proven, t.Unproven, t.Reused = f.Proven, f.Unproven, f.Reused
-	t.Answered, t.Partial, t.Findings, t.Told = f.Sequence, f.Partial, f.Findings, f.Told
-	if t.Brought = f.Brought; f.Brought > 0 {
+	t.Answered, t.Partial, t.Findings = f.Sequence, f.Partial, f.Findings
+	if f.Brought > 0 {
 		t.Permit = f.Permit
 	}
 }

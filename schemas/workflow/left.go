@@ -133,6 +133,7 @@ func (r *Run) LeavesAll() bool {
 func (r *Run) Leave(before *Left, now time.Time) *Left {
 	left := Left{Effect: r.Message.Upstream.Effect}
 	if before != nil && before.Effect == left.Effect {
+		left.Results = before.Results
 		if rest := before.At(now); rest != nil {
 			left.Inquiries = slices.Clone(rest.Inquiries)
 		}
@@ -144,7 +145,6 @@ func (r *Run) Leave(before *Left, now time.Time) *Left {
 		}
 	}
 	left.Inquiries = left.Inquiries[max(len(left.Inquiries)-schemas.MaxInquiries, 0):]
-	left.leaveResults(r, before)
 	return left.orNil()
 }
 
@@ -166,37 +166,26 @@ func (r *Run) leaves(inquiry *Inquiry) bool {
 	})
 }
 
-func (l *Left) leaveResults(r *Run, before *Left) {
-	room := maxLeftResults
-	add := func(result LeftResult) {
-		if body, err := schemas.Marshal(result); err == nil && len(body) <= room {
-			room -= len(body)
-			l.Results = append(l.Results, result)
-		}
+// Completed returns what is left once a task of a run was completed. What stands in an answer is left there, and what there is no room
+// for is left out: it is done again.
+func (r *Run) Completed(before *Left, f *schemas.TaskCompleted) *Left {
+	task := r.Task(f.Task)
+	if f.Told == "" || task == nil || !r.LeavesAll() {
+		return before
 	}
-	for _, task := range r.Tasks {
-		if task.State == TaskCompleted && task.Told != "" {
-			add(LeftResult{Agent: task.Agent, Completed: task.completion(r.Number)})
-		}
+	left := Left{Effect: r.Message.Upstream.Effect}
+	if before != nil && before.Effect == left.Effect {
+		left = *before
 	}
-	if before == nil || before.Effect != l.Effect {
-		return
+	left.Results = slices.DeleteFunc(slices.Clone(left.Results), func(other LeftResult) bool { return other.Completed.Task == f.Task })
+	completed := *f
+	completed.Attempt, completed.Recovered, completed.Tokens, completed.Brought, completed.Permit = 0, "", 0, 0, task.Permit
+	if f.Sequence > 0 && f.Result.Sequence == 0 {
+		completed.Result = schemas.Content{Result: schemas.Result{MediaType: f.Result.MediaType}, Sequence: f.Sequence, Size: len(f.Result.Text)}
 	}
-	for _, other := range before.Results {
-		if l.ResultOf(other.Completed.Task) == nil {
-			add(other)
-		}
+	left.Results = append(left.Results, LeftResult{Agent: task.Agent, Completed: &completed})
+	if body, err := schemas.Marshal(left.Results); err != nil || len(body) > maxLeftResults {
+		left.Results = left.Results[:len(left.Results)-1]
 	}
-}
-
-// completion is the fact that a further run brings the result by. What stands in an answer is left there.
-func (t *Task) completion(run int) *schemas.TaskCompleted {
-	completed := schemas.TaskCompleted{
-		Run: run, Task: t.ID, Result: t.Result, Deliverables: t.Deliverables, Proven: t.Proven, Unproven: t.Unproven,
-		Sequence: t.Answered, Partial: t.Partial, Findings: t.Findings, Told: t.Told, Permit: t.Permit,
-	}
-	if t.Answered > 0 && t.Result.Sequence == 0 {
-		completed.Result = schemas.Content{Result: schemas.Result{MediaType: t.Result.MediaType}, Sequence: t.Answered, Size: len(t.Result.Text)}
-	}
-	return &completed
+	return left.orNil()
 }

@@ -98,7 +98,6 @@ type Task struct {
 	Message      string                `json:"message,omitzero"` // the agent's last line, or why it was skipped
 	Result       schemas.Content       `json:"result,omitzero"`
 	Reused       uint64                `json:"reused,omitzero"`   // sequence of the earlier answer that is its result (M-29)
-	Brought      int                   `json:"brought,omitzero"`  // the earlier run for the same effect that has completed it
 	Answered     uint64                `json:"answered,omitzero"` // sequence of the answer that holds its result
 	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
 	Proven       []string              `json:"proven,omitzero"`       // artifacts that the result names and that may be passed on
@@ -108,7 +107,6 @@ type Task struct {
 	LastFailure  *schemas.TaskFailed   `json:"last_failure,omitzero"` // the last attempt that has; another one may be under way since
 	// Filled are the arguments that were filled; nil while the plan's own hold.
 	Filled *schemas.ArgumentsFilled `json:"filled,omitzero"`
-	Told   string                   `json:"told,omitzero"`   // hash of what whoever has done it was told; empty when no further run may bring the result
 	Permit string                   `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
 }
 

@@ -31,7 +31,7 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
 	}
 	inquiry := d.inquiryOfMessageID(received.Run, report.MessageID)
-	switch left := d.state.Left.Named(d.leftOfMessageID(report.MessageID)); {
+	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
 	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
 	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
@@ -79,7 +79,7 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inqui
 
 // leftOfMessageID is the name of the inquiry that a letter with that Message-ID asks about, if runs before have left it.
 func (d *decision) leftOfMessageID(messageID string) schemas.InquiryName {
-	if left := d.state.Left; left != nil {
+	if left := d.state.left(); left != nil {
 		for i := range left.Inquiries {
 			if name := d.letterOf(left.Inquiries[i].Letters(), effectIn(messageID)); name.Run > 0 {
 				return schemas.InquiryName{Run: left.Inquiries[i].Run, Inquiry: left.Inquiries[i].Inquiry.Inquiry}

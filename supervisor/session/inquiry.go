@@ -69,7 +69,7 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 // hold keeps what somebody has said to an inquiry whose run has ended: it counts once a further attempt of whoever is upstream
 // adopts that. It reports false when none may, or when somebody has spoken before.
 func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
-	left := d.state.Left.Named(name)
+	left := d.state.left().Named(name)
 	if left == nil || left.Word != 0 || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
 	}
@@ -224,7 +224,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	said := controlSays(control)
 	choice := said.Choice
-	left := d.state.Left.Named(name)
+	left := d.state.left().Named(name)
 	switch {
 	case inquiry == nil && left != nil && left.Word != 0:
 		received.Reason = wordDecided
