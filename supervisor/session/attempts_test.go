@@ -3,6 +3,7 @@ package session_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,5 +192,63 @@ func (a *attempted) check(seed uint64) {
 	if a.status() != schemas.RunCompleted || a.letters() > 1 || a.counts != 1 || answered != 1 || done["look"] != 1 || done["file"] != 1 || done["both"] != 1 {
 		a.t.Errorf("seed %d: %s, %d letters, %d words count, %d are taken, done %v\n%s",
 			seed, a.status(), a.letters(), a.counts, answered, done, strings.Join(a.said, ""))
+	}
+}
+
+// TestBroughtEffectIsKnown: an effect that an earlier attempt was permitted is not possible but known, while its task is brought; and possible
+// again for an attempt that is told something else.
+func TestBroughtEffectIsKnown(t *testing.T) {
+	t.Parallel()
+	const request = "\nrequest id=r%d effect=e1 attempt=%d payload\ntasks:\n" +
+		"- {task_id: look, description: \"Look at the arm.\", assigned_to: doctor}\n- {task_id: file, description: %q, assigned_to: clerk}\n----\n"
+	first := attemptsProfile + fmt.Sprintf(request, 1, 1, "Write the file.") + "\npermit task=file id=p1\n----\n\nanswer task=file\ndone\n----\n"
+	second := first + fmt.Sprintf(request, 2, 2, "Write the file.")
+	for name, c := range map[string]struct {
+		script string
+		want   []string
+	}{
+		"brought":             {second, nil},
+		"told something else": {first + fmt.Sprintf(request, 2, 2, "Write another file."), []string{schemas.EffectID("e1", "file")}},
+		"brought once":        {second + fmt.Sprintf(request, 3, 3, "Write another file."), []string{schemas.EffectID("e1", "file")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, told := attack(t, c.script)
+			if got := s.state.Attempts.PossibleEffects; !slices.Equal(got, c.want) {
+				t.Errorf("possible are %q, want %q:\n%s", got, c.want, told[len(told)-1])
+			}
+		})
+	}
+}
+
+// TestLeftIsBounded: of results that are too many there are as many as there is room for; the others are done again.
+func TestLeftIsBounded_X03(t *testing.T) {
+	t.Parallel()
+	a := &attempted{t: t, random: rand.New(rand.NewPCG(1, 3)), story: &story{stage: newStage(t, storyProfile())}}
+	a.plays(attemptsProfile)
+	const tasks = 12
+	request := func(n int) string {
+		var body strings.Builder
+		fmt.Fprintf(&body, "\nrequest id=r%d effect=e1 attempt=%d payload\ntasks:\n- {task_id: look, description: look, assigned_to: doctor}\n", n, n)
+		for i := range tasks {
+			fmt.Fprintf(&body, "- {task_id: t%d, description: work %d, assigned_to: clerk}\n", i, i)
+		}
+		return body.String() + "----\n"
+	}
+	a.plays(request(1))
+	for i := range tasks {
+		long := strings.Repeat("much advice ", 150)
+		advice := strings.Repeat(fmt.Sprintf("%q, ", long), 4)
+		a.plays(fmt.Sprintf("answer task=t%d payload\nstatus: completed\nresult: {text: done}\nrecommendations: [%s]\n----\n", i, advice))
+	}
+	a.plays(request(2))
+	brought, again := a.story.facts["brought"], 0
+	for task := range a.story.state.Active.All {
+		if task.State.UnderWay() && task.Notice() == 0 {
+			again++
+		}
+	}
+	if size := len(canonical(t, a.story.state.Attempts)); brought == 0 || again == 0 || brought+again != tasks || size > 80<<10 {
+		t.Errorf("of %d tasks %d are brought and %d done again; %d bytes are left", tasks, brought, again, size)
 	}
 }
