@@ -46,14 +46,28 @@ profiles:
 // The doctor gets one letter, whose answer counts whenever it comes, and what was done before is not done again.
 func TestSecondAttemptFromUpstream_X03(t *testing.T) {
 	t.Parallel()
-	for name, until := range map[string]func(*attempts) bool{
-		"answered between two attempts": func(a *attempts) bool {
-			runs := a.below()
-			return len(runs) > 0 && runs[len(runs)-1].Phase == workflow.PhaseComplete
-		},
-		"answered when the second attempt has adopted": func(a *attempts) bool {
-			return a.adopted() > 0
-		},
+	between := func(a *attempts) bool {
+		runs := a.below()
+		return len(runs) > 0 && runs[len(runs)-1].Phase == workflow.PhaseComplete
+	}
+	adopted := func(a *attempts) bool { return a.adopted() > 0 }
+	byMail := func(a *attempts) { // while the service is down
+		a.deliver(a.doctorSays("It is a rash."))
+		a.service.up()
+	}
+	byCommand := func(a *attempts) { // by the name that the first run has given the question
+		a.service.up()
+		if said := a.service.podium("answer", a.below()[0].ID+".1", "It is a rash."); said.code != exitOK {
+			a.t.Fatalf("podium answer: %d %s", said.code, said.stderr)
+		}
+	}
+	for name, c := range map[string]struct {
+		until func(*attempts) bool
+		says  func(*attempts)
+	}{
+		"answered between two attempts":                         {between, byMail},
+		"answered when the second attempt has adopted":          {adopted, byMail},
+		"answered by the command line by the name of the first": {adopted, byCommand},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,10 +75,9 @@ func TestSecondAttemptFromUpstream_X03(t *testing.T) {
 			a.service.up()
 			a.deliver(letter("m1@example.net", "My arm", "Fetch the file, then examine my arm."))
 			within(t, patience, "the doctor is asked", func() bool { return len(a.letters("anna@practice.example")) == 1 })
-			within(t, patience, "the moment to be killed has come", func() bool { return until(a) })
+			within(t, patience, "the moment to be killed has come", func() bool { return c.until(a) })
 			a.service.kill()
-			a.deliver(a.doctorSays("It is a rash."))
-			a.service.up()
+			c.says(a)
 			within(t, 2*patience, "the patient is answered", func() bool { return len(a.letters("ada@example.net")) == 1 })
 			within(t, patience, "every run has ended", func() bool { return len(a.runs("--status", "open")) == 0 })
 			a.check()
