@@ -70,7 +70,7 @@ type Adopted struct {
 }
 
 // MaxLetters bounds Adopted.Letters.
-const MaxLetters = 8
+const MaxLetters = 32
 
 // An InquiryName names an inquiry of a session.
 type InquiryName struct {
