@@ -48,7 +48,8 @@ type Request struct {
 	// it, and so it may have when it is 0: unknown.
 	Deliveries int
 
-	permit func(ctx context.Context) error
+	permit  func(ctx context.Context) error
+	partial func(text string)
 }
 
 // Permit asks for permission to act outside, which an agent does once everything that
