@@ -57,6 +57,26 @@ type InquiryOpened struct {
 	Expire   Duration  `json:"expire"`
 	Tokens   int       `json:"tokens,omitzero"` // used by the attempt, as the agent says
 	Findings *Findings `json:",embed"`          // of the attempt; in JSON they are members of the fact
+	// Told is the hash of what people are told, in a run whose upstream may ask once more, from Edition2 on. Adopts is there when they
+	// were told by an earlier run for the same effect: nobody writes to them again.
+	Told   string   `json:"told,omitzero"`
+	Adopts *Adopted `json:"adopts,omitzero"`
+}
+
+// Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.
+type Adopted struct {
+	Letters []InquiryName `json:"letters"` // by which people may name it, at most MaxLetters; the oldest first
+	Asked   time.Time     `json:"asked"`   // when the first notice went out
+	Notices int           `json:"notices"` // that were made
+}
+
+// MaxLetters bounds Adopted.Letters.
+const MaxLetters = 32
+
+// An InquiryName names an inquiry of a session.
+type InquiryName struct {
+	Run     int `json:"run"`
+	Inquiry int `json:"inquiry"`
 }
 
 // InquiryKind says what a person is asked for.

@@ -48,7 +48,8 @@ type Profile struct {
 const Edition1 = 1
 
 // Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
-// class of its failure is kept; what people answer an agent is held to the schema that it has asked by.
+// class of its failure is kept; what people answer an agent is held to the schema that it has asked by; a further attempt of somebody upstream takes
+// over what the attempts before it have left: what people are asked, and what is completed.
 const Edition2 = 2
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.

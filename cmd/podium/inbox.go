@@ -216,6 +216,9 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	if received.Disposition == schemas.DispositionAnswered {
 		return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
 	}
+	if received.Disposition == schemas.DispositionHeld {
+		return e.answer(told, "run %s has ended, and your word is kept: it counts once whoever asked for the run asks for the same again\n", found.Run.ID)
+	}
 	if found.Run, err = e.runLog(core).Run(e.ctx, found.Run.ID); err != nil {
 		return err
 	}
@@ -236,7 +239,7 @@ func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
 		return refusedWord(found, schemas.WordDecided)
 	case inquiry.Closed == schemas.InquiryExpired:
 		return refusedWord(found, schemas.WordExpired)
-	case inquiry.Closed != "":
+	case inquiry.Closed != "" && inquiry.Told == "": // else a further run may have adopted it
 		return refusedWord(found, schemas.WordClosed)
 	case action == schemas.ControlReject && inquiry.Kind != schemas.InquiryWork:
 		return refusedWord(found, schemas.WordChoice)

@@ -139,7 +139,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	switch {
 	case task.ID == schemas.DeliveryTask:
 	case task.Kind == "":
-		completed.Recovered = task.Failure().Action
+		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
 		provenance.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)
