@@ -22,7 +22,7 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string
 	reason := d.permitObjection(task, attempt, permit, known)
 	switch {
 	case reason == "" && !known:
-		d.Progress(task, task.Percentage, "") // whoever asks has begun
+		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
 		d.Emit(&schemas.PermitGranted{
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
 		})
