@@ -21,6 +21,7 @@ import (
 // another attempt and its text stays in the log. After a permit (see
 // Request.Permit) such an error leaves open whether the effect has happened.
 // The outcome is read beside an error, too: what the attempt has cost and found is kept.
+// ErrElsewhere is no failure: the answer comes by another way.
 type Handler interface {
 	Handle(ctx context.Context, request *Request, report Report) (Outcome, error)
 }
@@ -49,6 +50,7 @@ type Request struct {
 	Deliveries int
 
 	permit func(ctx context.Context) error
+	event  *schemas.Event // that it came by; nil for one that Serve has not made
 }
 
 // Permit asks for permission to act outside, which an agent does once everything that
