@@ -64,7 +64,8 @@ type Request struct {
 // question, which is any other kind than work, there is no permit, and nobody is asked.
 // The first to be handed the request (see First) may have the permit already: then Permit returns
 // at once, and so it does when nobody is named who could refuse. Errors: a
-// *Failure that wraps ErrNotPermitted, or why ctx ended.
+// *Failure that wraps ErrNotPermitted; ErrElsewhere, when the work was permitted before and goes on elsewhere; or why ctx
+// ended.
 func (r *Request) Permit(ctx context.Context) error {
 	if r.permit == nil {
 		return nil

@@ -184,7 +184,8 @@ func TestCallbackOutlivesTheService_M31(t *testing.T) {
 	})
 	for _, run := range i.runs() {
 		run = i.run(run.ID)
-		if task := run.Tasks[0]; task.Attempt != 1 || task.Result.Text != "Order 12 is placed." || len(task.Deliverables) != 1 || len(task.Proven)+len(task.Unproven) != 1 {
+		if task := run.Tasks[0]; task.Attempt != 1 || task.Result.Text != "Order 12 is placed." || len(task.Deliverables) != 1 || len(task.Unproven) != 0 ||
+			!strings.Contains(string(task.Deliverables[0].Metadata), `"sha256"`) {
 			t.Errorf("run %s: attempt %d, %+v", run.ID, task.Attempt, task)
 		}
 	}

@@ -23,6 +23,9 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 	if waits {
 		crashed = d.waiting(task, sign.WaitingUntil).Add(missedHeartbeats * heartbeat)
 	}
+	if d.Profile.Async(task.Agent) && task.State == workflow.TaskRunning && task.Silence.After(crashed) {
+		crashed = task.Silence // another process is handed what goes on elsewhere
+	}
 	if task.State == workflow.TaskDispatched {
 		started := schemas.TaskStarted{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
