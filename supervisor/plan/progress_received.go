@@ -18,14 +18,7 @@ type Sign struct {
 // Progress takes a sign of life. The first one says that work began.
 func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 	heartbeat, percentage, message := d.heartbeat(task), sign.Percentage, sign.Message
-	crashed := d.Now.Add(missedHeartbeats * heartbeat)
-	waits := heartbeat > 0 && !sign.WaitingUntil.IsZero() && d.Profile.Async(task.Agent)
-	if waits {
-		crashed = d.waiting(task, sign.WaitingUntil).Add(missedHeartbeats * heartbeat)
-	}
-	if d.Profile.Async(task.Agent) && task.State == workflow.TaskRunning && task.Silence.After(crashed) {
-		crashed = task.Silence // another process is handed what goes on elsewhere
-	}
+	silence, waits := d.silence(task, sign.WaitingUntil, heartbeat)
 	if task.State == workflow.TaskDispatched {
 		started := schemas.TaskStarted{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
@@ -38,12 +31,10 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 		if estimate := task.Estimate(); estimate > 0 {
 			started.Slow = d.Now.Add(2 * estimate)
 		}
-		if heartbeat > 0 {
-			started.Silence = crashed
-		}
+		started.Silence = silence
 		d.Emit(&started)
-	} else if regular := d.Now.Sub(task.Heartbeat) >= heartbeat/2; heartbeat > 0 && (regular || waits && !crashed.Equal(task.Silence)) { // a regular sign may come a little early
-		d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: crashed})
+	} else if heartbeat > 0 && (d.Now.Sub(task.Heartbeat) >= heartbeat/2 || waits) { // a regular sign may come a little early
+		d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence})
 	}
 	if percentage > task.Percentage || message != "" && message != task.Message {
 		d.Emit(&schemas.TaskProgressed{
@@ -53,16 +44,29 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 	}
 }
 
-// waiting is until when an agent may be silent that says so: not in the past, and not for longer than its request
-// is good for, which the work deadline ends before that.
-func (d *Decision) waiting(task *workflow.Task, until time.Time) time.Time {
-	switch {
-	case until.Before(d.Now):
-		return d.Now
-	case until.After(task.Expires):
-		return task.Expires
+// silence is from when on an agent counts as crashed that gives no sign of life after this one; zero is never.
+// Waits says that the agent has just said so: that it may wait longer than signs of life are apart, which counts for
+// one that answers by a callback. It waits no longer than its request is good for, and the work deadline is before that.
+// What it has said holds, also when another process is handed the request.
+func (d *Decision) silence(task *workflow.Task, until time.Time, heartbeat time.Duration) (silence time.Time, waits bool) {
+	if heartbeat == 0 {
+		return time.Time{}, false
 	}
-	return until.UTC()
+	silence = d.Now.Add(missedHeartbeats * heartbeat)
+	if !d.Profile.Async(task.Agent) {
+		return silence, false
+	}
+	if until.After(task.Expires) {
+		until = task.Expires
+	}
+	said := task.Silence // zero before the first sign
+	if until.After(d.Now) && until.UTC().Add(missedHeartbeats*heartbeat).After(said) {
+		said, waits = until.UTC().Add(missedHeartbeats*heartbeat), true
+	}
+	if said.After(silence) {
+		silence = said
+	}
+	return silence, waits
 }
 
 func (d *Decision) heartbeat(task *workflow.Task) time.Duration {
