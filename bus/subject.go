@@ -92,6 +92,7 @@ const (
 	ServiceAnnounce = "announce"  // body: schemas.Agent
 	ServiceAlive    = "alive"     // body: schemas.Agent.Instance of the announcement, which may be empty
 	ServiceArtifact = "artifact"  // see artifactFrame
+	ServicePartial  = "partial"   // body: schemas.Partial
 	SignalCancel    = "cancel"    // body: the request's id; a hint
 	SignalPermitted = "permitted" // body: schemas.PermitAnswer; it may be missed
 )

@@ -36,6 +36,7 @@ var layers = []struct {
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/agent", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
+	{"bus/partial", []string{"schemas"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/jetstream/wire", []string{"schemas", "bus", "bus/backoff"}},
 	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/jetstream", "bus/jetstream/wire"}},
@@ -135,7 +136,7 @@ var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bu
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
 var forTests = []string{
-	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/registry",
+	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/partial", "bus/registry",
 	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
 }
 

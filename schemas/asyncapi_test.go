@@ -65,6 +65,7 @@ func TestAsyncAPIChannels(t *testing.T) {
 		"podium.agent.{agent}.announce",
 		"podium.agent.{agent}.artifact",
 		"podium.agent.{agent}.cancel",
+		"podium.agent.{agent}.partial",
 		"podium.agent.{agent}.permit.{shard}",
 		"podium.agent.{agent}.permitted",
 		"podium.agent.{agent}.progress",

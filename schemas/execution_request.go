@@ -116,6 +116,8 @@ type TaskContext struct {
 	// Tainted are JSON Pointers (RFC 6901) from the context to what comes from outside,
 	// with everything in it.
 	Tainted []string `json:"tainted,omitzero"`
+	// Stream says that whoever asked is shown the text of the result while it comes: see Partial.
+	Stream bool `json:"stream,omitzero"`
 }
 
 // A TaskInput is what a task has made that another one depends on.

@@ -16,10 +16,12 @@ type Profile struct {
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
-	CheckLanguage bool             `json:"check_language,omitzero"`
-	Agents        []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
-	Routers       []Router         `json:"routers"` // asked in order; the first that decides wins
-	Complexity    *ComplexityRules `json:"complexity,omitzero"`
+	CheckLanguage bool `json:"check_language,omitzero"`
+	// Stream has whoever writes by chat see the text of an answer while an agent still works on it (O-35).
+	Stream     bool             `json:"stream,omitzero"`
+	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
+	Routers    []Router         `json:"routers"` // asked in order; the first that decides wins
+	Complexity *ComplexityRules `json:"complexity,omitzero"`
 	// Planner says where plans come from. Absent: rules when there is a
 	// complexity check and the execution is a sequence, else none.
 	Planner      *Planner           `json:"planner,omitzero"`

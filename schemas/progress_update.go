@@ -95,3 +95,15 @@ func (p *ProgressPayload) checkPlaces() error {
 	}
 	return problem
 }
+
+// A Partial is the text of a result as far as an agent has it, for a request whose context says Stream. It is
+// a signal: nothing stores it, and it may be missed.
+type Partial struct {
+	Request string `json:"request"` // message_id of the ExecutionRequest
+	// Offset is where Text begins, in bytes from the beginning of the result. What was said from there on is replaced.
+	Offset int    `json:"offset"`
+	Text   string `json:"text"`
+}
+
+// MaxPartial bounds the text that a request has while it comes, in bytes; what is beyond comes with the result.
+const MaxPartial = 64 << 10

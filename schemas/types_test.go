@@ -30,6 +30,7 @@ func goTypes() map[string]reflect.Type {
 		"error":                       reflect.TypeFor[Error](),
 		EnvelopeTypeExecutionRequest:  reflect.TypeFor[ExecutionRequest](),
 		EnvelopeTypeExecutionResponse: reflect.TypeFor[ExecutionResponse](),
+		"partial":                     reflect.TypeFor[Partial](),
 		"permit_answer":               reflect.TypeFor[PermitAnswer](),
 		EnvelopeTypePermitRequest:     reflect.TypeFor[PermitRequest](),
 		"profile":                     reflect.TypeFor[Profile](),

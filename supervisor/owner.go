@@ -64,6 +64,10 @@ type Config struct {
 	// of its session before it. It changes neither, and does not wait for anything.
 	Observe func(before *session.State, record *schemas.Record)
 
+	// Streamed, unless nil, hears of every request before it is sent whose result is shown while it comes, and until
+	// when it is waited for. It does not wait for anything.
+	Streamed func(agent, request string, expires time.Time)
+
 	// LocalOwners are the owners of the same process; nil is none.
 	LocalOwners *admission.LocalOwners
 

@@ -142,6 +142,9 @@ func (o *Owner) publishAll(ctx context.Context, outputs []session.Output, done f
 			o.publisher.PublishUntilStored(ctx, response, &output.Event, acknowledged)
 			continue
 		}
+		if output.Streamed && o.Streamed != nil {
+			o.Streamed(output.Agent, output.Event.ID, output.Event.Expires)
+		}
 		output.Event.ReplyTo = bus.ResponseSubject(output.Agent, o.Shard)
 		o.publisher.PublishUntilStored(ctx, bus.RequestSubject(output.Agent), &output.Event, acknowledged)
 	}

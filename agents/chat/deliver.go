@@ -184,6 +184,9 @@ func (a *Agent) Note(ctx context.Context, channel, ref string, questions int, te
 	if err != nil || route.Response != "" || route.User != "" {
 		return err
 	}
+	if pieces, _ := to.poster.split(text); len(pieces) > 1 {
+		text = pieces[0]
+	}
 	known := a.answer(ref)
 	known.Lock()
 	defer known.Unlock()

@@ -327,3 +327,22 @@ func TestDescription(t *testing.T) {
 		t.Errorf("unexpected entry %+v", entry)
 	}
 }
+
+// TestWordsAreToldAsTheyArePrinted_O35: who waits sees what a program prints, unless it is data.
+func TestWordsAreToldAsTheyArePrinted_O35(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		`printf 'Good '; sleep 0.3; echo morning`:       "Good|Good morning",
+		`printf '{"text":'; sleep 0.3; echo '"hello"}'`: "",
+	} {
+		made, err := exec.New(exec.Config{Command: []string{"/bin/sh", "-c", "cat >/dev/null; " + script}, Timeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		request := newRequest().WithPartial(func(text string) { told = append(told, text) })
+		if _, err := made.Handle(t.Context(), request, func(int, string) {}); err != nil || strings.Join(told, "|") != want {
+			t.Errorf("%s: told %q (%v), want %q", script, told, err, want)
+		}
+	}
+}

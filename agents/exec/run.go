@@ -81,6 +81,9 @@ func (a *Agent) run(ctx context.Context, language string, request *agent.Request
 	defer stop(nil)
 
 	output := &boundedBuffer{limit: a.config.MaxOutput, overflow: func() { stop(errTooMuch) }}
+	if request.Streams() {
+		output.tell = request.Partial
+	}
 	progress := newProgress(report)
 	command := osexec.CommandContext(running, a.path, a.config.Command[1:]...)
 	command.Args[0] = a.config.Command[0]
@@ -230,11 +233,13 @@ func (r *boundedReader) Read(into []byte) (int, error) {
 }
 
 // A boundedBuffer keeps up to limit bytes and calls overflow at the first byte
-// more. It embeds no buffer, whose ReadFrom would go around the limit.
+// more. It embeds no buffer, whose ReadFrom would go around the limit. It tells the words that it holds, unless
+// they begin as data do, if there is somebody to tell.
 type boundedBuffer struct {
 	kept     bytes.Buffer
 	limit    int
 	overflow func()
+	tell     func(text string)
 }
 
 // Write implements io.Writer.
@@ -243,5 +248,13 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 		b.overflow()
 		return 0, errTooMuch
 	}
-	return b.kept.Write(p)
+	_, _ = b.kept.Write(p)
+	if b.tell == nil {
+		return len(p), nil
+	}
+	words := bytes.TrimSpace(b.kept.Bytes()[:min(b.kept.Len(), schemas.MaxPartial)])
+	if len(words) > 0 && words[0] != '{' && words[0] != '[' {
+		b.tell(string(bytes.ToValidUTF8(words, nil)))
+	}
+	return len(p), nil
 }

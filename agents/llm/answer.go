@@ -236,4 +236,14 @@ func wordsIn(text string) (string, error) {
 	return strings.ToValidUTF8(text, "\uFFFD"), nil
 }
 
+// wordsSoFar are those of an answer that goes on. There are none while the model thinks, or may be writing JSON.
+func wordsSoFar(text string) string {
+	const thoughts = "<think>"
+	text = strings.TrimSpace(withoutThoughts(text))
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, thoughts) || strings.HasPrefix(thoughts, text) {
+		return ""
+	}
+	return text
+}
+
 var errNoWords = errors.New("the answer holds no words")

@@ -113,3 +113,16 @@ func FuzzRead(f *testing.F) {
 		_, _ = wordsIn(text)
 	})
 }
+
+// TestWordsSoFar: nothing is shown of what may turn out to be no words for a person.
+func TestWordsSoFar(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", " ": "", "<": "", "<think": "", "<think>Hm": "", "<think>Hm</think>": "", "<think>Hm</think>\nIt is": "It is",
+		"{": "", `{"text": "It`: "", "It is": "It is", " It {is} ": "It {is}", "<b>": "<b>",
+	} {
+		if got := wordsSoFar(text); got != want {
+			t.Errorf("%q shows %q, want %q", text, got, want)
+		}
+	}
+}

@@ -19,8 +19,8 @@ import (
 type model interface {
 	// complete asks for the answer in one piece.
 	complete(ctx context.Context, chat chat) (completion, error)
-	// stream has the words of the answer told as they come.
-	stream(ctx context.Context, chat chat, said func(delta string)) (completion, error)
+	// stream tells, whenever there is more, what the answer says so far.
+	stream(ctx context.Context, chat chat, tell func(text string)) (completion, error)
 }
 
 // A chat is what a model is asked.
@@ -127,7 +127,7 @@ func (o *openAI) complete(ctx context.Context, chat chat) (completion, error) {
 	return ended(completion{choice.Message.Content, finish(choice.FinishReason), answered.Usage.TotalTokens})
 }
 
-func (o *openAI) stream(ctx context.Context, chat chat, said func(delta string)) (completion, error) {
+func (o *openAI) stream(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
 	stream, err := o.open(ctx, o.request(&chat))
 	if err != nil {
 		return completion{}, plain(err)
@@ -157,7 +157,7 @@ func (o *openAI) stream(ctx context.Context, chat chat, said func(delta string))
 		}
 		if delta != "" {
 			text.WriteString(delta)
-			said(delta)
+			tell(text.String())
 		}
 	}
 }

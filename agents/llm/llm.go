@@ -151,16 +151,16 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 		return agent.Outcome{}, err
 	}
 	if shaped == nil {
-		return s.inWords(ctx, chat, marks)
+		return s.inWords(ctx, chat, marks, request.Partial)
 	}
 	return s.inData(ctx, chat, shaped, marks)
 }
 
-// inWords asks for words, as they come.
-func (s *asking) inWords(ctx context.Context, chat chat, marks marks) (agent.Outcome, error) {
+// inWords asks for words, and tells them as they come.
+func (s *asking) inWords(ctx context.Context, chat chat, marks marks, tell func(text string)) (agent.Outcome, error) {
 	question := chat.user
 	for attempt := 1; ; attempt++ {
-		made, err := s.ask(ctx, chat, true)
+		made, err := s.ask(ctx, chat, func(text string) { tell(wordsSoFar(text)) })
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -191,7 +191,7 @@ func (s *asking) inData(ctx context.Context, chat chat, shaped *shape, marks mar
 	}
 	question := chat.user
 	for attempt := 1; ; attempt++ {
-		made, err := s.ask(ctx, chat, false)
+		made, err := s.ask(ctx, chat, nil)
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -221,12 +221,12 @@ func (s *asking) part(words, why string) agent.Outcome {
 	return made
 }
 
-// ask makes one call, and counts what it has cost.
-func (s *asking) ask(ctx context.Context, chat chat, stream bool) (completion, error) {
+// ask makes one call, and counts what it has cost. What it tells comes as a stream, and is the words so far.
+func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
 	var made completion
 	var err error
-	if stream {
-		made, err = s.agent.model.stream(ctx, chat, func(string) {})
+	if tell != nil {
+		made, err = s.agent.model.stream(ctx, chat, tell)
 	} else {
 		made, err = s.agent.model.complete(ctx, chat)
 	}

@@ -52,7 +52,7 @@ func (s *asking) tried(ctx context.Context) (bool, error) {
 	made, err := s.ask(ctx, chat{
 		system: "You answer with JSON.", user: `Answer with {"word": "apple"}.`, maxTokens: most,
 		format: &format{name: "probe", schema: jsontext.Value(schema), strict: true},
-	}, false)
+	}, nil)
 	if refused, is := errors.AsType[*statusError](err); is && refused.misunderstood() {
 		return false, nil // it does not know what is asked of it
 	}

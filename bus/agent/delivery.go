@@ -248,7 +248,9 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	if count := held.delivery.Deliveries(); permitted.first || count > 1 {
 		request.Deliveries = count
 	}
+	endPartials := s.startPartials(ctx, request)
 	outcome, err := s.call(ctx, held, request, progress.report, log)
+	endPartials()
 	if err == nil && !question && !permitted.acted() { // what was done outside is not repeated for a better result
 		err = s.resultFault(&outcome)
 	}

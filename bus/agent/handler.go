@@ -49,8 +49,9 @@ type Request struct {
 	// it, and so it may have when it is 0: unknown.
 	Deliveries int
 
-	permit func(ctx context.Context) error
-	event  *schemas.Event // that it came by; nil for one that Serve has not made
+	permit  func(ctx context.Context) error
+	partial func(text string)
+	event   *schemas.Event // that it came by; nil for one that Serve has not made
 }
 
 // Permit asks for permission to act outside, which an agent does once everything that

@@ -29,22 +29,8 @@ func testServices(t *testing.T, s System) {
 		}
 	})
 	t.Run("AnswerAndError", func(t *testing.T) {
-		stop, err := s.Core.Serve(bus.ServiceSubject("*", bus.ServiceAnnounce), func(_ context.Context, subject string, body []byte) ([]byte, error) {
-			if string(body) == "fail" {
-				return nil, errors.New("no room left")
-			}
-			return append([]byte(subject+" "), body...), nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer stop()
-		got, err := w.Ask(ctx, bus.ServiceAnnounce, []byte("hello"))
-		if want := "podium.agent.asker.announce hello"; err != nil || string(got) != want {
-			t.Errorf("answer %q, %v; want %q", got, err, want)
-		}
-		if _, err := w.Ask(ctx, bus.ServiceAnnounce, []byte("fail")); err == nil || !strings.Contains(err.Error(), "no room left") {
-			t.Errorf("the answer's error reached the asker as %v", err)
+		for _, service := range []string{bus.ServiceAnnounce, bus.ServiceAlive, bus.ServicePartial} {
+			testAnswers(t, s, w, service)
 		}
 	})
 	t.Run("StopWaitsForAnswersUnderWay", func(t *testing.T) { testServeStop(t, s, w) })
@@ -119,6 +105,28 @@ func testPermitted(t *testing.T, s System, w bus.Worker) {
 	case got := <-other.Permitted():
 		t.Errorf("another agent heard %+v", got)
 	default:
+	}
+}
+
+// testAnswers: what the core answers to an agent reaches it, and so does why it does not answer.
+func testAnswers(t *testing.T, s System, w bus.Worker, service string) {
+	t.Helper()
+	stop, err := s.Core.Serve(bus.ServiceSubject("*", service), func(_ context.Context, subject string, body []byte) ([]byte, error) {
+		if string(body) == "fail" {
+			return nil, errors.New("no room left")
+		}
+		return append([]byte(subject+" "), body...), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	got, err := w.Ask(deadline(t), service, []byte("hello"))
+	if want := "podium.agent.asker." + service + " hello"; err != nil || string(got) != want {
+		t.Errorf("answer %q, %v; want %q", got, err, want)
+	}
+	if _, err := w.Ask(deadline(t), service, []byte("fail")); err == nil || !strings.Contains(err.Error(), "no room left") {
+		t.Errorf("%s: the answer's error reached the asker as %v", service, err)
 	}
 }
 

@@ -199,7 +199,7 @@ func agentKinds() []string { return []string{string(bus.KindResponse), string(bu
 func signals() []string { return []string{bus.SignalCancel, bus.SignalPermitted} }
 
 func coreServices() []string {
-	return []string{bus.ServiceAnnounce, bus.ServiceAlive, bus.ServiceArtifact}
+	return []string{bus.ServiceAnnounce, bus.ServiceAlive, bus.ServiceArtifact, bus.ServicePartial}
 }
 
 // A service is a subject of the core account that agents reach.

@@ -37,6 +37,7 @@ func TestAnswersReachWhoAskedOnly_G40(t *testing.T) {
 	for subject, body := range map[string]string{
 		bus.ServiceSubject("alpha", bus.ServiceAnnounce): `{"name":"alpha"}`,
 		bus.ServiceSubject("alpha", bus.ServiceAlive):    "",
+		bus.ServiceSubject("alpha", bus.ServicePartial):  "",
 		bus.ServiceSubject("alpha", bus.ServiceArtifact): "{\"op\":\"put\"}\nbytes",
 		bus.ResponseSubject("alpha", 0):                  "{}",
 		bus.ProgressSubject("alpha", 0):                  "{}",

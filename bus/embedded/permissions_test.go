@@ -29,7 +29,7 @@ import (
 func awkward() []string {
 	return []string{
 		"alpha", "alph", "alphabeta", "alpha-beta", "beta", "1a", "-1", "1_1", "_", "-", "a", "ack", "api", "core", "js", "next", "info",
-		"agent", "request", "response", "progress", "permit", "cancel", "announce", "podium", "podium_work", "inbox", "r",
+		"agent", "request", "response", "progress", "permit", "cancel", "announce", "partial", "podium", "podium_work", "inbox", "r",
 	}
 }
 

@@ -29,6 +29,9 @@ const (
 	signBurst     = 40
 	signRate      = 20 // a second
 
+	partialBurst = 1 << 20 // bytes
+	partialRate  = 64 << 10
+
 	// longestWait is how long a request is worked on that does not say itself until when it
 	// is waited for: then the work stream has forgotten it.
 	longestWait = 7 * 24 * time.Hour

@@ -15,6 +15,7 @@
 //	stores      128 MiB of artifacts, and 1 GiB an hour more, where each counts for
 //	            16 KiB at least; 40 announcements and signs of life, and 20 a second
 //	            more
+//	partials    1 MiB of text before its result, and 64 KiB a second more
 //
 // A message counts with its headers and one KiB at least. The first response to a
 // request, its expiry, or a week without either end what it allows, but for what is

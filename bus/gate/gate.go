@@ -41,6 +41,7 @@ type account struct {
 	stray       allowance // bytes of these
 	artifacts   allowance // bytes
 	signs       allowance // announcements and signs of life
+	partials    allowance // bytes
 	refused     uint64
 	warned      time.Time
 }
@@ -65,6 +66,7 @@ func (g *Gate) account(agent string) *account {
 			stray:       newAllowance(now, strayBurst, strayRate),
 			artifacts:   newAllowance(now, artifactBurst, artifactRate),
 			signs:       newAllowance(now, signBurst, signRate),
+			partials:    newAllowance(now, partialBurst, partialRate),
 		}
 		g.agents[agent] = known
 	}
@@ -183,6 +185,11 @@ func (g *Gate) Store(agent string, size int64) error {
 // Heartbeat decides about an announcement or a sign of life.
 func (g *Gate) Heartbeat(agent string) error {
 	return g.spend(agent, 1, "too many announcements and signs of life", func(a *account) *allowance { return &a.signs })
+}
+
+// Partial decides about text of so many bytes that comes before its result.
+func (g *Gate) Partial(agent string, size int64) error {
+	return g.spend(agent, float64(max(size, unit)), "too much text before its result", func(a *account) *allowance { return &a.partials })
 }
 
 func (g *Gate) spend(agent string, amount float64, reason string, from func(*account) *allowance) error {

@@ -27,6 +27,8 @@ func (s *stingy) Heartbeat(string) error {
 	return nil
 }
 
+func (*stingy) Partial(string, int64) error { return nil }
+
 func (s *stingy) Store(_ string, size int64) error {
 	if s.bytes -= size; s.bytes < 0 {
 		return errEnough

@@ -40,6 +40,8 @@ type Reservation struct {
 type Quota interface {
 	// Heartbeat decides about an announcement or a sign of life.
 	Heartbeat(agent string) error
+	// Partial decides about text of so many bytes that comes before its result.
+	Partial(agent string, size int64) error
 	artifact.Quota
 }
 
@@ -48,6 +50,8 @@ type AgentServices struct {
 	Clock    func() time.Time
 	Reserved []Reservation
 	Quota    Quota // nil bounds nothing
+	// Partial takes what an agent says of a result that is still to come: a schemas.Partial. Nil takes nothing.
+	Partial func(agent string, body []byte) error
 }
 
 // ServeAgents answers the core services of all agents: announce and alive keep
@@ -75,7 +79,7 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 	for _, service := range []struct {
 		name   string
 		answer func(ctx context.Context, agent string, body []byte) ([]byte, error)
-	}{{bus.ServiceAnnounce, r.announce}, {bus.ServiceAlive, r.alive}, {bus.ServiceArtifact, artifacts.Answer}} {
+	}{{bus.ServiceAnnounce, r.announce}, {bus.ServiceAlive, r.alive}, {bus.ServiceArtifact, artifacts.Answer}, {bus.ServicePartial, config.partial}} {
 		s, err := core.Serve(bus.ServiceSubject("*", service.name), func(ctx context.Context, subject string, body []byte) ([]byte, error) {
 			parsed, err := bus.ParseSubject(subject)
 			if err != nil {
@@ -92,11 +96,25 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 	return stop, nil
 }
 
+// maxPartial is the size in bytes of the largest message of text that comes before its result: each byte may be escaped.
+const maxPartial = 8 * schemas.MaxPartial
+
+func (c *AgentServices) partial(_ context.Context, agent string, body []byte) ([]byte, error) {
+	if len(body) > maxPartial {
+		return nil, fmt.Errorf("a partial of %s: %w", agent, bus.ErrTooLarge)
+	}
+	if err := c.Quota.Partial(agent, int64(len(body))); err != nil || c.Partial == nil {
+		return nil, err
+	}
+	return nil, c.Partial(agent, body)
+}
+
 // unbounded is no quota.
 type unbounded struct{}
 
-func (unbounded) Heartbeat(string) error    { return nil }
-func (unbounded) Store(string, int64) error { return nil }
+func (unbounded) Heartbeat(string) error      { return nil }
+func (unbounded) Partial(string, int64) error { return nil }
+func (unbounded) Store(string, int64) error   { return nil }
 
 type registry struct {
 	store    bus.KeyValue

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,8 +44,18 @@ var executable = sync.OnceValues(func() (string, error) {
 // builtIn is the folder to remove.
 var builtIn atomic.Pointer[string]
 
+// atOnce is how many tests run at a time unless the command line says so: most of their time they wait for
+// processes and clocks.
+const atOnce = 6
+
 // TestMain removes the program when nothing runs it any more.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0))))
+	}
 	code := m.Run()
 	if folder := builtIn.Load(); folder != nil {
 		_ = os.RemoveAll(*folder)

@@ -74,6 +74,9 @@ func (d *Adapter) followProgress(ctx context.Context, receipt intake.Receipt, la
 			return err
 		}
 		line := d.progressLine(w, language)
+		if said := w.Partial(); said != "" {
+			line = said + " …" // it goes on, and what it becomes is the answer
+		}
 		if recorded || line == "" || line == shown {
 			continue
 		}

@@ -185,8 +185,11 @@ func (s *script) begin(a chat.Accepted, run int) uint64 {
 	return s.record(received(a, run, schemas.DispositionStarted), started(a, run),
 		&schemas.PlanCreated{Run: run, Tasks: []schemas.PlannedTask{{Task: "t1"}}},
 		&schemas.TaskRouted{Run: run, Task: "t1", Decision: schemas.RouteDecision{NextAgent: "calculator"}},
-		&schemas.TaskDispatched{Run: run, Task: "t1", Agent: "calculator", Attempt: 1})
+		&schemas.TaskDispatched{Run: run, Task: "t1", Agent: "calculator", Attempt: 1, Request: firstRequest})
 }
+
+// firstRequest is the one of every run's first attempt.
+const firstRequest = "5b1c7d0e-7a3f-4d52-9a1e-2f6c0f6a8e11"
 
 // work says that the agent has begun.
 func (s *script) work(run int) uint64 {

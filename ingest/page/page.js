@@ -125,6 +125,7 @@
           this.language = told.message?.language;
           break;
         case 'inquiry_opened':
+          this.discard();
           this.questions.set(told.inquiry, told);
           if (step) this.mark(step, 'waiting');
           this.wait();
@@ -148,7 +149,7 @@
           if (step) { step.percentage = told.percentage; step.message = told.message || ''; this.mark(step, 'running'); }
           break;
         case 'task_completed': if (step) this.mark(step, 'completed'); break;
-        case 'task_failed': if (step) this.mark(step, told.retry_at ? 'running' : 'broken'); break;
+        case 'task_failed': this.discard(); if (step) this.mark(step, told.retry_at ? 'running' : 'broken'); break;
         case 'task_skipped': case 'task_cancelled': if (step) this.mark(step, 'skipped'); break;
         default:
       }
@@ -176,6 +177,7 @@
     // pass leaves the run to the message that has answered.
     pass() {
       this.entry.passed = this.entry.settled = this.settled = true;
+      this.discard();
       this.work.hidden = true;
       memory.save();
       this.stop?.();
@@ -199,6 +201,28 @@
 
     // asking is the oldest open question to whoever wrote; others may be asked to do something beside it.
     asking() { return [...this.questions.values()].find((question) => !question.people?.length); }
+
+    // partial shows what an agent has said so far of the answer, which takes its place. Who hears the page waits for that.
+    partial(told) {
+      if (this.settled || this.entry.passed) return;
+      const follow = nearEnd();
+      if (!this.draft) {
+        this.draft = element('div', 'answer-words draft');
+        this.draft.setAttribute('aria-hidden', 'true');
+        if (this.language) this.draft.lang = this.language;
+        this.article.insertBefore(this.draft, this.work);
+        this.words = '';
+      }
+      this.words = told.offset === 0 ? told.text : this.words + told.text;
+      this.draft.replaceChildren(...written(this.words, { table: say('table'), code: say('code') }));
+      if (follow) toEnd();
+    }
+
+    // discard takes away what was said of an answer that is there now, or does not come of it.
+    discard() {
+      this.draft?.remove();
+      this.draft = null;
+    }
 
     // ask shows a question as what the other side says.
     ask(question) {
@@ -263,6 +287,7 @@
     settle(found) {
       if (this.settled) return;
       this.settled = true;
+      this.discard();
       this.bar.hidden = true;
       this.unfold(false);
       const good = found.status === 'completed';
@@ -301,6 +326,7 @@
 
     // fail says what went wrong and offers what can be done about it.
     fail(text, again) {
+      this.discard();
       this.bar.hidden = true;
       this.work.hidden = true;
       const fault = element('div', 'fault');
@@ -411,6 +437,7 @@
       if (nearEnd()) toEnd();
     };
     for (const name of heard) source.addEventListener(name, take);
+    source.addEventListener('partial', (event) => exchange.partial(JSON.parse(event.data)));
     source.addEventListener('end', (event) => { exchange.settle(JSON.parse(event.data)); over(); });
     source.addEventListener('open', () => {
       if (!exchange.cut) return;

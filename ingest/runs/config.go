@@ -25,6 +25,9 @@ type Config struct {
 	WriteTimeout time.Duration
 	// BodyTimeout bounds the wait for the body of an answer; 10 s.
 	BodyTimeout time.Duration
+	// Said returns what an agent has said so far of the result of a request that is shown while it comes, and what is
+	// closed when there is more; nil for any other request. Without it nothing is shown before it is done.
+	Said func(request string) (text string, changed <-chan struct{})
 	// Readers bounds how many requests may wait or follow events at once, in each
 	// shard; 400, which leaves the ledger readers for whoever else needs them.
 	Readers int

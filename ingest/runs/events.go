@@ -95,8 +95,13 @@ func lastEventID(header http.Header) (after uint64, ended bool, err error) {
 func (a *API) follow(ctx context.Context, w *Watch, stream *eventStream, after uint64) error {
 	heartbeat := time.NewTicker(a.config.Heartbeat)
 	defer heartbeat.Stop()
+	var shown shownPartial
 	for len(w.past) > 0 || !w.ended() {
-		record, ok, err := w.Next(ctx, heartbeat.C)
+		more, err := stream.partial(w, &shown)
+		if err != nil {
+			return err
+		}
+		record, ok, err := w.next(ctx, heartbeat.C, more)
 		if err != nil {
 			return err
 		}
@@ -149,13 +154,29 @@ func (s *eventStream) step(w *Watch, record *history.StoredRecord, after uint64)
 	return s.event(strconv.FormatUint(record.Sequence, 10), name, step)
 }
 
-// event sends one event. JSON holds no line break, so the data is one line.
+// partial sends what was said of an answer that is still to come and has not been shown, once all that was is
+// shown. More is closed when there is more.
+func (s *eventStream) partial(w *Watch, shown *shownPartial) (more <-chan struct{}, err error) {
+	if len(w.past) > 0 {
+		return nil, nil
+	}
+	said, task, more := w.partial()
+	if told := shown.next(said, task); told != nil {
+		err = s.event("", partialEvent, told)
+	}
+	return more, err
+}
+
+// event sends one event; without an id it is none to come back to. JSON holds no line break, so the data is one line.
 func (s *eventStream) event(id, name string, data any) error {
 	body, err := schemas.Marshal(data)
 	if err != nil {
 		return err
 	}
-	return s.write("id: " + id + "\nevent: " + name + "\ndata: " + string(body) + "\n\n")
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	return s.write(id + "event: " + name + "\ndata: " + string(body) + "\n\n")
 }
 
 func (s *eventStream) comment(text string) error { return s.write(": " + text + "\n\n") }

@@ -301,6 +301,11 @@ func (w *Watch) attend(ctx context.Context) error {
 // Next returns the next record: of what was, if that is kept, then of the session as
 // they come. Ok is false when the timer fires first. A record may say nothing.
 func (w *Watch) Next(ctx context.Context, timer <-chan time.Time) (record history.StoredRecord, ok bool, err error) {
+	return w.next(ctx, timer, nil)
+}
+
+// next also returns, with a record that says nothing, when more is closed.
+func (w *Watch) next(ctx context.Context, timer <-chan time.Time, more <-chan struct{}) (record history.StoredRecord, ok bool, err error) {
 	if len(w.past) > 0 {
 		record, w.past = w.past[0], w.past[1:]
 		return record, true, nil
@@ -324,6 +329,8 @@ func (w *Watch) Next(ctx context.Context, timer <-chan time.Time) (record histor
 		case <-w.reader.Wake():
 		case <-timer:
 			return record, false, nil
+		case <-more:
+			return record, true, nil
 		case <-w.doubt:
 			err = w.read(ctx, true)
 			return record, err == nil, err

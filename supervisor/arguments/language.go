@@ -29,8 +29,9 @@ type language struct {
 	Days          map[string]int      `json:"days"` // from today
 	NotDayAfter   map[string][]string `json:"not_day_after"`
 	Numbers       map[string]string   `json:"numbers"`
-	Next          []string            `json:"next"`   // may skip one
-	Coming        []string            `json:"coming"` // skips none
+	VagueNumbers  []string            `json:"vague_numbers"` // behind a word for a number: how many is not said
+	Next          []string            `json:"next"`          // may skip one
+	Coming        []string            `json:"coming"`        // skips none
 	This          []string            `json:"this"`
 	Last          []string            `json:"last"`
 	In            []string            `json:"in"`

@@ -55,6 +55,9 @@ func (r *reader) inside(i int) bool {
 func (r *reader) numberAt(i int) (int, []string) {
 	t := r.at(i)
 	if value, ok := r.Numbers[t.fold]; ok && t.kind == tokenWord {
+		if r.word(i+1, r.VagueNumbers) {
+			return 0, nil
+		}
 		return i + 1, []string{value}
 	}
 	if t.kind != tokenNumber || i > 0 && t.joined && r.at(i-1).kind == tokenWord {

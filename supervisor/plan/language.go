@@ -72,7 +72,7 @@ func count(words, markers []string) int {
 // languageFault says what is wrong with the language of a result that a person is to read; empty is
 // nothing. What was done outside is not done again for it.
 func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) string {
-	if !d.Profile.CheckLanguage || task.Permit != "" || d.builtOn(task) {
+	if !d.Profile.CheckLanguage || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
 		return ""
 	}
 	if found := d.Profile.OtherLanguage(result.Text, d.Run.Message.Language); found != "" {
@@ -82,7 +82,7 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 }
 
 // builtOn reports whether another task builds on one, so that no person is to read its result.
-func (d *Decision) builtOn(task *workflow.Task) bool {
-	return d.Profile.Execution.Mode == schemas.ExecutionDAG &&
-		slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool { return slices.Contains(other.Dependencies(), task.ID) })
+func (p *Profile) builtOn(run *workflow.Run, task *workflow.Task) bool {
+	return p.Execution.Mode == schemas.ExecutionDAG &&
+		slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool { return slices.Contains(other.Dependencies(), task.ID) })
 }

@@ -30,6 +30,21 @@ func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *sche
 	return answer.Data(result.Data, schema, name, p.wordsIn(message.Language))
 }
 
+// Streams reports whether whoever has written is shown the text of a task's result while it comes (O-35): if the profile has
+// it so, they wait at a chat, and the answer is to be that text alone, which nothing checks.
+func (p *Profile) Streams(run *workflow.Run, task *workflow.Task) bool {
+	if !p.Stream || p.CheckLanguage || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
+		task.Kind != "" || task.Plan == nil || p.outputs[task.Agent] != nil {
+		return false
+	}
+	for _, other := range run.Tasks {
+		if (other == task) == p.builtOn(run, other) {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *Profile) wordsIn(tag string) answer.Words {
 	language := p.language(tag)
 	return answer.Words{Texts: &language.Texts, Decimal: language.Decimal}

@@ -22,7 +22,7 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 			if err != nil {
 				return nil, err
 			}
-			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f)})
+			outputs = append(outputs, Output{Kind: OutputRequest, Agent: f.Agent, Event: request, External: env.external(&state, f), Streamed: env.streamed(&state, f)})
 		case *schemas.TaskCancelled:
 			if f.Attempt > 0 && !cancelledBeforeSent(record, f) {
 				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
@@ -86,6 +86,12 @@ func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
 	}
 	task := state.Active.Task(f.Task)
 	return task != nil && (task.Tells() || len(task.Resources()) > 0)
+}
+
+// streamed reports whether the text of a request's result is shown while it comes.
+func (env *Env) streamed(state *State, f *schemas.TaskDispatched) bool {
+	task := state.Active.Task(f.Task)
+	return task != nil && env.Pinned.Streams(state.Active, task)
 }
 
 // mayStillWork reports whether an agent may still work on an attempt that failed.
@@ -201,6 +207,8 @@ type Output struct {
 	// External says of a request that its agent acts outside of Podium, or that its task
 	// holds what no other task may use meanwhile.
 	External bool
+	// Streamed says of a request that whoever has written is shown the text of its result while it comes.
+	Streamed bool
 }
 
 // OutputKind says what an output is.

@@ -42,6 +42,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		err = env.fillQuestion(&task, run, asked)
 	} else {
 		env.fillWork(&task, run, asked)
+		task.Context.Stream = env.Pinned.Streams(run, asked)
 		task.Context.Answers = append(env.requestInputs.Answers(run, asked, env.Read), env.answersTo(state, asked)...)
 		env.grantInputs(&task, run, asked, f)
 	}

@@ -42,6 +42,8 @@ func (s *story) output(o *session.Output) string {
 		line(true, "answered %q to %q%s", answer.Text, answer.Question, in(" says %s", string(answer.Values)))
 	}
 	line(task.Context.Feedback != "", "feedback %q", task.Context.Feedback)
+	line(task.Context.Stream != o.Streamed, "streamed by one word and not by the other")
+	line(task.Context.Stream, "its text is shown while it comes")
 	if told := task.Context.Conversation; told != nil && told.State == schemas.ConversationOngoing {
 		line(true, "conversation%s", recent(told.Recent))
 		for _, said := range told.Messages {

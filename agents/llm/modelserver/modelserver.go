@@ -64,6 +64,8 @@ type Answer struct {
 	Broken bool
 	// Silent says nothing more after the header, or after the first word of a stream.
 	Silent bool
+	// Pause is waited for in the midst of a stream, unless it is nil.
+	Pause <-chan struct{}
 	// Raw is the whole body, whatever it is.
 	Raw string
 }
@@ -285,7 +287,17 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, said *Answer) {
 		event([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil)
 	}
 	delta(map[string]any{"role": "assistant", "content": ""}, nil)
-	for i, word := range pieces(said.Text) {
+	words := pieces(said.Text)
+	for i, word := range words {
+		if i == len(words)/2 && said.Pause != nil {
+			select {
+			case <-said.Pause:
+			case <-r.Context().Done():
+				return
+			case <-s.end:
+				return
+			}
+		}
 		delta(map[string]any{"content": word}, nil)
 		if i == 0 && said.Silent {
 			s.wait(r)

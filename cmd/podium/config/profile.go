@@ -11,6 +11,7 @@ import (
 type Profile struct {
 	Language      string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
 	CheckLanguage bool         `yaml:"check_language" doc:"Results for people that are surely in another language are asked for again, and fail in the end."`
+	Stream        bool         `yaml:"stream" doc:"Whoever writes by chat sees the text of an answer while the agent still works on it: on the page, and in chats with progress: edit. Only where that text is the whole answer; it precedes every check, so that it does not go together with check_language, and agents with an output_schema are left out."`
 	Agents        []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
 	Routers       []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
 	Complexity    *Complexity  `yaml:"complexity" doc:"When a message becomes a plan of several steps. Absent: never."`

@@ -26,7 +26,8 @@ func (s *Service) openChat() (*chat.Adapter, error) {
 		return nil, err
 	}
 	return chat.New(chat.Config{
-		Channels: s.chatAdapters(), Runs: runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL}, Sealer: sealer,
+		Channels: s.chatAdapters(), Sealer: sealer,
+		Runs:   runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL, Said: s.partials.Said},
 		Render: agent.Render,
 		Note:   s.note(),
 	}, s.Ledger.Core, s.log)

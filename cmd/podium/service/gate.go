@@ -25,7 +25,7 @@ func (s *Service) admitAgents(ctx context.Context) (err error) {
 	external := s.settings.AgentNames(true)
 	if s.closeServices == nil {
 		s.closeServices, err = registry.ServeAgents(ctx, s.Ledger.Core, registry.AgentServices{
-			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external},
+			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external}, Partial: s.partials.Take,
 		})
 	}
 	if err == nil {
@@ -60,6 +60,13 @@ func (q externalQuota) Heartbeat(agent string) error {
 		return nil
 	}
 	return q.gate.Heartbeat(agent)
+}
+
+func (q externalQuota) Partial(agent string, size int64) error {
+	if !slices.Contains(q.agents, agent) {
+		return nil
+	}
+	return q.gate.Partial(agent, size)
 }
 
 func (q externalQuota) Store(agent string, size int64) error {

@@ -21,6 +21,7 @@ import (
 	"podium/bus"
 	"podium/bus/backoff"
 	"podium/bus/gate"
+	"podium/bus/partial"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/build"
@@ -57,7 +58,8 @@ type Service struct {
 	gate        *gate.Gate // of external agents
 	closeGate   func()
 
-	closeServices func() // of agents
+	closeServices func()       // of agents
+	partials      *partial.Hub // what agents have said of results that are still to come
 	handlers      map[string]described
 	instance      string // a secret of this process, by which it announces its agents
 	present       present
@@ -90,7 +92,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}}
+	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}, partials: partial.New()}
 	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
@@ -231,7 +233,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Async:    func(agent string) bool { return s.settings.Agents[agent].Async },
-			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe,
+			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe, Streamed: s.partials.Expect,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
