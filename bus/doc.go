@@ -163,7 +163,11 @@
 //
 //  16. Every request that can be read ends in exactly one response: of the handler,
 //     of its error, of its panic (TestServeFailures). The response is on the ledger
-//     before the request is acknowledged (TestServeRetriesThePublish).
+//     before the request is acknowledged (TestServeRetriesThePublish). The one exception
+//     is work that goes on elsewhere ([podium/bus/agent.ErrElsewhere]): its last progress says
+//     until when there is silence and is on the ledger before the request is acknowledged
+//     (TestWithoutItsNoticeARequestComesAgain), and whoever brings the answer gives the response
+//     that Serve would have given (TestServeSaysThatTheWorkGoesOnElsewhere).
 //  17. Its id derives from the request's, so a repeat of it is known as one
 //     (TestServeIsAHandlerSystem/RepeatGetsTheSameResponse).
 //  18. Progress says that work has begun within 100 ms, never falls, never follows

@@ -95,6 +95,8 @@ var layers = []struct {
 		"schemas", "schemas/sentences", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
 	}},
 	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
+	// An answer by callback becomes what its agent itself would have published.
+	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},

@@ -28,6 +28,7 @@ const (
 	PermitGone      PermitReason = "granted"   // somebody else has been permitted since this was asked
 	PermitUnknown   PermitReason = "unknown"   // it may have happened already, and the profile wants to be asked
 	PermitQuestion  PermitReason = "question"  // the request asks a question, and only work may act outside
+	PermitElsewhere PermitReason = "elsewhere" // it was permitted, and goes on elsewhere until it is answered
 )
 
 // PermitID returns the id of the permit that a request brings with it.

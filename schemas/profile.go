@@ -108,7 +108,10 @@ type AgentUse struct {
 	// Heartbeat is how often it promises a sign of life while it works. After
 	// three that did not come it has crashed (M-47). Zero promises nothing.
 	Heartbeat Duration `json:"heartbeat,omitzero"`
-	Fallback  string   `json:"fallback,omitzero"` // who is asked when its attempts are used up (P-16)
+	// Async says that it may answer long after it was asked, by a callback: it may suspend its signs of life
+	// (ProgressPayload.WaitingUntil), and what it says to an earlier attempt counts for the one under way.
+	Async    bool   `json:"async,omitzero"`
+	Fallback string `json:"fallback,omitzero"` // who is asked when its attempts are used up (P-16)
 	// Reuse is how long a result of it may answer the same request again
 	// (M-29). Zero is never.
 	Reuse       Duration  `json:"reuse,omitzero"`

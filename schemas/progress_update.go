@@ -28,6 +28,9 @@ type ProgressPayload struct {
 	EstimatedCompletion time.Time `json:"estimated_completion,omitzero"`
 	// Message is one line for a person, such as a line that a program printed.
 	Message string `json:"message,omitzero"`
+	// WaitingUntil says that the work goes on elsewhere: until then the agent gives no sign of life. It
+	// counts for an agent whose use says Async, and moves no other deadline.
+	WaitingUntil time.Time `json:"waiting_until,omitzero"`
 }
 
 // TaskInProgress is a task that an agent works on.

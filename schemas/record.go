@@ -91,6 +91,9 @@ type Cause struct {
 	// Proven are the artifacts (SHA-256) that the input names with a valid grant: an
 	// answer those that its agent has put, a request those that came with it.
 	Proven []string `json:"proven,omitzero"`
+	// Settles is the request that the input answers, when its agent's use says Async: one answer to it
+	// counts, for whatever attempt is under way, so that the session remembers it.
+	Settles string `json:"settles,omitzero"`
 }
 
 // MaxProven bounds the artifacts that a record holds of one input, or of one

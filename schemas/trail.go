@@ -15,7 +15,7 @@ type Trail struct {
 	Runs    uint64 // run numbers given out
 	Queued  uint64 // of these, that have not begun
 	// Others counts what the session remembers beside the messages that were given a run:
-	// further messages, control words, and permits that were decided.
+	// further messages, control words, permits that were decided, and answers that count once.
 	Others uint64
 	// Asides counts the records that speak of a run which was not the current one: of
 	// one that has ended, or waits.
@@ -115,6 +115,9 @@ func (t Tip) Next(record *Record) *Trail {
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
 		next.Applied = max(next.Applied, transition.Cause.Sequence)
+		if transition.Cause.Settles != "" {
+			seen++
+		}
 		for _, fact := range transition.Facts {
 			run := uint64(max(RunOf(fact), 0)) //nolint:gosec // not negative
 			switch fact := fact.(type) {

@@ -46,6 +46,9 @@ type Config struct {
 	// PoolSize returns how many requests an agent works on at a time, over all
 	// its processes; 0 is no bound. Nil bounds nobody.
 	PoolSize func(agent string) int
+	// Async reports whether an agent may answer long after its process has let go of a request, so that its place
+	// is held by what is under way alone. Nil is nobody.
+	Async func(agent string) bool
 
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
@@ -147,7 +150,7 @@ func NewOwner(config Config) *Owner {
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
-		PoolSize: o.PoolSize, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
+		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
 		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,

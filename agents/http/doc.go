@@ -3,8 +3,8 @@
 // # What the endpoint gets
 //
 // A POST of the whole execution_request as JSON, signed by Standard Webhooks 1.0: webhook-id, webhook-timestamp and
-// webhook-signature, if there is a secret. For an agent with side effects outside, webhook-id is the effect id, which every attempt
-// has, so that the endpoint knows repeats; for any other it is the id of the attempt's own request. Files of the
+// webhook-signature, if there is a secret. For an agent with side effects outside, and for one that is asynchronous, webhook-id is the
+// effect id, which every attempt has, so that the endpoint knows repeats; for any other it is the id of the attempt's own request. Files of the
 // request stand in task.context.attachments, with their bytes in base64 under content, as far as there is room.
 //
 // # What its answer means
@@ -12,6 +12,8 @@
 //   - 200 and 201: the body, as agent.ReadOutcome reads it: words, data, a result, or a whole response. A deliverable may hold
 //     a file: base64 under content in its metadata.
 //   - 204: done, without a result.
+//   - 202 of an asynchronous agent: the answer comes by callback, to the address in the header Podium-Callback. Until
+//     then the agent is silent (agent.ErrElsewhere). It may come before the 202 does.
 //   - 408, 425, 429, 500 and 502 to 504: another attempt may help; 429 and 503 say that there is no room now.
 //   - 3xx and all others: no attempt can help. Redirects are not followed.
 //

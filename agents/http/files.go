@@ -1,7 +1,6 @@
 package http
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -91,40 +90,4 @@ func replace(document, value jsontext.Value, place ...string) (jsontext.Value, e
 	}
 	members[place[0]] = inner
 	return schemas.Marshal(members)
-}
-
-// keepFiles keeps the files that stand in the deliverables of an answer, and puts references in their place.
-func (a *Agent) keepFiles(ctx context.Context, request *agent.Request, outcome *agent.Outcome) error {
-	room := a.config.MaxFiles
-	for i := range outcome.Deliverables {
-		made := &outcome.Deliverables[i]
-		var members map[string]jsontext.Value
-		var file struct {
-			Content   []byte `json:"content"`
-			MediaType string `json:"media_type"`
-		}
-		if len(made.Metadata) == 0 || schemas.Unmarshal(made.Metadata, &members) != nil || len(members["content"]) == 0 ||
-			schemas.Unmarshal(made.Metadata, &file) != nil {
-			continue
-		}
-		if room -= int64(len(file.Content)); room < 0 {
-			return errTooMuch
-		}
-		kept, err := request.Keep(ctx, bytes.NewReader(file.Content), made.Path, file.MediaType)
-		if err != nil {
-			return fmt.Errorf("keep a file of the answer: %w", err)
-		}
-		delete(members, "content")
-		reference, err := schemas.Marshal(kept.Artifact)
-		if err == nil {
-			err = schemas.Unmarshal(reference, &members)
-		}
-		if err == nil {
-			made.Metadata, err = schemas.Marshal(members)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -20,6 +20,9 @@ import (
 	"podium/schemas/sentences"
 )
 
+// HeaderCallback is where the endpoint of an asynchronous agent may post its answer later.
+const HeaderCallback = "Podium-Callback"
+
 // The bounds of a call that the configuration does not bound.
 const (
 	DefaultTimeout  = 30 * time.Second
@@ -41,6 +44,9 @@ type Config struct {
 	Timeout  time.Duration
 	MaxBody  int64
 	MaxFiles int64
+	// Callback returns the address at which the endpoint may answer a request later, and makes the agent
+	// asynchronous; it needs a secret. Nil waits for every answer.
+	Callback func(request *agent.Request) (string, error)
 	// Now is the clock of signatures; nil is time.Now.
 	Now func() time.Time
 
@@ -85,6 +91,8 @@ func New(config Config) (*Agent, error) {
 		if made.key, err = parseSecret(config.Secret); err != nil {
 			return nil, fmt.Errorf("http: %w", err)
 		}
+	} else if config.Callback != nil {
+		return nil, errors.New("http: an agent that answers by callback needs a secret, because anybody could answer for it")
 	}
 	made.config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
 	made.config.MaxBody, made.config.MaxFiles = cmp.Or(config.MaxBody, DefaultMaxBody), cmp.Or(config.MaxFiles, DefaultMaxFiles)
@@ -119,6 +127,9 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	limited, cancel := context.WithTimeoutCause(ctx, a.config.Timeout, errTimeout)
 	defer cancel()
 	answered, err := a.call(limited, request, body)
+	if errors.Is(err, agent.ErrElsewhere) {
+		return agent.Outcome{}, err
+	}
 	if err != nil {
 		return agent.Outcome{}, a.failure(ctx, limited, language, err)
 	}
@@ -132,7 +143,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	if failure, failed := errors.AsType[*agent.Failure](err); failed && failure.Message == "" {
 		failure.Message = a.words.Say(language, "failed")
 	}
-	if lost := a.keepFiles(ctx, request, &outcome); lost != nil && err == nil {
+	if lost := request.KeepFiles(ctx, &outcome, a.config.MaxFiles); lost != nil && err == nil {
 		if !a.acts() {
 			return agent.Outcome{}, lost
 		}
@@ -143,17 +154,26 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	return outcome, err
 }
 
+// mayGoOn reports whether a call that gave no answer to use may have led to work all the same: to an effect outside,
+// or to an answer by callback. An endpoint that says it has no room has taken nothing of the latter.
+func (a *Agent) mayGoOn(err error) bool {
+	refused, isStatus := errors.AsType[*statusError](err)
+	busy := isStatus && refused.busy()
+	return !errors.Is(err, errNotConnected) && (a.acts() || a.config.Callback != nil && !busy)
+}
+
 var errTimeout = errors.New("the endpoint took too long")
 
 // failure tells what became of a call that gave no answer to use.
 func (a *Agent) failure(ctx, limited context.Context, language string, err error) error {
+	unknown := a.mayGoOn(err)
 	if ctx.Err() != nil {
-		if a.acts() && !errors.Is(err, errNotConnected) {
+		if unknown {
 			return &agent.Failure{Unknown: true, Err: fmt.Errorf("the call was stopped: %w", context.Cause(ctx))}
 		}
 		return fmt.Errorf("the call was stopped: %w", context.Cause(ctx))
 	}
-	failure := &agent.Failure{Err: err, Unknown: a.acts() && !errors.Is(err, errNotConnected)}
+	failure := &agent.Failure{Err: err, Unknown: unknown}
 	refused, isStatus := errors.AsType[*statusError](err)
 	switch {
 	case isStatus:
@@ -197,8 +217,15 @@ func (a *Agent) call(ctx context.Context, request *agent.Request, body []byte) (
 	posted.Header.Set("Accept", schemas.MediaTypeJSON+", text/plain")
 	posted.Header.Set("User-Agent", "podium")
 	id := request.MessageID
-	if a.acts() {
+	if a.acts() || a.config.Callback != nil {
 		id = request.EffectID
+	}
+	if a.config.Callback != nil {
+		address, err := a.config.Callback(request)
+		if err != nil {
+			return answer{}, fmt.Errorf("%w: its callback has no address: %w", errNotConnected, err)
+		}
+		posted.Header.Set(HeaderCallback, address)
 	}
 	a.sign(posted.Header, id, body)
 	reply, err := a.config.Client.Do(posted) //nolint:gosec // the client decides where it goes
@@ -214,6 +241,11 @@ func (a *Agent) call(ctx context.Context, request *agent.Request, body []byte) (
 	defer func() { _ = reply.Body.Close() }()
 	switch reply.StatusCode {
 	case nethttp.StatusOK, nethttp.StatusCreated, nethttp.StatusNoContent:
+	case nethttp.StatusAccepted:
+		if a.config.Callback != nil {
+			return answer{}, agent.ErrElsewhere
+		}
+		return answer{}, &statusError{status: reply.StatusCode}
 	default:
 		return answer{}, &statusError{status: reply.StatusCode}
 	}

@@ -283,12 +283,13 @@ func TestConfigErrors(t *testing.T) {
 	t.Parallel()
 	client := noRedirects()
 	for name, config := range map[string]agenthttp.Config{
-		"no url":           {Client: client},
-		"no host":          {URL: "https://", Client: client},
-		"another scheme":   {URL: "ftp://x/", Client: client},
-		"no client":        {URL: "https://x/"},
-		"a broken secret":  {URL: "https://x/", Client: client, Secret: "whsec_!"},
-		"a negative bound": {URL: "https://x/", Client: client, MaxBody: -1},
+		"no url":                      {Client: client},
+		"no host":                     {URL: "https://", Client: client},
+		"another scheme":              {URL: "ftp://x/", Client: client},
+		"no client":                   {URL: "https://x/"},
+		"a broken secret":             {URL: "https://x/", Client: client, Secret: "whsec_!"},
+		"a callback without a secret": {URL: "https://x/", Client: client, Callback: func(*agent.Request) (string, error) { return "", nil }},
+		"a negative bound":            {URL: "https://x/", Client: client, MaxBody: -1},
 	} {
 		if _, err := agenthttp.New(config); err == nil {
 			t.Errorf("%s is accepted", name)

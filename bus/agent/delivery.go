@@ -41,6 +41,11 @@ func (s *server) handleRequest(ctx context.Context, d bus.Delivery) {
 	case running:
 		s.giveBack(ctx, d, log, "the request is under way here already")
 		return
+	case repeat && known.elsewhere:
+		s.end(e.ID, nil)
+		log.Info().Msg("a repeated request is worked on elsewhere")
+		s.acknowledge(ctx, d, log)
+		return
 	case repeat:
 		log.Info().Msg("a repeated request gets the same response")
 	case expired(request.Expires):
@@ -56,6 +61,11 @@ func (s *server) handleRequest(ctx context.Context, d bus.Delivery) {
 			return
 		}
 		known = response
+	}
+	if known.elsewhere {
+		s.end(e.ID, &known)
+		s.acknowledge(ctx, d, log)
+		return
 	}
 	published := s.publish(ctx, &known, &e, request, log)
 	if known.refused {
@@ -127,7 +137,7 @@ func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 		return nil, err
 	}
 	var err error
-	request := &Request{Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: artifacts}
+	request := &Request{event: e, Attempt: max(e.Attempt, 1), EffectID: e.EffectID, Expires: e.Expires, Run: e.CorrelationID, Artifacts: artifacts}
 	if request.ExecutionRequest, err = schemas.DecodeExecutionRequest(e.Data); err != nil {
 		return answerable(request, e), &bus.MalformedError{Detail: err.Error()}
 	}
@@ -248,6 +258,9 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLeaseLost):
 		return outgoingResponse{}, cause
+	case errors.Is(err, ErrElsewhere):
+		log.Debug().Dur("took", time.Since(started)).Msg("the work of a request goes on elsewhere")
+		return outgoingResponse{elsewhere: true}, s.sayElsewhere(ctx, e, progress)
 	case errors.Is(cause, errDrained) && err != nil:
 		return outgoingResponse{}, cause
 	case err != nil:

@@ -21,6 +21,7 @@ import (
 // another attempt and its text stays in the log. After a permit (see
 // Request.Permit) such an error leaves open whether the effect has happened.
 // The outcome is read beside an error, too: what the attempt has cost and found is kept.
+// ErrElsewhere is no failure: the answer comes by another way.
 type Handler interface {
 	Handle(ctx context.Context, request *Request, report Report) (Outcome, error)
 }
@@ -50,6 +51,7 @@ type Request struct {
 
 	permit  func(ctx context.Context) error
 	partial func(text string)
+	event   *schemas.Event // that it came by; nil for one that Serve has not made
 }
 
 // Permit asks for permission to act outside, which an agent does once everything that
@@ -63,7 +65,8 @@ type Request struct {
 // question, which is any other kind than work, there is no permit, and nobody is asked.
 // The first to be handed the request (see First) may have the permit already: then Permit returns
 // at once, and so it does when nobody is named who could refuse. Errors: a
-// *Failure that wraps ErrNotPermitted, or why ctx ended.
+// *Failure that wraps ErrNotPermitted; ErrElsewhere, when the work was permitted before and goes on elsewhere; or why ctx
+// ended.
 func (r *Request) Permit(ctx context.Context) error {
 	if r.permit == nil {
 		return nil

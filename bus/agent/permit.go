@@ -139,6 +139,10 @@ func (p *permit) settle(answer *schemas.PermitAnswer) {
 	if answer.Reason == schemas.PermitGone {
 		p.supersede()
 	}
+	if answer.Reason == schemas.PermitElsewhere {
+		p.refusal = fmt.Errorf("%w: it was permitted before", ErrElsewhere)
+		return
+	}
 	p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: fmt.Errorf("%w: %s", bus.ErrNotPermitted, answer.Reason)}
 }
 

@@ -172,6 +172,24 @@ func TestPermitRefused(t *testing.T) {
 	}
 }
 
+// What was permitted before and goes on elsewhere is acknowledged by whoever is handed its request again: it acts no
+// second time, and answers nothing.
+func TestPermittedElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, a := newStage(t, 1), &actor{}
+		stop := s.serve(t, a.handle)
+		s.ask(t, 1, nil)
+		questions, _ := s.questions(t)
+		s.decide(t, schemas.PermitAnswer{Permit: questions[0].MessageID, Reason: schemas.PermitElsewhere})
+		if said := s.responses(t); len(said) != 0 || a.acts.Load() != 0 || !errors.Is(a.err, agent.ErrElsewhere) {
+			t.Errorf("%d acts after %v, responses %+v", a.acts.Load(), a.err, said)
+		}
+		s.nothingPending(t)
+		mustStop(t, stop)
+	})
+}
+
 // A refusal is of its moment. When the ledger has lost what made it refuse, with the power, it
 // makes the same request again, and wants its effect.
 func TestPermitRefusedIsNotRemembered(t *testing.T) {

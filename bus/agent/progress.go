@@ -2,11 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"podium/bus"
 	"podium/bus/binding"
 	"podium/schemas"
 )
@@ -164,28 +166,32 @@ func (r *reporter) take() (update schemas.ProgressPayload, news bool) {
 	return update, news
 }
 
-func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload) {
+// messageOf returns the message that an update is.
+func (r *reporter) messageOf(payload schemas.ProgressPayload) (bus.Message, error) {
 	s := r.server
 	update := schemas.ProgressUpdate{
 		Envelope: s.envelope(r.request, schemas.EnvelopeTypeProgressUpdate, uuid.NewString()),
 		Payload:  payload,
 	}
-	log := s.log.With().Str("request", r.event.ID).Logger()
 	body, err := schemas.Marshal(update)
 	if err != nil {
-		log.Warn().Msg("a progress update is not UTF-8")
-		return
+		return bus.Message{}, errors.New("it is not UTF-8") // the error quotes what it is
 	}
 	event := about(s.worker.Name(), r.event, &update.Envelope, body)
 	_, subject := ReplySubjects(s.worker.Name(), r.event)
-	message, err := binding.Encode(subject, &event)
+	return binding.Encode(subject, &event)
+}
+
+func (r *reporter) publish(ctx context.Context, payload schemas.ProgressPayload) {
+	log := r.server.log.With().Str("request", r.event.ID).Logger()
+	message, err := r.messageOf(payload)
 	if err != nil {
 		log.Warn().Err(err).Msg("a progress update cannot be written")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
-	if _, err := s.worker.Publish(ctx, message); err != nil {
+	if _, err := r.server.worker.Publish(ctx, message); err != nil {
 		log.Debug().Err(err).Msg("a progress update is lost")
 	}
 }

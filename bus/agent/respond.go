@@ -30,6 +30,8 @@ type outgoingResponse struct {
 	// refused: the agent was not permitted to act. It holds for this delivery alone: when the
 	// request comes again, whoever made it may want its effect after all.
 	refused bool
+	// elsewhere: there is none, because the work goes on elsewhere.
+	elsewhere bool
 }
 
 // ReplySubjects returns where the response to a request and its progress go: to
@@ -280,7 +282,7 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 			return nil
 		case errors.Is(err, bus.ErrTooLarge) && !replaced:
 			replaced = true
-			*given = s.failed(e, request, time.Now(), nil, &Failure{Message: "The result is too large.", Permanent: true, Unknown: given.acted})
+			*given = s.tooLarge(e, request, given.acted)
 			continue
 		case bus.IsAny(err, bus.ErrTooLarge, bus.ErrDenied, bus.ErrClosed, schemas.ErrInvalidEvent):
 			log.Error().Err(err).Msg("a response cannot be published")
@@ -301,6 +303,11 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 			return err
 		}
 	}
+}
+
+// tooLarge returns the failed response that stands for one that is too large.
+func (s *server) tooLarge(e *schemas.Event, request *Request, acted bool) outgoingResponse {
+	return s.failed(e, request, time.Now(), nil, &Failure{Message: "The result is too large.", Permanent: true, Unknown: acted})
 }
 
 // publishOnce tries even when ctx has ended: work that is done is worth one try.

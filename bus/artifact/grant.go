@@ -121,7 +121,7 @@ func (g *Grants) read(ctx context.Context) (keys []grantKey, revision uint64, er
 func (g *Grants) adopt(keys []grantKey) error {
 	for i := range keys {
 		keys[i].derived = make(map[purpose][]byte)
-		for _, use := range [...]purpose{purposeRead, purposePut} {
+		for _, use := range [...]purpose{purposeRead, purposePut, purposeCallback} {
 			derived, err := hkdf.Key(sha256.New, keys[i].Secret, nil, "podium grant v1 "+string(use), sha256.Size)
 			if err != nil {
 				return fmt.Errorf("derive the key of grants: %w", err)

@@ -74,7 +74,7 @@ func New(secrets []string, token string) (*Verifier, error) {
 	if len(secrets) == 0 && token == "" {
 		return nil, errors.New("it has neither a secret nor a token, so that anybody could send")
 	}
-	made := decoy()
+	made := Decoy()
 	for i, secret := range secrets {
 		secret = strings.TrimSpace(secret)
 		key, err := parseSecret(secret)
@@ -101,8 +101,8 @@ func parseSecret(secret string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
 }
 
-// decoy returns a webhook that nothing satisfies.
-func decoy() *Verifier {
+// Decoy returns a verifier that nothing satisfies: it stands for senders that do not exist.
+func Decoy() *Verifier {
 	made := &Verifier{keys: DecoyKeys()}
 	for i := range made.public {
 		made.public[i], _, _ = ed25519.GenerateKey(rand.Reader) // never fails

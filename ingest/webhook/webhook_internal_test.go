@@ -30,7 +30,7 @@ func TestGoldenSignatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := decoy()
+			v := Decoy()
 			v.keys[1] = key
 			header := signedHeader(vector.id, vector.timestamp, vector.signature)
 			seconds, err := strconv.ParseInt(vector.timestamp, 10, 64)
@@ -144,7 +144,7 @@ func TestNoByteOfASignatureIsIgnored(t *testing.T) {
 
 func TestDecoySatisfiesNobody(t *testing.T) {
 	t.Parallel()
-	stranger := decoy()
+	stranger := Decoy()
 	for _, header := range []http.Header{
 		{},
 		{"Authorization": {"Bearer "}},
@@ -154,7 +154,7 @@ func TestDecoySatisfiesNobody(t *testing.T) {
 			t.Errorf("%v is accepted", header)
 		}
 	}
-	one, other := decoy(), decoy()
+	one, other := Decoy(), Decoy()
 	if slices.Equal(one.keys[0], other.keys[0]) || one.token == other.token || one.public[0].Equal(other.public[0]) {
 		t.Error("two decoys share a key")
 	}

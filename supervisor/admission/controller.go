@@ -30,6 +30,9 @@ type Config struct {
 	// PoolSize returns how many requests an agent works on at a time, over all
 	// its processes; 0 is no bound. Nil bounds nobody.
 	PoolSize func(agent string) int
+	// Async reports whether the work of an agent may go on after its process has let go of the request. Then
+	// nothing but the count of what is under way bounds it. Nil is nobody.
+	Async func(agent string) bool
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
 	Breaker func(agent string) plan.BreakerPolicy
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does. Nil never looks.

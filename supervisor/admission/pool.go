@@ -22,6 +22,16 @@ func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.li
 // so that it never waits for the next one.
 func queuedAhead(size int) int { return max(2, size/4) }
 
+// shareOf is how many of an agent's places a shard has when what is under way is all that bounds it: no queue does.
+// Each has one, so that no session waits for ever; beyond that there are no more than the agent has.
+func shareOf(size, shard, shards int) int {
+	share := size / shards
+	if shard < size%shards {
+		share++
+	}
+	return max(share, 1)
+}
+
 func (c *Controller) pool(agent string) *pool {
 	p := c.pools[agent]
 	if p == nil {
@@ -29,6 +39,9 @@ func (c *Controller) pool(agent string) *pool {
 		if c.PoolSize != nil {
 			if size := c.PoolSize(agent); size > 0 {
 				p.limit = size + queuedAhead(size)
+				if c.Async != nil && c.Async(agent) {
+					p.limit = shareOf(size, c.Shard, c.Core.Shards())
+				}
 			}
 		}
 		c.pools[agent] = p

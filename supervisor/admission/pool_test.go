@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"podium/supervisor/admission"
 )
 
 // TestAnAgentHasRoomForALittleMoreThanItWorksOn: as many requests are under way as the
@@ -191,4 +193,34 @@ func TestSurvey(t *testing.T) {
 	free.unread = true
 	free.ask("low", "new")
 	free.expect("new") // at an agent without bounds there is always room
+}
+
+// TestWorkElsewhereHoldsItsPlace: of an agent whose work goes on when its process has let go of the request no more is
+// under way than it has places, over all shards; each shard has one at least. A silent one holds its place until it answers.
+func TestWorkElsewhereHoldsItsPlace_M31(t *testing.T) {
+	t.Parallel()
+	for works, want := range map[int][2]int{1: {1, 1}, 2: {1, 1}, 3: {2, 1}, 8: {4, 4}} {
+		l := newLedger(t, 2)
+		async := func(config *admission.Config) {
+			size(works)(config)
+			config.Async = func(string) bool { return true }
+		}
+		for number := range want {
+			s := l.open(number, async)
+			for n := range 20 {
+				s.ask("low", strconv.Itoa(n))
+			}
+			if under := len(s.underWay()); under != want[number] {
+				t.Errorf("of %d places shard %d takes %d, want %d", works, number, under, want[number])
+			}
+		}
+	}
+	s := newLedger(t, 1).open(0, func(config *admission.Config) {
+		size(1)(config)
+		config.Async = func(string) bool { return true }
+	})
+	s.ask("low", "first", "second")
+	s.expect("first")
+	s.finish("first")
+	s.expect("second")
 }

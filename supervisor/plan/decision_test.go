@@ -201,7 +201,7 @@ func TestDeadlines(t *testing.T) {
 		t.Errorf("the request expires at %s", expires)
 	}
 	decision.Now = start().Add(time.Second)
-	decision.Progress(task, 0, "")
+	decision.Progress(task, plan.Sign{})
 	wait(schemas.DeadlineWork, 1, time.Hour+time.Second)
 	for _, void := range []schemas.Deadline{
 		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineQueue},

@@ -22,7 +22,7 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string
 	reason := d.permitObjection(task, attempt, permit, known)
 	switch {
 	case reason == "" && !known:
-		d.Progress(task, task.Percentage, "") // whoever asks has begun
+		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
 		d.Emit(&schemas.PermitGranted{
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
 		})
@@ -50,6 +50,8 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit stri
 		return schemas.PermitStale
 	case task.Permit == permit:
 		return ""
+	case d.worksElsewhere(task):
+		return schemas.PermitElsewhere
 	case known && task.Permit != "":
 		return schemas.PermitGone
 	case known:
@@ -58,6 +60,15 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit stri
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
+}
+
+// worksElsewhere reports whether the attempt under way was permitted, and its agent has said since that the work goes
+// on elsewhere. Whoever is handed its request after that, because a crash has taken the acknowledgment along, has
+// nothing left to do.
+func (d *Decision) worksElsewhere(task *workflow.Task) bool {
+	heartbeat := d.heartbeat(task)
+	return d.Profile.Async(task.Agent) && task.Permit != "" && task.State == workflow.TaskRunning && heartbeat > 0 &&
+		task.Silence.Sub(task.Heartbeat) > missedHeartbeats*heartbeat
 }
 
 func (d *Decision) mayHaveActed(task *workflow.Task) bool {

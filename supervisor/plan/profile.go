@@ -256,6 +256,12 @@ func (p *Profile) External(agent string) bool {
 	return use != nil && use.SideEffects == schemas.SideEffectsExternal
 }
 
+// Async reports whether an agent may answer long after it was asked, by a callback.
+func (p *Profile) Async(agent string) bool {
+	use := p.agentUse(agent)
+	return use != nil && use.Async
+}
+
 // timeoutPerEstimate is how much longer than its estimate a task may take, at
 // least (settlement 18).
 const timeoutPerEstimate = 3

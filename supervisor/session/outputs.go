@@ -28,7 +28,11 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		case *schemas.TaskFailed:
-			if f.Attempt > 0 && mayStillWork(f.Cause) {
+			if f.Attempt > 0 && (mayStillWork(f.Cause) || settledByEarlier(&state, record, f.Run, f.Task, f.Attempt)) {
+				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
+			}
+		case *schemas.TaskCompleted:
+			if settledByEarlier(&state, record, f.Run, f.Task, f.Attempt) {
 				outputs = appendCancelHint(outputs, &state, f.Run, f.Task, f.Attempt)
 			}
 		default:
@@ -106,11 +110,22 @@ func appendCancelHint(outputs []Output, state *State, run int, id string, attemp
 	if task == nil {
 		return outputs
 	}
-	request := task.Request
+	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: requestOf(task, attempt)})
+}
+
+// requestOf is the request of an attempt that a record has ended.
+func requestOf(task *workflow.Task, attempt int) string {
 	if attempt < task.Attempt {
-		request = task.PreviousRequest // the next one was decided in the same breath
+		return task.PreviousRequest // the next one was decided in the same breath
 	}
-	return append(outputs, Output{Kind: OutputCancelHint, Agent: task.AgentOf(attempt), Request: request})
+	return task.Request
+}
+
+// settledByEarlier reports whether an attempt has ended by the answer to an earlier one, so that its own request
+// may still be worked on.
+func settledByEarlier(state *State, record *schemas.Transition, run int, id string, attempt int) bool {
+	task := taskOf(state, run, id)
+	return record.Cause.Settles != "" && attempt > 0 && task != nil && task.Attempt >= attempt && requestOf(task, attempt) != record.Cause.Settles
 }
 
 // taskOf finds a task of the run under way, or of one that the record has ended.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/supervisor/plan"
 )
 
 // progress decides what an agent's sign of life changes.
@@ -24,7 +25,9 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 	case task.Agent != d.input.Agent:
 		d.wrongAgent(task.Agent)
 	default:
-		d.planDecision(d.env.Pinned).Progress(task, progress.Payload.ProgressPercentage, cut(progress.Payload.Message, maxNote))
+		d.planDecision(d.env.Pinned).Progress(task, plan.Sign{
+			Percentage: progress.Payload.ProgressPercentage, Message: cut(progress.Payload.Message, maxNote), WaitingUntil: progress.Payload.WaitingUntil,
+		})
 	}
 }
 

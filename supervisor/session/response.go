@@ -21,11 +21,17 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		d.orphan(response)
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
-	case attempt != task.Attempt || !task.State.UnderWay():
+	case d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
+	case !task.State.UnderWay() || attempt != task.Attempt && !d.countsForPending(task, response):
 		if !d.isRepeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)
 		}
+		d.doubtful = d.env.Pinned.Async(d.input.Agent) // another attempt may be under way by now
 	default:
+		if d.env.Pinned.Async(d.input.Agent) && !unknowing(response) {
+			d.settles = response.InReplyTo
+			d.state.settle(d.settles)
+		}
 		lesson, wanted := d.reusable(task, response)
 		before := len(d.facts)
 		d.planDecision(d.env.Pinned).HandleResponse(task, d.answer(response))
@@ -33,6 +39,35 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
 	}
+}
+
+// countsForPending reports whether an answer to an earlier attempt of a task is one to the attempt that is under
+// way: its agent may answer by a callback, and knows all attempts of a task by their effect alone. What says that
+// nobody knows what has become of an earlier attempt says nothing about this one, and a request that is not known
+// here was made in a past that is lost.
+func (d *decision) countsForPending(task *workflow.Task, response *schemas.ExecutionResponse) bool {
+	made := response.InReplyTo == task.PreviousRequest || slices.ContainsFunc(d.state.Recent, func(call schemas.RecentCall) bool {
+		return call.Request == response.InReplyTo && call.Task == task.ID
+	})
+	return made && task.Agent == d.input.Agent && d.env.Pinned.Async(task.Agent) && !unknowing(response)
+}
+
+// unknowing reports whether an answer leaves open what has become of an effect: another one may still say it.
+func unknowing(response *schemas.ExecutionResponse) bool {
+	return slices.ContainsFunc(response.Payload.IssuesEncountered, func(issue schemas.Issue) bool { return issue.EffectUnknown })
+}
+
+// settledKey is what the session remembers of a request that was answered by an agent which may answer by a
+// callback: such an answer may come again whatever has become of its attempt.
+func settledKey(request string) string { return "settled\x00" + request }
+
+// settle remembers the request.
+func (s *State) settle(request string) {
+	run := 0
+	if s.Active != nil {
+		run = s.Active.Number
+	}
+	s.see(settledKey(request), run)
 }
 
 // malformed takes an answer that cannot be read. If it is the one that is waited
@@ -84,7 +119,7 @@ func (d *decision) named(request string) (*workflow.Task, int) {
 
 // asked returns the task of the active run, and the attempt, that a request id stands for.
 // For the newest attempt there is one id. Another one was made in a past that is lost, and its
-// answer may be the answer to something else. Of earlier attempts nothing counts any more.
+// answer may be the answer to something else. Of earlier attempts nothing counts any more, but for countsForPending.
 func (d *decision) asked(request string) (*workflow.Task, int) {
 	active := d.state.Active
 	if active == nil || request == "" {
@@ -133,6 +168,9 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 // orphan is an answer to nothing that the active run has asked. If its own
 // attributes prove that an earlier run asked it, it is late; else nobody did.
 func (d *decision) orphan(response *schemas.ExecutionResponse) {
+	if d.state.HasTaken(settledKey(response.InReplyTo)) {
+		return // it comes again
+	}
 	run, task, attempt, past := d.askedByEndedRun(response.InReplyTo)
 	if past {
 		d.late(run, task, attempt, response)

@@ -83,6 +83,7 @@ func (s *script) agents(p *schemas.Profile) {
 		}
 		use.OnUnknown = schemas.OnUnknown(s.pick("ask", "ask", "", "resend"))
 		use.Heartbeat, use.Reuse = s.span(0, 0, 2*time.Second), s.span(0, 0, time.Minute)
+		use.Async = use.Reuse > 0
 	}
 	for i := range p.Agents {
 		if s.one(4) {
@@ -385,7 +386,12 @@ func (s *script) sign(tb judge) {
 	tb.Helper()
 	if task := s.asked(); task != nil {
 		s.now = s.now.Add(time.Duration(s.next()%3) * time.Second)
-		event := s.progressOf(tb, task.Agent, s.state.Active.Number, task.ID, task.Attempt, s.next()%101, s.pick("", "half"))
+		percentage, message := s.next()%101, s.pick("", "half")
+		var until time.Time
+		if percentage%4 == 3 {
+			until = s.now.Add(time.Minute)
+		}
+		event := s.progressOf(tb, task.Agent, s.state.Active.Number, task.ID, task.Attempt, percentage, message, until)
 		s.put(tb, event, task.Agent)
 	}
 }

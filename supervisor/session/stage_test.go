@@ -268,17 +268,19 @@ func (s *stage) about(event schemas.Event, run int, task string, attempt int) sc
 	return event
 }
 
-func (s *stage) progressOf(tb judge, agent string, run int, task string, attempt, percentage int, message string) schemas.Event {
+func (s *stage) progressOf(tb judge, agent string, run int, task string, attempt, percentage int, message string, waits ...time.Time) schemas.Event {
 	tb.Helper()
 	request := s.request(run, task, attempt)
-	event := s.event(tb, schemas.EffectID(request, fmt.Sprint(percentage, message)), schemas.TypeProgressUpdate, schemas.ProgressUpdate{
+	waits = append(waits, time.Time{})
+	id := schemas.EffectID(request, fmt.Sprint(percentage, message))
+	event := s.event(tb, id, schemas.TypeProgressUpdate, schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
-			MessageID: schemas.EffectID(request, fmt.Sprint(percentage, message)), From: agent, To: session.Supervisor,
+			MessageID: id, From: agent, To: session.Supervisor,
 			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: s.now, InReplyTo: request,
 		},
 		Payload: schemas.ProgressPayload{
 			PlanID:             schemas.PlanID(schemas.RunID(s.state.Session, run)),
-			ProgressPercentage: percentage, Message: message,
+			ProgressPercentage: percentage, Message: message, WaitingUntil: waits[0],
 		},
 	})
 	return s.about(event, run, task, attempt)

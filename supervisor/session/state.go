@@ -149,6 +149,9 @@ func (s *State) begin(cause schemas.Cause, number uint64) {
 	s.Records = number
 	s.Applied = max(s.Applied, cause.Sequence)
 	s.Ended, s.now = nil, cause.Time
+	if cause.Settles != "" {
+		s.settle(cause.Settles)
+	}
 }
 
 func (s *State) clone() State {

@@ -94,6 +94,7 @@ func Step(env Env, state State, input Input) Outcome {
 		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
 	}
 	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.admission.limits, d.admission.reuses, d.admission.asks, input.Proven
+	cause.Settles = d.settles
 	// What agents are told follows from the record, and is told again when that is read again.
 	reusable := slices.DeleteFunc(d.outputs, func(o Output) bool { return o.Kind != OutputReusable })
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
@@ -116,6 +117,7 @@ type decision struct {
 	facts     schemas.Facts
 	outputs   []Output
 	doubtful  bool
+	settles   string // see schemas.Cause
 }
 
 func (d *decision) emit(f schemas.Fact) {

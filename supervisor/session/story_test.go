@@ -57,8 +57,8 @@ type story struct {
 //	     [bounce-of=1 [notice=ask:1:1] [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [user=U1] [file=a] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
-//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
-//	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [bare]
+//	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [unknown] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
+//	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [waits=1h] [bare]     it waits for so long
 //	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
@@ -339,6 +339,7 @@ func (s *story) answer(tb testing.TB, d *datadriven.TestData) (event schemas.Eve
 		}
 		payload.IssuesEncountered = []schemas.Issue{{
 			Severity: "high", Description: issue, Resolution: resolution, Category: schemas.FailureCategory(text(d, "category", "")),
+			EffectUnknown: d.HasArg("unknown"),
 		}}
 	}
 	agent = text(d, "agent", s.asked[fmt.Sprint(run, "/", task)])
@@ -353,7 +354,15 @@ func (s *story) sign(tb testing.TB, d *datadriven.TestData) (event schemas.Event
 	tb.Helper()
 	run, task := number(tb, d, "run", 1), text(d, "task", "")
 	agent = text(d, "agent", s.asked[fmt.Sprint(run, "/", task)])
-	event = s.progressOf(tb, agent, run, task, number(tb, d, "attempt", 1), number(tb, d, "percentage", 0), text(d, "message", ""))
+	var until time.Time
+	if waits := text(d, "waits", ""); waits != "" {
+		span, err := time.ParseDuration(waits)
+		if err != nil {
+			tb.Fatalf("%s: %v", d.Pos, err)
+		}
+		until = s.now.Add(span)
+	}
+	event = s.progressOf(tb, agent, run, task, number(tb, d, "attempt", 1), number(tb, d, "percentage", 0), text(d, "message", ""), until)
 	if d.HasArg("bare") {
 		event = s.bareProgress(tb, event, agent, task)
 	}

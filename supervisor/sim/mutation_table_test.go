@@ -184,9 +184,9 @@ func mutations() []mutation {
 		name: "the answer to an old attempt counts", seed: 1, invariant: sim.AnswersFit,
 		edits: []edit{{
 			"supervisor/session/response.go",
-			`	case attempt != task.Attempt || !task.State.UnderWay():
+			`	case !task.State.UnderWay() || attempt != task.Attempt && !d.countsForPending(task, response):
 		if !d.isRepeat(`,
-			`	case (attempt != task.Attempt && !planted("the answer to an old attempt counts")) || !task.State.UnderWay():
+			`	case !task.State.UnderWay() || attempt != task.Attempt && !planted("the answer to an old attempt counts") && !d.countsForPending(task, response):
 		if !d.isRepeat(`,
 		}},
 	}, {

@@ -58,7 +58,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	for i, use := range profile.Agents {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
-			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(),
+			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(), Async: agent.Async,
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,

@@ -24,7 +24,7 @@ import (
 // A Config is one podium.yaml.
 type Config struct {
 	Ledger   Ledger             `yaml:"ledger" doc:"Where the state is kept."`
-	HTTP     HTTP               `yaml:"http" doc:"The listener of chat adapters and event sources."`
+	HTTP     HTTP               `yaml:"http" doc:"The listener of chat adapters, event sources and callbacks."`
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
 	Chat     Chat               `yaml:"chat" doc:"Chat channels that post to the webhook."`
 	Agents   map[string]Agent   `yaml:"agents" doc:"Who can be given work, by name."`
@@ -110,7 +110,8 @@ type Agent struct {
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments. It starts in the directory of this file."`
 	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec, http, llm and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed. exec and http: it is 30s when nothing is said, and with llm 2m."`
 	URL          string             `yaml:"url" doc:"http: where requests are posted to: https://…, or http://… on this machine and private networks."`
-	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks."`
+	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks, and each callback."`
+	Async        bool               `yaml:"async" doc:"http: the endpoint may answer 202 and post its answer later, to the address in the header Podium-Callback, signed with secret. timeout bounds the call alone then; the answer has as long as the profile's deadlines.work, or work where the profile names the agent."`
 	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, exec and external: where its calls may lead. http and llm are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. exec and external only promise it, for profiles with local_only. Default: the host of its url or base_url."`
 	Role         llm.Role           `yaml:"role" enum:"router planner responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
 	BaseURL      string             `yaml:"base_url" doc:"llm: where chat completions are, up to /v1: https://…, or http://… on this machine and private networks."`

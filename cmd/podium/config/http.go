@@ -6,20 +6,24 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cleartext"
 	"podium/schemas"
 )
 
 // HTTP is the listener of chat adapters, event sources and console.
 type HTTP struct {
-	Listen  string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
-	Proxies []string               `yaml:"proxies" min:"1" doc:"Addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, of proxies that are believed what they add to X-Forwarded-For: who sends. Default: none; whoever connects is who sends."`
-	Sources map[string]EventSource `yaml:"sources" doc:"Who sends CloudEvents, by name; each posts to /v1/events/<name>."`
+	Listen    string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
+	PublicURL string                 `yaml:"public_url" doc:"Where others reach this listener, such as https://podium.example.org: the address that endpoints of asynchronous agents are told to answer to. Default: its port on this machine."`
+	Proxies   []string               `yaml:"proxies" min:"1" doc:"Addresses or networks, such as 127.0.0.1 or 10.0.0.0/8, of proxies that are believed what they add to X-Forwarded-For: who sends. Default: none; whoever connects is who sends."`
+	Sources   map[string]EventSource `yaml:"sources" doc:"Who sends CloudEvents, by name; each posts to /v1/events/<name>."`
 }
 
 // An EventSource is one sender of CloudEvents.
@@ -51,6 +55,48 @@ func (v *validator) listen() {
 		if err != nil || port == "" || errors.Is(bound, strconv.ErrRange) {
 			v.problem("http.listen", "%q is not an address with a port of at most 65535, such as 127.0.0.1:8080", listen)
 		}
+	}
+}
+
+// publicURL checks the address that others are told.
+func (v *validator) publicURL() {
+	told := v.config.HTTP.PublicURL
+	if told == "" {
+		return
+	}
+	target, err := url.Parse(told)
+	switch {
+	case err != nil || !isURL(told, "http", "https"):
+		v.problem("http.public_url", "it is not an address such as https://podium.example.org")
+	case target.User != nil || target.RawQuery != "" || target.Fragment != "":
+		v.problem("http.public_url", "it has a user, a query or a fragment: an address such as https://podium.example.org/podium has none")
+	}
+}
+
+// Callbacks is the address below which answers by callback are taken. Bound is where the listener is.
+func (h HTTP) Callbacks(bound netip.AddrPort) string {
+	if h.PublicURL != "" {
+		return strings.TrimRight(h.PublicURL, "/")
+	}
+	if address := bound.Addr(); address.IsUnspecified() {
+		bound = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), bound.Port())
+	}
+	return "http://" + bound.String()
+}
+
+// async checks what an agent needs that answers by callback.
+func (v *validator) async(path string, agent *Agent) {
+	if !agent.Async || agent.Kind != KindHTTP {
+		return
+	}
+	if agent.Secret == "" {
+		v.problem(path+".async", "its answers come from outside, and anybody could send them: it needs a secret, such as whsec_… with the base64 of %d to %d random bytes", minKey, maxKey)
+	} else if wrong := wrongSecret(schemas.ProviderWebhook, string(agent.Secret)); wrong != "" || strings.HasPrefix(string(agent.Secret), publicKeyPrefix) {
+		v.problem(path+".secret", "its callbacks are signed with it: it has to be %q and the base64 of %d to %d random bytes", secretPrefix, minKey, maxKey)
+	}
+	target, err := url.Parse(agent.URL)
+	if err == nil && target.Hostname() != "" && !cleartext.Here(target.Hostname()) && v.config.HTTP.PublicURL == "" {
+		v.problem(path+".async", "its endpoint is on another machine and has to know where to answer: set http.public_url to the address at which it reaches this one")
 	}
 }
 

@@ -21,6 +21,7 @@ func (c *Config) Validate() error {
 	v := &validator{config: c, languages: Languages()}
 	v.ledger()
 	v.listen()
+	v.publicURL()
 	v.proxies()
 	v.sources()
 	v.mail()
@@ -97,6 +98,7 @@ func (v *validator) agents() {
 		switch agent.Kind {
 		case KindHTTP:
 			v.endpoint(path, "url", agent.URL, &agent)
+			v.async(path, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
@@ -126,6 +128,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
 		{"url", agent.URL != "", []AgentKind{KindHTTP}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
+		{"async", agent.Async, []AgentKind{KindHTTP}},
 		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindExec, KindExternal}},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},

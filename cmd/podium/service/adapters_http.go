@@ -57,6 +57,11 @@ func (s *Service) mountAdapters(mux *http.ServeMux, runs *runs.API) (*cloudevent
 		return nil, err
 	}
 	problem.Mount(mux, "/v1/events/", sources.Handler())
+	answers, err := s.openAnswers()
+	if err != nil {
+		return nil, err
+	}
+	problem.Mount(mux, "/v1/agents/", answers.Handler())
 	return sources, s.mountPages(mux)
 }
 

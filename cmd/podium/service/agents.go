@@ -58,7 +58,7 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
 		})
 	case config.KindHTTP:
-		return httpAgent(&agent, nil)
+		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
 		return llmAgent(&agent, nil)
 	case config.KindMail:
@@ -75,14 +75,15 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
 }
 
-// httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads.
-func httpAgent(settings *config.Agent, own func() []netip.AddrPort) (*agenthttp.Agent, error) {
+// httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads; callback gives calls
+// the address of their callback, nil none.
+func httpAgent(settings *config.Agent, own func() []netip.AddrPort, callback func(*agent.Request) (string, error)) (*agenthttp.Agent, error) {
 	guard := egress.Guard{
 		Policy: settings.Leads(), Own: own,
 		Limits: egress.Limits{Body: agenthttp.DefaultMaxBody + 1}, // the agent itself says what is too much
 	}
 	return agenthttp.New(agenthttp.Config{
-		URL: settings.URL, Secret: string(settings.Secret), Client: guard.Client(), Timeout: time.Duration(settings.Timeout),
+		URL: settings.URL, Secret: string(settings.Secret), Client: guard.Client(), Timeout: time.Duration(settings.Timeout), Callback: callback,
 		Barred:      func(err error) bool { return errors.Is(err, egress.ErrEgress) },
 		Description: settings.Description, SideEffects: settings.SideEffects, Kinds: settings.Kinds,
 		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
@@ -173,13 +174,17 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 
 // serveAgent runs one agent until ctx ends.
 func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, configured config.Agent, h described) error {
+	return agent.Serve(ctx, worker, h, s.serveConfig(configured, h))
+}
+
+func (s *Service) serveConfig(configured config.Agent, h described) agent.ServeConfig {
 	about := h.Description()
 	about.Instance = s.instance
 	if configured.Description != "" {
 		about.Description = configured.Description
 	}
-	return agent.Serve(ctx, worker, h, agent.ServeConfig{
+	return agent.ServeConfig{
 		Agent: about, Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
 		Log: s.log,
-	})
+	}
 }

@@ -29,7 +29,7 @@ func TestEndpointMayAnswerAtLength(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat("x", c.size))
 		}))
 		t.Cleanup(server.Close)
-		made, err := httpAgent(&config.Agent{URL: server.URL}, nil)
+		made, err := httpAgent(&config.Agent{URL: server.URL}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,13 +30,13 @@ func (s *Service) source(account *config.Account) (*oauth.Source, error) {
 }
 
 // handler makes an agent; the one for mail works with the service's tokens and log.
-func (s *Service) handler(agent config.Agent) (described, error) {
+func (s *Service) handler(name string, agent config.Agent) (described, error) {
 	if agent.Kind == config.KindMail {
 		return mailAgent(s.settings, s.source, s.letters, s.log)
 	}
 	switch agent.Kind { //nolint:exhaustive // all others are made without the service
 	case config.KindHTTP:
-		return httpAgent(&agent, s.listeners)
+		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
 	case config.KindLLM:
 		return llmAgent(&agent, s.listeners)
 	}

@@ -67,6 +67,7 @@ type Service struct {
 	sources       map[string]*oauth.Source // of access tokens, by mail account
 	letters       *messageid.Signer        // of the Message-IDs of answers
 	adapters      []*imap.Adapter
+	callbacks     callbacks
 	http          *webServer
 
 	patience   patience
@@ -161,6 +162,9 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 	if s.Profiles, err = restore.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
+	if err = s.openCallbacks(ctx); err != nil {
+		return err
+	}
 	for _, name := range names {
 		if err = s.prepare(ctx, name); err != nil {
 			return fmt.Errorf("agent %q: %w", name, err)
@@ -171,7 +175,7 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 
 func (s *Service) prepare(ctx context.Context, name string) error {
 	agent := s.settings.Agents[name]
-	made, err := s.handler(agent)
+	made, err := s.handler(name, agent)
 	if err != nil {
 		return err
 	}
@@ -228,6 +232,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
+			Async:    func(agent string) bool { return s.settings.Agents[agent].Async },
 			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe, Streamed: s.partials.Expect,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
@@ -276,6 +281,9 @@ func (s *Service) Close() error {
 		if agent.worker != nil { // it was never served
 			agent.worker.Close()
 		}
+	}
+	for _, answers := range s.callbacks.answers {
+		answers.drop(nil)
 	}
 	if s.Ledger != nil {
 		if err := os.Remove(filepath.Join(s.settings.Ledger.Data, "instance.json")); err != nil && !errors.Is(err, os.ErrNotExist) {

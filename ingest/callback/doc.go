@@ -1,0 +1,19 @@
+// Package callback is the adapter that answers of asynchronous agents come in by: endpoints that were asked by HTTP
+// and have said that they answer later.
+//
+//	POST /v1/agents/{name}/answer/{token}   the answer; 202 when the ledger has it
+//
+// # Guarantees
+//
+// An answer is answered with 202 only after the ledger holds it. Any other status means that nothing was taken, and
+// that the endpoint may send it again, as often as it likes: of one call one answer counts.
+//
+// The token in the address says which request is answered. It was sealed for that agent when it was asked, so that
+// nobody can make one, change one, or answer for another agent; and it ends when nobody waits for the answer any more.
+// It is no password: the body is signed by Standard Webhooks 1.0 with the secret of the agent, and nothing is
+// read of it before the header shows a fresh signature and the token is one of ours. An agent that
+// does not exist, or is not asynchronous, answers as one whose secret is wrong.
+//
+// What the ledger gets is what the agent itself would have published, had it had the answer at once: see
+// agent.Answerer.
+package callback
