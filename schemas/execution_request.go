@@ -165,6 +165,9 @@ type TaskAttachment struct {
 	Grant string `json:"grant,omitzero"` // the right to read it for this request
 }
 
+// AttachmentID is the id of the n-th file that a request lists; 1 is the first. Arguments name files by it.
+func AttachmentID(n int) string { return "a" + strconv.Itoa(n) }
+
 // Where an attachment comes from, if it is not from a task.
 const (
 	FromMessage = "message" // the message that the work is for

@@ -154,6 +154,8 @@ type Issue struct {
 	// agent is well and has no room for this now: it is asked again later, and its
 	// circuit breaker does not count it. The others change nothing.
 	Category FailureCategory `json:"category,omitzero"`
+	// RetryAfterSeconds is how long another attempt had better wait, at most MaxRetryAfter; MaxRetryWait of it counts.
+	RetryAfterSeconds int `json:"retry_after_seconds,omitzero"`
 }
 
 // Resolution says what became of an issue. On a failed response it also says
@@ -165,6 +167,15 @@ const (
 	ResolutionResolved  Resolution = "resolved"
 	ResolutionEscalated Resolution = "escalated"
 	ResolutionDeferred  Resolution = "deferred"
+)
+
+// MaxRetryAfter bounds what an agent may ask to wait, in seconds.
+const MaxRetryAfter = 86400
+
+// What ResolutionDetails say of a failed response when its agent says nothing of its own.
+const (
+	DetailsDeferred  = "another attempt may help"
+	DetailsEscalated = "no other attempt can help"
 )
 
 // DecodeExecutionResponse reads an execution_response with the verdict of its

@@ -42,6 +42,7 @@ type InquiryOpened struct {
 	Inquiry int         `json:"inquiry"` // the n-th of the run; 1 is the first
 	Task    string      `json:"task"`
 	Attempt int         `json:"attempt,omitzero"` // 0 when the task was not begun
+	After   int         `json:"after,omitzero"`   // the inquiry of the same attempt whose answer does not fit; 0 is none
 	Kind    InquiryKind `json:"kind"`
 	Needs   []Need      `json:"needs,omitzero"`
 	// Question is what the person is told, in the language of the run.
@@ -56,6 +57,26 @@ type InquiryOpened struct {
 	Expire   Duration  `json:"expire"`
 	Tokens   int       `json:"tokens,omitzero"` // used by the attempt, as the agent says
 	Findings *Findings `json:",embed"`          // of the attempt; in JSON they are members of the fact
+	// Told is the hash of what people are told, in a run whose upstream may ask once more, from Edition2 on. Adopts is there when they
+	// were told by an earlier run for the same effect: nobody writes to them again.
+	Told   string   `json:"told,omitzero"`
+	Adopts *Adopted `json:"adopts,omitzero"`
+}
+
+// Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.
+type Adopted struct {
+	Letters []InquiryName `json:"letters"` // by which people may name it, at most MaxLetters; the oldest first
+	Asked   time.Time     `json:"asked"`   // when the first notice went out
+	Notices int           `json:"notices"` // that were made
+}
+
+// MaxLetters bounds Adopted.Letters.
+const MaxLetters = 32
+
+// An InquiryName names an inquiry of a session.
+type InquiryName struct {
+	Run     int `json:"run"`
+	Inquiry int `json:"inquiry"`
 }
 
 // InquiryKind says what a person is asked for.
@@ -144,6 +165,15 @@ const (
 	InquirySuperseded  InquiryReason = "superseded"
 	InquiryWithdrawn   InquiryReason = "withdrawn"   // the run has ended without it
 	InquiryUnreachable InquiryReason = "unreachable" // nobody could be asked
+)
+
+// Why a word on an inquiry changes nothing, as MessageReceived has it.
+const (
+	WordNotAsked = "no_inquiry"      // none of that number is open
+	WordDecided  = "already_decided" // somebody has said something before
+	WordExpired  = "expired"         // its time was over
+	WordClosed   = "inquiry_closed"  // nobody waits for it any more
+	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
 )
 
 // noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.

@@ -50,6 +50,9 @@ const (
 	DispositionMerged  Disposition = "merged"  // it is part of a run that waits
 	// DispositionAnswered: it is a person's word on an inquiry.
 	DispositionAnswered Disposition = "answered"
+	// DispositionHeld: it is a person's word on an inquiry whose run has ended. It counts once a further attempt of whoever is
+	// upstream adopts that.
+	DispositionHeld Disposition = "held"
 )
 
 // An Incoming is what a session keeps of a message that starts a run.
@@ -287,6 +290,8 @@ type RunEnded struct {
 	Status  RunStatus  `json:"status"`
 	Reason  StopReason `json:"reason"`
 	Replied string     `json:"replied,omitzero"` // Message-ID or reply id of the delivered answer
+	// Final says that a further attempt of whoever is upstream begins anew: a person has cancelled the run.
+	Final bool `json:"final,omitzero"`
 }
 
 // An Error is a failure told twice: to the person and to the log (G-28).

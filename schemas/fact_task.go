@@ -101,6 +101,12 @@ type TaskCompleted struct {
 	Partial  bool     `json:"partial,omitzero"`  // it is not all that was asked for, as the agent says
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
+	// Told is the hash of what whoever has done it was told, in a run whose upstream may ask once more, from Edition2 on.
+	Told string `json:"told,omitzero"`
+	// Brought is the earlier run for the same effect that has completed the task; nobody was asked now. Permit is what
+	// its effect was permitted by.
+	Brought int    `json:"brought,omitzero"`
+	Permit  string `json:"permit,omitzero"`
 }
 
 // TaskFailed ends an attempt; a task without RetryAt has failed for good.

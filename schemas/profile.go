@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1. Configuration gives a profile the newest.
+	// as it was: see Edition1 and Edition2. Configuration gives a profile the newest.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -46,6 +46,11 @@ type Profile struct {
 // was said before, with files, and what they answer is kept whole; partial answers
 // make a partial run; data without words is told in words; what failed has its cost.
 const Edition1 = 1
+
+// Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
+// class of its failure is kept; what people answer an agent is held to the schema that it has asked by; a further attempt of somebody upstream takes
+// over what the attempts before it have left: what people are asked, and what is completed.
+const Edition2 = 2
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {
@@ -154,7 +159,9 @@ type Language struct {
 	Markers []string `json:"markers"` // frequent small words that give the language away
 	// Decimal stands between the whole and the fraction of a number; a point when empty.
 	Decimal string `json:"decimal,omitzero"`
-	Texts   Texts  `json:"texts"`
+	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
+	Withdraw []string `json:"withdraw,omitzero"`
+	Texts    Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}"
@@ -170,6 +177,8 @@ type Texts struct {
 	UnknownEffect string `json:"unknown_effect,omitzero"`
 	// Unavailable: the agent has failed too often to be asked now; Timeout when empty.
 	Unavailable string `json:"unavailable,omitzero"`
+	// Undecided: who was to say who is responsible could not be asked; NoRoute when empty.
+	Undecided string `json:"undecided,omitzero"`
 	// Unserved and UnservedSince: nobody serves the agent that is waited for, and
 	// "{since}" is when it was last there. Nothing is said when they are empty.
 	Unserved      string `json:"unserved,omitzero"`
@@ -186,6 +195,13 @@ type Texts struct {
 	Missing string `json:"missing,omitzero"`
 	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
+	// Unfit tells that what was said, "{said}", is not what is needed; OneOf, Number, Date, AtLeast and AtMost tell what is.
+	Unfit   string `json:"unfit,omitzero"`
+	OneOf   string `json:"one_of,omitzero"` // "{choices}"
+	Number  string `json:"number,omitzero"`
+	Date    string `json:"date,omitzero"`
+	AtLeast string `json:"at_least,omitzero"` // "{bound}"
+	AtMost  string `json:"at_most,omitzero"`  // "{bound}"
 	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
 	Reminder   string `json:"reminder,omitzero"`
 	Unanswered string `json:"unanswered,omitzero"`

@@ -223,7 +223,7 @@ func (t transport) RoundTrip(request *nethttp.Request) (*nethttp.Response, error
 	}
 	if response.StatusCode != nethttp.StatusOK {
 		_ = response.Body.Close()
-		return nil, &statusError{status: response.StatusCode}
+		return nil, &statusError{status: response.StatusCode, after: retryAfter(response.Header.Get("Retry-After"))}
 	}
 	response.Body = body{response.Body}
 	return response, nil

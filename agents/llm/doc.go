@@ -19,9 +19,11 @@
 //
 // # How it fails
 //
-//   - 429 and 503: there is no room now.
+//   - 429 and 503: there is no room now. A Retry-After is waited for within a few seconds; else the failure says it.
 //   - Any other 5xx, a broken connection, silence, an answer that is cut off: another attempt may help.
 //   - Any other status, and an answer that is too large: none can.
+//
+// The words for people say what of that it is, and Failure.Remedy says to whoever runs the agent what to look at.
 //
 // Nothing that a failing server says is read, so that a key that it repeats goes nowhere. What a request has cost is
 // always reported, also by a failure, and estimated when the server does not say.

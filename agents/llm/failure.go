@@ -9,6 +9,7 @@ import (
 	"net"
 	nethttp "net/http"
 	"strconv"
+	"time"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -26,7 +27,10 @@ const (
 )
 
 // A statusError is an answer that is none to use.
-type statusError struct{ status int }
+type statusError struct {
+	status int
+	after  time.Duration // how long it asks to wait; 0 if it does not say
+}
 
 // Error implements error.
 func (s *statusError) Error() string {
@@ -47,6 +51,11 @@ func (s *statusError) busy() bool {
 	return s.status == nethttp.StatusTooManyRequests || s.status == nethttp.StatusServiceUnavailable
 }
 
+// refusesKey reports whether the server does not let the caller in.
+func (s *statusError) refusesKey() bool {
+	return s.status == nethttp.StatusUnauthorized || s.status == nethttp.StatusForbidden
+}
+
 // misunderstood reports whether the server may not know a part of what it was asked.
 func (s *statusError) misunderstood() bool {
 	return s.status == nethttp.StatusBadRequest || s.status == nethttp.StatusUnprocessableEntity
@@ -63,7 +72,8 @@ var (
 	errFiltered = errors.New("the model refused to answer")
 )
 
-// failure says what a person reads of an error, and whether another attempt can help.
+// failure says what a person reads of an error, what whoever runs the agent does, and whether another attempt can help. The person's words
+// are about the model alone; keys of the configuration are for the other.
 func (a *Agent) failure(ctx, limited context.Context, language string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the call was stopped: %w", context.Cause(ctx))
@@ -78,29 +88,28 @@ func (a *Agent) failure(ctx, limited context.Context, language string, err error
 	invalid, isInvalid := errors.AsType[*invalidError](err)
 	switch {
 	case isStatus:
-		say("status", "{status}", strconv.Itoa(refused.status))
-		made.Permanent = refused.permanent()
-		if refused.busy() {
-			made.Category = schemas.CategoryResource
-		}
+		refused.tell(made, say)
 	case isInvalid:
 		say("invalid", "{fault}", a.hide(invalid.fault))
 		made.Category = schemas.CategoryValidation
 	case reason == ReasonBarred:
 		say("barred")
-		made.Permanent = true
+		made.Permanent, made.Remedy = true, "egress does not let the agent go to base_url"
 	case reason == ReasonTooLarge || errors.Is(err, errTooLarge):
 		say("too_much")
 		made.Permanent = true
 	case reason == ReasonSilent:
 		say("silent")
+		made.Remedy = "the server of the model fell silent: look at its load, and at idle"
 	case limited.Err() != nil:
 		say("timeout", "{timeout}", a.config.Timeout.String())
+		made.Remedy = "the model had not answered after " + a.config.Timeout.String() + ": look at the load of its server, and at timeout"
 	case errors.Is(err, errFiltered):
 		say("filtered")
 		made.Permanent = true
 	case errors.Is(err, errBroken):
 		say("broken")
+		made.Remedy = "what answered is no chat completion, or not the whole of one: look at base_url; is it the server of a model?"
 	case errors.Is(err, errFetch):
 		say("unfetched")
 	case errors.Is(err, errUnusable):
@@ -109,8 +118,53 @@ func (a *Agent) failure(ctx, limited context.Context, language string, err error
 	default:
 		say("unreachable")
 		made.Err = wordless(err)
+		made.Category, made.Remedy = schemas.CategoryDependency, remedyFor(made.Err)
 	}
 	return made
+}
+
+// tell says what an answer of the server means.
+func (s *statusError) tell(made *agent.Failure, say func(key string, places ...string)) {
+	said := "the server of the model answered HTTP " + strconv.Itoa(s.status)
+	made.Permanent = s.permanent()
+	switch {
+	case s.busy():
+		say("busy")
+		made.Category, made.RetryAfter = schemas.CategoryResource, s.after
+		made.Remedy = said + ": it has no room now"
+		if s.after > 0 {
+			made.Remedy += ", and asks to wait " + s.after.Round(time.Second).String()
+		}
+	case s.refusesKey():
+		say("refused")
+		made.Category, made.Remedy = schemas.CategoryDependency, said+": look at key"
+	case s.status == nethttp.StatusNotFound:
+		say("refused")
+		made.Category, made.Remedy = schemas.CategoryDependency, said+": look at model and base_url"
+	case s.status >= nethttp.StatusMultipleChoices && s.status < nethttp.StatusBadRequest:
+		say("refused")
+		made.Category, made.Remedy = schemas.CategoryDependency, said+", a redirect, which is not followed: look at base_url"
+	case s.permanent():
+		say("refused")
+		made.Remedy = said + ": look at model, max_tokens and structured"
+	default:
+		say("status")
+		made.Remedy = said + ": look at the log of that server"
+	}
+}
+
+// remedyFor says what to look at when a connection has failed. It has no address: one may hold a secret.
+func remedyFor(err error) string {
+	if failed, is := errors.AsType[*net.OpError](err); is && failed.Op == "dial" {
+		return "nothing takes the connection: look at base_url; is the server up?"
+	}
+	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+		return "the certificate of the server of the model does not verify: look at base_url"
+	}
+	if _, is := errors.AsType[wordlessError](err); is {
+		return "what answers there is no HTTP: look at base_url"
+	}
+	return "the connection to the server of the model broke: look at the log of that server"
 }
 
 // A wordlessError is an error whose words may be those of a server.

@@ -124,6 +124,7 @@ type asking struct {
 	agent    *Agent
 	language string
 	tokens   int
+	waited   time.Duration // for a server that had no room
 }
 
 func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outcome, error) {
@@ -223,12 +224,9 @@ func (s *asking) part(words, why string) agent.Outcome {
 
 // ask makes one call, and counts what it has cost. What it tells comes as a stream, and is the words so far.
 func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
-	var made completion
-	var err error
-	if tell != nil {
-		made, err = s.agent.model.stream(ctx, chat, tell)
-	} else {
-		made, err = s.agent.model.complete(ctx, chat)
+	made, err := s.call(ctx, chat, tell)
+	for s.waits(ctx, err) {
+		made, err = s.call(ctx, chat, tell)
 	}
 	if _, refused := errors.AsType[*statusError](err); !refused {
 		s.tokens += cmp.Or(made.tokens, estimate(chat.system, chat.user, made.text)+len(chat.images)*tokensPerImage)
@@ -238,6 +236,13 @@ func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (co
 	}
 	made.text = s.agent.hide(made.text)
 	return made, err
+}
+
+func (s *asking) call(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
+	if tell != nil {
+		return s.agent.model.stream(ctx, chat, tell)
+	}
+	return s.agent.model.complete(ctx, chat)
 }
 
 // tokensPerImage is roughly what a picture costs.

@@ -26,6 +26,7 @@ type ending struct {
 	permanent bool
 	category  schemas.FailureCategory
 	says      string // in the words for the person; empty is no failure
+	remedy    string // in the words for whoever runs it
 }
 
 // TestTroubles_O12_O34_M27: whatever a server or a model does, a request ends in a defined way.
@@ -73,19 +74,21 @@ func TestTroubles_O12_O34_M27(t *testing.T) {
 		{"2 MB, streamed", llm.RoleResponder, []modelserver.Answer{big}, ending{calls: 1, permanent: true, says: "too long"}},
 		{"truncated stream", llm.RoleResponder, []modelserver.Answer{{Text: "It is", Truncated: true}}, ending{calls: 1, says: "broke off"}},
 		{"truncated answer", llm.RoleRouter, []modelserver.Answer{{Text: decision, Truncated: true}}, ending{calls: 1, says: "broke off"}},
-		{"broken stream", llm.RoleResponder, []modelserver.Answer{{Text: "It is 42", Broken: true}}, ending{calls: 1, says: "cannot be reached"}},
-		{"broken connection", llm.RoleRouter, []modelserver.Answer{{Text: decision, Broken: true}}, ending{calls: 1, says: "cannot be reached"}},
-		{"no completion", llm.RoleRouter, []modelserver.Answer{{Raw: "<html>Log in"}}, ending{calls: 1, says: "broke off"}},
-		{"no choices", llm.RoleRouter, []modelserver.Answer{{Raw: `{"choices": []}`}}, ending{calls: 1, says: "broke off"}},
+		{"broken stream", llm.RoleResponder, []modelserver.Answer{{Text: "It is 42", Broken: true}}, ending{calls: 1, category: schemas.CategoryDependency, says: "cannot be reached", remedy: "broke"}},
+		{"broken connection", llm.RoleRouter, []modelserver.Answer{{Text: decision, Broken: true}}, ending{calls: 1, category: schemas.CategoryDependency, says: "cannot be reached", remedy: "broke"}},
+		{"no completion", llm.RoleRouter, []modelserver.Answer{{Raw: "<html>Log in"}}, ending{calls: 1, says: "broke off", remedy: "look at base_url"}},
+		{"no choices", llm.RoleRouter, []modelserver.Answer{{Raw: `{"choices": []}`}}, ending{calls: 1, says: "broke off", remedy: "look at base_url"}},
 		{"an error in the stream", llm.RoleWorker, []modelserver.Answer{{Raw: `data: {"error": {"message": "` + key + `"}}` + "\n\n"}}, ending{calls: 1, says: "broke off"}},
-		{"silence", llm.RoleRouter, []modelserver.Answer{{Silent: true}}, ending{calls: 1, says: "had not answered"}},
+		{"silence", llm.RoleRouter, []modelserver.Answer{{Silent: true}}, ending{calls: 1, says: "had not answered", remedy: "look at the load of its server, and at timeout"}},
 		{"silence inside of a stream", llm.RoleWorker, []modelserver.Answer{{Silent: true, Text: "It is"}}, ending{calls: 1, says: "had not answered"}},
-		{"429", llm.RoleRouter, []modelserver.Answer{{Status: 429}}, ending{calls: 1, category: schemas.CategoryResource, says: "HTTP 429"}},
-		{"503, streamed", llm.RoleWorker, []modelserver.Answer{{Status: 503}}, ending{calls: 1, category: schemas.CategoryResource, says: "HTTP 503"}},
-		{"500", llm.RoleRouter, []modelserver.Answer{{Status: 500}}, ending{calls: 1, says: "HTTP 500"}},
-		{"401", llm.RoleRouter, []modelserver.Answer{{Status: 401}}, ending{calls: 1, permanent: true, says: "HTTP 401"}},
-		{"404, streamed", llm.RoleSummarizer, []modelserver.Answer{{Status: 404}}, ending{calls: 1, permanent: true, says: "HTTP 404"}},
-		{"a redirect", llm.RoleRouter, []modelserver.Answer{{Status: 302}}, ending{calls: 1, permanent: true, says: "HTTP 302"}},
+		{"429", llm.RoleRouter, []modelserver.Answer{{Status: 429}}, ending{calls: 1, category: schemas.CategoryResource, says: "no room", remedy: "HTTP 429: it has no room"}},
+		{"503, streamed", llm.RoleWorker, []modelserver.Answer{{Status: 503}}, ending{calls: 1, category: schemas.CategoryResource, says: "no room", remedy: "HTTP 503"}},
+		{"500", llm.RoleRouter, []modelserver.Answer{{Status: 500}}, ending{calls: 1, says: "out of order", remedy: "HTTP 500: look at the log of that server"}},
+		{"401", llm.RoleRouter, []modelserver.Answer{{Status: 401}}, refused("HTTP 401: look at key")},
+		{"403, streamed", llm.RoleWorker, []modelserver.Answer{{Status: 403}}, refused("HTTP 403: look at key")},
+		{"404, streamed", llm.RoleSummarizer, []modelserver.Answer{{Status: 404}}, refused("HTTP 404: look at model and base_url")},
+		{"400", llm.RoleRouter, []modelserver.Answer{{Status: 400}}, ending{calls: 1, permanent: true, says: "does not take the request", remedy: "HTTP 400: look at model"}},
+		{"a redirect", llm.RoleRouter, []modelserver.Answer{{Status: 302}}, refused("HTTP 302, a redirect, which is not followed: look at base_url")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +108,11 @@ func TestTroubles_O12_O34_M27(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused is the end of a request that the server does not take.
+func refused(remedy string) ending {
+	return ending{calls: 1, permanent: true, category: schemas.CategoryDependency, says: "does not take the request", remedy: remedy}
 }
 
 func all(text string) []modelserver.Answer { return []modelserver.Answer{{Text: text}} }
@@ -131,7 +139,10 @@ func check(t *testing.T, want *ending, outcome *agent.Outcome, failure *agent.Fa
 	if !strings.Contains(failure.Message, want.says) || failure.Permanent != want.permanent || failure.Category != want.category || failure.Unknown {
 		t.Errorf("%q (%v), permanent %t, category %q", failure.Message, failure.Err, failure.Permanent, failure.Category)
 	}
-	if strings.Contains(failure.Message+failure.Error(), key) {
+	if !strings.Contains(failure.Remedy, want.remedy) || strings.Contains(failure.Message, "HTTP") {
+		t.Errorf("a person reads %q, whoever runs it %q", failure.Message, failure.Remedy)
+	}
+	if strings.Contains(failure.Message+failure.Remedy+failure.Error(), key) {
 		t.Error("the failure has the key")
 	}
 }
@@ -192,7 +203,7 @@ func TestGarbageIsNotQuoted(t *testing.T) {
 		for _, role := range []llm.Role{llm.RoleRouter, llm.RoleWorker} {
 			made, _ := asking(t, role, says(modelserver.Answer{}), func(c *llm.Config) { c.BaseURL = "http://" + listener.Addr().String() })
 			_, failure := handle(t, made, request(role, "energy"))
-			if failure == nil || failure.Permanent || strings.Contains(failure.Message+failure.Error(), key) {
+			if failure == nil || failure.Permanent || failure.Remedy == "" || strings.Contains(failure.Message+failure.Remedy+failure.Error(), key) {
 				t.Errorf("%s: %v", role, failure)
 			}
 		}
@@ -218,7 +229,7 @@ func TestKeyGoesNowhere(t *testing.T) {
 			}
 			if err != nil {
 				failure, _ := err.(*agent.Failure) //nolint:errorlint // what Handle returns is what is logged
-				said = append(said, failure.Message+failure.Error()...)
+				said = append(said, failure.Message+failure.Remedy+failure.Error()...)
 			}
 			for _, call := range server.Calls() {
 				said = append(said, call.Body...)

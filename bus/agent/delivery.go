@@ -321,10 +321,17 @@ func panicked(value any, log zerolog.Logger) error {
 }
 
 func (s *server) logFailure(log zerolog.Logger, err, cause error) {
+	told := log.Warn()
+	if faultIn(err) != "" { // whoever writes the program reads nothing else
+		told = log.Error()
+	}
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		err = failure.Err // the message is for the person and may speak of them
+		if failure.Remedy != "" {
+			told = told.Str("remedy", failure.Remedy)
+		}
 	}
-	log.Warn().Err(err).AnErr("cause", cause).Msg("a request failed")
+	told.Err(err).AnErr("cause", cause).Msg("a request failed")
 }
 
 func (s *server) acknowledge(ctx context.Context, d bus.Delivery, log zerolog.Logger) {

@@ -127,6 +127,11 @@ type Failure struct {
 	Permanent bool   // no other attempt can help
 	Unknown   bool   // what was permitted outside may have happened all the same
 	Err       error  // for the log; may be nil
+	// Remedy says to whoever runs the agent what is wrong and what to look at; it may be empty. It stands in records and logs, so it holds
+	// no secret and nobody's words.
+	Remedy string
+	// RetryAfter is how long another attempt had better wait; 0 is as the profile has it.
+	RetryAfter time.Duration
 	// Category classifies it (M-44); it may be empty. CategoryResource says that the
 	// agent is well and cannot do this now, for want of room within a rate or because a
 	// server that it needs is away, and that nothing was done: its circuit breaker does

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,11 +48,8 @@ func (o *Outcome) check() error {
 		}
 		return nil
 	}
-	return errors.New("its status is none that there is")
+	return unreadable(statusFault(string(o.Status)))
 }
-
-// ErrUnreadable reports what a program has said that is not an outcome.
-var ErrUnreadable = errors.New("what was said is no outcome")
 
 // ReadOutcome gives what a program outside has printed or posted its meaning, the first that applies:
 //
@@ -61,6 +57,8 @@ var ErrUnreadable = errors.New("what was said is no outcome")
 //   - A JSON object with "type":"execution_response": the documented response. An in_reply_to must name
 //     the request; without one, it answers the request.
 //   - A JSON object whose "status" is completed, partial, failed or blocked: the payload of such a response.
+//   - A JSON object with another "status" of which everything else is a member of such a payload: nothing that can be read. Its status is
+//     taken for a misspelled one, unless there is nothing else, or nothing but a "result" that is none.
 //   - A JSON object of nothing but "text", "data" and "media_type": a result.
 //   - Any other JSON object or array: the data of a result without text.
 //   - Anything else: the text of a result, without white space at its end.
@@ -82,19 +80,21 @@ func ReadOutcome(said []byte, request *Request) (Outcome, error) {
 	switch {
 	case stringOf(names["type"]) == schemas.EnvelopeTypeExecutionResponse:
 		if err := schemas.Unmarshal(value, &response); err != nil {
-			return Outcome{}, fmt.Errorf("%w: the execution_response does not decode", ErrUnreadable)
+			return Outcome{}, unreadable(formFault(err))
 		}
 		if response.InReplyTo != "" && response.InReplyTo != request.MessageID {
-			return Outcome{}, fmt.Errorf("%w: the execution_response answers another request", ErrUnreadable)
+			return Outcome{}, unreadable("the execution_response answers another request")
 		}
 	case slices.Contains(statuses(), schemas.ResponseStatus(stringOf(names["status"]))):
 		if err := schemas.Unmarshal(value, &response.Payload); err != nil {
-			return Outcome{}, fmt.Errorf("%w: the payload does not decode", ErrUnreadable)
+			return Outcome{}, unreadable(formFault(err))
 		}
+	case misspelled(names):
+		return Outcome{}, unreadable(statusFault(stringOf(names["status"])))
 	case isResult(names):
 		var result schemas.Result
 		if err := schemas.Unmarshal(value, &result); err != nil {
-			return Outcome{}, fmt.Errorf("%w: the result does not decode", ErrUnreadable)
+			return Outcome{}, unreadable(formFault(err))
 		}
 		return Outcome{Result: result}, nil
 	default:
@@ -110,7 +110,7 @@ func statuses() []schemas.ResponseStatus {
 // outcomeOf takes a payload over, whole.
 func outcomeOf(payload *schemas.ResponsePayload) (Outcome, error) {
 	if payload.Status == "" {
-		return Outcome{}, fmt.Errorf("%w: the payload has no status", ErrUnreadable)
+		return Outcome{}, unreadable("the payload has no status")
 	}
 	made := Outcome{
 		Status: payload.Status, Deliverables: payload.Deliverables, Usage: payload.ResourceUsage, Needs: payload.Needs, Operation: payload.Operation,

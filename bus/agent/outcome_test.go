@@ -3,6 +3,7 @@ package agent_test
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"podium/bus/agent"
@@ -96,6 +97,65 @@ func TestReadOutcome(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q (%v), want %q", said, got, err, want)
+		}
+	}
+}
+
+// TestAMisspelledStatusIsNoData: what has the form of a response but for its status is not taken for data, and the sentence says which
+// there are. Data that happens to have a status stays data.
+func TestAMisspelledStatusIsNoData(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"status": "block", "needs": [{"name": "day"}]}`:                      `the status "block" is none of completed, partial, failed, blocked`,
+		`{"status": "block", "needs": "day"}`:                                  `the status "block" is none of`,
+		`{"status": "Completed", "result": {"text": "x"}}`:                     `the status "Completed" is none of`,
+		`{"status": "complete", "result": {"text": "x"}, "plan_id": "p"}`:      `the status "complete" is none of`,
+		`{"status": "error", "issues_encountered": []}`:                        `the status "error" is none of`,
+		`{"status": "", "result": {"text": "x"}}`:                              `the status is none of`,
+		`{"status": 3, "result": {"data": 1}}`:                                 `the status is none of`,
+		`{"status": "waits for ana@example.org", "needs": []}`:                 `the status is none of`,
+		`{"type": "execution_response", "payload": {"status": "block"}}`:       "",
+		`{"status": "block"}`:                                                  "data",
+		`{"status": "shipped", "order": 3}`:                                    "data",
+		`{"status": "shipped", "order": 3, "result": {"text": "x"}}`:           "data",
+		`{"status": "ok", "result": 42}`:                                       "data",
+		`{"status": "ok", "result": {"rows": 3}}`:                              "data",
+		`{"status": "ok", "result": {}}`:                                       "data",
+		`{"result": {"text": "x"}}`:                                            "data",
+		`{"data": {"status": "ok", "result": {"text": "x"}}}`:                  "data",
+		`{"status": "completed", "result": {"data": {"status": "shipped"}}}`:   "data",
+		`{"status": "failed", "recommendations": ["Look at the other page."]}`: "",
+	} {
+		made, err := agent.ReadOutcome([]byte(said), asked())
+		switch {
+		case want == "data" && (err != nil || len(made.Data) == 0):
+			t.Errorf("%s is not taken as data: %v", said, err)
+		case want != "data" && want != "" && (!errors.Is(err, agent.ErrUnreadable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "ana@")):
+			t.Errorf("%s: %v, want %s", said, err, want)
+		case want == "" && len(made.Data) > 0:
+			t.Errorf("%s is taken as data", said)
+		}
+	}
+}
+
+// TestAWrongFormIsNamed: who writes the program is told which member is wrong, and what it has to be, without the words that stand there.
+func TestAWrongFormIsNamed(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"status": "blocked", "needs": "ana@example.org"}`:                                               "the answer's /needs is of type string, want array",
+		`{"status": "blocked", "needs": ["ana@example.org"]}`:                                             "the answer's /needs/0 is of type string, want object",
+		`{"status": "blocked", "needs": [{"name": 3}]}`:                                                   "the answer's /needs/0/name is of type number, want string",
+		`{"status": "blocked", "needs": [{"name": "day", "question": "ana@example.org"}]}`:                "the answer's /needs/0/question is of type string, want object",
+		`{"status": "blocked", "needs": [{"name": "day", "question": {"ana@example.org": 1}}]}`:           "the answer's /needs/0/question is of type number, want string",
+		`{"status": "completed", "result": 3}`:                                                            "the answer's /result is of type number, want object",
+		`{"type": "execution_response", "payload": {"status": "blocked", "needs": {"name": "day"}}}`:      "the answer's /payload/needs is of type object, want array",
+		`{"text": ["ana@example.org"]}`:                                                                   "the answer's /text is of type array, want string",
+		`{"status": "completed", "resource_usage": {"tokens_used": true}}`:                                "the answer's /resource_usage/tokens_used is of type boolean, want number",
+		`{"status": "blocked", "needs": [{"name": "day", "readings": ["ana@example.org", null, false]}]}`: "the answer's /needs/0/readings/2 is of type boolean, want string",
+	} {
+		_, err := agent.ReadOutcome([]byte(said), asked())
+		if !errors.Is(err, agent.ErrUnreadable) || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "ana@") {
+			t.Errorf("%s: %v, want %s", said, err, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -106,6 +107,7 @@ func (s *server) respond(e *schemas.Event, request *Request, started time.Time, 
 	}
 	if err != nil {
 		failure := &Failure{Unknown: acted, Err: fmt.Errorf("the handler's outcome is no response: %w", err)}
+		s.logFailure(s.log.With().Str("request", e.ID).Logger(), failure, nil)
 		return s.failed(e, request, started, &Outcome{Usage: outcome.Usage}, failure)
 	}
 	made.acted = acted
@@ -116,21 +118,26 @@ func (s *server) respond(e *schemas.Event, request *Request, started time.Time, 
 func (s *server) failed(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, err error) outgoingResponse {
 	description, permanent, unknown := neutralFailure, false, false
 	var category schemas.FailureCategory
+	remedy, wait := "", 0
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		permanent, unknown, category = failure.Permanent, failure.Unknown, failure.Category
+		remedy, wait = failure.Remedy, waitable(int(math.Ceil(failure.RetryAfter.Seconds())))
 		if failure.Message != "" {
 			description = failure.Message
 		}
 	}
-	resolution, details := schemas.ResolutionDeferred, "another attempt may help"
+	if fault := faultIn(err); remedy == "" && fault != "" {
+		remedy = "an answer of the documented form: " + fault
+	}
+	resolution, details := schemas.ResolutionDeferred, schemas.DetailsDeferred
 	if permanent {
-		resolution, details = schemas.ResolutionEscalated, "no other attempt can help"
+		resolution, details = schemas.ResolutionEscalated, schemas.DetailsEscalated
 	}
 	payload := s.payload(request, schemas.StatusFailed, started)
 	payload.IssuesEncountered = []schemas.Issue{{
 		IssueID: schemas.ResponseID(e.ID), TaskID: taskOf(e, request), Agent: s.worker.Name(), Severity: "high",
-		Description: description, Resolution: resolution, ResolutionDetails: details,
-		EffectUnknown: unknown, Category: category,
+		Description: description, Resolution: resolution, ResolutionDetails: cmp.Or(remedy, details),
+		EffectUnknown: unknown, Category: category, RetryAfterSeconds: wait,
 	}}
 	bare := *payload
 	if outcome != nil {
@@ -179,6 +186,7 @@ func (s *server) addFindings(payload *schemas.ResponsePayload, e *schemas.Event,
 		issue.Severity = known(issue.Severity, "medium", "critical", "high", "medium", "low")
 		issue.Resolution = known(issue.Resolution, "", schemas.ResolutionResolved, schemas.ResolutionEscalated, schemas.ResolutionDeferred)
 		issue.Category = known(issue.Category, "", categories()...)
+		issue.RetryAfterSeconds = waitable(issue.RetryAfterSeconds)
 		issue.IssueID = cmp.Or(issue.IssueID, schemas.EffectID(e.ID, "issue:"+strconv.Itoa(i)))
 		issue.TaskID, issue.Agent = cmp.Or(issue.TaskID, task), cmp.Or(issue.Agent, agent)
 		payload.IssuesEncountered = append(payload.IssuesEncountered, issue)
@@ -209,6 +217,9 @@ func (s *server) addFindings(payload *schemas.ResponsePayload, e *schemas.Event,
 		}
 	}
 }
+
+// waitable bounds the seconds that another attempt had better wait.
+func waitable(seconds int) int { return min(max(seconds, 0), schemas.MaxRetryAfter) }
 
 // known returns a word if it is one of those that there are, else another one: no finished work comes to nothing for
 // a word that nobody knows.

@@ -123,6 +123,29 @@ func TestServeFailures(t *testing.T) {
 	}
 }
 
+// TestServeTellsTheRemedy: what whoever runs an agent has to look at is in the response and in the log, apart from the words for
+// people, and so is when to come back, within bounds.
+func TestServeTellsTheRemedy(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]int{1500 * time.Millisecond: 2, 0: 0, -time.Second: 0, 48 * time.Hour: schemas.MaxRetryAfter} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			stop := s.serve(t, func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
+				return agent.Outcome{}, &agent.Failure{Message: "Not now.", Remedy: "HTTP 429: no room", Category: schemas.CategoryResource, RetryAfter: after}
+			})
+			s.ask(t, 1, nil)
+			i := s.one(t).Payload.IssuesEncountered
+			if len(i) != 1 || i[0].Description != "Not now." || i[0].ResolutionDetails != "HTTP 429: no room" || i[0].RetryAfterSeconds != want {
+				t.Errorf("after %s: issues %+v", after, i)
+			}
+			if log := s.log.String(); !strings.Contains(log, `"remedy":"HTTP 429: no room"`) || strings.Contains(log, "Not now.") {
+				t.Errorf("the log is\n%s", log)
+			}
+			mustStop(t, stop)
+		})
+	}
+}
+
 func TestServeLogsWhereItPanicked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

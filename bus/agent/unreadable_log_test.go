@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,4 +29,39 @@ func TestUnreadableIsLoggedWithoutItsWords(t *testing.T) {
 		}
 		mustStop(t, stop)
 	})
+}
+
+// TestAWrongFormIsLogged: whoever writes a program reads in the log, and in the run, which member is wrong; people read nothing of it.
+func TestAWrongFormIsLogged(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"status": "blocked", "needs": "day"}`:                          "the answer's /needs is of type string, want array",
+		`{"status": "blocked", "needs": [{"title": "Day"}]}`:             "invalid message at /payload/needs/0/name: is empty",
+		`{"status": "block", "needs": [{"name": "day"}]}`:                `the status "block" is none of completed, partial, failed, blocked`,
+		`{"type": "execution_response", "payload": {"status": "block"}}`: `the status "block" is none of completed, partial, failed, blocked`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			stop := s.serve(t, func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+				outcome, err := agent.ReadOutcome([]byte(said), request)
+				if err != nil {
+					err = &agent.Failure{Message: "It cannot be read.", Permanent: true, Err: err}
+				}
+				return outcome, err
+			})
+			s.ask(t, 1, nil)
+			issue := s.one(t).Payload.IssuesEncountered[0]
+			if !strings.HasSuffix(issue.ResolutionDetails, want) || strings.Contains(issue.Description, "needs") || strings.Contains(issue.Description, "status") {
+				t.Errorf("%s: people read %q, and whoever runs it %q", said, issue.Description, issue.ResolutionDetails)
+			}
+			quoted, err := json.Marshal(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if told := s.log.String(); !strings.Contains(told, strings.Trim(string(quoted), `"`)) || !strings.Contains(told, `"level":"error"`) {
+				t.Errorf("%s: the log is\n%s", said, told)
+			}
+			mustStop(t, stop)
+		})
+	}
 }

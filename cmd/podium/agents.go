@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/registry"
+	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -22,9 +23,9 @@ type agentsCommand struct{ ledgerFlags }
 func (agentsCommand) Help() string {
 	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
 processes, and when it was last alive; while an instance runs, also the others of its configuration, and
-whether anybody serves each. The breaker is closed while an agent does its work, open while nobody asks it
+whether anybody serves each. Of an agent that is people it says who, and how many tasks they are asked to do at present. The breaker is closed while an agent does its work, open while nobody asks it
 because it has failed, and half open when one request decides. With -o json each agent is one line, with served
-while an instance runs.
+while an instance runs; one that is people has people and asked instead.
 
   podium agents
   podium agents -o json`
@@ -47,8 +48,17 @@ func (c *agentsCommand) Run(env *environment) error {
 		}
 		slices.SortFunc(agents, func(a, b schemas.Agent) int { return strings.Compare(a.Name, b.Name) })
 		rows := make([]agentRow, len(agents))
+		asked, err := env.asked(ledger, instance.People, running)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
 			rows[i].Agent = agents[i]
+			if people, are := instance.People[agents[i].Name]; are && running {
+				open := asked[agents[i].Name]
+				rows[i].Kind, rows[i].People, rows[i].Asked = string(config.KindPerson), people, &open
+				continue
+			}
 			if err := rows[i].look(env, ledger, running); err != nil {
 				return err
 			}
@@ -65,6 +75,29 @@ type agentRow struct {
 	schemas.Agent
 
 	Served *bool `json:"served,omitzero"` // only while an instance runs
+	// People do its tasks, and Asked is how many they are asked to do at present; nil for an agent that is none.
+	People []string `json:"people,omitzero"`
+	Asked  *int     `json:"asked,omitzero"`
+}
+
+// asked counts the tasks that people are asked to do at present, by agent. Nothing is read where there are no people.
+func (e *environment) asked(ledger *installation.Ledger, people map[string][]string, running bool) (map[string]int, error) {
+	asked := map[string]int{}
+	if !running || len(people) == 0 {
+		return asked, nil
+	}
+	runs, err := e.runLog(ledger.Core).Runs(e.ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		for _, inquiry := range run.Inquiries {
+			if task := run.Task(inquiry.Task); inquiry.Open() && inquiry.Kind == schemas.InquiryWork && task != nil {
+				asked[task.Agent]++
+			}
+		}
+	}
+	return asked, nil
 }
 
 // look finds out how many requests the agent works on at a time at most, which the bus
@@ -94,6 +127,11 @@ func (e *environment) tellAgents(rows []agentRow) error {
 	_, _ = fmt.Fprintln(table, "AGENT\tKIND\tAT A TIME\tSERVED\tLAST SEEN\tBREAKER\tWHAT IT DOES")
 	for i := range rows {
 		r := &rows[i]
+		if r.Asked != nil {
+			_, _ = fmt.Fprintf(table, "%s\t%s\t\t\t\t\tpeople: %s; asked to do at present: %d\n",
+				r.Name, r.Kind, view.Line(strings.Join(r.People, ", "), 0), *r.Asked)
+			continue
+		}
 		does, atATime, served, seen := r.Description, "", "", "never"
 		if r.Announced.IsZero() {
 			does = "has not connected"
@@ -116,6 +154,12 @@ func (e *environment) tellAgents(rows []agentRow) error {
 // printAgents prints each agent as one line of JSON.
 func (e *environment) printAgents(rows []agentRow) error {
 	for _, row := range rows {
+		if row.Asked != nil { // nobody keeps a breaker of people
+			if err := e.printLine(row); err != nil {
+				return err
+			}
+			continue
+		}
 		breaker := schemas.Breaker{State: schemas.BreakerClosed}
 		if row.Breaker != nil {
 			breaker = *row.Breaker

@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"podium/agents/mail/smtpsink"
+	"podium/ingest/imap/memorymailbox"
 	"podium/schemas"
 )
 
@@ -68,4 +71,58 @@ func (i *deployment) listedAgent(name string) listedAgent {
 	}
 	i.t.Fatalf("%s is not among the %d agents for programs", name, len(all))
 	return listedAgent{}
+}
+
+const practiceConfig = `
+mail:
+  accounts:
+    - name: support
+      profile: desk
+      imap: {host: 127.0.0.1, port: %d, tls: none, username: agent, password: secret, poll: 1s}
+      smtp: {host: 127.0.0.1, port: %d, tls: none, from: support@praxis.example, sent: none}
+people:
+  anna: {mail: anna@praxis.example}
+agents:
+  doctor: {kind: person, people: [anna], description: Looks at findings.}
+profiles:
+  desk: {language: en, agents: [doctor], routers: [{kind: default, agent: doctor}]}
+`
+
+// TestPeopleAreNoAgentsThatNeverCame: an agent that is people is listed as that, with how many tasks they are asked to do, and nobody
+// is told that nobody serves it.
+func TestPeopleAreNoAgentsThatNeverCame(t *testing.T) {
+	t.Parallel()
+	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close() })
+	mailbox, err := memorymailbox.Start(t.Context(), "agent", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mailbox.Close() })
+	i := install(t, fmt.Sprintf(practiceConfig, mailbox.Port(), sink.Port()))
+	i.up()
+	listed := func(asked int) bool {
+		row := fmt.Sprintf(`(?m)^doctor +person +people: anna; asked to do at present: %d$`, asked)
+		return regexp.MustCompile(row).MatchString(i.podium("agents").succeeds(t).stdout)
+	}
+	if !listed(0) {
+		t.Errorf("nobody is asked:\n%s", i.podium("agents").stdout)
+	}
+	i.podium("send", "What does this finding mean?").succeeds(t)
+	eventually(t, "one is asked", func() bool { return listed(1) })
+	found := false
+	for _, one := range lines[agentRow](t, i.podium("agents", "-o", "json")) {
+		if one.Name == "doctor" {
+			found = one.Kind == "person" && slices.Equal(one.People, []string{"anna"}) && one.Asked != nil && *one.Asked == 1 && one.Served == nil && one.Breaker == nil
+		}
+	}
+	if _, page := i.fetch("/health"); !found || !strings.Contains(page, `{"name":"doctor","kind":"person","people":["anna"]}`) {
+		t.Errorf("programs are told\n%s\n%s", i.podium("agents", "-o", "json").stdout, page)
+	}
+	if told := i.process.stdout.String(); strings.Contains(told, "nobody serves doctor") {
+		t.Errorf("the service says\n%s", told)
+	}
 }

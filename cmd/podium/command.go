@@ -30,6 +30,7 @@ const (
 	exitNotFound = 3 // there is no such run, message, agent or ledger
 	exitDiffers  = 4 // a verification found differences, keywords are in conflict, or mail is unaccounted for
 	exitOther    = 5 // a verification found nothing but decisions of other builds that this one would make otherwise
+	exitAsks     = 6 // the run waits for a person, and the wait is over
 )
 
 // command is the whole command line.
@@ -77,7 +78,8 @@ Exit codes:
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
   4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
-  5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise`
+  5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise
+  6  the run waits for a person, and the wait is over: podium answer goes on with it`
 }
 
 // environment is what every verb works with.

@@ -216,6 +216,9 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	if received.Disposition == schemas.DispositionAnswered {
 		return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
 	}
+	if received.Disposition == schemas.DispositionHeld {
+		return e.answer(told, "run %s has ended, and your word is kept: it counts once whoever asked for the run asks for the same again\n", found.Run.ID)
+	}
 	if found.Run, err = e.runLog(core).Run(e.ctx, found.Run.ID); err != nil {
 		return err
 	}
@@ -233,13 +236,13 @@ func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
 	inquiry := found.Inquiry()
 	switch {
 	case inquiry.Answered != nil:
-		return refusedWord(found, "already_decided")
+		return refusedWord(found, schemas.WordDecided)
 	case inquiry.Closed == schemas.InquiryExpired:
-		return refusedWord(found, "expired")
-	case inquiry.Closed != "":
-		return refusedWord(found, "inquiry_closed")
+		return refusedWord(found, schemas.WordExpired)
+	case inquiry.Closed != "" && inquiry.Told == "": // else a further run may have adopted it
+		return refusedWord(found, schemas.WordClosed)
 	case action == schemas.ControlReject && inquiry.Kind != schemas.InquiryWork:
-		return refusedWord(found, "unknown_choice")
+		return refusedWord(found, schemas.WordChoice)
 	}
 	return nil
 }
@@ -249,16 +252,16 @@ func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
 func refusedWord(found runlog.NamedInquiry, reason string) error {
 	inquiry := found.Inquiry()
 	switch {
-	case reason == "already_decided" && inquiry.Answered != nil:
+	case reason == schemas.WordDecided && inquiry.Answered != nil:
 		return fmt.Errorf("%s is decided already: %s", found.ID(), view.Word(inquiry))
-	case reason == "expired":
+	case reason == schemas.WordExpired:
 		return fmt.Errorf("nobody waits for a word on %s any more: its time was over; `podium runs show %s` tells how the run has gone on", found.ID(), found.Run.ID)
-	case reason == "inquiry_closed":
+	case reason == schemas.WordClosed:
 		return fmt.Errorf("nobody waits for a word on %s any more (%s); `podium runs show %s` tells how the run has gone on", found.ID(), view.Spoken(inquiry.Closed), found.Run.ID)
-	case reason == "unknown_choice":
+	case reason == schemas.WordChoice:
 		return fmt.Errorf("%s asks for something that is missing, which cannot be rejected; say it with `podium answer %s …`, or stop the run with `podium runs cancel %s`",
 			found.ID(), found.ID(), found.Run.ID)
-	case reason == "no_inquiry":
+	case reason == schemas.WordNotAsked:
 		return fmt.Errorf("nothing is asked as %s any more: run %s has ended; `podium runs show %s` tells how", found.ID(), found.Run.ID, found.Run.ID)
 	}
 	return fmt.Errorf("the word on %s was refused (%s); `podium runs show %s` tells how the run goes on", found.ID(), view.Spoken(reason), found.Run.ID)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,6 +28,39 @@ profiles:
   desk: {language: en, agents: [booking], routers: [{kind: default, agent: booking}]}
 `
 
+// TestProgramsAreToldWhatARunAsks: the wait of a program ends as soon as the run asks whoever wrote, with what is asked and how to answer it; a
+// word on it, and a wait for what comes of that, end with the answer.
+func TestProgramsAreToldWhatARunAsks(t *testing.T) {
+	t.Parallel()
+	i := install(t, bookingConfig)
+	i.up()
+	waits := i.podium("send", "An appointment, please.", "--thread", "doctor", "--wait", "--timeout", "1m", "-o", "json")
+	asked := lines[waitingInquiry](t, outcome{stdout: waits.stdout})
+	if waits.code != exitAsks || len(asked) != 1 || !strings.Contains(waits.stderr, "waits for a person: asks: For which day?") {
+		t.Fatalf("who waits sees %d %q\n%s", waits.code, waits.stdout, waits.stderr)
+	}
+	told := asked[0]
+	if told.Event != "inquiry" || told.Question != "For which day?" || told.Kind != schemas.InquiryInput || len(told.Needs) != 1 || told.Needs[0].Name != "date" ||
+		told.ID != told.Run+".1" || told.Answer != "podium answer "+told.ID || told.Follow != "podium runs watch "+told.Run || told.Until.IsZero() || told.Others != nil {
+		t.Errorf("it is told %+v", told)
+	}
+	said := i.podium("send", "On 2030-12-03.", "--thread", "doctor", "--wait", "--timeout", "1m", "-o", "json").succeeds(t)
+	var ended struct{ Event, Run, Answer string }
+	if err := json.Unmarshal([]byte(said.stdout), &ended); err != nil || ended.Event != "outcome" || ended.Run != told.Run || ended.Answer != "Booked." {
+		t.Errorf("%s (%v)", said.stdout, err)
+	}
+
+	again := lines[waitingInquiry](t, outcome{stdout: i.podium("send", "Another appointment, please.", "--wait", "--timeout", "1m", "-o", "json").stdout})
+	if len(again) != 1 {
+		t.Fatalf("it is told %+v", again)
+	}
+	words := append(strings.Fields(again[0].Answer)[1:], "On 2030-12-04.")
+	i.podium(words...).succeeds(t)
+	if o := i.podium(strings.Fields(again[0].Follow)[1:]...).succeeds(t); !strings.HasSuffix(o.stdout, "Booked.\n") {
+		t.Errorf("who follows it sees\n%s", o.stdout)
+	}
+}
+
 // TestConsoleAnswersWhatARunAsks: who is asked what is listed, the console answers it once, at work and at rest, and
 // wherever the run is shown it is said what it waits for and what has become of it.
 func TestConsoleAnswersWhatARunAsks(t *testing.T) {
@@ -42,7 +76,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 		t.Fatalf("the inbox has %+v", inbox)
 	}
 	id, run := inbox[0].ID, inbox[0].Run
-	if want := "waits for a person: asks: For which day?; answer it: podium answer " + id; waits.code != exitFailed || !strings.Contains(waits.stderr, want) ||
+	if want := "waits for a person: asks: For which day?; answer it: podium answer " + id; waits.code != exitAsks || !strings.Contains(waits.stderr, want) ||
 		!strings.Contains(waits.stdout, "t1: asks (input): For which day?; answer it: podium answer "+id) {
 		t.Errorf("who waits sees %d %q\n%s", waits.code, waits.stderr, waits.stdout)
 	}

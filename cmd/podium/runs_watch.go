@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"podium/bus"
@@ -60,19 +61,29 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 	nested := runlog.NewNestedRuns(core, func(parent, task string, record *schemas.Record, run *workflow.RunHistory) {
 		watched.Show(view.Place{Run: parent, Task: task}, record, run)
 	})
+	var enough func(*workflow.RunHistory) bool
+	if detail == view.Nothing { // who sees nothing but the end has to be told of a question
+		enough = func(run *workflow.RunHistory) bool {
+			asked := run.OpenInquiry()
+			return asked != nil && !asked.Asked.IsZero()
+		}
+	}
 	run, err := e.runLog(core).AwaitEnd(e.ctx, excerpt, message, func(record *schemas.Record, run *workflow.RunHistory) {
 		watched.Show(view.Place{}, record, run)
 		if run != nil && detail != view.Nothing {
 			nested.Look(e.ctx, run)
 		}
-	})
+	}, enough)
 	unknown := nested.Close()
 	err = errors.Join(err, watched.Close())
 	if unknown != nil {
 		e.log.Error().Err(unknown).Msg("runs that were begun for this one are not shown whole")
 	}
-	if err == nil {
+	switch {
+	case err == nil && run.Phase == workflow.PhaseComplete:
 		return e.ended(core, run)
+	case err == nil:
+		return e.asks(run, detail)
 	}
 	if e.ctx.Err() == nil {
 		return err
@@ -82,9 +93,39 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 		name = schemas.RunID(excerpt.Session, excerpt.Number)
 	}
 	if asked := excerpt.Run(); asked != nil && asked.WaitsForPeople() {
-		return fmt.Errorf("the wait is over, and the run waits for a person: %s", strings.Join(view.Asks(asked), "; "))
+		return e.asks(asked, detail)
 	}
 	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
+}
+
+// A waitingInquiry is what a wait ends with when a run waits for a person, for programs.
+type waitingInquiry struct {
+	Event string `json:"event"` // inquiry
+	openInquiry
+
+	Answer string   `json:"answer"`          // the command that answers it; the words go behind it
+	Follow string   `json:"follow"`          // the command that shows what comes of the run then
+	Others []string `json:"others,omitzero"` // ids of further questions that are open
+}
+
+// asks tells that the wait is over because a run waits for a person.
+func (e *environment) asks(run *workflow.RunHistory, detail view.Detail) error {
+	if open := openInquiries([]*workflow.RunHistory{run}); detail == view.Nothing {
+		at := 0
+		if first := run.OpenInquiry(); first != nil {
+			at = slices.IndexFunc(open, func(asked openInquiry) bool { return asked.ID == schemas.InquiryID(run.ID, first.Inquiry) })
+		}
+		told := waitingInquiry{Event: "inquiry", openInquiry: open[at], Answer: "podium answer " + open[at].ID, Follow: "podium runs watch " + run.ID}
+		for i := range open {
+			if i != at {
+				told.Others = append(told.Others, open[i].ID)
+			}
+		}
+		if err := e.printLine(told); err != nil {
+			return err
+		}
+	}
+	return &exitError{code: exitAsks, err: fmt.Errorf("the wait is over, and the run waits for a person: %s", strings.Join(view.Asks(run), "; "))}
 }
 
 // ended prints the answer; a run that did not complete is a failure of the verb.

@@ -33,12 +33,18 @@ type sendCommand struct {
 
 func (sendCommand) Help() string {
 	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
-to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout.
+to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout, and 6
+that it waits for a person.
+
+With --wait -o json there is one object, whose event says how the wait has ended: outcome, with the answer; or inquiry as soon as the run asks
+whoever wrote, with its id, the question, the needs, until when it waits, and the commands that answer it and that follow the run then. Without
+-o json the question is shown with the command that answers it, and the wait goes on: somebody may answer meanwhile.
 
   podium send "What is 6 * 7?" --wait
   podium send --thread budget "What is 42 / 5?" --wait --timeout 30s -o json
   podium send --plan deploy/examples/graph/plan.json --profile graph --wait
-  podium send < question.txt`
+  podium send < question.txt
+  podium send "An appointment, please." --wait -o json | jq -r 'select(.event == "inquiry") | .answer'`
 }
 
 func (c *sendCommand) Run(env *environment) error {

@@ -172,6 +172,9 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
 	t.Proven, t.Unproven, t.Reused = f.Proven, f.Unproven, f.Reused
 	t.Answered, t.Partial, t.Findings = f.Sequence, f.Partial, f.Findings
+	if f.Brought > 0 {
+		t.Permit = f.Permit
+	}
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {

@@ -10,6 +10,9 @@ func (r *Run) PossibleEffects() (effects []string) {
 		return nil
 	}
 	for task := range r.All {
+		if notice := task.Notice() > 0 && r.Edition >= schemas.Edition2; notice {
+			continue // letters of two attempts are two
+		}
 		if task.Permit != "" {
 			effects = append(effects, schemas.EffectID(upstream.Effect, task.ID))
 		}

@@ -228,16 +228,30 @@ func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
 	return nil
 }
 
+// checkAskedAgain lets a task wait once more for what the answer to an inquiry of the same attempt does not say as it is needed.
+func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
+	before := r.Inquiry(f.After)
+	if before == nil || before.Answered == nil || before.Task != f.Task || before.Attempt != f.Attempt || f.Attempt == 0 || task.State != TaskReady {
+		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
+	}
+	return nil
+}
+
 // checkInquiry lets a task wait for a person: one that was not begun, or the attempt that is under way.
 func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 	task := r.Task(f.Task)
+	later := func(letter schemas.InquiryName) bool { return letter.Run >= r.Number }
 	switch {
 	case f.Inquiry != len(r.Inquiries)+1:
 		return fmt.Errorf("inquiry %d follows inquiry %d", f.Inquiry, len(r.Inquiries))
+	case f.Adopts != nil && (f.Attempt > 0 || slices.ContainsFunc(f.Adopts.Letters, later)):
+		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
 	case task == nil || task.Plan == nil:
 		return notPlanned(f.Task)
 	case r.Settled():
 		return errSettled
+	case f.After > 0:
+		return r.checkAskedAgain(task, f)
 	case f.Attempt > 0:
 		return task.current(f.Attempt)
 	case task.State == TaskWaitingInput && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
@@ -269,6 +283,9 @@ func (r *Run) checkTask(f schemas.Fact) error {
 		return nil
 	case task.State.Ended():
 		return fmt.Errorf("task %q is %s", id, task.State)
+	}
+	if completed := schemas.As[*schemas.TaskCompleted](f); completed != nil && completed.Brought > 0 && (completed.Brought >= r.Number || task.Attempt > 0) {
+		return fmt.Errorf("task %q: no run before has completed it, or it was begun", id)
 	}
 	if err := task.check(f); err != nil {
 		return fmt.Errorf("task %q: %w", id, err)

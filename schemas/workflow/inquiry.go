@@ -38,6 +38,19 @@ func (r *Run) Inquiry(number int) *Inquiry {
 	return r.Inquiries[number-1]
 }
 
+// InquiryNamed returns the inquiry that people name so: one of the run, or one that it has adopted; nil when there is none.
+func (r *Run) InquiryNamed(name schemas.InquiryName) *Inquiry {
+	if name.Run == r.Number {
+		return r.Inquiry(name.Inquiry)
+	}
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Adopts != nil && slices.Contains(inquiry.Adopts.Letters, name) {
+			return inquiry
+		}
+	}
+	return nil
+}
+
 // OpenInquiry returns the oldest inquiry that waits for a word of the requester, or nil. They are asked one thing
 // at a time.
 func (r *Run) OpenInquiry() *Inquiry {
@@ -82,7 +95,11 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 		if !r.WaitsForPeople() {
 			r.Resting = now
 		}
-		r.Inquiries = append(r.Inquiries, &Inquiry{InquiryOpened: *f, Opened: now})
+		opened := &Inquiry{InquiryOpened: *f, Opened: now}
+		if f.Adopts != nil {
+			opened.Asked, opened.Notices = f.Adopts.Asked, f.Adopts.Notices
+		}
+		r.Inquiries = append(r.Inquiries, opened)
 		if task := r.change(f.Task); task != nil {
 			task.wait(f)
 		}
@@ -135,7 +152,7 @@ func (r *Run) noticed(task *Task, now time.Time) {
 // has not happened.
 func (t *Task) wait(f *schemas.InquiryOpened) {
 	t.State, t.Unserved, t.Due, t.Tokens = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens
-	if f.Attempt > 0 {
+	if f.Attempt > 0 && f.After == 0 {
 		t.Permit, t.Inquired = "", t.Inquired+1
 	}
 }

@@ -134,7 +134,7 @@ func (h *SessionHistory) messageReceived(f *schemas.MessageReceived, now time.Ti
 		if f.Run != given+1 {
 			return fmt.Errorf("the next run is run %d", given+1)
 		}
-	case schemas.DispositionControl, schemas.DispositionMerged, schemas.DispositionAnswered:
+	case schemas.DispositionControl, schemas.DispositionMerged, schemas.DispositionAnswered, schemas.DispositionHeld:
 		if f.Run < 1 || f.Run > given {
 			return fmt.Errorf("no message was given run %d", f.Run)
 		}

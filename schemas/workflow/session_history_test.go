@@ -68,6 +68,11 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		}
 	case "asks":
 		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Attempt: number(4), Kind: schemas.InquiryInput, Expire: 1}
+	case "adopts":
+		return &schemas.InquiryOpened{
+			Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, Expire: 1,
+			Adopts: &schemas.Adopted{Letters: []schemas.InquiryName{{Run: number(4), Inquiry: 1}}, Asked: testTime(1), Notices: 1},
+		}
 	case "says":
 		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceAnswer}
 	case "silent":
@@ -115,6 +120,8 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		return &schemas.TaskProgressed{Run: run, Task: task, Attempt: attempt, Percentage: percentage, Message: "page"}
 	case "completed":
 		return &schemas.TaskCompleted{Run: run, Task: task, Attempt: attempt, Result: schemas.Content{Result: schemas.Result{Text: "done"}}}
+	case "brought":
+		return &schemas.TaskCompleted{Run: run, Task: task, Brought: attempt, Told: "hash", Permit: "p1"}
 	case "failed":
 		fact := &schemas.TaskFailed{Run: run, Task: task, Attempt: attempt, Cause: schemas.FailureAgent}
 		switch fourth {

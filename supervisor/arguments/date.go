@@ -193,7 +193,7 @@ func (r *reader) dated(end, year, month, day int) (found, bool) {
 	if !exists(year, month, day) {
 		return found{}, false
 	}
-	return found{to: end, readings: []string{civil(year, month, day).Format(isoDate)}, short: -1}, true
+	return found{to: end, readings: []string{civil(year, month, day).Format(isoDate)}, short: -1, named: month}, true
 }
 
 // undated reads a date without a year: the next such day.
@@ -320,7 +320,7 @@ func (r *reader) dayOfMonth(i int) (found, bool) {
 		!r.word(end, r.HourBefore) && !r.knownWord(next.fold) {
 		return found{}, false
 	}
-	f := found{to: end, short: -1}
+	f := found{to: end, short: -1, alone: day}
 	for month := range 3 {
 		first := civil(r.today.Year(), int(r.today.Month()), 1).AddDate(0, month, 0)
 		year, number := first.Year(), int(first.Month())
@@ -332,6 +332,35 @@ func (r *reader) dayOfMonth(i int) (found, bool) {
 		}
 	}
 	return f, len(f.readings) > 0
+}
+
+// shareMonths gives a day alone the month of the one that follows it in the same list, as in "am 3. oder 4. Dezember", unless that is over.
+func (r *reader) shareMonths() {
+	for i := len(r.dates) - 2; i >= 0; i-- {
+		day, behind := &r.dates[i], &r.dates[i+1]
+		month := max(behind.month, behind.named)
+		if day.alone == 0 || month == 0 || len(behind.readings) != 1 || !r.listed(day.to, behind.from) {
+			continue
+		}
+		with, err := time.Parse(isoDate, behind.readings[0])
+		if err != nil || !exists(with.Year(), month, day.alone) {
+			continue
+		}
+		if date := civil(with.Year(), month, day.alone); !date.Before(r.today) && date.Before(with) {
+			day.readings, day.day, day.month = []string{date.Format(isoDate)}, day.alone, month
+		}
+	}
+}
+
+// listed reports whether nothing stands between two places but what joins the elements of a list.
+func (r *reader) listed(from, to int) bool {
+	for i := from; i < to; i++ {
+		joins := r.mark(i, ",") || r.word(i, r.Joiners) || r.word(i, r.DayBefore)
+		if !joins {
+			return false
+		}
+	}
+	return from < to
 }
 
 func (r *reader) knownWord(word string) bool {

@@ -110,6 +110,9 @@ func (s *filling) readWords(words string, source Source) {
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
 		known: s.Filler.known, taken: map[string]bool{},
 	}
+	if s.given.SharedMonths {
+		s.text.shareMonths()
+	}
 	s.text.used, s.text.asked = make([]bool, len(s.text.tokens)), make([]bool, len(s.text.tokens))
 	s.text.behind = len(s.text.tokens)
 	if f, ok := s.text.signature(); ok {

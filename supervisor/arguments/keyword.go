@@ -151,3 +151,11 @@ func (s *filling) tokenAt(offset int) int {
 	at, _ := slices.BinarySearchFunc(s.text.tokens, offset, func(t token, offset int) int { return t.start - offset })
 	return at
 }
+
+// Chooses reports whether a phrase is one of those that are chosen from at a place: by its schema, or by the words of a rule.
+func (f *Filler) Chooses(path, phrase string) bool {
+	if p, known := f.document.property(path); known && len(f.chosen(p, phrase)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(f.rules, func(r rule) bool { return r.Path == path && r.choices != nil && len(r.choices.list.Places(phrase)) > 0 })
+}

@@ -21,6 +21,8 @@ type reader struct {
 // is something of its kind that says nothing for certain.
 type found struct {
 	from, to int // tokens
+	alone    int // the day of a month that nobody has named
+	named    int // the month of a date with its year
 	readings []string
 	day      int  // of a date without a year: its day and month, to be read anew
 	month    int  // when the past is meant

@@ -150,6 +150,9 @@ type Given struct {
 	Location  *time.Location // where its days begin; nil: that of Moment
 	Extracted jsontext.Value // the data of an extractor: an object, or nothing
 	Before    *Before        // of an answer to questions
+	// SharedMonths reads a day before another one with its month as one of that month: the 3rd or 4th of December. Without it, what was
+	// asked before it was known stays as it was.
+	SharedMonths bool
 }
 
 // A Message is what was received. Text is the new words when it is empty.

@@ -3,7 +3,6 @@ package plan
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -101,6 +100,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		Arguments: task.Plan.Options().Arguments, Words: d.content(task.Plan.Description).Text,
 		Tainted:  message.Upstream == nil || message.Tainted,
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
+		SharedMonths: d.Run.Edition >= schemas.Edition2,
 	}
 	if given.Moment.IsZero() {
 		given.Moment = d.Now
@@ -162,7 +162,7 @@ func (d *Decision) filesAtHand() []arguments.File {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
 				known[key] = true
-				files = append(files, arguments.File{Reference: "a" + strconv.Itoa(len(files)+1), MediaType: file.MediaType})
+				files = append(files, arguments.File{Reference: schemas.AttachmentID(len(files) + 1), MediaType: file.MediaType})
 			}
 		}
 	}
@@ -205,26 +205,169 @@ func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
 	return d.Run.Task(extractTask + task.ID + separator + use.Extractor)
 }
 
-// valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing.
-func (d *Decision) valuesIn(inquiry *workflow.Inquiry, words string) jsontext.Value {
+// valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
+// words do not say as its schema wants it, from schemas.Edition2 on, with a question that says so.
+func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
 	if inquiry.Attempt == 0 {
-		return nil // the agent's arguments are filled with the words
+		return nil, nil // the agent's arguments are filled with the words
 	}
 	schema, err := schemas.Marshal(schemaOf(inquiry.Needs))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	filler, err := arguments.Compile(arguments.Spec{Input: arguments.InputArguments}, schema)
+	spec := arguments.Spec{Input: arguments.InputArguments}
+	if d.Run.Edition >= schemas.Edition2 {
+		spec.Rules = rulesFor(inquiry.Needs)
+	}
+	filler, err := arguments.Compile(spec, schema)
 	if err != nil {
-		return nil // the agent reads the words itself
+		return nil, nil // the agent reads the words itself
 	}
 	filled := filler.Fill(arguments.Given{
-		Words: words, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
+		Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
+		SharedMonths: d.Run.Edition >= schemas.Edition2,
 	})
-	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {
-		return nil // the words say it
+	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
+		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
 	}
-	return filled.Values
+	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {
+		return nil, unfit // the words say it
+	}
+	return filled.Values, unfit
+}
+
+// unfit are the needs that a schema bounds and that were not found in a person's words. Words that no schema bounds are for the agent to read.
+func (d *Decision) unfit(inquiry *workflow.Inquiry, missing []arguments.Missing, words string) []schemas.Need {
+	first := inquiry
+	for first.After > 0 { // its questions say nothing of earlier answers
+		first = d.Run.Inquiry(first.After)
+	}
+	var unfit []schemas.Need
+	for i := range inquiry.Needs {
+		need := inquiry.Needs[i]
+		at := slices.IndexFunc(missing, func(m arguments.Missing) bool { return m.Path == need.Name })
+		bound := boundsOf(&need)
+		if at < 0 || bound.none() || len(inquiry.Needs) > 1 && !bound.found(inquiry.Needs) {
+			continue
+		}
+		if asked := slices.IndexFunc(first.Needs, func(other schemas.Need) bool { return other.Name == need.Name }); asked >= 0 {
+			need = first.Needs[asked]
+		}
+		if len(inquiry.Needs) > 1 {
+			words = "" // they are not about this one alone
+		}
+		lines := []string{d.misfit(&bound, words)}
+		if readings := missing[at].Readings; len(bound.Enum) == 0 && len(readings) > 1 { // they fit, and nobody knows which is meant
+			need.Readings, lines = readings, nil
+		}
+		if own := need.Question[d.Run.Message.Language]; own != "" {
+			lines = append(lines, own)
+		} else if len(lines) > 0 {
+			lines = append(lines, strings.ReplaceAll(d.texts().Missing, "{missing}", titleOf(&need)))
+		}
+		need.Question = d.inLanguage(strings.Join(lines, " "))
+		unfit = append(unfit, need)
+	}
+	return unfit
+}
+
+// bounds is what a schema says of a value that words may hold.
+type bounds struct {
+	Type      jsontext.Value   `json:"type"`
+	Enum      []jsontext.Value `json:"enum"`
+	Format    string           `json:"format"`
+	Pattern   string           `json:"pattern"`
+	MinLength int              `json:"minLength"`
+	MaxLength *int             `json:"maxLength"`
+	Minimum   jsontext.Value   `json:"minimum"`
+	Maximum   jsontext.Value   `json:"maximum"`
+}
+
+// none reports whether any words will do, or none can be read.
+func (b *bounds) none() bool {
+	switch string(b.Type) {
+	case `"boolean"`, `"integer"`, `"number"`:
+		return false
+	case `"string"`, "":
+		return len(b.Enum) == 0 && b.Format == "" && b.Pattern == "" && b.MinLength < 2 && b.MaxLength == nil
+	}
+	return true
+}
+
+func boundsOf(need *schemas.Need) bounds {
+	var bound bounds
+	if len(need.Schema) == 0 || schemas.Unmarshal(need.Schema, &bound) != nil {
+		return bounds{Type: jsontext.Value(`"string"`)}
+	}
+	return bound
+}
+
+func (b *bounds) number() bool { return string(b.Type) == `"integer"` || string(b.Type) == `"number"` }
+
+// found reports whether a value can be told among others that are asked for at the same time: the only number, what is chosen, a day.
+func (b *bounds) found(needs []schemas.Need) bool {
+	if !b.number() {
+		return len(b.Enum) > 0 || b.Format == "date"
+	}
+	numbers := 0
+	for i := range needs {
+		if other := boundsOf(&needs[i]); other.number() {
+			numbers++
+		}
+	}
+	return numbers == 1
+}
+
+// rulesFor are the rules by which words are read for needs that nothing but their schema says anything of.
+func rulesFor(needs []schemas.Need) []arguments.Rule {
+	var rules []arguments.Rule
+	for i := range needs {
+		bound := boundsOf(&needs[i])
+		read := len(bound.Enum) > 0 || slices.Contains([]string{"date", "time", "email"}, bound.Format) // without a rule
+		switch {
+		case bound.none() || read:
+		case bound.number() && bound.found(needs):
+			rules = append(rules, arguments.Rule{Path: needs[i].Name, Find: arguments.KindNumber})
+		case !bound.number() && len(needs) == 1:
+			rules = append(rules, arguments.Rule{Path: needs[i].Name, Words: true})
+		}
+	}
+	return rules
+}
+
+// misfit tells a person that their words are not what is needed, and what is.
+func (d *Decision) misfit(bound *bounds, words string) string {
+	const most = 60 // bytes of words that are repeated
+	texts := d.texts()
+	var lines []string
+	if words = strings.TrimSpace(words); words != "" && len(words) <= most && !strings.Contains(words, "\n") {
+		lines = append(lines, strings.ReplaceAll(texts.Unfit, "{said}", words))
+	}
+	var choices []string
+	for _, choice := range bound.Enum {
+		if text, is := scalar(choice); is {
+			choices = append(choices, text)
+		}
+	}
+	kind := string(bound.Type)
+	if kind == `"boolean"` && texts.Yes != "" {
+		choices = []string{texts.Yes, texts.No}
+	}
+	switch {
+	case len(choices) > 0:
+		lines = append(lines, strings.ReplaceAll(texts.OneOf, "{choices}", truncate(strings.Join(choices, ", "), maxFeedback)))
+	case kind == `"integer"` || kind == `"number"`:
+		lines = append(lines, texts.Number)
+	case bound.Format == "date":
+		lines = append(lines, texts.Date)
+	}
+	if len(bound.Minimum) > 0 {
+		lines = append(lines, strings.ReplaceAll(texts.AtLeast, "{bound}", string(bound.Minimum)))
+	}
+	if len(bound.Maximum) > 0 {
+		lines = append(lines, strings.ReplaceAll(texts.AtMost, "{bound}", string(bound.Maximum)))
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
 }
 
 // schemaOf is the schema of an object that has all that is needed, with names inside of names for dots.

@@ -25,11 +25,16 @@ type Decision struct {
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
+	// Left is what earlier attempts of the same piece of work have left; nil is nothing. Held returns the word at a sequence, as
+	// what a person says to an inquiry; false when they may not say that.
+	Left *workflow.Left
+	Held func(sequence uint64, inquiry *workflow.Inquiry) (Word, bool)
 	// People are who may be asked, by name, as the profile in force says.
 	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
 
+	final         bool // a person has the run end, and every further attempt begin anew
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }

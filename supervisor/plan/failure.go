@@ -70,7 +70,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = retryKind(failed.Cause)
-		failed.RetryAt = d.Now.Add(wait(policy, max(asked+refused, 1)))
+		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
 	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
@@ -140,6 +140,18 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 func (d *Decision) abort() {
 	d.cancelTasks(schemas.InquiryWithdrawn)
 	d.settle()
+}
+
+// retryAfter is how long the agent says that another attempt had better wait, at most MaxRetryWait.
+func retryAfter(failed *schemas.TaskFailed) time.Duration {
+	seconds := 0
+	if failed.Findings != nil {
+		for i := range failed.Findings.Issues {
+			seconds = max(seconds, failed.Findings.Issues[i].RetryAfterSeconds)
+		}
+	}
+	const most = time.Duration(schemas.MaxRetryWait) / time.Second
+	return min(time.Duration(seconds), most) * time.Second
 }
 
 // wait is 2^(attempt-1) times the policy's wait (M-25), at most MaxRetryWait.

@@ -40,10 +40,10 @@ func (d *Decision) reached(people []string) schemas.InquiryOpened {
 
 // handOver has people do a task, and reports whether its agent is some. What they say is its result.
 func (d *Decision) handOver(task *workflow.Task) bool {
-	use := d.Profile.agentUse(task.Agent)
-	if use == nil || use.Person == nil || task.Plan == nil {
+	if !d.worksAsPerson(task) {
 		return false
 	}
+	use := d.Profile.agentUse(task.Agent)
 	opened := d.reached(use.Person.People)
 	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, use.Person.Remind, use.Person.Expire
 	opened.Question = truncate(d.content(task.Plan.Description).Text, maxQuestion)
@@ -51,8 +51,46 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 		d.fail(task, schemas.FailurePermanent, "")
 		return true
 	}
+	opened.Told = d.toldHash(task)
+	left := d.adoptable(task, &opened)
+	if left == nil {
+		d.open(task, &opened)
+		return true
+	}
+	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
+	word := left.Word
 	d.open(task, &opened)
+	inquiry := d.Run.Inquiries[len(d.Run.Inquiries)-1]
+	if said, may := d.held(word, inquiry); may {
+		d.Answer(inquiry, &said)
+	}
 	return true
+}
+
+// worksAsPerson reports whether people do a task.
+func (d *Decision) worksAsPerson(task *workflow.Task) bool {
+	use := d.Profile.agentUse(task.Agent)
+	return use != nil && use.Person != nil && task.Plan != nil
+}
+
+// adoptable returns the inquiry that an earlier attempt of the same piece of work has left about a task, if the same people were told the
+// same; nil when they have to be asked.
+func (d *Decision) adoptable(task *workflow.Task, opened *schemas.InquiryOpened) *workflow.LeftInquiry {
+	left := d.Left.InquiryOf(task.ID)
+	if left == nil || left.Over(d.Now) || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
+		!slices.Equal(left.Inquiry.People, opened.People) || !slices.Equal(left.Inquiry.To, opened.To) {
+		return nil
+	}
+	opened.Remind, opened.Expire = left.Inquiry.Remind, left.Inquiry.Expire
+	return left
+}
+
+// held returns what was said to an inquiry before the run has adopted it.
+func (d *Decision) held(sequence uint64, inquiry *workflow.Inquiry) (Word, bool) {
+	if sequence == 0 {
+		return Word{}, false
+	}
+	return d.Held(sequence, inquiry)
 }
 
 // reachesRequester reports whether the run may ask who has begun it. A supervisor upstream is told what is
@@ -170,15 +208,17 @@ type Word struct {
 
 // Answer goes on with what a person has said to an open inquiry.
 func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
+	values, unfit := d.valuesIn(inquiry, word)
 	d.Emit(&schemas.InquiryAnswered{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files),
-		Values: d.valuesIn(inquiry, word.Whole), RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
+		Values: values, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
 	})
 	d.withdrawNotices(inquiry.Inquiry)
-	if inquiry.Kind == schemas.InquiryWork {
-		d.workedOn(d.Run.Task(inquiry.Task), word)
-	} else {
-		d.start(d.Run.Task(inquiry.Task))
+	switch task := d.Run.Task(inquiry.Task); {
+	case inquiry.Kind == schemas.InquiryWork:
+		d.workedOn(task, word)
+	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
+		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
 	}
 	if !d.Run.Settled() {
 		d.notifyNext()
@@ -191,7 +231,7 @@ func (d *Decision) workedOn(task *workflow.Task, word *Word) {
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
 		return
 	}
-	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence}
+	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence, Told: d.toldHash(task)}
 	for i := range word.Files {
 		if hash := word.Files[i].Artifact.SHA256; len(completed.Proven) < schemas.MaxProven && !slices.Contains(completed.Proven, hash) {
 			completed.Proven = append(completed.Proven, hash)

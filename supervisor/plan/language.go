@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -85,4 +87,42 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 func (p *Profile) builtOn(run *workflow.Run, task *workflow.Task) bool {
 	return p.Execution.Mode == schemas.ExecutionDAG &&
 		slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool { return slices.Contains(other.Dependencies(), task.ID) })
+}
+
+// Withdraws reports whether a message is nothing but words by which a requester takes back what is asked about. Where the word is one of
+// those that are asked for, it is the answer.
+func (p *Profile) Withdraws(text string, inquiry *workflow.Inquiry, agent string) bool {
+	const longest = 200 // bytes
+	if len(inquiry.People) > 0 || len(text) > longest {
+		return false
+	}
+	said := barePhrase(text)
+	withdraws := func(language schemas.Language) bool { return slices.Contains(language.Withdraw, said) }
+	filler := p.fillers[agent]
+	chosen := func(need schemas.Need) bool {
+		return offers(&need, said) || inquiry.Attempt == 0 && filler != nil && filler.Chooses(need.Name, said)
+	}
+	return said != "" && slices.ContainsFunc(p.Languages, withdraws) && !slices.ContainsFunc(inquiry.Needs, chosen)
+}
+
+// barePhrase is a text in lower case, its words with a space between, without marks.
+func barePhrase(text string) string {
+	text = strings.ReplaceAll(strings.ToLower(text), "\u2019", "'")
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\'' }), " ")
+}
+
+// offers reports whether a phrase is one of those that are to be chosen from.
+func offers(need *schemas.Need, phrase string) bool {
+	var schema struct {
+		Enum []jsontext.Value `json:"enum"`
+	}
+	choices := slices.Clone(need.Readings)
+	if len(need.Schema) > 0 && schemas.Unmarshal(need.Schema, &schema) == nil {
+		for _, choice := range schema.Enum {
+			if text, err := jsontext.AppendUnquote(nil, choice); err == nil {
+				choices = append(choices, string(text))
+			}
+		}
+	}
+	return slices.ContainsFunc(choices, func(choice string) bool { return barePhrase(choice) == phrase })
 }

@@ -122,7 +122,7 @@ func (d *Decision) inAnswer(task *workflow.Task) bool {
 
 func (d *Decision) end(reason schemas.StopReason, delivered string) {
 	d.Emit(&schemas.RunEnded{
-		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered,
+		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered, Final: d.final && d.Run.LeavesAll(),
 	})
 }
 
@@ -160,6 +160,10 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
 		failure.InternalDetails = "task " + task.ID + ": no router decided"
+		if texts.Undecided != "" && d.undecided(task.ID) {
+			sentence, failure.ErrorType, failure.SuggestedAction = texts.Undecided, schemas.ErrorToolFailure, schemas.ActionRetry
+			failure.InternalDetails += ", and who was asked to has failed"
+		}
 	case schemas.FailureArguments:
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:
@@ -190,9 +194,15 @@ func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAc
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
-// Cancel stops the run for a person. It reports false when the outcome is
+// Cancel stops the run for a person, for good. It reports false when the outcome is
 // already fixed.
 func (d *Decision) Cancel() bool {
+	d.final = true
+	return d.Withdraw()
+}
+
+// Withdraw is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
+func (d *Decision) Withdraw() bool {
 	if d.Run.Settled() {
 		return false
 	}

@@ -78,6 +78,9 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
 		failed.Category = schemas.CategoryResource
 	}
+	if answer.Category == schemas.CategoryDependency && d.Run.Edition >= schemas.Edition2 {
+		failed.Category = schemas.CategoryDependency
+	}
 	d.failWith(task, failed)
 }
 
@@ -136,7 +139,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	switch {
 	case task.ID == schemas.DeliveryTask:
 	case task.Kind == "":
-		completed.Recovered = task.Failure().Action
+		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
 		provenance.answer(answer, &completed)
 	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)

@@ -54,6 +54,38 @@ func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int
 // inputHash is the hash of all that an agent is told about a task, but for ids,
 // moments and the session around it.
 func (d *Decision) inputHash(task *workflow.Task) string {
+	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read))
+}
+
+// toldHash is the hash of what whoever does a task is told, in a run whose upstream may ask once more; else it is empty. People are not told
+// what others have answered.
+func (d *Decision) toldHash(task *workflow.Task) string {
+	if !d.Run.LeavesAll() || task.Plan == nil {
+		return ""
+	}
+	if d.worksAsPerson(task) {
+		return d.hashTold(task, nil)
+	}
+	return d.inputHash(task)
+}
+
+// bring completes a task with what an earlier attempt of the same piece of work has completed it with, if it was told the same.
+func (d *Decision) bring(task *workflow.Task) bool {
+	left := d.Left.ResultOf(task.ID)
+	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != d.fallback(task) || left.Completed.Told != d.toldHash(task) {
+		return false
+	}
+	completed := *left.Completed
+	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !d.worksAsPerson(task) && checkSchema(d.content(completed.Result).Data, check) != nil {
+		return false // it was given under another profile
+	}
+	completed.Run, completed.Brought = d.Run.Number, left.Completed.Run
+	d.Emit(&completed)
+	d.advance()
+	return true
+}
+
+func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer) string {
 	told := struct {
 		Task        schemas.PlannedTask          `json:"task"`
 		Description schemas.Result               `json:"description"`
@@ -81,7 +113,7 @@ func (d *Decision) inputHash(task *workflow.Task) string {
 		}
 		told.Inputs[id] = input
 	}
-	for _, brought := range d.requestInputs.Answers(d.Run, task, d.Read) {
+	for _, brought := range answers {
 		told.Answers = append(told.Answers, brought.Text)
 	}
 	told.Files = d.filesTold(task)

@@ -131,7 +131,11 @@ func (d *Decision) evidence(task string) route.Evidence {
 		case schemas.KindAssess:
 			evidence.Assessments = append(evidence.Assessments, assessment(question.Agent, result, answered))
 		case schemas.KindRoute:
-			evidence.Choices = append(evidence.Choices, choice(question.Agent, result, answered))
+			made := choice(question.Agent, result, answered)
+			if !answered && d.Run.Edition >= schemas.Edition2 {
+				made.Failure = choiceFailure(question)
+			}
+			evidence.Choices = append(evidence.Choices, made)
 		case schemas.KindPlan, schemas.KindWork, schemas.KindExtract:
 		}
 	}
@@ -157,6 +161,36 @@ func choice(agent string, result schemas.Result, answered bool) route.Choice {
 		}
 	}
 	return made
+}
+
+// choiceFailure says why an agent that was asked to route has said nothing; empty is that it was late. It has no words of the agent: they
+// stand with its failure.
+func choiceFailure(question *workflow.Task) string {
+	failed := question.Failure()
+	switch failed.Cause {
+	case schemas.FailureUnavailable:
+		return "was not asked, since it has failed too often"
+	case schemas.FailureNotStarted:
+		return "did not begin in time"
+	case schemas.FailureCrashed:
+		return "has given no further sign of life"
+	case schemas.FailureMalformed:
+		return "gave an answer that cannot be read"
+	case schemas.FailureInvalidResult:
+		return "gave an answer that is not what was asked for"
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
+		schemas.FailureUnknownEffect, schemas.FailureRejected:
+		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
+	case schemas.FailureTimeout:
+	}
+	return ""
+}
+
+// undecided reports whether nobody is responsible for a task because an agent that was to say who is has said nothing.
+func (d *Decision) undecided(task string) bool {
+	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
+		return question.Kind == schemas.KindRoute && QuestionedTask(question) == task && question.State == workflow.TaskFailed
+	})
 }
 
 // ask asks an agent something that a decision needs, once.

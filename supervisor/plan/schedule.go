@@ -113,7 +113,7 @@ func (d *Decision) start(task *workflow.Task) {
 		return
 	}
 	task = d.Run.Task(task.ID)
-	if task.State == workflow.TaskPending && d.reuse(task) {
+	if task.State == workflow.TaskPending && (d.bring(task) || d.reuse(task)) {
 		return
 	}
 	if fault := d.argumentFault(task); fault != "" {
@@ -222,8 +222,12 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
-// work that somebody upstream asks for are runs of their own, and have it in common too.
+// work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: from
+// schemas.Edition2 on an inquiry is adopted and its letter is not written again.
 func (d *Decision) effect(run, id string) string {
+	if schemas.NoticeOf(id) > 0 && d.Run.Edition >= schemas.Edition2 {
+		return schemas.EffectID(run, id)
+	}
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		run = upstream.Effect
 	}

@@ -31,6 +31,8 @@ func (r *router) choice(q *question) verdict {
 	switch {
 	case choice == nil:
 		return verdict{why: "agent " + name + " was not asked", need: Need{Choose: r.agent, Deadline: r.deadline}}
+	case !choice.Answered && choice.Failure != "":
+		return verdict{why: "agent " + name + " " + choice.Failure, degraded: true}
 	case !choice.Answered:
 		return verdict{why: "agent " + name + " did not answer in time", degraded: true}
 	}

@@ -18,7 +18,9 @@ type Evidence struct {
 type Choice struct {
 	Agent    string                `json:"agent"`             // who was asked
 	Decision schemas.RouteDecision `json:"decision,omitzero"` // as ParseDecision returns it
-	Answered bool                  `json:"answered"`          // false: nothing came until the deadline
+	Answered bool                  `json:"answered"`          // false: nothing came until the deadline, or Failure
+	// Failure says in English why nothing came, if it was not the deadline.
+	Failure string `json:"failure,omitzero"`
 	// Fault says in English why the answer is of no use. It holds no words of
 	// the person or of the answer (G-37).
 	Fault string `json:"fault,omitzero"`

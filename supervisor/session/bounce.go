@@ -31,8 +31,11 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
 	}
 	inquiry := d.inquiryOfMessageID(received.Run, report.MessageID)
-	if inquiry != nil {
+	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
+	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
+	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
+		bounced.Inquiry = left.Inquiry.Inquiry
 	}
 	d.emit(&bounced)
 	if inquiry != nil && inquiry.Open() && bounced.Failed && d.onlyRecipient(inquiry, report.Recipient) {
@@ -58,12 +61,44 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inqui
 	if upstream := d.state.Active.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		asks = upstream.Effect
 	}
+	if d.state.Active.Edition >= schemas.Edition2 {
+		asks = schemas.RunID(d.state.Session, run)
+	}
 	for _, task := range d.state.Active.DecisionTasks {
 		if number := task.Notice(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
 			return d.state.Active.Inquiry(number)
 		}
 	}
+	for _, inquiry := range d.state.Active.Inquiries {
+		if inquiry.Adopts != nil && d.letterOf(inquiry.Adopts.Letters, effect).Run > 0 {
+			return inquiry
+		}
+	}
 	return nil
+}
+
+// leftOfMessageID is the name of the inquiry that a letter with that Message-ID asks about, if runs before have left it.
+func (d *decision) leftOfMessageID(messageID string) schemas.InquiryName {
+	if left := d.state.left(); left != nil {
+		for i := range left.Inquiries {
+			if name := d.letterOf(left.Inquiries[i].Letters(), effectIn(messageID)); name.Run > 0 {
+				return schemas.InquiryName{Run: left.Inquiries[i].Run, Inquiry: left.Inquiries[i].Inquiry.Inquiry}
+			}
+		}
+	}
+	return schemas.InquiryName{}
+}
+
+// letterOf returns the name by which one of the notices with that effect asks; none has the run 0.
+func (d *decision) letterOf(letters []schemas.InquiryName, effect string) schemas.InquiryName {
+	for _, letter := range letters {
+		for notice := 1; notice <= 2; notice++ { // the question and a reminder
+			if schemas.EffectID(schemas.RunID(d.state.Session, letter.Run), schemas.NoticeTask(letter.Inquiry, notice)) == effect {
+				return letter
+			}
+		}
+	}
+	return schemas.InquiryName{}
 }
 
 // unmatchedBounce is why nothing comes of a report on a mail that this session did
@@ -76,6 +111,9 @@ func (d *decision) runOfMessageID(messageID string) int {
 	effect := effectIn(messageID)
 	if active := d.state.Active; active != nil && d.inquiryOfMessageID(active.Number, messageID) != nil {
 		return active.Number
+	}
+	if left := d.leftOfMessageID(messageID); left.Run > 0 {
+		return left.Run
 	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {
 		if schemas.EffectID(schemas.RunID(d.state.Session, number), schemas.DeliveryTask) != effect {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -166,7 +165,7 @@ func (l *attachmentList) add(from, name, mediaType string, artifact schemas.Arti
 		mediaType = ""
 	}
 	file := schemas.TaskAttachment{
-		ID: "a" + strconv.Itoa(len(l.made)+1), Name: cut(name, maxNote), MediaType: mediaType, Size: artifact.Size, SHA256: artifact.SHA256, From: from,
+		ID: schemas.AttachmentID(len(l.made) + 1), Name: cut(name, maxNote), MediaType: mediaType, Size: artifact.Size, SHA256: artifact.SHA256, From: from,
 	}
 	if l.env.Grants != nil {
 		file.Grant = l.env.Grants.Read(l.dispatched.Agent, l.dispatched.Request, file.SHA256, l.dispatched.Expires)

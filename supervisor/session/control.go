@@ -30,7 +30,11 @@ func (d *decision) control(control *schemas.Control) {
 		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(&received)
-		d.planDecision(d.env.Pinned).Cancel()
+		if control.Run == "" { // the request's word: another attempt may follow
+			d.planDecision(d.env.Pinned).Withdraw()
+		} else {
+			d.planDecision(d.env.Pinned).Cancel()
+		}
 	case d.state.Queue.has(number):
 		d.emit(&received)
 	default:

@@ -18,16 +18,18 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if message.Upstream != nil || d.withheldReason(message) != "" {
 		return false
 	}
-	if active == nil {
-		return d.lateWork(message, received)
+	name, names := d.namedInquiry(message)
+	var inquiry *workflow.Inquiry
+	switch {
+	case active != nil && names:
+		inquiry = active.InquiryNamed(name)
+	case active != nil && !message.namesInquiry():
+		inquiry = active.OpenInquiry()
 	}
-	inquiry := active.OpenInquiry()
-	if named := message.Answers; named != nil && named.Inquiry > 0 {
-		if inquiry = nil; named.Run == schemas.RunID(d.state.Session, active.Number) {
-			inquiry = active.Inquiry(named.Inquiry)
-		}
+	if inquiry == nil && names && d.hold(message, name, received) {
+		return true
 	}
-	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && d.beforeAsked(inquiry) {
+	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && d.beforeAsked(inquiry) {
 		return d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
@@ -37,29 +39,94 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if !may {
 		return false
 	}
-	said := plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}
-	if message.Wordless { // a subject answers nothing
-		said.Whole = ""
-	}
-	if said.Whole == "" && len(said.Files) == 0 {
+	said, says := wordIn(message, actor)
+	if !says {
 		return false
+	}
+	if len(said.Files) == 0 && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
+		received.Run, received.Disposition = active.Number, schemas.DispositionControl
+		d.emit(&received)
+		d.planDecision(d.env.Pinned).Cancel()
+		return true
 	}
 	d.word(inquiry, &said, received)
 	return true
+}
+
+// namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
+// what it is about than one that answers none.
+func (m *Message) namesInquiry() bool { return m.Answers != nil && m.Answers.Inquiry > 0 }
+
+// wordIn is what a message says to an inquiry. A subject answers nothing.
+func wordIn(message *Message, actor schemas.Actor) (plan.Word, bool) {
+	said := plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text, Files: message.Files}
+	if message.Wordless {
+		said.Whole = ""
+	}
+	return said, said.Whole != "" || len(said.Files) > 0
+}
+
+// namedInquiry is the inquiry of the session whose letter a message names, if it names one.
+func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
+	if !message.namesInquiry() {
+		return schemas.InquiryName{}, false
+	}
+	session, run, err := schemas.ParseRunID(message.Answers.Run)
+	return schemas.InquiryName{Run: run, Inquiry: message.Answers.Inquiry}, err == nil && session == d.state.Session
+}
+
+// hold keeps what somebody has said to an inquiry whose run has ended: it counts once a further attempt of whoever is upstream
+// adopts that. It reports false when none may, or when somebody has spoken before.
+func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
+	left := d.state.left().Named(name)
+	if left == nil || left.Word != 0 || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
+		return false
+	}
+	actor, may := d.personIn(message, left.Inquiry)
+	if _, says := wordIn(message, actor); !may || !says {
+		return false
+	}
+	received.Run, received.Inquiry, received.Disposition = name.Run, name.Inquiry, schemas.DispositionHeld
+	d.emit(&received)
+	return true
+}
+
+// heldWord is what was said to an inquiry before the run under way has adopted it, if whoever has said it may still do so.
+func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
+	var said plan.Word
+	input, says := d.env.InputAt(sequence), false
+	switch {
+	case input.Message != nil:
+		if actor, may := d.personIn(input.Message, inquiry); may {
+			said, says = wordIn(input.Message, actor)
+		}
+	case input.Control != nil:
+		said, says = controlSays(input.Control), true
+	}
+	return keptWord(said, sequence), says
+}
+
+// keptWord refers to the input that holds a word, unless it is small. Files stand in the input.
+func keptWord(said plan.Word, sequence uint64) plan.Word {
+	said.Sequence, said.Text = sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, sequence)
+	if len(said.Files) > 0 {
+		said.Text = referTo(schemas.Result{Text: said.Whole}, sequence)
+	}
+	return said
 }
 
 // lateWork refuses what somebody who works for the profile says to a letter that nobody waits for any more: else it would begin
 // a run of their own. It reports whether the message was such a one.
 func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
 	actor, vouched := mailActor(message)
-	if !vouched || message.Answers == nil || message.Answers.Inquiry == 0 {
+	if !vouched || !message.namesInquiry() {
 		return false
 	}
 	works := func(name string) bool { return strings.EqualFold(d.env.Current.People[name].Mail, actor.ID) }
 	if !slices.ContainsFunc(slices.Sorted(maps.Keys(d.env.Current.People)), works) {
 		return false
 	}
-	received.Disposition, received.Reason = schemas.DispositionRefused, wordClosed
+	received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordClosed
 	d.emit(&received)
 	return true
 }
@@ -86,7 +153,7 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 		return actor, false
 	case message.Origin == schemas.OriginProven:
 		actor.Proof = schemas.ProofMail
-	case message.Answers == nil || message.Answers.Inquiry == 0:
+	case !message.namesInquiry():
 		return actor, false
 	default:
 		actor.Proof = schemas.ProofLetter
@@ -108,11 +175,8 @@ func (d *decision) inTime(inquiry *workflow.Inquiry) bool {
 func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
 	received.Run, received.Inquiry, received.Disposition = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionAnswered
 	d.emit(&received)
-	said.Sequence, said.Text = d.input.Sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, d.input.Sequence)
-	if len(said.Files) > 0 { // they stand in the input
-		said.Text = referTo(schemas.Result{Text: said.Whole}, d.input.Sequence)
-	}
-	d.planDecision(d.env.Pinned).Answer(inquiry, said)
+	kept := keptWord(*said, d.input.Sequence)
+	d.planDecision(d.env.Pinned).Answer(inquiry, &kept)
 }
 
 // requesterIn returns who has written a message, if they have begun the run. In a chat it is who its provider says.
@@ -146,48 +210,58 @@ func addressOf(author *schemas.Author) string {
 	return author.Address
 }
 
-// Why a word on an inquiry changes nothing, as MessageReceived has it.
-const (
-	notOpen     = "no_inquiry"      // none of that number is open
-	wordDecided = "already_decided" // somebody has said something before
-	wordExpired = "expired"         // its time was over
-	wordClosed  = "inquiry_closed"  // nobody waits for it any more
-	wordChoice  = "unknown_choice"  // it cannot be said to an inquiry of the kind
-)
-
 // controlWord takes a word on an inquiry that a person has given to the service itself.
 func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
 	var inquiry *workflow.Inquiry
-	if active := d.state.Active; active != nil && active.Number == number {
+	name := schemas.InquiryName{Run: number, Inquiry: control.Inquiry}
+	if active := d.state.Active; active != nil && (active.Number == number || control.Inquiry > 0) {
 		inquiry = active.OpenInquiry()
 		if control.Inquiry > 0 {
-			inquiry = active.Inquiry(control.Inquiry)
+			inquiry = active.InquiryNamed(name)
 		} else if inquiry == nil {
 			inquiry = active.Inquiry(len(active.Inquiries))
 		}
 	}
-	choice := schemas.ChoiceAnswer
-	if control.Action == schemas.ControlReject {
-		choice = schemas.ChoiceReject
-	}
+	said := controlSays(control)
+	choice := said.Choice
+	left := d.state.left().Named(name)
 	switch {
+	case inquiry == nil && left != nil && left.Word != 0:
+		received.Reason = schemas.WordDecided
+	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
+		received.Reason = schemas.WordExpired
+	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
+		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
+		d.emit(&received)
+		return
 	case inquiry == nil:
-		received.Reason = notOpen
+		received.Reason = schemas.WordNotAsked
 	case inquiry.Answered != nil:
-		received.Reason = wordDecided
+		received.Reason = schemas.WordDecided
 	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
-		received.Reason = wordExpired
+		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
-		received.Reason = wordClosed
+		received.Reason = schemas.WordClosed
 	case !slices.Contains(inquiry.Kind.Choices(), choice):
-		received.Reason = wordChoice
+		received.Reason = schemas.WordChoice
 	default:
-		actor := schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken}
-		d.word(inquiry, &plan.Word{Choice: choice, Actor: actor, Whole: control.Text}, received)
+		d.word(inquiry, &said, received)
 		return
 	}
 	received.Disposition = schemas.DispositionRefused
 	d.emit(&received)
+}
+
+// controlSays is the word that a person has given to the service itself.
+func controlSays(control *schemas.Control) plan.Word {
+	said := plan.Word{
+		Choice: schemas.ChoiceAnswer, Whole: control.Text,
+		Actor: schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken},
+	}
+	if control.Action == schemas.ControlReject {
+		said.Choice = schemas.ChoiceReject
+	}
+	return said
 }
 
 // answersTo are what people have answered about a task since it was planned, as its agent is told.

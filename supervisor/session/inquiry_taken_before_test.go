@@ -40,3 +40,47 @@ advance 10s
 		t.Fatalf("asked at %v, answered by a word of %v: %q", inquiry.Opened, written, inquiry.Answered.Text.Text)
 	}
 }
+
+// TestLetterBeforeTheQuestionIsNoAnswer: a mail that answers another letter of ours, such as the answer of the run before, names no question.
+// One from before the question answers none, as one that names no letter at all.
+func TestLetterBeforeTheQuestionIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for names, letter := range map[string]*schemas.Letter{"no letter": nil, "the answer before": {}} {
+		t.Run(names, func(t *testing.T) {
+			t.Parallel()
+			s, _ := attack(t, `
+profile default=clerk
+edition: 1
+waiting: {expire: 72h, asks: 2}
+----
+
+mail id=m1 from=ana@example.org origin=proven
+Please write a letter.
+----
+
+advance 10s
+----
+`)
+			if letter != nil {
+				letter.Run = schemas.RunID(s.state.Session, 1)
+			}
+			written := s.now.Add(-2 * time.Second)
+			hurry := s.event(t, "m2", schemas.TypeEmailReceived, schemas.EmailReceived{
+				Account: "support", Mailbox: "INBOX", MessageID: "m2@example.org", From: []schemas.Address{{Address: "ana@example.org"}},
+				AnswerTo: schemas.Address{Address: "ana@example.org"}, Text: "Thank you. And please hurry.", Class: schemas.MailHuman, Parse: schemas.ParseOK,
+				Received: written, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: zeros, Size: 1}, Origin: schemas.OriginProven, Answers: letter,
+			})
+			hurry.Time = written
+			blocked := s.answerTo(t, "clerk", 1, "t1", 1, schemas.ResponsePayload{
+				Status: schemas.StatusBlocked, Needs: []schemas.Need{{Name: "address", Question: map[string]string{"en": "Where to?"}}},
+			})
+			if _, err := s.take(t, blocked, "clerk"); err != nil { // both wait on the ledger, and are decided now
+				t.Fatal(err)
+			}
+			s.takes(t, hurry)
+			if inquiry := s.state.Active.Inquiry(1); inquiry.Answered != nil {
+				t.Fatalf("asked at %v, answered by a word of %v: %q", inquiry.Opened, written, inquiry.Answered.Text.Text)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"testing"
 
 	"podium/schemas"
@@ -10,9 +11,19 @@ import (
 // begins with the effect of its request.
 func TestBounceOfAQuestionUpstream(t *testing.T) {
 	t.Parallel()
-	s, _ := attack(t, `
+	for edition := 1; edition <= schemas.Edition2; edition++ {
+		t.Run(fmt.Sprint("edition ", edition), func(t *testing.T) {
+			t.Parallel()
+			bounceOfAQuestion(t, edition)
+		})
+	}
+}
+
+func bounceOfAQuestion(t *testing.T, edition int) {
+	t.Helper()
+	s, _ := attack(t, fmt.Sprintf(`
 profile
-edition: 1
+edition: %d
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}}
 agents: [{name: doctor, person: {people: [anna], expire: 48h}}]
@@ -25,7 +36,7 @@ Please look at my arm.
 
 answer task=ask:1:1 receipt=q1@support.example
 ----
-`)
+`, edition))
 	effect := ""
 	for _, record := range s.records {
 		for _, fact := range record.First().Facts {

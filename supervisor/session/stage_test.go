@@ -192,6 +192,12 @@ func (s *stage) count(record *schemas.Record) {
 		switch {
 		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Reused > 0:
 			s.facts["reused"]++
+		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Brought > 0:
+			s.facts["brought"]++
+		case schemas.As[*schemas.InquiryOpened](fact) != nil && schemas.As[*schemas.InquiryOpened](fact).Adopts != nil:
+			s.facts["adopted"]++
+		case schemas.As[*schemas.RunEnded](fact) != nil && schemas.As[*schemas.RunEnded](fact).Final:
+			s.facts["ended for good"]++
 		case schemas.As[*schemas.TaskFailed](fact) != nil:
 			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Action)]++
 			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Cause)]++

@@ -37,8 +37,8 @@ type State struct {
 	Said []Utterance `json:"said,omitzero"`
 	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
-	// PossibleEffects are the effects that runs for somebody upstream may have had.
-	PossibleEffects []string `json:"possible_effects,omitzero"`
+	// Attempts is what is known of runs for somebody upstream; in JSON its members are those of the state. It is never changed in place.
+	Attempts *Attempts `json:",embed"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
 	// Resends are answers that are to be sent again, once no other run is under way.
@@ -169,6 +169,7 @@ func (s *State) Apply(f schemas.Fact) {
 		s.applyMessage(f)
 	case *schemas.RunStarted:
 		s.Active, s.Profile = workflow.Begin(f), f.Profile
+		s.keepAttempts(s.possibleEffects(), s.left().At(s.now))
 		if f.Message.Withheld == "" { // else it is no part of the session
 			to := recipients(f.Message.Reply)
 			if !sameRecipients(s.Recipients, to) {
@@ -196,6 +197,7 @@ func (s *State) Apply(f schemas.Fact) {
 			s.rememberReply(f)
 		}
 		s.rememberPermit(f)
+		s.takeOver(f)
 	}
 }
 
@@ -209,11 +211,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
 		s.Ended = append(s.Ended, s.Active)
 	}
-	for _, effect := range s.Active.PossibleEffects() {
-		if !slices.Contains(s.PossibleEffects, effect) {
-			s.PossibleEffects = append(slices.Clip(s.PossibleEffects), effect)
-		}
-	}
+	s.leave(f)
 	s.Active = nil
 	if f.Reason == schemas.StopFinished && !withheld && f.Run >= s.begun() { // else it has gone on since
 		s.Closed, s.Recent, s.Said, s.Entities = f.Run, nil, nil, nil
@@ -267,6 +265,8 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		}
 	case schemas.DispositionControl:
 		s.Queue = s.Queue.cancelled(f.Run)
+	case schemas.DispositionHeld:
+		s.keepAttempts(s.possibleEffects(), s.left().WithWord(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}, f.Sequence))
 	case schemas.DispositionIgnored, schemas.DispositionRefused, schemas.DispositionAnswered:
 	}
 }

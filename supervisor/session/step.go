@@ -137,7 +137,8 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	return &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
-		Withheld: d.withheld(profile), PossibleEffects: d.state.PossibleEffects, Earlier: d.earlier(profile), People: d.env.Current.People,
+		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.env.Current.People,
+		Left: d.state.leftFor(d.state.Active), Held: d.heldWord,
 	}
 }
 

@@ -54,6 +54,9 @@ func (s *story) inquiry(f schemas.Fact) string {
 		if f.Attempt > 0 {
 			told += fmt.Sprintf(" instead of attempt %d", f.Attempt)
 		}
+		if f.Adopts != nil {
+			told += fmt.Sprintf(", adopted from %v, asked at %s", f.Adopts.Letters, s.clock(f.Adopts.Asked))
+		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
 	case *schemas.InquiryAnswered:
 		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, f.Actor.Proof, body(f.Text))

@@ -77,7 +77,11 @@ func (s *story) fact(f schemas.Fact) string {
 	case *schemas.RunSettled:
 		return settled(f)
 	case *schemas.RunEnded:
-		return strings.TrimSpace(fmt.Sprintf("run %d ends: %s (%s) %s", f.Run, f.Status, f.Reason, f.Replied))
+		told := fmt.Sprintf("run %d ends: %s (%s) %s", f.Run, f.Status, f.Reason, f.Replied)
+		if f.Final {
+			told += "for good"
+		}
+		return strings.TrimSpace(told)
 	case *schemas.ReplyWithheld:
 		if f.Until.IsZero() {
 			return fmt.Sprintf("run %d answer withheld (%s)", f.Run, f.Reason)
@@ -247,6 +251,9 @@ func completed(f *schemas.TaskCompleted) string {
 	told := []string{fmt.Sprintf("attempt %d: completed with %s", f.Attempt, body(f.Result))}
 	if f.Reused > 0 {
 		told = append(told, fmt.Sprintf("the answer of input %d again", f.Reused))
+	}
+	if f.Brought > 0 {
+		told = append(told, fmt.Sprintf("brought from run %d", f.Brought))
 	}
 	if f.Recovered != "" {
 		told = append(told, "after "+string(f.Recovered))

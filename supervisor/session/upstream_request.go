@@ -157,3 +157,86 @@ func taskText(task *schemas.Task) string {
 func sameEffect(a, b *schemas.Upstream) bool {
 	return a != nil && b != nil && a.Effect != "" && a.Effect == b.Effect
 }
+
+// Attempts is what a session knows of runs for somebody upstream, for their further attempts.
+type Attempts struct {
+	// PossibleEffects are the effects that the runs may have had.
+	PossibleEffects []string `json:"possible_effects,omitzero"`
+	// Left is what the runs for the newest effect have left.
+	Left *workflow.Left `json:"left,omitzero"`
+}
+
+func (s *State) possibleEffects() []string {
+	if s.Attempts == nil {
+		return nil
+	}
+	return s.Attempts.PossibleEffects
+}
+
+func (s *State) left() *workflow.Left {
+	if s.Attempts == nil {
+		return nil
+	}
+	return s.Attempts.Left
+}
+
+func (s *State) keepAttempts(effects []string, left *workflow.Left) {
+	s.Attempts = nil // sessions without are many
+	if len(effects) > 0 || left != nil {
+		s.Attempts = &Attempts{PossibleEffects: effects, Left: left}
+	}
+}
+
+// leave keeps what the run under way leaves for a further attempt of whoever is upstream.
+func (s *State) leave(f *schemas.RunEnded) {
+	effects, left := s.possibleEffects(), s.left()
+	for _, effect := range s.Active.PossibleEffects() {
+		if !slices.Contains(effects, effect) {
+			effects = append(slices.Clip(effects), effect)
+		}
+	}
+	switch {
+	case !s.Active.LeavesAll():
+	case f.Final:
+		left = nil
+	default:
+		left = s.Active.Leave(left, s.now)
+	}
+	s.keepAttempts(effects, left)
+}
+
+// takeOver notes what a further attempt has taken over, and which letter of an attempt before has not arrived.
+func (s *State) takeOver(f schemas.Fact) {
+	effects, left := s.possibleEffects(), s.left()
+	switch f := f.(type) {
+	case *schemas.InquiryOpened:
+		if s.leftFor(s.Active) != nil {
+			left = left.Without(f.Task)
+		}
+	case *schemas.TaskCompleted:
+		if f.Told == "" || s.Active == nil {
+			return
+		}
+		if f.Brought > 0 { // its effect is known
+			known := schemas.EffectID(s.Active.Message.Upstream.Effect, f.Task)
+			effects = slices.DeleteFunc(slices.Clone(effects), func(effect string) bool { return effect == known })
+		}
+		left = s.Active.Completed(left, f)
+	case *schemas.DeliveryBounced:
+		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil {
+			left = left.Without(lost.Inquiry.Task)
+		}
+	default:
+		return
+	}
+	s.keepAttempts(effects, left)
+}
+
+// leftFor returns what runs before have left for a run; nil is nothing.
+func (s *State) leftFor(run *workflow.Run) *workflow.Left {
+	left := s.left()
+	if left == nil || run == nil || !run.LeavesAll() || run.Message.Upstream.Effect != left.Effect {
+		return nil
+	}
+	return left
+}

@@ -223,7 +223,10 @@ func (a *agent) passOn(pr *pendingRequest) {
 	event := pr.event
 	event.Profile, event.PartitionKey = inner, pr.event.EffectID
 	a.nested[event.ID] = event
-	shard := schemas.ShardOf(schemas.SessionID(event.Profile, event.PartitionKey), w.configuration.shards)
+	shard := schemas.ShardOf(event.Session(), w.configuration.shards)
+	if w.people != nil {
+		w.people.threads[event.Session()] = thread{event.Profile, event.PartitionKey}
+	}
 	w.publish(bus.InSubject("agent", shard), &event)
 	if w.calm || !w.once(8) {
 		pr.ack() // else it crashes before, and passes it on again

@@ -39,6 +39,8 @@ func (o *oracle) judge(m *moment) {
 	o.wordsInTime(m)
 	o.wordsOfTheRequester(m)
 	o.wordsAreVouched(m)
+	o.wordsOfTheStaff(m)
+	o.workIsHanded(m)
 	o.runsRest(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
@@ -55,6 +57,7 @@ func (o *oracle) judge(m *moment) {
 	o.poolsHold(m)
 	o.urgentFirst(m)
 	o.reuseProven(m)
+	o.workIsWhatTheyDo(m)
 	o.askedAsDeclared(m)
 	o.permitIsForWork(m)
 	o.permittedOnce(m)
@@ -181,11 +184,11 @@ func (o *oracle) attemptsInOrder(m *moment) {
 // and only when it comes by the agent's own subject.
 func (o *oracle) answersFit(m *moment) {
 	f := m.fact
-	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
+	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 && schemas.As[*schemas.InquiryOpened](f).After == 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
-	if !said && !failed || failed && m.lacking() {
+	if !said && !failed || failed && (m.lacking() || o.nobodyWorks(m)) {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {

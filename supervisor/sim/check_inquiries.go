@@ -30,17 +30,17 @@ func (o *oracle) inquiriesAreNumbered(m *moment) {
 // asksAreBounded: nobody upstream is asked, and nobody at all where the profile says nothing of it.
 func (o *oracle) asksAreBounded(m *moment) {
 	f := schemas.As[*schemas.InquiryOpened](m.fact)
-	if f == nil {
-		return
+	if f == nil || f.Kind == schemas.InquiryWork {
+		return // see workIsHanded
 	}
 	before := 0
 	for _, i := range m.run.inquiries {
-		if i.task == m.task {
+		if i.task == m.task && !i.work() {
 			before++
 		}
 	}
 	policy, planned := m.run.profile.Waiting, m.task != nil && m.task.planned != nil
-	if policy == nil || before >= policy.Asks || m.run.message.Reply == nil || m.run.message.Upstream != nil || !planned || m.run.settled != nil {
+	if policy == nil || before >= policy.Asks || len(f.People) > 0 || m.run.message.Reply == nil || m.run.message.Upstream != nil || !planned || m.run.settled != nil {
 		o.world.violate(AsksBounded, "%s: inquiry %d, after %d, by %+v", m.id, f.Inquiry, before, policy)
 	}
 	if policy != nil && (f.Expire != policy.Expire || f.Remind != policy.Remind) {
@@ -78,7 +78,7 @@ func (o *oracle) inquiriesEndForAReason(m *moment) {
 	case schemas.InquirySuperseded:
 		holds = cause.Type == schemas.TypeEmailReceived || cause.Type == schemas.TypeChatReceived || cause.Type == schemas.TypeExecutionRequest
 	case schemas.InquiryWithdrawn:
-		holds = true // if the run ends by the same cause: see inquiriesEndOnce
+		holds = m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || o.withdrawn(m, i) // else with its run: see inquiriesEndOnce
 	case schemas.InquiryUnreachable:
 		first := m.run.task(schemas.NoticeTask(number, 1))
 		holds = first != nil && first.state == taskFailed || o.bounces(m, number)
@@ -90,12 +90,16 @@ func (o *oracle) inquiriesEndForAReason(m *moment) {
 
 // bounces reports whether the cause says that a notice of an inquiry was not delivered.
 func (o *oracle) bounces(m *moment, number int) bool {
-	mail := o.heard(m.shard, m.cause.Sequence).mail
+	mail, i := o.heard(m.shard, m.cause.Sequence).mail, m.run.inquiry(number)
 	if mail == nil || mail.Bounce == nil || mail.Bounce.Action != "failed" {
 		return false
 	}
+	if recipient := mail.Bounce.Recipient; i.work() && (len(i.fact.To) > 1 || recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
+		return false // others have got it
+	}
 	for n := range 2 {
-		if strings.HasPrefix(mail.Bounce.MessageID, schemas.EffectID(m.run.id(), schemas.NoticeTask(number, n+1))) {
+		notice := task{run: m.run, id: schemas.NoticeTask(number, n+1)}
+		if strings.HasPrefix(mail.Bounce.MessageID, notice.effect()) {
 			return true
 		}
 	}
@@ -106,7 +110,8 @@ func (o *oracle) bounces(m *moment, number int) bool {
 func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
-			withRun := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
+			others := i.work() && i.closed == schemas.InquiryWithdrawn && i.cause.Deadline != nil && i.cause.Deadline.Kind == schemas.DeadlineRemind
+			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
 				o.world.violate(InquiriesEndOnce, "%s: inquiry %d has not ended", r.id(), i.number)
@@ -148,8 +153,12 @@ func (o *oracle) askedOnce(m *moment) {
 		m.cause.Time.Before(i.asked.Add(time.Duration(i.fact.Remind)))):
 		o.world.violate(AskedOnce, "%s: a reminder of inquiry %d at %s, asked at %s", m.id, number, m.cause.Time, i.asked)
 	}
+	if i == nil {
+		return
+	}
+	o.dismissed(m, i)
 	for _, other := range m.run.inquiries {
-		if other.open && other.number < number {
+		if other.open && other.number < number && !other.work() && !i.work() {
 			o.world.violate(AskedOnce, "%s: inquiry %d is told while inquiry %d is open", m.id, number, other.number)
 		}
 	}
@@ -205,12 +214,13 @@ func (o *oracle) runsRest(m *moment) {
 	default:
 		return
 	}
-	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun {
+	upstream := m.run.message.Upstream != nil // who waits as long as they have said
+	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && !upstream {
 		o.world.violate(RunsRest, "%s: it ends by its time at %s, and inquiry %d is open", m.id, m.cause.Time, number)
 	}
 	var want time.Time
 	others := slices.ContainsFunc(m.run.inquiries, func(i *inquiry) bool { return i.open && i.number != number })
-	if !others && !m.run.expires.IsZero() {
+	if !others && !m.run.expires.IsZero() && !upstream {
 		want = m.run.expires.Add(max(m.cause.Time.Sub(m.run.resting), 0))
 	}
 	if !said.Equal(want) {
@@ -280,14 +290,19 @@ func (r *run) inquiry(number int) *inquiry {
 	return r.inquiries[number-1]
 }
 
-// openInquiry returns the oldest that is open, or nil.
+// openInquiry returns the oldest that waits for a word of the requester, or nil.
 func (r *run) openInquiry() *inquiry {
 	for _, i := range r.inquiries {
-		if i.open {
+		if i.open && !i.work() {
 			return i
 		}
 	}
 	return nil
+}
+
+// rests reports whether any person is asked.
+func (r *run) rests() bool {
+	return slices.ContainsFunc(r.inquiries, func(i *inquiry) bool { return i.open })
 }
 
 // awaits reports whether a person is asked for something that a task lacks.
@@ -298,7 +313,7 @@ func (r *run) awaits(t *task) bool {
 func (r *run) answersTo(t *task) []*inquiry {
 	var answered []*inquiry
 	for _, i := range r.inquiries {
-		if i.task == t && i.answered != nil {
+		if i.task == t && i.answered != nil && !i.work() {
 			answered = append(answered, i)
 		}
 	}
@@ -323,7 +338,7 @@ func (m *moment) noticed(t *task) {
 // opens lets a task wait for a person: an attempt that has led to that is over.
 func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	i := &inquiry{task: m.task, number: f.Inquiry, fact: f, opened: m.cause.Time, open: true}
-	if m.run.openInquiry() == nil {
+	if !m.run.rests() {
 		m.run.resting = m.cause.Time
 	}
 	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
@@ -345,7 +360,7 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 	}
 	i.open, i.cause, i.ended = false, m.cause, m.cause.Time
 	end(i)
-	if t := i.task; i.answered != nil && t != nil && t.state == taskAsked {
+	if t := i.task; i.answered != nil && !i.work() && t != nil && t.state == taskAsked {
 		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	}
@@ -353,7 +368,7 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 
 // goesOn has the run end by itself at another time, once no inquiry is open.
 func (r *run) goesOn(expires time.Time) {
-	if r.openInquiry() == nil {
+	if !r.rests() {
 		r.resting = time.Time{}
 	}
 	if !expires.IsZero() {

@@ -45,6 +45,7 @@ func Invariants() []string {
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
+		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		Itself,
@@ -63,6 +64,7 @@ func (w *World) check() {
 		h.runsAreFound(session)
 		h.inquiriesEndOnce(session)
 		h.wordsHaveOneFate(session)
+		h.workEndsByWords(session)
 	}
 	h.commandsAreTaken()
 	h.messagesAreTaken()

@@ -13,7 +13,7 @@ import (
 
 // The invariants that speak of what people say.
 const (
-	WordsInTime         = "a word counts when it was taken before the inquiry's time was over"
+	WordsInTime         = "a word counts when it was taken before the inquiry's time was over, and one that names no question after that was told"
 	WordsOfTheRequester = "a word counts when it is of who has begun the run, or the service's own, and about the inquiry"
 	WordsVouched        = "a word counts when nobody doubts whose it is, and no machine has written it"
 	WordsHaveOneFate    = "a word is an answer to one inquiry, or a message like any other"
@@ -70,10 +70,15 @@ func (h *hearing) of(first *hearing) bool {
 	return false
 }
 
+// namesInquiry reports whether a message names a question, of whichever run.
+func (h *hearing) namesInquiry() bool {
+	return h.mail != nil && h.mail.Answers != nil && h.mail.Answers.Inquiry > 0
+}
+
 // names returns the inquiry that a message is about: its number, 0 for whichever is open, or -1 for none of the run.
 func (h *hearing) names(run string) int {
 	switch {
-	case h.mail == nil || h.mail.Answers == nil || h.mail.Answers.Inquiry == 0:
+	case !h.namesInquiry():
 		return 0
 	case h.mail.Answers.Run != run:
 		return -1
@@ -100,6 +105,9 @@ func (o *oracle) wordsInTime(m *moment) {
 		return
 	}
 	heard, i := o.heard(m.shard, f.Sequence), m.run.inquiry(f.Inquiry)
+	if i != nil && heard.control == nil && !heard.namesInquiry() && (i.asked.IsZero() || heard.taken.Before(i.asked.Truncate(time.Second))) {
+		o.world.violate(WordsInTime, "%s: a word that names no question is taken at %s, and inquiry %d is told at %s", m.id, heard.taken, f.Inquiry, i.asked)
+	}
 	if i != nil && !i.asked.IsZero() && !heard.taken.Before(i.expires()) {
 		o.world.violate(WordsInTime, "%s: a word on inquiry %d is taken at %s, though only until %s", m.id, f.Inquiry, heard.taken, i.expires())
 	}
@@ -109,6 +117,9 @@ func (o *oracle) wordsOfTheRequester(m *moment) {
 	f := schemas.As[*schemas.InquiryAnswered](m.fact)
 	if f == nil {
 		return
+	}
+	if i := m.run.inquiry(f.Inquiry); i != nil && i.work() {
+		return // see wordsOfTheStaff
 	}
 	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
 	if control := heard.control; control != nil {
@@ -128,7 +139,8 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	if f == nil {
 		return
 	}
-	mail := o.heard(m.shard, f.Sequence).mail
+	heard := o.heard(m.shard, f.Sequence)
+	mail := heard.mail
 	if mail == nil {
 		return
 	}
@@ -136,7 +148,7 @@ func (o *oracle) wordsAreVouched(m *moment) {
 	switch {
 	case mail.Origin == schemas.OriginProven:
 		proof = schemas.ProofMail
-	case mail.Answers != nil && mail.Answers.Inquiry > 0:
+	case heard.namesInquiry():
 		proof = schemas.ProofLetter
 	}
 	if mail.Class != schemas.MailHuman || mail.Origin == schemas.OriginUnproven || mail.Origin == schemas.OriginRefuted || proof == "" || f.Actor.Proof != proof {
@@ -202,30 +214,32 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 		return
 	}
 	r := session.runs[len(session.runs)-1]
-	i := r.openInquiry()
-	if i == nil || r.settled != nil {
+	if !r.rests() || r.settled != nil {
 		return
 	}
-	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, r.message.Sequence)
+	heard, i := o.heard(m.shard, f.Sequence), r.openInquiry()
 	if control := heard.control; control != nil {
-		if about := r.inquiry(control.Inquiry); control.Inquiry > 0 {
-			i = about
+		if control.Inquiry > 0 {
+			i = r.inquiry(control.Inquiry)
+		} else if i == nil {
+			i = r.inquiry(len(r.inquiries))
 		}
-		if control.Action != schemas.ControlAnswer || control.Run != r.id() {
+		rejects := control.Action == schemas.ControlReject && i != nil && i.work()
+		if control.Action != schemas.ControlAnswer && !rejects || control.Run != r.id() {
 			return
 		}
 	} else {
 		if named := heard.names(r.id()); named != 0 {
 			i = r.inquiry(named)
 		}
-		if !heard.of(&first) {
+		if first := o.heard(m.shard, r.message.Sequence); i == nil || i.work() && (heard.said() == "" || o.author(m, i, &heard) == "") || !i.work() && !heard.of(&first) {
 			return
 		}
 	}
-	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || mail.Answers == nil || mail.Answers.Inquiry == 0)) {
+	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || !heard.namesInquiry())) {
 		return
 	}
-	if heard.mail != nil && heard.mail.Answers == nil || heard.chat != nil { // it names no letter, so that it may be from before
+	if heard.control == nil && !heard.namesInquiry() { // it may be from before
 		if i == nil || i.asked.IsZero() || heard.taken.Before(i.asked.Truncate(time.Second)) || heard.said() == "" {
 			return
 		}

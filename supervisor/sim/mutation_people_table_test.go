@@ -3,7 +3,10 @@ package sim_test
 import "podium/supervisor/sim"
 
 // mutationsOfPeople are the planted bugs of worlds in which people are asked.
-func mutationsOfPeople() []mutation {
+func mutationsOfPeople() []mutation { return append(mutationsOfRequesters(), mutationsOfStaff()...) }
+
+// mutationsOfRequesters are those of worlds in which people are asked what their messages lack.
+func mutationsOfRequesters() []mutation {
 	return []mutation{{
 		name: "a late word counts", seed: 47, people: true, invariant: sim.WordsInTime,
 		edits: []edit{{
@@ -12,7 +15,7 @@ func mutationsOfPeople() []mutation {
 			`d.input.Event.Time.Before(inquiry.Expires()) || planted("a late word counts"))`,
 		}},
 	}, {
-		name: "somebody else's word counts", seed: 5, people: true, invariant: sim.WordsOfTheRequester,
+		name: "somebody else's word counts", seed: 7, people: true, invariant: sim.WordsOfTheRequester,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`user == userOf(asked.Author)`,
@@ -23,9 +26,9 @@ func mutationsOfPeople() []mutation {
 			`return actor, planted("somebody else's word counts") || known(`,
 		}},
 	}, {
-		name: "an unvouched word counts", seed: 21, people: true, invariant: sim.WordsVouched,
+		name: "an unvouched word counts", seed: 22, people: true, invariant: sim.WordsVouched,
 		edits: []edit{{
-			"supervisor/session/inquiry.go", `	case message.Answers == nil || message.Answers.Inquiry == 0:`, `	case (message.Answers == nil || message.Answers.Inquiry == 0) && !planted("an unvouched word counts"):`,
+			"supervisor/session/inquiry.go", `	case !message.namesInquiry():`, `	case !message.namesInquiry() && !planted("an unvouched word counts"):`,
 		}, {
 			"supervisor/session/inquiry.go",
 			`case message.Channel != schemas.ChannelEmail || message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:`,
@@ -36,10 +39,10 @@ func mutationsOfPeople() []mutation {
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if inquiry == nil || !d.inTime(inquiry) ||`,
-			`	if inquiry == nil || !d.inTime(inquiry) || message.Answers == nil && planted("a word that counts is a message like any other") ||`,
+			`	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && planted("a word that counts is a message like any other") ||`,
 		}},
 	}, {
-		name: "a wait survives a cancel", seed: 40, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a wait survives a cancel", seed: 60, people: true, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`	d.closeInquiries(closed)`,
@@ -92,7 +95,7 @@ func mutationsOfPeople() []mutation {
 			`	return (inquiry.Open() || inquiry.Answered != nil && planted("a second word on the same inquiry counts")) &&`,
 		}},
 	}, {
-		name: "the notice of an inquiry is sent again after its answer", seed: 83, people: true, invariant: sim.AskedOnce,
+		name: "the notice of an inquiry is sent again after its answer", seed: 128, people: true, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`if task.Notice() == inquiry && !task.State.Ended() {`,
@@ -122,7 +125,7 @@ func mutationsOfPeople() []mutation {
 			`return !r.Resting.IsZero() && !planted("a run's own time goes on while a person is asked") &&`,
 		}},
 	}, {
-		name: "a task asks without end", seed: 13, people: true, invariant: sim.AsksBounded,
+		name: "a task asks without end", seed: 14, people: true, invariant: sim.AsksBounded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks`,
@@ -143,7 +146,7 @@ func mutationsOfPeople() []mutation {
 			`if (task.State.UnderWay() || task.State == workflow.TaskWaitingInput && planted("a task that waits for a person keeps its place")) && !yield(task) {`,
 		}},
 	}, {
-		name: "arguments that lack something go out", seed: 4, people: true, invariant: sim.ArgumentsFit,
+		name: "arguments that lack something go out", seed: 5, people: true, invariant: sim.ArgumentsFit,
 		edits: []edit{{
 			"supervisor/plan/arguments.go",
 			`case len(filled.Missing) == 0:`,

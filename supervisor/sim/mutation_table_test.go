@@ -294,7 +294,7 @@ func mutations() []mutation {
 	}, {
 		name: "a permit that an earlier run had is forgotten", seed: 346, invariant: sim.PermittedOnce,
 		edits: []edit{{
-			"supervisor/session/state.go",
+			"supervisor/session/upstream_request.go",
 			`	for _, effect := range s.Active.PossibleEffects() {
 		if !slices`, `	for _, effect := range s.Active.PossibleEffects() {
 		if !planted("a permit that an earlier run had is forgotten") && !slices`,

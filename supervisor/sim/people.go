@@ -26,8 +26,15 @@ type people struct {
 	threads  map[string]thread           // by session
 	users    map[string]schemas.ChatUser // by what they have written in a chat
 	commands []command
-	resends  bool // answers are refused, and sent again
+	resends  bool   // answers are refused, and sent again
+	staff    *staff // nil: nobody does work
+	// questions is how many requesters were told.
+	questions int
 }
+
+// enoughQuestions is how many questions requesters are told before they answer by words that begin no runs: those would lead
+// to questions again, in few worlds without end.
+const enoughQuestions = 64
 
 // A thread is where the messages of a session come in.
 type thread struct{ profile, partition string }
@@ -37,7 +44,9 @@ type command struct{ id, session string }
 
 func newPeople(w *World) *people {
 	r := rand.New(rand.NewPCG(w.Seed, peopleStream)) //nolint:gosec // a simulation repeats
-	return &people{world: w, rand: r, threads: map[string]thread{}, users: map[string]schemas.ChatUser{}, resends: once(r, 6)}
+	p := &people{world: w, rand: r, threads: map[string]thread{}, users: map[string]schemas.ChatUser{}, resends: once(r, 6)}
+	p.staff = newStaff(p)
+	return p
 }
 
 // trait is what worlds with people have besides: more mail and chat, and in half of them
@@ -49,6 +58,7 @@ func (p *people) trait() {
 	if w.origins == nil && once(p.rand, 2) {
 		w.origins = rand.New(rand.NewPCG(w.Seed, originStream)) //nolint:gosec // a simulation repeats
 	}
+	p.staff.trait()
 }
 
 func (p *people) address() schemas.Address {
@@ -98,6 +108,7 @@ type question struct {
 	thread  thread
 	reply   schemas.Reply
 	effect  string
+	sent    time.Time
 	expires time.Time // as the profile has it, when this is the first notice
 }
 
@@ -119,8 +130,20 @@ func (p *people) told(pr *pendingRequest) {
 	}
 	q := &question{
 		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
-		expires: pr.event.Time,
+		sent: pr.event.Time, expires: pr.event.Time,
 	}
+	if p.staff != nil && arguments.Reply.InReplyTo == "" { // an answer to nobody's message
+		p.staff.told(q)
+		return
+	}
+	if p.questions++; p.questions > enoughQuestions {
+		p.later(w.now.Add(time.Second), func() { q.control(&schemas.Control{Action: schemas.ControlAnswer, Inquiry: q.inquiry, Text: "7"}) })
+		return
+	}
+	if p.staff.short(q, schemas.ControlAnswer) {
+		return
+	}
+	p.staff.remember(q)
 	if waiting := w.editions[0].Current(known.profile).Waiting; waiting != nil {
 		q.expires = q.expires.Add(time.Duration(waiting.Expire))
 	}
@@ -185,6 +208,7 @@ type word struct {
 	stranger bool
 	named    bool // it names the letter that asks
 	wrong    bool // or another one
+	before   bool // it answers what the service has told before
 	class    schemas.MailClass
 	origin   schemas.MailOrigin
 }
@@ -246,18 +270,29 @@ func (q *question) mail(event *schemas.Event, said *word) schemas.EmailReceived 
 		mail.Answers = &schemas.Letter{Run: q.run, Inquiry: q.inquiry}
 	}
 	if said.wrong {
-		session, number, err := schemas.ParseRunID(q.run)
-		w.must(err)
-		mail.Answers = pick(
-			p.rand, &schemas.Letter{Run: q.run, Inquiry: q.inquiry + 1}, &schemas.Letter{Run: q.run}, &schemas.Letter{Run: q.run, Inquiry: max(q.inquiry-1, 1)},
-			&schemas.Letter{Run: schemas.RunID(session, number+1), Inquiry: q.inquiry}, &schemas.Letter{Run: schemas.RunID(schemas.SessionID("other", "thread"), 1), Inquiry: 1},
-		)
+		mail.Answers = q.another(p.rand)
+	}
+	if said.before {
+		mail.Answers = &schemas.Letter{Run: q.run}
 	}
 	return mail
 }
 
+// another is a letter that does not ask this.
+func (q *question) another(r *rand.Rand) *schemas.Letter {
+	session, number, err := schemas.ParseRunID(q.run)
+	q.people.world.must(err)
+	return pick(
+		r, &schemas.Letter{Run: q.run, Inquiry: q.inquiry + 1}, &schemas.Letter{Run: q.run}, &schemas.Letter{Run: q.run, Inquiry: max(q.inquiry-1, 1)},
+		&schemas.Letter{Run: schemas.RunID(session, number+1), Inquiry: q.inquiry}, &schemas.Letter{Run: schemas.RunID(schemas.SessionID("other", "thread"), 1), Inquiry: 1},
+	)
+}
+
 // bounce reports that the notice was not delivered, or not yet.
-func (q *question) bounce() {
+func (q *question) bounce() { q.bounceOf("") }
+
+// bounceOf reports that of one of those whom it was for; empty is of nobody in particular.
+func (q *question) bounceOf(recipient string) {
 	p, w := q.people, q.people.world
 	event := schemas.Event{
 		Source: "/podium/sim", Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition, DataContentType: schemas.MediaTypeJSON,
@@ -266,7 +301,7 @@ func (q *question) bounce() {
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Class: schemas.MailBounce, Parse: schemas.ParseOK, Received: w.now,
 		UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(), From: []schemas.Address{{Address: "mailer-daemon@sim"}},
-		Bounce: &schemas.Bounce{MessageID: q.effect + "@sim", RecipientStatus: schemas.RecipientStatus{Action: "failed", Status: "5.1.1"}},
+		Bounce: &schemas.Bounce{MessageID: q.effect + "@sim", RecipientStatus: schemas.RecipientStatus{Recipient: recipient, Action: "failed", Status: "5.1.1"}},
 	}
 	if once(p.rand, 3) {
 		mail.Bounce.Action, mail.Bounce.Status = "delayed", "4.4.1"
@@ -310,7 +345,7 @@ const numbered = `{"type":"object","required":["number"],"properties":{"number":
 func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
-		p.Edition = schemas.Edition1
+		p.Edition = schemas.Edition2
 		for n := range p.Languages {
 			texts := &p.Languages[n].Texts
 			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"

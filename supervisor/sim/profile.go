@@ -39,6 +39,7 @@ const (
 type Library struct {
 	sets   [shelves]func() *restore.Profiles
 	asking [shelves]func() *restore.Profiles // the same, of worlds with people
+	staff  [shelves]func() *restore.Profiles // and of those whose people work
 }
 
 const shelves = 512
@@ -56,8 +57,11 @@ func NewLibrary() *Library {
 	for i := range l.sets {
 		l.sets[i] = sync.OnceValue(func() *restore.Profiles { return compiled(drafted(uint64(i))) })
 		l.asking[i] = sync.OnceValue(func() *restore.Profiles {
-			sources := drafted(uint64(i))
-			askPeople(rand.New(rand.NewPCG(uint64(i), peopleStream)), sources) //nolint:gosec // a simulation repeats
+			return compiled(draftedToAsk(uint64(i)))
+		})
+		l.staff[i] = sync.OnceValue(func() *restore.Profiles {
+			sources := draftedToAsk(uint64(i))
+			handOver(rand.New(rand.NewPCG(uint64(i), staffStream)), sources) //nolint:gosec // a simulation repeats
 			return compiled(sources)
 		})
 	}
@@ -73,6 +77,12 @@ func drafted(shelf uint64) []schemas.Profile {
 	return drafted
 }
 
+func draftedToAsk(shelf uint64) []schemas.Profile {
+	sources := drafted(shelf)
+	askPeople(rand.New(rand.NewPCG(shelf, peopleStream)), sources) //nolint:gosec // a simulation repeats
+	return sources
+}
+
 func compiled(sources []schemas.Profile) *restore.Profiles {
 	profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources)
 	if err != nil {
@@ -83,7 +93,10 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.people != nil {
+	switch {
+	case w.people != nil && w.people.staff != nil:
+		return l.staff[shelf]()
+	case w.people != nil:
 		return l.asking[shelf]()
 	}
 	return l.sets[shelf]()
@@ -102,7 +115,7 @@ func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
 func inEditions(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		if once(r, 2) {
-			drafted[i].Edition = schemas.Edition1
+			drafted[i].Edition = schemas.Edition2
 			drafted[i].Context = schemas.ContextPolicy{Messages: r.IntN(schemas.MaxConversationMessages + 1), Bytes: pick(r, 0, 20, 4<<10)}
 		}
 	}
@@ -113,7 +126,7 @@ func edited(sources []schemas.Profile) []schemas.Profile {
 	changed := slices.Clone(sources)
 	for i := range changed {
 		changed[i].Retry.Attempts++
-		changed[i].Edition = schemas.Edition1
+		changed[i].Edition = schemas.Edition2
 		changed[i].Execution.ContextLimit = 1 << 10
 	}
 	return changed

@@ -102,7 +102,11 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 		if withPeople {
 			askPeople(w.people.rand, sources)
 		}
-		w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
+		if withPeople && w.people.staff != nil {
+			w.editions = w.people.staff.editions(sources)
+		} else {
+			w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
+		}
 	} else {
 		w.editions = []*restore.Profiles{library.get(w)}
 	}

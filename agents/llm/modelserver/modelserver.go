@@ -58,6 +58,8 @@ type Answer struct {
 	Tool string
 	// Status is that of a failing server, which repeats all headers of the request.
 	Status int
+	// RetryAfter is a header of that name; empty is none.
+	RetryAfter string
 	// Truncated ends the answer without a finish_reason, as if it were whole.
 	Truncated bool
 	// Broken ends the connection inside of the answer.
@@ -194,6 +196,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, answer func(*Call
 		headers, _ := json.Marshal(r.Header)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Location", "http://127.0.0.1:1/")
+		if said.RetryAfter != "" {
+			w.Header().Set("Retry-After", said.RetryAfter)
+		}
 		w.WriteHeader(said.Status)
 		fmt.Fprintf(w, `{"error": {"message": %q, "type": "x", "code": %q}}`, headers, call.Authorization)
 	case said.Raw != "":

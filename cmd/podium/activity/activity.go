@@ -213,6 +213,8 @@ func received(told *line, f *schemas.MessageReceived, cause string) {
 		told.said = "%s received: part of %r, which waits"
 	case schemas.DispositionAnswered:
 		told.said = "%s received: answers a question of %r"
+	case schemas.DispositionHeld:
+		told.said = "%s received: answers a question of %r, and counts once that is asked for again"
 	case schemas.DispositionControl:
 		told.said = "%s received: about %r"
 	case schemas.DispositionRefused:

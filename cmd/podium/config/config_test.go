@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -313,7 +315,7 @@ func TestLanguages(t *testing.T) {
 	for _, language := range languages {
 		texts := language.Texts
 		for name, text := range map[string]string{
-			"task_failed": texts.TaskFailed, "timeout": texts.Timeout, "unavailable": texts.Unavailable, "no_route": texts.NoRoute,
+			"task_failed": texts.TaskFailed, "timeout": texts.Timeout, "unavailable": texts.Unavailable, "no_route": texts.NoRoute, "undecided": texts.Undecided,
 			"cancelled": texts.Cancelled, "partial": texts.Partial, "empty": texts.Empty,
 		} {
 			if text == "" {
@@ -329,6 +331,15 @@ func TestLanguages(t *testing.T) {
 				t.Errorf("%s: marker %q is not one word in lower case, once", language.Tag, marker)
 			}
 			seen[marker] = true
+		}
+		if len(language.Withdraw) < 10 {
+			t.Errorf("%s: %d ways to take a request back are too few", language.Tag, len(language.Withdraw))
+		}
+		for i, phrase := range language.Withdraw {
+			bare := strings.Join(strings.FieldsFunc(strings.ToLower(phrase), func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }), " ")
+			if phrase != bare || slices.Index(language.Withdraw, phrase) != i {
+				t.Errorf("%s: %q is not bare words in lower case, once", language.Tag, phrase)
+			}
 		}
 		if len(seen) < 20 {
 			t.Errorf("%s: %d markers are too few to tell", language.Tag, len(seen))

@@ -65,9 +65,7 @@ func (c *Config) WithDefaults() Config {
 	}
 	complete.People = maps.Clone(c.People)
 	for name, person := range complete.People {
-		if person.Account == "" && len(c.Mail.Accounts) > 0 {
-			person.Account = c.Mail.Accounts[0].Name
-		}
+		person.Account = c.accountOf(&person)
 		complete.People[name] = person
 	}
 	complete.Profiles = make(map[string]Profile, len(c.Profiles))

@@ -54,9 +54,10 @@ func (v *validator) person(name string) {
 	}
 }
 
-func (v *validator) accountOf(person *Person) string {
-	if accounts := v.config.Mail.Accounts; person.Account == "" && len(accounts) > 0 {
-		return accounts[0].Name
+// accountOf is the mail account that writes to a person: the first where they name none.
+func (c *Config) accountOf(person *Person) string {
+	if person.Account == "" && len(c.Mail.Accounts) > 0 {
+		return c.Mail.Accounts[0].Name
 	}
 	return person.Account
 }
@@ -75,10 +76,10 @@ func (v *validator) personAgent(path string, agent *Agent) {
 		switch {
 		case !known:
 			v.problem(path+".people", "there is nobody called %q in the people section", name)
-		case account != "" && v.accountOf(&person) != account:
+		case account != "" && v.config.accountOf(&person) != account:
 			v.problem(path+".people", "those who are asked together are written to by one mail account, and %q has another one", name)
 		default:
-			account = v.accountOf(&person)
+			account = v.config.accountOf(&person)
 		}
 	}
 }

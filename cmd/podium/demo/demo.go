@@ -250,7 +250,7 @@ func (d *demonstration) follow(ctx context.Context, session string) (Run, error)
 	reader, first := runlog.Reader{Core: d.service.Ledger.Core}, &workflow.Excerpt{Session: session, Number: 1}
 	run, err := reader.AwaitEnd(ctx, first, runlog.Sent{}, func(record *schemas.Record, run *workflow.RunHistory) {
 		watched.Show(view.Place{}, record, run)
-	})
+	}, nil)
 	if err != nil {
 		return Run{}, fmt.Errorf("the message was not answered within %s: %w", patience, err)
 	}

@@ -41,6 +41,8 @@ type Instance struct {
 	Core        string   `json:"core"`             // file of the core account's seed
 	Profiles    []string `json:"profiles"`         // in force, in lexical order
 	Agents      []string `json:"agents"`           // of the configuration, in lexical order
+	// People are who is asked by those of the agents that are people, by the agent's name.
+	People map[string][]string `json:"people,omitempty"`
 	// External are those of the agents that other processes may serve, by name.
 	External map[string]ExternalAgent `json:"external"`
 }

@@ -18,9 +18,14 @@ type Sent struct {
 }
 
 // AwaitEnd shows what is said of a run, from its beginning on, and returns it when it
-// has ended.
-func (r Reader) AwaitEnd(ctx context.Context, excerpt *workflow.Excerpt, message Sent, show func(*schemas.Record, *workflow.RunHistory)) (*workflow.RunHistory, error) {
-	ended := func() bool { return excerpt.Run() != nil && excerpt.Run().Phase == workflow.PhaseComplete }
+// has ended, or as soon as enough of it is known; a nil enough never says so.
+func (r Reader) AwaitEnd(ctx context.Context, excerpt *workflow.Excerpt, message Sent,
+	show func(*schemas.Record, *workflow.RunHistory), enough func(*workflow.RunHistory) bool,
+) (*workflow.RunHistory, error) {
+	ended := func() bool {
+		run := excerpt.Run()
+		return run != nil && (run.Phase == workflow.PhaseComplete || enough != nil && enough(run))
+	}
 	for record, err := range r.recordsOf(ctx, excerpt, message, ended) {
 		known := excerpt.Number
 		if err == nil {
@@ -42,7 +47,7 @@ func (r Reader) AwaitEnd(ctx context.Context, excerpt *workflow.Excerpt, message
 	}
 	// The message is part of a run that another one has begun.
 	*excerpt = workflow.Excerpt{Session: excerpt.Session, Number: excerpt.Number}
-	return r.AwaitEnd(ctx, excerpt, Sent{}, show)
+	return r.AwaitEnd(ctx, excerpt, Sent{}, show, enough)
 }
 
 // recordsOf yields what is known of a run or a message, then the records that come until

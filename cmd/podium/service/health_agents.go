@@ -18,9 +18,12 @@ const presentFor = time.Second
 
 // A servedAgent is one agent of the configuration on the page about agents.
 type servedAgent struct {
-	Name   string           `json:"name"`
-	Kind   config.AgentKind `json:"kind"`
-	Served bool             `json:"served"`
+	Name string           `json:"name"`
+	Kind config.AgentKind `json:"kind"`
+	// Served is absent where it is people who are asked.
+	Served *bool `json:"served,omitempty"`
+	// People are who that is.
+	People []string `json:"people,omitempty"`
 	// LastSeen is its newest sign of life; while nobody serves it, since when that
 	// is so. Absent is never.
 	LastSeen time.Time `json:"last_seen,omitzero"`
@@ -45,15 +48,31 @@ func (s *Service) servedAgents(ctx context.Context) ([]servedAgent, error) {
 	return s.present.agents, s.present.err
 }
 
+// people are who is asked by agents that are people, by the agent's name.
+func (s *Service) people() map[string][]string {
+	people := map[string][]string{}
+	for name, agent := range s.settings.Agents {
+		if agent.Kind == config.KindPerson {
+			people[name] = agent.People
+		}
+	}
+	return people
+}
+
 func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedAgent, error) {
 	found := make([]servedAgent, 0, len(s.settings.Agents))
+	people := s.people()
 	for _, name := range s.agentNames() {
+		if asked, is := people[name]; is {
+			found = append(found, servedAgent{Name: name, Kind: config.KindPerson, People: asked})
+			continue
+		}
 		presence, err := registry.PresenceOf(ctx, s.Ledger.Core, name, now)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, servedAgent{
-			Name: name, Kind: s.settings.Agents[name].Kind, Served: presence.Served, LastSeen: presence.LastSeen,
+			Name: name, Kind: s.settings.Agents[name].Kind, Served: &presence.Served, LastSeen: presence.LastSeen,
 		})
 	}
 	return found, nil
@@ -75,12 +94,16 @@ func (s *Service) tellOfAgents(ctx context.Context) error {
 		}
 		for i := range agents {
 			agent := &agents[i]
+			if agent.Served == nil {
+				continue
+			}
+			is := *agent.Served
 			was, known := served[agent.Name]
-			served[agent.Name] = agent.Served
+			served[agent.Name] = is
 			switch {
-			case agent.Served && known && !was:
+			case is && known && !was:
 				s.Activity.Back(agent.Name)
-			case !agent.Served && (was || !known):
+			case !is && (was || !known):
 				s.Activity.Gone(agent.Name, agent.LastSeen)
 			}
 		}

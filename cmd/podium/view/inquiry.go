@@ -149,6 +149,9 @@ func argumentsLine(f *schemas.ArgumentsFilled) string {
 func inquiryLine(session string, f schemas.Fact) string {
 	switch f := f.(type) {
 	case *schemas.InquiryOpened:
+		if f.Adopts != nil {
+			return fmt.Sprintf("%s: waits for the answer that run %d has asked for: %s", f.Task, f.Adopts.Letters[0].Run, Line(f.Question, detailLength))
+		}
 		return fmt.Sprintf("%s: asks (%s): %s; answer it: %s", f.Task, f.Kind, Line(f.Question, detailLength), howToAnswer(schemas.RunID(session, f.Run), f.Inquiry))
 	case *schemas.InquiryAnswered:
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))

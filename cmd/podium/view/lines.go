@@ -169,6 +169,8 @@ func messageLine(f *schemas.MessageReceived) string {
 		return fmt.Sprintf("message received: part of run %d, which waits", f.Run)
 	case schemas.DispositionAnswered:
 		return fmt.Sprintf("message received: answers question %d of run %d", f.Inquiry, f.Run)
+	case schemas.DispositionHeld:
+		return fmt.Sprintf("message received: answers question %d of run %d, and counts once whoever is upstream asks again", f.Inquiry, f.Run)
 	case schemas.DispositionIgnored, schemas.DispositionRefused:
 	}
 	return fmt.Sprintf("message %s: %s", f.Disposition, f.Reason)

@@ -145,6 +145,9 @@ func task(line func(string, ...any), task *workflow.Task, decision *schemas.Rout
 	}
 	if task.Failure().Cause != "" {
 		line("           %s", failure(task))
+		for _, needed := range remedies(task) {
+			line("           needs: %s", needed)
+		}
 	}
 	if task.Failure().Quarantine != "" {
 		line("           what it answered: podium quarantine show %s", task.Failure().Quarantine)
@@ -185,6 +188,22 @@ func failure(task *workflow.Task) string {
 	}
 	if failed.Action != "" {
 		told += " (" + Spoken(failed.Action) + ")"
+	}
+	return told
+}
+
+// remedies are what the agent says that is needed after a failure, such as what to look at; not what every failure says.
+func remedies(task *workflow.Task) (told []string) {
+	failed := task.Failure()
+	if failed.Findings == nil {
+		return nil
+	}
+	for i := range failed.Findings.Issues {
+		needed := Line(failed.Findings.Issues[i].ResolutionDetails, detailLength)
+		usual := needed == "" || needed == schemas.DetailsDeferred || needed == schemas.DetailsEscalated
+		if !usual && !slices.Contains(told, needed) {
+			told = append(told, needed)
+		}
 	}
 	return told
 }

@@ -71,6 +71,24 @@ func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 	}
 }
 
+// TestWhatIsNeededIsTold: what an agent says that a failure needs stands below it, but for what every failure says.
+func TestWhatIsNeededIsTold(t *testing.T) {
+	t.Parallel()
+	failed := func(details string) workflow.Task {
+		return workflow.Task{ID: "route:t1:model", Agent: "model", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{
+			Attempt: 1, Cause: schemas.FailurePermanent, Detail: "The model does not take the request.",
+			Findings: &schemas.Findings{Issues: []schemas.Issue{{ResolutionDetails: details}, {ResolutionDetails: details}}},
+		}}
+	}
+	for details, want := range map[string]int{"HTTP 401: look\nat key": 1, schemas.DetailsDeferred: 0, schemas.DetailsEscalated: 0, "": 0} {
+		task := failed(details)
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{DecisionTasks: []*workflow.Task{&task}}}, "")
+		if strings.Count(told, "needs:") != want || want > 0 && !strings.Contains(told, "\n           needs: HTTP 401: look at key\n") {
+			t.Errorf("%q is told as\n%s", details, told)
+		}
+	}
+}
+
 // TestDoubtIsTold: whoever looks at a run reads why nobody was answered, and where to
 // change that; no moment is named at which it would be otherwise.
 func TestDoubtIsTold(t *testing.T) {

@@ -142,7 +142,7 @@ func decided(received *schemas.MessageReceived) unique.Handle[result] {
 		return became(OutcomeIgnored, cmp.Or(received.Reason, "it needs no answer"))
 	case schemas.DispositionRefused:
 		return became(OutcomeIgnored, "refused: "+received.Reason)
-	case schemas.DispositionStarted, schemas.DispositionQueued, schemas.DispositionControl, schemas.DispositionMerged, schemas.DispositionAnswered:
+	case schemas.DispositionStarted, schemas.DispositionQueued, schemas.DispositionControl, schemas.DispositionMerged, schemas.DispositionAnswered, schemas.DispositionHeld:
 	}
 	return became(OutcomeRun, string(received.Disposition))
 }

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/validation"
+)
+
+// ErrUnreadable reports what a program has said that is not an outcome. The error says what is wrong, and quotes none of the words:
+// it may be logged.
+var ErrUnreadable = errors.New("what was said is no outcome")
+
+// An unreadableError is what is wrong with what a program has said.
+type unreadableError struct{ fault string }
+
+func (u *unreadableError) Error() string { return ErrUnreadable.Error() + ": " + u.fault }
+
+func (u *unreadableError) Unwrap() error { return ErrUnreadable }
+
+func unreadable(fault string) error { return &unreadableError{fault} }
+
+// faultIn says what is wrong with the form of an answer; empty when an error is about something else.
+func faultIn(err error) string {
+	if said, is := errors.AsType[*unreadableError](err); is {
+		return said.fault
+	}
+	if said, is := errors.AsType[*validation.Error](err); is {
+		return said.Error()
+	}
+	return ""
+}
+
+// statusFault says that a status is none, and which there are. A status of several words may be about people, and is not named.
+func statusFault(status string) string {
+	named := ""
+	if regexp.MustCompile(`^[A-Za-z_-]{1,24}$`).MatchString(status) {
+		named = " " + strconv.Quote(status)
+	}
+	words := make([]string, len(statuses()))
+	for i, known := range statuses() {
+		words[i] = string(known)
+	}
+	return "the status" + named + " is none of " + strings.Join(words, ", ")
+}
+
+// misspelled reports whether an object is the payload of a response but for its status. Data may have a status as well, and even a result: it is
+// a payload's if that is what a result of one looks like.
+func misspelled(names map[string]jsontext.Value) bool {
+	if _, has := names["status"]; !has || len(names) == 1 {
+		return false
+	}
+	for name := range names {
+		if name != "status" && !slices.Contains(payloadMembers(), name) {
+			return false
+		}
+	}
+	if len(names) > 2 || len(names["result"]) == 0 {
+		return true
+	}
+	var members map[string]jsontext.Value
+	return names["result"].Kind() == '{' && schemas.Unmarshal(names["result"], &members) == nil && isResult(members)
+}
+
+func payloadMembers() []string {
+	return []string{
+		"plan_id", "execution_summary", "deliverables", "validation_results", "resource_usage", "issues_encountered", "recommendations", "result", "needs", "operation",
+	}
+}
+
+// formFault says which member of an answer has the wrong form, and what it has to be.
+func formFault(err error) string {
+	if wrong, is := errors.AsType[*json.SemanticError](err); is {
+		fault := place(wrong.JSONPointer) + " is of type " + typeOf(wrong.JSONKind)
+		if want := wanted(wrong.GoType); want != "" {
+			fault += ", want " + want
+		}
+		return fault
+	}
+	if wrong, is := errors.AsType[*jsontext.SyntacticError](err); is {
+		return place(wrong.JSONPointer) + " cannot be read as JSON: a name stands there twice, or what is no UTF-8"
+	}
+	return "it does not decode"
+}
+
+// place is where in an answer something is, as far as the names are those of a response: others may be anybody's words.
+func place(at jsontext.Pointer) string {
+	var known jsontext.Pointer
+	for token := range at.Tokens() {
+		if !regexp.MustCompile(`^([a-z_]{1,32}|[0-9]{1,9})$`).MatchString(token) {
+			break
+		}
+		known = known.AppendToken(token)
+	}
+	if known == "" {
+		return "the answer"
+	}
+	return "the answer's " + string(known)
+}
+
+func typeOf(kind jsontext.Kind) string {
+	switch kind {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "boolean"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case '[':
+		return "array"
+	}
+	return "object"
+}
+
+func wanted(in reflect.Type) string {
+	if in == nil {
+		return ""
+	}
+	switch in.Kind() {
+	case reflect.Pointer:
+		return wanted(in.Elem())
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
+		return "number"
+	}
+	return ""
+}

@@ -1,0 +1,191 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+
+	"podium/schemas"
+)
+
+// Left is what the runs for one effect have left for the next attempt of whoever is upstream. It is never changed in place.
+type Left struct {
+	Effect    string        `json:"effect"`
+	Inquiries []LeftInquiry `json:"inquiries,omitzero"` // that people know of, at most one of a task and schemas.MaxInquiries
+	Results   []LeftResult  `json:"results,omitzero"`   // at most one of a task, together at most maxLeftResults
+}
+
+// A LeftInquiry is one that people may answer though its run has ended.
+type LeftInquiry struct {
+	Run     int      `json:"run"`
+	Inquiry *Inquiry `json:"inquiry"`
+	Word    uint64   `json:"word,omitzero"` // sequence of what was said to it since; 0 while nothing was
+}
+
+// A LeftResult is what a task was completed with.
+type LeftResult struct {
+	Agent     string                 `json:"agent"`
+	Completed *schemas.TaskCompleted `json:"completed"`
+}
+
+// maxLeftResults bounds Left.Results, in bytes of JSON. What is beyond is done again.
+const maxLeftResults = 64 << 10
+
+// Letters are the names by which people may answer the inquiry, the oldest first.
+func (l *LeftInquiry) Letters() []schemas.InquiryName {
+	var letters []schemas.InquiryName
+	if l.Inquiry.Adopts != nil {
+		letters = append(letters, l.Inquiry.Adopts.Letters...)
+	}
+	letters = append(letters, schemas.InquiryName{Run: l.Run, Inquiry: l.Inquiry.Inquiry})
+	if beyond := len(letters) - schemas.MaxLetters; beyond > 0 { // the first letter is what people have
+		letters = slices.Delete(letters, 1, 1+beyond)
+	}
+	return letters
+}
+
+// Over reports whether nobody waits for a word any more, and none was said.
+func (l *LeftInquiry) Over(now time.Time) bool {
+	return l.Word == 0 && !now.Before(l.Inquiry.Expires())
+}
+
+// Named returns the inquiry that people name so, or nil.
+func (l *Left) Named(name schemas.InquiryName) *LeftInquiry {
+	if l == nil {
+		return nil
+	}
+	for i := range l.Inquiries {
+		if slices.Contains(l.Inquiries[i].Letters(), name) {
+			return &l.Inquiries[i]
+		}
+	}
+	return nil
+}
+
+// InquiryOf returns the inquiry about a task, or nil.
+func (l *Left) InquiryOf(task string) *LeftInquiry {
+	if l == nil {
+		return nil
+	}
+	at := slices.IndexFunc(l.Inquiries, func(other LeftInquiry) bool { return other.Inquiry.Task == task })
+	if at < 0 {
+		return nil
+	}
+	return &l.Inquiries[at]
+}
+
+// ResultOf returns the result of a task, or nil.
+func (l *Left) ResultOf(task string) *LeftResult {
+	if l == nil {
+		return nil
+	}
+	at := slices.IndexFunc(l.Results, func(other LeftResult) bool { return other.Completed.Task == task })
+	if at < 0 {
+		return nil
+	}
+	return &l.Results[at]
+}
+
+// orNil returns nil for what says nothing.
+func (l *Left) orNil() *Left {
+	if len(l.Inquiries) == 0 && len(l.Results) == 0 {
+		return nil
+	}
+	return l
+}
+
+// At returns what is left at a moment: without inquiries whose time is over.
+func (l *Left) At(now time.Time) *Left {
+	if l == nil || !slices.ContainsFunc(l.Inquiries, func(left LeftInquiry) bool { return left.Over(now) }) {
+		return l
+	}
+	rest := *l
+	rest.Inquiries = slices.DeleteFunc(slices.Clone(l.Inquiries), func(left LeftInquiry) bool { return left.Over(now) })
+	return rest.orNil()
+}
+
+// WithWord returns what is left once a word was said to an inquiry. The first counts.
+func (l *Left) WithWord(name schemas.InquiryName, sequence uint64) *Left {
+	if left := l.Named(name); left == nil || left.Word != 0 {
+		return l
+	}
+	said := *l
+	said.Inquiries = slices.Clone(l.Inquiries)
+	said.Named(name).Word = sequence
+	return &said
+}
+
+// Without returns what is left without the inquiry about a task: it was adopted, or people are asked anew.
+func (l *Left) Without(task string) *Left {
+	if l.InquiryOf(task) == nil {
+		return l
+	}
+	rest := *l
+	rest.Inquiries = slices.DeleteFunc(slices.Clone(l.Inquiries), func(other LeftInquiry) bool { return other.Inquiry.Task == task })
+	return rest.orNil()
+}
+
+// LeavesAll reports whether what the run leaves may be taken over: whoever is upstream may ask for the same effect once more.
+func (r *Run) LeavesAll() bool {
+	return r.Edition >= schemas.Edition2 && r.Message.Upstream != nil && r.Message.Upstream.Effect != ""
+}
+
+// Leave returns what a run that has ended at now leaves, beside what runs before it have left and it has not touched.
+func (r *Run) Leave(before *Left, now time.Time) *Left {
+	left := Left{Effect: r.Message.Upstream.Effect}
+	if before != nil && before.Effect == left.Effect {
+		left.Results = before.Results
+		if rest := before.At(now); rest != nil {
+			left.Inquiries = slices.Clone(rest.Inquiries)
+		}
+	}
+	for i, inquiry := range r.Inquiries {
+		newer := slices.ContainsFunc(r.Inquiries[i+1:], func(other *Inquiry) bool { return other.Task == inquiry.Task })
+		if own := (LeftInquiry{Run: r.Number, Inquiry: inquiry}); !newer && r.leaves(inquiry) && !own.Over(now) {
+			left.Inquiries = append(left.Inquiries, own)
+		}
+	}
+	left.Inquiries = left.Inquiries[max(len(left.Inquiries)-schemas.MaxInquiries, 0):]
+	return left.orNil()
+}
+
+// leaves reports whether people may still answer an inquiry of a run that has ended: they were written to, as far as
+// is known, and it has come to nothing because of the run alone.
+func (r *Run) leaves(inquiry *Inquiry) bool {
+	if inquiry.Told == "" || len(inquiry.People) == 0 || inquiry.Asked.IsZero() {
+		return false
+	}
+	switch inquiry.Closed {
+	case schemas.InquiryCancelled, schemas.InquirySuperseded, schemas.InquiryWithdrawn:
+	case schemas.InquiryExpired, schemas.InquiryUnreachable:
+		return false
+	default: // it was answered
+		return false
+	}
+	return inquiry.Adopts != nil || slices.ContainsFunc(r.DecisionTasks, func(notice *Task) bool {
+		return notice.Notice() == inquiry.Inquiry && (notice.State == TaskCompleted || notice.Permit != "")
+	})
+}
+
+// Completed returns what is left once a task of a run was completed. What stands in an answer is left there, and what there is no room
+// for is left out: it is done again.
+func (r *Run) Completed(before *Left, f *schemas.TaskCompleted) *Left {
+	task := r.Task(f.Task)
+	if f.Told == "" || task == nil || !r.LeavesAll() {
+		return before
+	}
+	left := Left{Effect: r.Message.Upstream.Effect}
+	if before != nil && before.Effect == left.Effect {
+		left = *before
+	}
+	left.Results = slices.DeleteFunc(slices.Clone(left.Results), func(other LeftResult) bool { return other.Completed.Task == f.Task })
+	completed := *f
+	completed.Attempt, completed.Recovered, completed.Tokens, completed.Brought, completed.Permit = 0, "", 0, 0, task.Permit
+	if f.Sequence > 0 && f.Result.Sequence == 0 {
+		completed.Result = schemas.Content{Result: schemas.Result{MediaType: f.Result.MediaType}, Sequence: f.Sequence, Size: len(f.Result.Text)}
+	}
+	left.Results = append(left.Results, LeftResult{Agent: task.Agent, Completed: &completed})
+	if body, err := schemas.Marshal(left.Results); err != nil || len(body) > maxLeftResults {
+		left.Results = left.Results[:len(left.Results)-1]
+	}
+	return left.orNil()
+}

@@ -1,0 +1,47 @@
+package arguments_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"podium/supervisor/arguments"
+)
+
+// TestADayHasTheMonthBehindIt: what is asked of two days has no third one that nobody meant, and of a day of the week that is today it has
+// today and the one in a week. Without SharedMonths, all stays as it was.
+func TestADayHasTheMonthBehindIt(t *testing.T) {
+	t.Parallel()
+	filler, err := arguments.Compile(arguments.Spec{Input: arguments.InputArguments},
+		[]byte(`{"type": "object", "required": ["date"], "properties": {"date": {"type": "string", "format": "date"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		today, language, words string
+		want                   []string
+	}{
+		{"2026-11-23", "de", "Einen Termin am 3. oder 4. Dezember bitte", []string{"2026-12-03", "2026-12-04"}},
+		{"2026-11-23", "de", "am 3. und am 4. Dezember", []string{"2026-12-03", "2026-12-04"}},
+		{"2026-11-23", "de", "am 3. oder 4. Dezember 2027", []string{"2027-12-03", "2027-12-04"}},
+		{"2026-12-10", "de", "am 3. oder 4. Dezember", []string{"2027-12-03", "2027-12-04"}},
+		{"2026-12-02", "de", "am 3. oder 4. Dezember", []string{"2026-12-03", "2026-12-04"}},
+		{"2026-11-23", "en", "on the 3rd or 4th of December", []string{"2026-12-03", "2026-12-04"}},
+		{"2026-11-23", "de", "Termin am Montag", []string{"2026-11-23", "2026-11-30"}},
+		{"2026-11-23", "en", "on Monday, please", []string{"2026-11-23", "2026-11-30"}},
+	} {
+		today, err := time.Parse(time.DateOnly, test.today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today, SharedMonths: true})
+		if len(got.Missing) != 1 || !slices.Equal(got.Missing[0].Readings, test.want) {
+			t.Errorf("%q on %s: %s, asks %+v, want %v", test.words, test.today, got.Values, got.Missing, test.want)
+		}
+	}
+	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	before := filler.Fill(arguments.Given{Words: "am 3. oder 4. Dezember", Language: "de", Moment: monday})
+	if want := []string{"2026-12-03", "2027-01-03", "2026-12-04"}; len(before.Missing) != 1 || !slices.Equal(before.Missing[0].Readings, want) {
+		t.Errorf("as it was decided before: %+v, want %v", before.Missing, want)
+	}
+}
