@@ -14,7 +14,7 @@ var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // documented gives each variable that an example names a value of the right form.
 func documented(name string) (string, bool) {
 	value, ok := map[string]string{
-		"WEB_SECRET": webSecret, "TEAMS_TOKEN": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+		"WEB_SECRET": webSecret, "OFFICE_SECRET": webSecret, "TEAMS_TOKEN": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
 	}[name]
 	if !ok {
 		value = "0123456789abcdef0123456789abcdef"
