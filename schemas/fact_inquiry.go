@@ -174,6 +174,8 @@ const (
 	WordExpired  = "expired"         // its time was over
 	WordClosed   = "inquiry_closed"  // nobody waits for it any more
 	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
+
+	WordNotAllowed = "not_allowed" // the profile of the run is in force no more, so that nobody may say anything for it
 )
 
 // noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.

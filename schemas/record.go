@@ -94,6 +94,8 @@ type Cause struct {
 	// Settles is the request that the input answers, when its agent's use says Async: one answer to it
 	// counts, for whatever attempt is under way, so that the session remembers it.
 	Settles string `json:"settles,omitzero"`
+	// Unconfigured says that the profile of the run under way is in force no more: nobody may say anything for it.
+	Unconfigured bool `json:"unconfigured,omitzero"`
 }
 
 // MaxProven bounds the artifacts that a record holds of one input, or of one

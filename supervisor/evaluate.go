@@ -37,7 +37,7 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 		name = read.Event.Profile
 	}
 	if env.Current = o.Profiles.Current(name); env.Current == nil {
-		env.Current = env.Pinned
+		env.Current, env.Unconfigured = env.Pinned, env.Pinned != nil
 	}
 	if env.Current == nil {
 		env.Current = &plan.Profile{}

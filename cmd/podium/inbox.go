@@ -261,6 +261,9 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 	case reason == schemas.WordChoice:
 		return fmt.Errorf("%s asks for something that is missing, which cannot be rejected; say it with `podium answer %s …`, or stop the run with `podium runs cancel %s`",
 			found.ID(), found.ID(), found.Run.ID)
+	case reason == schemas.WordNotAllowed:
+		return fmt.Errorf("nobody may say a word on %s: the profile of run %s is not in the configuration of the service any more; put it back, or stop the run with `podium runs cancel %s`",
+			found.ID(), found.Run.ID, found.Run.ID)
 	case reason == schemas.WordNotAsked:
 		return fmt.Errorf("nothing is asked as %s any more: run %s has ended; `podium runs show %s` tells how", found.ID(), found.Run.ID, found.Run.ID)
 	}

@@ -185,7 +185,8 @@ func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
 		"taken back":           {change: func(i *workflow.Inquiry) { i.Closed = schemas.InquirySuperseded }, action: schemas.ControlAnswer, want: "(superseded)"},
 		"too late by a second": {change: func(*workflow.Inquiry) {}, reason: "expired", want: "its time was over"},
 		"the run has ended":    {change: func(*workflow.Inquiry) {}, reason: "no_inquiry", want: "has ended"},
-		"another reason":       {change: func(*workflow.Inquiry) {}, reason: "not_allowed", want: "was refused (not allowed)"},
+		"the profile is gone":  {change: func(*workflow.Inquiry) {}, reason: "not_allowed", want: "is not in the configuration"},
+		"another reason":       {change: func(*workflow.Inquiry) {}, reason: "no_room", want: "was refused (no room)"},
 	} {
 		found := of(c.change)
 		err := unsayable(found, c.action)

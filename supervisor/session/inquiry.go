@@ -26,6 +26,11 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	case active != nil && !message.namesInquiry():
 		inquiry = active.OpenInquiry()
 	}
+	if d.env.Unconfigured && (inquiry != nil || names) {
+		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
+		d.emit(&received)
+		return true
+	}
 	if inquiry == nil && names && d.hold(message, name, received) {
 		return true
 	}
@@ -122,8 +127,9 @@ func (d *decision) lateWork(message *Message, received schemas.MessageReceived) 
 	if !vouched || !message.namesInquiry() {
 		return false
 	}
-	works := func(name string) bool { return strings.EqualFold(d.env.Current.People[name].Mail, actor.ID) }
-	if !slices.ContainsFunc(slices.Sorted(maps.Keys(d.env.Current.People)), works) {
+	people := d.people()
+	works := func(name string) bool { return strings.EqualFold(people[name].Mail, actor.ID) }
+	if !slices.ContainsFunc(slices.Sorted(maps.Keys(people)), works) {
 		return false
 	}
 	received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordClosed
@@ -131,12 +137,20 @@ func (d *decision) lateWork(message *Message, received schemas.MessageReceived) 
 	return true
 }
 
+// people are those who may say something: those of the profile in force, and nobody where there is none.
+func (d *decision) people() map[string]schemas.Person {
+	if d.env.Unconfigured {
+		return nil
+	}
+	return d.env.Current.People
+}
+
 // personIn returns which of the people who are asked has written a mail, if one has. Who they are is what the
 // profile in force says.
 func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	actor, vouched := mailActor(message)
 	for _, name := range inquiry.People {
-		if person, known := d.env.Current.People[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
+		if person, known := d.people()[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
 			actor.ID = name
 			return actor, true
 		}
@@ -226,6 +240,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	choice := said.Choice
 	left := d.state.left().Named(name)
 	switch {
+	case d.env.Unconfigured:
+		received.Reason = schemas.WordNotAllowed
 	case inquiry == nil && left != nil && left.Word != 0:
 		received.Reason = schemas.WordDecided
 	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):

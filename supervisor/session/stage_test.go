@@ -32,8 +32,10 @@ type stage struct {
 	sequence uint64 // of the newest input
 	lost     uint64 // how often the shard has had another owner
 
-	current  *plan.Profile // for new runs; a run under way keeps the one that it began with
-	profiles map[string]*plan.Profile
+	current *plan.Profile // for new runs; a run under way keeps the one that it began with
+	// unconfigured: it was taken out of the configuration.
+	unconfigured bool
+	profiles     map[string]*plan.Profile
 
 	state        session.State
 	formers      []session.State // before it, the oldest first
@@ -80,6 +82,9 @@ func (s *stage) env(state *session.State) session.Env {
 	}
 	if state.Active != nil {
 		env.Pinned = s.profiles[state.Active.ProfileHash]
+		if s.unconfigured {
+			env.Current, env.Unconfigured = env.Pinned, true
+		}
 	}
 	return env
 }

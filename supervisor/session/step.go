@@ -17,6 +17,9 @@ type Env struct {
 	// Current is the profile in force for new runs; Pinned is that of the run
 	// under way, nil when there is none.
 	Current, Pinned *plan.Profile
+	// Unconfigured says that no profile of the session's name is in force, so that Current is Pinned, whose people say nothing
+	// any more.
+	Unconfigured bool
 	// Read returns what a Content that points into the ledger stands for.
 	Read func(schemas.Content) schemas.Result
 	// InputAt returns the message that stands at a sequence of the shard.
@@ -94,7 +97,7 @@ func Step(env Env, state State, input Input) Outcome {
 		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
 	}
 	cause.Limits, cause.Reuses, cause.Asks, cause.Proven = d.admission.limits, d.admission.reuses, d.admission.asks, input.Proven
-	cause.Settles = d.settles
+	cause.Settles, cause.Unconfigured = d.settles, env.Unconfigured
 	// What agents are told follows from the record, and is told again when that is read again.
 	reusable := slices.DeleteFunc(d.outputs, func(o Output) bool { return o.Kind != OutputReusable })
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
@@ -137,7 +140,7 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	return &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
-		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.env.Current.People,
+		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
 		Left: d.state.leftFor(d.state.Active), Held: d.heldWord,
 	}
 }

@@ -72,6 +72,7 @@ type story struct {
 //	advance 10s               every deadline on the way rings
 //	deadline task=t1 kind=work [attempt=1] [run=1]     rings whether it is due or not
 //	state
+//	unconfigure               the profile is taken out of the configuration
 //	told [eta=sum]            the progress update that whoever asked gets now
 //	schedule                  the order of work by the plan alone
 //
@@ -113,6 +114,9 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.resend(tb, text(d, "id", ""), number(tb, d, "run", 1), d.HasArg("allow-duplicate")), ""))
 	case "repeat":
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], ""))
+	case "unconfigure":
+		s.unconfigured = true
+		return ""
 	case "advance":
 		return s.advance(tb, d.CmdArgs[0].Key)
 	case "deadline":

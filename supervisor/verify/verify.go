@@ -293,7 +293,7 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 		return nil
 	}
 	env, err := v.env(state, stored.Cause.Profile)
-	env.Epoch = epoch
+	env.Epoch, env.Unconfigured = epoch, stored.Cause.Unconfigured
 	if err != nil {
 		report(err.Error())
 		return nil
