@@ -21,7 +21,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		d.orphan(response)
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
-	case d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
+	case d.env.Pinned.Async(d.input.Agent) && d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
 	case !task.State.UnderWay() || attempt != task.Attempt && !d.countsForPending(task, response):
 		if !d.isRepeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)

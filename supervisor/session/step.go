@@ -137,12 +137,15 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 const usualFacts = 4
 
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
-	return &plan.Decision{
+	made := &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
 		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
-		Left: d.state.leftFor(d.state.Active), Held: d.heldWord,
 	}
+	if made.Left = d.state.leftFor(d.state.Active); made.Left != nil {
+		made.Held = d.heldWord
+	}
+	return made
 }
 
 // earlier are the inputs of the messages before that requests of the run under way list files of.
