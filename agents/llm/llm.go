@@ -225,7 +225,7 @@ func (s *asking) part(words, why string) agent.Outcome {
 // ask makes one call, and counts what it has cost. What it tells comes as a stream, and is the words so far.
 func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
 	made, err := s.call(ctx, chat, tell)
-	for s.waits(ctx, err) {
+	for s.waitForRoom(ctx, err) {
 		made, err = s.call(ctx, chat, tell)
 	}
 	if _, refused := errors.AsType[*statusError](err); !refused {
