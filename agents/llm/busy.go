@@ -15,9 +15,9 @@ import (
 // wait longer is asked again by the core.
 const patience = 3 * time.Second
 
-// waits waits for as long as a server without room has asked to, and reports whether it may be asked again: within patience,
+// waitForRoom waits for as long as a server without room has asked to, and reports whether it may be asked again: within patience,
 // and if the time of the request suffices.
-func (s *asking) waits(ctx context.Context, err error) bool {
+func (s *asking) waitForRoom(ctx context.Context, err error) bool {
 	refused, is := errors.AsType[*statusError](err)
 	if !is || !refused.busy() || refused.after <= 0 || s.waited+refused.after > patience {
 		return false
@@ -36,8 +36,8 @@ func (s *asking) waits(ctx context.Context, err error) bool {
 	}
 }
 
-// retryAfter reads a header of that name: seconds, or a moment (RFC 9110, 10.2.3). What cannot be read is 0, and more than the core ever
-// waits is that.
+// retryAfter reads a header of that name: seconds, or a moment (RFC 9110, 10.2.3). What cannot be read is 0. It returns at most
+// schemas.MaxRetryWait: the core waits no longer.
 func retryAfter(header string) time.Duration {
 	header = strings.TrimSpace(header)
 	wait := time.Duration(0)

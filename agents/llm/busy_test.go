@@ -17,7 +17,7 @@ import (
 	"podium/schemas"
 )
 
-// roundTrip is a server of which every answer is given.
+// A roundTrip is what a server answers to the n-th call; header is its Retry-After.
 type roundTrip func(call int) (status int, header, body string)
 
 // RoundTrip implements http.RoundTripper.

@@ -20,7 +20,7 @@
 // # How it fails
 //
 //   - 429 and 503: there is no room now. A Retry-After is waited for within a few seconds; else the failure says it.
-//   - Any other 5xx, a broken connection, silence, an answer that is cut off: another attempt may help.
+//   - 408, 409, 425, any other 5xx, a broken connection, silence, an answer that is cut off: another attempt may help.
 //   - Any other status, and an answer that is too large: none can.
 //
 // The words for people say what of that it is, and Failure.Remedy says to whoever runs the agent what to look at.

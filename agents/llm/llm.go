@@ -161,7 +161,7 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 func (s *asking) inWords(ctx context.Context, chat chat, marks marks, tell func(text string)) (agent.Outcome, error) {
 	question := chat.user
 	for attempt := 1; ; attempt++ {
-		made, err := s.ask(ctx, chat, func(text string) { tell(wordsSoFar(text)) })
+		made, err := s.ask(ctx, chat, func(text string) { tell(wordsSoFar(s.agent.hideSoFar(text))) })
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -225,7 +225,7 @@ func (s *asking) part(words, why string) agent.Outcome {
 // ask makes one call, and counts what it has cost. What it tells comes as a stream, and is the words so far.
 func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
 	made, err := s.call(ctx, chat, tell)
-	for s.waits(ctx, err) {
+	for s.waitForRoom(ctx, err) {
 		made, err = s.call(ctx, chat, tell)
 	}
 	if _, refused := errors.AsType[*statusError](err); !refused {
@@ -267,4 +267,18 @@ func (a *Agent) hide(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(text, a.config.Key, "***")
+}
+
+// hideSoFar is hide for a text that goes on: its end is held back while it may become the key.
+func (a *Agent) hideSoFar(text string) string {
+	text = a.hide(text)
+	if len(a.config.Key) < shortestKey {
+		return text
+	}
+	for held := min(len(a.config.Key)-1, len(text)); held > 0; held-- {
+		if strings.HasSuffix(text, a.config.Key[:held]) {
+			return text[:len(text)-held]
+		}
+	}
+	return text
 }

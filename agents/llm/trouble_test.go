@@ -222,7 +222,12 @@ func TestKeyGoesNowhere(t *testing.T) {
 				}
 				return modelserver.Answer{Text: "Your header is " + call.Authorization + ` {"` + call.Authorization + `": 1}`}
 			}, func(c *llm.Config) { c.Client = noRedirects() })
-			outcome, err := made.Handle(t.Context(), request(role, "What is my key?"), func(int, string) {})
+			var shown []byte // before the answer, and not even the beginning of the key
+			asked := request(role, "What is my key?").WithPartial(func(text string) { shown = append(shown, text...) })
+			outcome, err := made.Handle(t.Context(), asked, func(int, string) {})
+			if bytes.Contains(shown, []byte(key[:len(key)/2])) {
+				t.Errorf("%s: shown %s", role, shown)
+			}
 			said, marshalErr := json.Marshal(outcome)
 			if marshalErr != nil {
 				t.Fatal(marshalErr)

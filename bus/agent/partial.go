@@ -17,8 +17,8 @@ const (
 
 // Partial tells what the text of the result is so far, as a whole, to whoever waits for it at a page or a chat (O-35). It does
 // nothing unless the task's context says Stream. It may be called from any goroutine until Handle returns, as often
-// as there is more: at most four texts a second are sent, and none beyond schemas.MaxPartial bytes. What is told may be missed; the
-// outcome has to say it all.
+// as there is more: at most four texts a second are sent, and of each schemas.MaxPartial bytes. What is told may be
+// missed: the outcome has to say it all.
 func (r *Request) Partial(text string) {
 	if r.partial != nil {
 		r.partial(text)

@@ -260,9 +260,9 @@ func (s *server) payload(request *Request, status schemas.ResponseStatus, starte
 	}
 }
 
-// elsewhereAfter is after how many tries, about 20 seconds, every other one goes to
+// workStreamAfter is after how many tries, about 20 seconds, every other one goes to
 // the work stream instead of a shard: the shard may be one that is not there.
-const elsewhereAfter = 10
+const workStreamAfter = 10
 
 // publish puts an answer on the bus and tries again until it is there, the lease
 // is lost, or the bus refuses for good. An answer that is too large becomes a
@@ -296,7 +296,7 @@ func (s *server) publish(ctx context.Context, given *outgoingResponse, e *schema
 		} else {
 			log.Warn().Err(err).Msg("a response is not published yet; trying again")
 		}
-		if given.subject = subject; tries >= elsewhereAfter && tries%2 == 1 {
+		if given.subject = subject; tries >= workStreamAfter && tries%2 == 1 {
 			given.subject = bus.ServiceSubject(s.worker.Name(), string(bus.KindResponse))
 		}
 		if err := trouble.Wait(ctx); err != nil {

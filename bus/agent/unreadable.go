@@ -39,10 +39,16 @@ func faultIn(err error) string {
 	return ""
 }
 
+var (
+	oneWord = regexp.MustCompile(`^[A-Za-z_-]{1,24}$`)
+	// memberOrIndex is what stands in a pointer into a response.
+	memberOrIndex = regexp.MustCompile(`^([a-z_]{1,32}|[0-9]{1,9})$`)
+)
+
 // statusFault says that a status is none, and which there are. A status of several words may be about people, and is not named.
 func statusFault(status string) string {
 	named := ""
-	if regexp.MustCompile(`^[A-Za-z_-]{1,24}$`).MatchString(status) {
+	if oneWord.MatchString(status) {
 		named = " " + strconv.Quote(status)
 	}
 	words := make([]string, len(statuses()))
@@ -58,8 +64,9 @@ func misspelled(names map[string]jsontext.Value) bool {
 	if _, has := names["status"]; !has || len(names) == 1 {
 		return false
 	}
+	known := payloadMembers()
 	for name := range names {
-		if name != "status" && !slices.Contains(payloadMembers(), name) {
+		if !slices.Contains(known, name) {
 			return false
 		}
 	}
@@ -70,10 +77,14 @@ func misspelled(names map[string]jsontext.Value) bool {
 	return names["result"].Kind() == '{' && schemas.Unmarshal(names["result"], &members) == nil && isResult(members)
 }
 
+// payloadMembers are the names of all that the payload of a response has.
 func payloadMembers() []string {
-	return []string{
-		"plan_id", "execution_summary", "deliverables", "validation_results", "resource_usage", "issues_encountered", "recommendations", "result", "needs", "operation",
+	fields := reflect.VisibleFields(reflect.TypeFor[schemas.ResponsePayload]())
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i], _, _ = strings.Cut(fields[i].Tag.Get("json"), ",")
 	}
+	return names
 }
 
 // formFault says which member of an answer has the wrong form, and what it has to be.
@@ -95,7 +106,7 @@ func formFault(err error) string {
 func place(at jsontext.Pointer) string {
 	var known jsontext.Pointer
 	for token := range at.Tokens() {
-		if !regexp.MustCompile(`^([a-z_]{1,32}|[0-9]{1,9})$`).MatchString(token) {
+		if !memberOrIndex.MatchString(token) {
 			break
 		}
 		known = known.AppendToken(token)

@@ -28,8 +28,8 @@ const MaxBody = 8 << 20
 type Config struct {
 	// Agents are those that answer by callback, by name.
 	Agents map[string]Agent
-	// Open reads a token that was sealed for an agent. It fails on any other one. Required.
-	Open func(agent, token string) (agent.Ticket, error)
+	// Open reads a token that was sealed for the agent of that name. It fails on any other one. Required.
+	Open func(name, token string) (agent.Ticket, error)
 	// BodyTimeout bounds how long a body may take to arrive; 30 s.
 	BodyTimeout time.Duration
 	// PublishTimeout bounds the wait for the ledger; 10 s.

@@ -5,8 +5,9 @@
 //
 // # Guarantees
 //
-// An answer is answered with 202 only after the ledger holds it. Any other status means that nothing was taken, and
-// that the endpoint may send it again, as often as it likes: of one call one answer counts.
+// An answer is answered with 202 only after the ledger holds it. Any other status means that nothing was taken, but
+// for the problem ledger-unavailable: there it may have been. The endpoint may send an answer again as often as it
+// likes, whatever has come of it: of one call one answer counts.
 //
 // The token in the address says which request is answered. It was sealed for that agent when it was asked, so that
 // nobody can make one, change one, or answer for another agent; and it ends when nobody waits for the answer any more.

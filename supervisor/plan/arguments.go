@@ -256,7 +256,7 @@ func (d *Decision) unfit(inquiry *workflow.Inquiry, missing []arguments.Missing,
 		if len(inquiry.Needs) > 1 {
 			words = "" // they are not about this one alone
 		}
-		lines := []string{d.misfit(&bound, words)}
+		lines := []string{d.tellUnfit(&bound, words)}
 		if readings := missing[at].Readings; len(bound.Enum) == 0 && len(readings) > 1 { // they fit, and nobody knows which is meant
 			need.Readings, lines = readings, nil
 		}
@@ -335,8 +335,8 @@ func rulesFor(needs []schemas.Need) []arguments.Rule {
 	return rules
 }
 
-// misfit tells a person that their words are not what is needed, and what is.
-func (d *Decision) misfit(bound *bounds, words string) string {
+// tellUnfit tells a person that their words are not what is needed, and what is.
+func (d *Decision) tellUnfit(bound *bounds, words string) string {
 	const most = 60 // bytes of words that are repeated
 	texts := d.texts()
 	var lines []string

@@ -11,8 +11,8 @@ import (
 	"podium/supervisor/plan"
 )
 
-// answered takes a message as a word on an inquiry, if it is one, and reports whether it was. One to
-// whom nothing is open, or of somebody who was not asked, is a message like any other.
+// answered takes a message as a word on an inquiry, and reports whether it was one. A word on what nobody waits for
+// any more may be held for a further attempt, or refused. What is of somebody who was not asked is a message like any other.
 func (d *decision) answered(message *Message, received schemas.MessageReceived) bool {
 	active := d.state.Active
 	if message.Upstream != nil || d.withheldReason(message) != "" {

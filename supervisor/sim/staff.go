@@ -45,7 +45,7 @@ func (s *staff) trait() {
 	}
 }
 
-// The accounts and addresses of the staff. One of them also asks.
+// staffAccount is the mail account by which the staff is written to.
 const staffAccount = "a"
 
 func staffMember(mail string) schemas.Person {
@@ -283,7 +283,7 @@ func (s *staff) mail(q *question, event *schemas.Event, what *letter) schemas.Em
 		what.from = pick(s.rand, q.reply.To...).Address
 	}
 	mail := schemas.EmailReceived{
-		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Re: Work", Text: pick(s.rand, "It is done.", "no", "12, as you ask", "See P-1."),
+		Account: staffAccount, Mailbox: "INBOX", MessageID: event.ID + "@sim", Subject: "Re: Work", Text: pick(s.rand, "It is done.", "no", "12, as you ask", "See P-1."),
 		InReplyTo: q.effect + "@sim", From: []schemas.Address{{Address: what.from}}, Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now,
 		UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(),
 	}

@@ -18,7 +18,7 @@ import (
 	"podium/schemas"
 )
 
-// HTTP is the listener of chat adapters, event sources and console.
+// HTTP is the listener of chat adapters, event sources and callbacks.
 type HTTP struct {
 	Listen    string                 `yaml:"listen" default:"127.0.0.1:8080" doc:"Address and port; loopback unless you say otherwise."`
 	PublicURL string                 `yaml:"public_url" doc:"Where others reach this listener, such as https://podium.example.org: the address that endpoints of asynchronous agents are told to answer to. Default: its port on this machine."`

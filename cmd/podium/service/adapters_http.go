@@ -57,11 +57,11 @@ func (s *Service) mountAdapters(mux *http.ServeMux, runs *runs.API) (*cloudevent
 		return nil, err
 	}
 	problem.Mount(mux, "/v1/events/", sources.Handler())
-	answers, err := s.openAnswers()
+	callbacks, err := s.openCallbackAdapter()
 	if err != nil {
 		return nil, err
 	}
-	problem.Mount(mux, "/v1/agents/", answers.Handler())
+	problem.Mount(mux, "/v1/agents/", callbacks.Handler())
 	return sources, s.mountPages(mux)
 }
 

@@ -50,8 +50,8 @@ func (s *Service) callbackAddress(name string) func(request *agent.Request) (str
 	}
 }
 
-// openAnswers opens the adapter of their answers.
-func (s *Service) openAnswers() (*callback.Adapter, error) {
+// openCallbackAdapter opens the adapter that takes the answers of asynchronous agents.
+func (s *Service) openCallbackAdapter() (*callback.Adapter, error) {
 	agents := map[string]callback.Agent{}
 	for _, name := range s.asyncAgents() {
 		configured := s.settings.Agents[name]
