@@ -198,11 +198,11 @@ func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Messa
 // already fixed.
 func (d *Decision) Cancel() bool {
 	d.final = true
-	return d.Withdraw()
+	return d.Release()
 }
 
-// Withdraw is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Withdraw() bool {
+// Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
+func (d *Decision) Release() bool {
 	if d.Run.Settled() {
 		return false
 	}

@@ -31,7 +31,7 @@ func (d *decision) control(control *schemas.Control) {
 	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
 		d.emit(&received)
 		if control.Run == "" { // the request's word: another attempt may follow
-			d.planDecision(d.env.Pinned).Withdraw()
+			d.planDecision(d.env.Pinned).Release()
 		} else {
 			d.planDecision(d.env.Pinned).Cancel()
 		}

@@ -204,7 +204,7 @@ func (d *decision) next() {
 		started := d.start(run, message, content.Text, said)
 		switch {
 		case head.cancelled:
-			started.Withdraw()
+			started.Release()
 		case d.overtaken(&message):
 			started.Supersede()
 		case message.Withheld == schemas.WithheldRefuted:
