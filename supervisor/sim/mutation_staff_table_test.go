@@ -72,8 +72,10 @@ func mutationsOfStaff() []mutation {
 		name: "a machine does what is a person's after a fallback", seed: 11, people: true, invariant: sim.WorkIsHanded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
-			`use.Person == nil || task.Plan == nil {`,
-			`use.Person == nil || task.Plan == nil || task.PreviousAgent != "" && planted("a machine does what is a person's after a fallback") {`,
+			`use.Person != nil && task.Plan != nil
+`,
+			`use.Person != nil && task.Plan != nil && (task.PreviousAgent == "" || !planted("a machine does what is a person's after a fallback"))
+`,
 		}},
 	}, {
 		name: "a letter that names no question answers one from after it", seed: 25, people: true, invariant: sim.WordsInTime,
