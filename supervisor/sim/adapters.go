@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +26,7 @@ type sent struct {
 type asking struct {
 	profile, partition, effect string
 	attempt                    int
+	tasks                      []schemas.Task
 }
 
 // The adapters that messages come in by.
@@ -109,6 +112,9 @@ func (w *World) request(event schemas.Event, planned bool) {
 	if before := w.asked(); before != nil && w.once(4) {
 		work = *before
 	}
+	if before := w.newestAsked(); before != nil && !once(w.further, 3) {
+		work = *before
+	}
 	work.attempt++
 	event.Profile, event.PartitionKey, event.EffectID, event.Attempt = work.profile, work.partition, work.effect, work.attempt
 	if w.once(3) {
@@ -122,6 +128,10 @@ func (w *World) request(event schemas.Event, planned bool) {
 		w.spoil(tasks)
 	}
 	w.load(tasks)
+	if w.further != nil && work.tasks != nil && !once(w.further, 4) {
+		tasks = work.tasks // in the same words
+	}
+	work.tasks = tasks
 	assignments := map[string][]string{}
 	for i := range tasks {
 		assignments[tasks[i].AssignedTo] = append(assignments[tasks[i].AssignedTo], tasks[i].TaskID)
@@ -163,6 +173,29 @@ func (w *World) asked() *asking {
 		return nil
 	}
 	return w.sent[w.rand.IntN(len(w.sent))].asking
+}
+
+// furtherStream is a source of its own for further attempts, so that worlds without them are as they were.
+const furtherStream = 0x66757274686572
+
+// newFurther has more come from upstream.
+func newFurther(w *World) *rand.Rand {
+	w.configuration.demand[adapterRequest] += 3
+	w.configuration.demand[adapterPlan] += 6
+	return rand.New(rand.NewPCG(w.Seed, furtherStream)) //nolint:gosec // a simulation repeats
+}
+
+// newestAsked returns the newest request, in worlds where further attempts follow it; else nil.
+func (w *World) newestAsked() *asking {
+	if w.further == nil {
+		return nil
+	}
+	for _, sent := range slices.Backward(w.sent) {
+		if sent.asking != nil && sent.good {
+			return sent.asking
+		}
+	}
+	return nil
 }
 
 func (w *World) body(event *schemas.Event, body any) {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -117,7 +118,7 @@ func (pr *pendingRequest) behave() {
 	if !pr.agent.external {
 		pr.reaches()
 	}
-	if pr.returns() {
+	if pr.returns() || pr.goesOnElsewhere() {
 		return
 	}
 	if !w.calm && w.now.Before(w.down[pr.agent.name]) {
@@ -254,4 +255,167 @@ func (a *agent) forgo() bool {
 	default:
 		return false
 	}
+}
+
+// callbackStream is a source of its own for agents that answer by callback, so that worlds without them are as they were.
+const callbackStream = 0x63616c6c6261636b
+
+// callsBack reports whether an agent answers by callback in the world of a seed, and hasFurther whether whoever is upstream
+// asks again in the same words. No world that is known to catch a bug without them is one (mutation_table_test.go, testdata/seeds.txt).
+func callsBack(seed uint64) bool { return seed%32 == 2 || seed%64 == 17 }
+
+func hasFurther(seed uint64) bool { return seed%32 == 17 }
+
+// callbacks are what a world has whose agents let go of requests and answer later. One of them may, and another one says
+// that it does.
+type callbacks struct {
+	rand     *rand.Rand
+	agent    string
+	claims   string // that it waits, and may not
+	external bool   // what the agent does are effects outside
+}
+
+func newCallbacks(w *World) *callbacks {
+	if !callsBack(w.Seed) {
+		return nil
+	}
+	c := &callbacks{rand: rand.New(rand.NewPCG(w.Seed, callbackStream))} //nolint:gosec // a simulation repeats
+	c.agent, c.claims = alpha, pick(c.rand, beta, gamma)
+	if once(c.rand, 3) {
+		c.agent, c.claims = beta, alpha
+	}
+	if c.external = once(c.rand, 2); c.external {
+		w.configuration.permits = true
+	}
+	return c
+}
+
+// declare says in profiles who answers by callback. Most of them promise signs of life, so that silence means something.
+func (c *callbacks) declare(sources []schemas.Profile) {
+	if c == nil {
+		return
+	}
+	for i := range sources {
+		sources[i].Retry.Attempts = max(sources[i].Retry.Attempts, 2)
+		for n := range sources[i].Agents {
+			switch use := &sources[i].Agents[n]; use.Name {
+			case c.agent:
+				use.Async, use.Work = true, pick(c.rand, use.Work, seconds(5), seconds(60), seconds(600))
+				if !once(c.rand, 4) {
+					use.Heartbeat = seconds(2)
+				}
+				use.SideEffects, use.OnUnknown = "", ""
+				if c.external {
+					use.SideEffects, use.OnUnknown = schemas.SideEffectsExternal, pick(c.rand, "", schemas.OnUnknownResend, schemas.OnUnknownAsk)
+				}
+			case c.claims:
+				use.Heartbeat = seconds(2)
+			}
+		}
+	}
+}
+
+// async is what owners are told of it; nil in worlds without.
+func (c *callbacks) async() func(string) bool {
+	if c == nil {
+		return nil
+	}
+	return c.is
+}
+
+func (c *callbacks) is(agent string) bool { return c != nil && agent == c.agent }
+
+// goesOnElsewhere has the agent let go of a request and answer later, or say that it does, and reports whether it has.
+func (pr *pendingRequest) goesOnElsewhere() bool {
+	c, w := pr.agent.world.callbacks, pr.agent.world
+	switch {
+	case c == nil || !pr.task.Context.Kind.IsWork():
+		return false
+	case pr.agent.name == c.claims && !w.calm && once(c.rand, 4):
+		pr.waits(pr.event.Expires)
+		pr.ack()
+		if once(c.rand, 2) {
+			pr.agent.later(c.span(time.Minute), pr.answer)
+		}
+		return true
+	case pr.agent.name != c.agent || once(c.rand, 8):
+		return false
+	case w.calm:
+		pr.waits(pr.event.Expires)
+		pr.ack()
+		pr.agent.later(c.span(4*time.Second), pr.answer)
+		return true
+	}
+	pr.callBack(c)
+	return true
+}
+
+func (c *callbacks) span(most time.Duration) time.Duration {
+	return time.Duration(c.rand.Int64N(int64(most)))
+}
+
+// callBack is what becomes of a request once the endpoint has accepted it. The endpoint lives on, whatever becomes of the process.
+func (pr *pendingRequest) callBack(c *callbacks) {
+	a, w := pr.agent, pr.agent.world
+	soon, expired := c.span(8*time.Second), max(pr.event.Expires.Sub(w.now), 0)
+	switch c.rand.IntN(16) {
+	case 0: // never
+		pr.waits(pr.event.Expires)
+	case 1: // when nobody waits for this attempt any more, and maybe for the next one
+		pr.waits(pr.event.Expires)
+		a.later(expired+c.span(20*time.Second), pr.answer)
+	case 2: // when the run has ended
+		pr.waits(pr.event.Expires)
+		a.later(10*time.Minute+c.span(30*time.Minute), pr.answer)
+	case 3: // twice, and not the same
+		pr.waits(pr.event.Expires)
+		a.later(soon, pr.answer)
+		a.later(soon+c.span(10*time.Second), pr.answer)
+	case 4, 12, 13: // that it failed, and then again, when the next attempt may be under way
+		pr.waits(pr.event.Expires)
+		failed := func() { pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred) }
+		a.later(soon, failed)
+		a.later(soon+time.Second+c.span(6*time.Second), pick(c.rand, failed, pr.answer))
+	case 5: // before the process has said that it waits
+		pr.answer()
+		pr.waits(pr.event.Expires)
+	case 6: // after the service has crashed, which has not let go
+		pr.waits(pr.event.Expires)
+		a.later(soon, pr.answer)
+		a.later(a.wait, func() {})
+		return
+	case 7: // the same, and it has not said anything either
+		a.later(soon, pr.answer)
+		a.later(a.wait, func() {})
+		return
+	case 8: // it says that it waits for less than it does, and then for longer
+		pr.waits(w.now.Add(c.span(4 * time.Second)))
+		a.later(2*time.Second, func() { pr.waits(pr.event.Expires.Add(24 * time.Hour)) })
+		a.later(max(expired-c.span(4*time.Second), soon), pr.answer)
+	case 9: // the connection has broken, and the endpoint had it all the same
+		pr.leavesOpen()
+		a.later(soon, pr.answer)
+	case 10: // it gives a sign of life as well
+		pr.waits(pr.event.Expires)
+		a.later(soon, func() { pr.progress(50) })
+		a.later(expired/2+soon, pr.answer)
+	case 11: // about when its time is over
+		pr.waits(pr.event.Expires)
+		a.later(max(expired-time.Second+c.span(2*time.Second), 0), pr.answer)
+	default:
+		pr.waits(pr.event.Expires)
+		a.later(soon, pr.answer)
+	}
+	pr.ack()
+}
+
+// leavesOpen says that nobody knows what has become of an effect.
+func (pr *pendingRequest) leavesOpen() {
+	pr.respond(schemas.ResponsePayload{
+		Status: schemas.StatusFailed, PlanID: pr.request.Payload.PlanID,
+		IssuesEncountered: []schemas.Issue{{
+			IssueID: "1", TaskID: pr.task.TaskID, Agent: pr.agent.name, Severity: "high", Description: "the connection broke",
+			Resolution: schemas.ResolutionDeferred, EffectUnknown: true,
+		}},
+	})
 }

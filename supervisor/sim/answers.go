@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strconv"
+	"time"
 
 	"podium/bus"
 	busagent "podium/bus/agent"
@@ -155,7 +156,12 @@ func (pr *pendingRequest) garbage() {
 	})
 }
 
-func (pr *pendingRequest) progress(percentage int) {
+func (pr *pendingRequest) progress(percentage int) { pr.sign(percentage, time.Time{}) }
+
+// waits says that there is no sign of life until then.
+func (pr *pendingRequest) waits(until time.Time) { pr.sign(0, until) }
+
+func (pr *pendingRequest) sign(percentage int, waitingUntil time.Time) {
 	w := pr.agent.world
 	update := schemas.ProgressUpdate{
 		Envelope: schemas.Envelope{
@@ -163,7 +169,7 @@ func (pr *pendingRequest) progress(percentage int) {
 			Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: w.now, InReplyTo: pr.request.MessageID,
 		},
 		Payload: schemas.ProgressPayload{
-			PlanID: pr.request.Payload.PlanID, ProgressPercentage: percentage,
+			PlanID: pr.request.Payload.PlanID, ProgressPercentage: percentage, WaitingUntil: waitingUntil,
 			TasksInProgress: []schemas.TaskInProgress{{TaskID: pr.task.TaskID, Agent: pr.agent.name, StartedAt: w.now}},
 		},
 	}

@@ -31,6 +31,8 @@ func (o *oracle) judge(m *moment) {
 	}
 	o.nothingAfterTheEnd(m)
 	o.sentAgainByRequest(m)
+	o.broughtIsDone(m)
+	o.adoptedIsLeft(m)
 	o.resultsKept(m)
 	o.endsForAReason(m)
 	o.inquiriesAreNumbered(m)
@@ -54,6 +56,7 @@ func (o *oracle) judge(m *moment) {
 	o.askingIsFree(m)
 	o.deadlinesInTime(m)
 	o.signsOfLifeCount(m)
+	o.silenceIsTold(m)
 	o.poolsHold(m)
 	o.urgentFirst(m)
 	o.reuseProven(m)
@@ -67,7 +70,8 @@ func (o *oracle) judge(m *moment) {
 
 func (o *oracle) nothingAfterTheEnd(m *moment) {
 	f := m.fact
-	if schemas.As[*schemas.ResponseLate](f) != nil || schemas.As[*schemas.PermitRefused](f) != nil || schemas.As[*schemas.MessageReceived](f) != nil {
+	if schemas.As[*schemas.ResponseLate](f) != nil || schemas.As[*schemas.PermitRefused](f) != nil || schemas.As[*schemas.MessageReceived](f) != nil ||
+		schemas.As[*schemas.DeliveryBounced](f) != nil {
 		return
 	}
 	if m.run.ended != nil && (schemas.As[*schemas.ResendRequested](f) != nil || schemas.As[*schemas.DeliveryReopened](f) != nil) {
@@ -196,9 +200,10 @@ func (o *oracle) answersFit(m *moment) {
 		return
 	}
 	by, err := o.saidAt(m.shard, m.cause.Sequence)
-	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request {
+	if err != nil || by.agent != m.task.attempt.agent || by.request != m.task.attempt.fact.Request && !o.countsForLater(m, &by) {
 		o.world.violate(AnswersFit, "%s: %s by agent %q, which answers %q", m.id, f.Name(), by.agent, by.request)
 	}
+	o.countsOnce(m, &by)
 }
 
 func (o *oracle) deadlinesInTime(m *moment) {
@@ -234,6 +239,20 @@ func (o *oracle) deadlinesInTime(m *moment) {
 // slack is how many requests more than its pool's size may wait for an agent.
 func slack(size int) int { return max(2, size/4) }
 
+// places is how many requests of a shard an agent may have at a time. Those of one that answers by callback stand in no queue: a
+// shard has its share of the pool, and one at least.
+func (w *World) places(agent string, shard int) int {
+	size := w.pools[agent]
+	if !w.callbacks.is(agent) {
+		return size + slack(size)
+	}
+	share, shards := size/w.configuration.shards, w.configuration.shards
+	if shard < size%shards {
+		share++
+	}
+	return max(share, 1)
+}
+
 // poolsHold: an owner is held to the requests that it can know of: its own, and
 // those from before its time. It knows nothing of a record that it has given up on
 // and that arrives later, before it reads that session again.
@@ -242,7 +261,7 @@ func (o *oracle) poolsHold(m *moment) {
 	if f == nil || o.world.pools[f.Agent] == 0 || o.world.watch.late[m.at] {
 		return
 	}
-	limit := o.world.pools[f.Agent] + slack(o.world.pools[f.Agent])
+	limit := o.world.places(f.Agent, m.at.shard)
 	if under := o.underWay(m, f.Agent); len(under)+1 > limit {
 		o.world.violate(PoolsHold, "%s: agent %s is asked, and %d requests are under way %v of %d", m.id, f.Agent, len(under), under, limit)
 	}
@@ -286,7 +305,7 @@ func (o *oracle) urgentFirst(m *moment) {
 	if m.task != nil && m.task.state == taskReady {
 		waits, _ = m.knows(mine, o.world.watch.seen, m.task.ready)
 	}
-	places := o.world.pools[f.Agent] + slack(o.world.pools[f.Agent]) - 1 - len(o.underWay(m, f.Agent))
+	places := o.world.places(f.Agent, m.at.shard) - 1 - len(o.underWay(m, f.Agent))
 	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
 		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {
@@ -375,7 +394,7 @@ func (r *run) builtOn(t *task) bool {
 
 func (o *oracle) reuseProven(m *moment) {
 	f := schemas.As[*schemas.TaskCompleted](m.fact)
-	if f == nil || f.Reused == 0 {
+	if f == nil || f.Reused == 0 || f.Brought > 0 {
 		return
 	}
 	i := slices.IndexFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent })

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"iter"
 	"strings"
+	"time"
 
 	"podium/bus/binding"
 	"podium/schemas"
@@ -45,16 +47,26 @@ func (o *oracle) signsOfLifeCount(m *moment) {
 		return
 	}
 	asked := m.task.attempt
-	for sequence := asked.at.sequence + 1; sequence < m.at.sequence; sequence++ {
-		message := m.shard.inputs[sequence]
-		if len(message.Header) == 0 || !strings.HasPrefix(message.Subject, "podium.agent."+asked.agent+".progress.") {
-			continue
-		}
-		handed := o.world.watch.handed[handing{mine.process, sequence}]
-		if said, err := o.saidAt(m.shard, sequence); err == nil && said.request == asked.fact.Request && handed > 0 && handed < mine.asked {
-			o.world.violate(SignsOfLifeCount, "%s: attempt %d fails by %s, and agent %s works on it since %d",
-				m.id, asked.number, f.Cause, asked.agent, sequence)
-			return
+	for sequence := range o.signsOfLife(m, mine) {
+		o.world.violate(SignsOfLifeCount, "%s: attempt %d fails by %s, and agent %s works on it since %d",
+			m.id, asked.number, f.Cause, asked.agent, sequence)
+		return
+	}
+}
+
+// signsOfLife are those about the attempt under way that a process has read before it has decided a record.
+func (o *oracle) signsOfLife(m *moment, mine sighting) iter.Seq2[uint64, saying] {
+	asked := m.task.attempt
+	return func(yield func(uint64, saying) bool) {
+		for sequence := asked.at.sequence + 1; sequence < m.at.sequence; sequence++ {
+			message := m.shard.inputs[sequence]
+			if len(message.Header) == 0 || !strings.HasPrefix(message.Subject, "podium.agent."+asked.agent+".progress.") {
+				continue
+			}
+			handed := o.world.watch.handed[handing{mine.process, sequence}]
+			if said, err := o.saidAt(m.shard, sequence); err == nil && said.request == asked.fact.Request && handed > 0 && handed < mine.asked && !yield(sequence, said) {
+				return
+			}
 		}
 	}
 }
@@ -96,5 +108,142 @@ func (o *oracle) questionsAreHeard() {
 		}
 		o.world.violate(QuestionsAreHeard, "agent %s is told after %d that nobody waits for request %s, of which it has asked at %d",
 			q.asked.agent, told.after, q.asked.fact.Request, q.first)
+	}
+}
+
+// The invariants that speak of agents that answer by callback.
+const (
+	CountsOnce    = "an answer to one request counts once, and to an earlier attempt only when its agent answers by callback and has the one under way"
+	SilenceIsTold = "an agent that answers by callback may be silent for as long as it says and its request is good for, and nobody else may"
+	AttemptsEnd   = "every attempt that was begun ends"
+)
+
+// longestSkew is more than two clocks differ by.
+const longestSkew = 10 * time.Second
+
+// attempt returns the one under way, or nil.
+func (m *moment) attempt() *attempt {
+	if m.task == nil || m.task.state != taskUnderWay {
+		return nil
+	}
+	return m.task.attempt
+}
+
+// settles: what a record says to be answered for good was asked of an agent that answers by callback, is what
+// its cause answers, and was not answered before.
+func (o *oracle) settles(s *shardHistory, session *sessionHistory, cause *schemas.Cause) {
+	if cause.Settles == "" {
+		return
+	}
+	said, err := o.saidAt(s, cause.Sequence)
+	asked := o.requests[cause.Settles]
+	if err != nil || said.request != cause.Settles || said.open || asked == nil || asked.task.run.session != session || asked.agent != said.agent || !o.world.callbacks.is(said.agent) {
+		o.world.violate(CountsOnce, "session %s: input %d of agent %q settles request %s", session.id, cause.Sequence, said.agent, cause.Settles)
+	}
+	if session.settled[cause.Settles] {
+		o.world.violate(CountsOnce, "session %s: request %s is settled once more by %d", session.id, cause.Settles, cause.Sequence)
+	}
+	session.settled[cause.Settles] = true
+}
+
+// countsForLater reports whether an answer to an earlier attempt of the task counts for the one under way.
+func (o *oracle) countsForLater(m *moment, by *saying) bool {
+	earlier := o.requests[by.request]
+	return earlier != nil && earlier.task == m.task && earlier.agent == m.task.attempt.agent && o.world.callbacks.is(by.agent) && m.cause.Settles == by.request &&
+		!by.open && by.status != ""
+}
+
+// countsOnce: an answer that decides something is remembered, so that its repeat decides nothing.
+func (o *oracle) countsOnce(m *moment, by *saying) {
+	failed := schemas.As[*schemas.TaskFailed](m.fact)
+	if by.status == "" || by.open || failed != nil && failed.Cause == schemas.FailureMalformed || !o.world.callbacks.is(by.agent) {
+		return
+	}
+	if m.cause.Settles != by.request {
+		o.world.violate(CountsOnce, "%s: %s by the answer to %s, and %q is settled", m.id, m.fact.Name(), by.request, m.cause.Settles)
+	}
+}
+
+// silenceIsTold: from when on an agent counts as crashed follows from its signs of life, and what those say of the next one
+// is believed of an agent that answers by callback.
+func (o *oracle) silenceIsTold(m *moment) {
+	a := m.attempt()
+	if a == nil || o.world.callbacks == nil {
+		return
+	}
+	async := o.world.callbacks.is(a.agent)
+	switch f := m.fact.(type) {
+	case *schemas.TaskStarted:
+		o.silentUntil(m, a, f.Silence, async)
+	case *schemas.TaskHeartbeat:
+		o.silentUntil(m, a, f.Silence, async)
+	case *schemas.TaskFailed:
+		mine, known := o.world.watch.seen[m.at]
+		if f.Cause != schemas.FailureCrashed || !async || !known || mine.asked == unknown {
+			return
+		}
+		for sequence, said := range o.signsOfLife(m, mine) {
+			if until := earlier(said.until, a.fact.Expires); m.cause.Time.Before(until) {
+				o.world.violate(SilenceIsTold, "%s: attempt %d fails by %s at %s, and agent %s has said at %d that it is silent until %s",
+					m.id, a.number, f.Cause, m.cause.Time, a.agent, sequence, until)
+				return
+			}
+		}
+	default:
+	}
+}
+
+func (o *oracle) silentUntil(m *moment, a *attempt, silence time.Time, async bool) {
+	missed := 3 * m.run.heartbeat(a.agent)
+	if missed == 0 {
+		if !silence.IsZero() {
+			o.world.violate(SilenceIsTold, "%s: agent %s promises no sign of life, and counts as crashed from %s on", m.id, a.agent, silence)
+		}
+		return
+	}
+	want := m.cause.Time.Add(missed)
+	if async {
+		if said, err := o.saidAt(m.shard, m.cause.Sequence); err == nil && said.until.After(m.cause.Time) && said.request == a.fact.Request {
+			a.silent = later(a.silent, earlier(said.until, a.fact.Expires))
+		}
+		if !a.silent.IsZero() {
+			want = later(want, a.silent.Add(missed))
+		}
+		want = later(want, a.silence)
+	}
+	if !silence.Equal(want) {
+		o.world.violate(SilenceIsTold, "%s: agent %s counts as crashed from %s on, and not from %s", m.id, a.agent, silence, want)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (r *run) heartbeat(agent string) time.Duration {
+	for i := range r.profile.Agents {
+		if r.profile.Agents[i].Name == agent {
+			return time.Duration(r.profile.Agents[i].Heartbeat)
+		}
+	}
+	return 0
+}
+
+// attemptsEnd: nobody waits for ever, however silent an agent is.
+func (o *oracle) attemptsEnd() {
+	for request, decided := range o.requests {
+		if decided.over.IsZero() {
+			o.world.violate(AttemptsEnd, "request %s, attempt %d of %s/%s, has not ended", request, decided.number, decided.task.run.id(), decided.task.id)
+		}
 	}
 }

@@ -97,10 +97,13 @@ func (o *oracle) bounces(m *moment, number int) bool {
 	if recipient := mail.Bounce.Recipient; i.work() && (len(i.fact.To) > 1 || recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
 		return false // others have got it
 	}
-	for n := range 2 {
-		notice := task{run: m.run, id: schemas.NoticeTask(number, n+1)}
-		if strings.HasPrefix(mail.Bounce.MessageID, notice.effect()) {
-			return true
+	for _, letter := range i.letters(m.run) {
+		asked := m.run.session.runs[letter.Run-1]
+		for n := range 2 {
+			notice := task{run: asked, id: schemas.NoticeTask(letter.Inquiry, n+1)}
+			if strings.HasPrefix(mail.Bounce.MessageID, notice.effect()) {
+				return true
+			}
 		}
 	}
 	return false
@@ -146,6 +149,8 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
+	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
+		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
 	case id == schemas.NoticeTask(number, 1):
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
@@ -273,6 +278,8 @@ type inquiry struct {
 	ended    time.Time
 	answered *schemas.InquiryAnswered
 	closed   schemas.InquiryReason
+	bounced  bool   // a letter of it has not arrived
+	held     uint64 // the word that was held for it when it was adopted; 0 is none
 }
 
 // expires is when a word on it counts no more; zero while nobody was asked.
@@ -340,6 +347,11 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	i := &inquiry{task: m.task, number: f.Inquiry, fact: f, opened: m.cause.Time, open: true}
 	if !m.run.rests() {
 		m.run.resting = m.cause.Time
+	}
+	if f.Adopts != nil && len(f.Adopts.Letters) > 0 {
+		i.asked = f.Adopts.Asked
+		i.held = m.run.session.held[f.Adopts.Letters[0]].Sequence
+		delete(m.run.session.held, f.Adopts.Letters[0])
 	}
 	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
 	if m.task == nil {

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"podium/bus"
 	"podium/bus/artifact"
@@ -48,6 +49,7 @@ func Invariants() []string {
 		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
+		CountsOnce, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone,
 		Itself,
 	}
 }
@@ -70,6 +72,7 @@ func (w *World) check() {
 	h.messagesAreTaken()
 	h.onlyBadIsQuarantined()
 	h.answersAreTaken()
+	h.attemptsEnd()
 	h.decidedIsSent()
 	h.upstreamIsAnswered()
 	h.permitsHold()
@@ -390,6 +393,8 @@ func (o *oracle) decidedAgain() {
 type saying struct {
 	agent, request string
 	status         schemas.ResponseStatus
+	open           bool      // it says that nobody knows what has become of an effect
+	until          time.Time // it gives no sign of life until then
 }
 
 func (o *oracle) saidAt(s *shardHistory, sequence uint64) (saying, error) {
@@ -416,10 +421,13 @@ func (o *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 		schemas.Envelope
 		Payload struct {
 			Status schemas.ResponseStatus `json:"status"`
+			Issues []schemas.Issue        `json:"issues_encountered"`
+			Until  time.Time              `json:"waiting_until"`
 		} `json:"payload"`
 	}
 	err = schemas.Unmarshal(event.Data, &said)
-	return saying{agent: strings.Split(message.Subject, ".")[2], request: said.InReplyTo, status: said.Payload.Status}, err
+	open := slices.ContainsFunc(said.Payload.Issues, func(issue schemas.Issue) bool { return issue.EffectUnknown })
+	return saying{strings.Split(message.Subject, ".")[2], said.InReplyTo, said.Payload.Status, open, said.Payload.Until}, err
 }
 
 // RunsAreFound is about who shows a run and does not read the others.

@@ -42,6 +42,10 @@ func (o *oracle) permittedOnce(m *moment) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted to agent %s, and agent %s has had permit %s",
 			m.id, f.Permit, m.task.agent, m.task.permit.agent, m.task.permit.permit)
 	}
+	if a := m.attempt(); open && a != nil && o.world.callbacks.is(a.agent) && m.task.permit.granted >= a.at.sequence &&
+		m.cause.Time.Add(longestSkew).Before(a.silent) {
+		o.world.violate(PermittedOnce, "%s: permit %s is granted, and what permit %s was for goes on elsewhere until %s", m.id, f.Permit, m.task.permit.permit, a.silent)
+	}
 	if earlier := o.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
@@ -107,6 +111,9 @@ func (o *oracle) grant(m *moment, permit, agent string, again bool) {
 // another attempt of the same work has begun included.
 func (t *task) effect() string {
 	work := t.run.id()
+	if t.notice() > 0 && t.run.edition >= schemas.Edition2 { // an inquiry is adopted, and its letter is not written again
+		return schemas.EffectID(work, t.id)
+	}
 	if upstream := t.run.message.Upstream; upstream != nil && upstream.Effect != "" {
 		work = upstream.Effect
 	}

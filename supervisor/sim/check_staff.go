@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
+	"podium/bus/artifact"
 	"podium/schemas"
 )
 
@@ -53,7 +55,7 @@ func (o *oracle) workIsHanded(m *moment) {
 		switch {
 		case does == nil || t.planned == nil || m.run.settled != nil || t.state.ended() || t.state == taskUnderWay || m.run.awaits(t):
 			o.world.violate(WorkIsHanded, "%s: inquiry %d hands what agent %s does", m.id, f.Inquiry, t.agent)
-		case !slices.Equal(f.People, does.People) || f.Expire != does.Expire || f.Remind != does.Remind || len(to) == 0 || !slices.Equal(f.To, to):
+		case !slices.Equal(f.People, does.People) || f.Adopts == nil && (f.Expire != does.Expire || f.Remind != does.Remind) || len(to) == 0 || !slices.Equal(f.To, to):
 			o.world.violate(WorkIsHanded, "%s: inquiry %d goes to %v of %v instead of %v of %v", m.id, f.Inquiry, f.To, f.People, to, does.People)
 		}
 		return
@@ -109,14 +111,14 @@ func (o *oracle) wordsOfTheStaff(m *moment) {
 	heard := o.heard(m.shard, f.Sequence)
 	if control := heard.control; control != nil {
 		choice := map[schemas.ControlAction]schemas.InquiryChoice{schemas.ControlAnswer: schemas.ChoiceAnswer, schemas.ControlReject: schemas.ChoiceReject}[control.Action]
-		about := control.Run == m.run.id() && (control.Inquiry == f.Inquiry || control.Inquiry == 0 && m.run.openInquiry() == nil && f.Inquiry == len(m.run.inquiries))
-		if !about || choice != f.Choice || f.Actor.Via != schemas.ViaAPI || f.Sequence != m.cause.Sequence {
+		about := control.Inquiry > 0 && m.run.named(control.Run, control.Inquiry) == f.Inquiry || control.Run == m.run.id() && (control.Inquiry == f.Inquiry || control.Inquiry == 0 && m.run.openInquiry() == nil && f.Inquiry == len(m.run.inquiries))
+		if !about || choice != f.Choice || f.Actor.Via != schemas.ViaAPI || !i.has(m, f) {
 			o.world.violate(WordsOfTheStaff, "%s: inquiry %d has the word %s by %+v", m.id, f.Inquiry, f.Choice, control)
 		}
 		return
 	}
-	by, named := o.author(m, i, &heard), heard.names(m.run.id())
-	if by == "" || f.Actor.ID != by || f.Actor.Via != schemas.ViaMail || named != f.Inquiry || f.Choice != schemas.ChoiceAnswer || f.Sequence != m.cause.Sequence {
+	by, named := o.author(m, i, &heard), heard.names(m.run)
+	if by == "" || f.Actor.ID != by || f.Actor.Via != schemas.ViaMail || named != f.Inquiry || f.Choice != schemas.ChoiceAnswer || !i.has(m, f) {
 		o.world.violate(WordsOfTheStaff, "%s: inquiry %d has the word %s by %q of %v, which names %d", m.id, f.Inquiry, f.Choice, f.Actor.ID, i.fact.People, named)
 	}
 }
@@ -124,7 +126,7 @@ func (o *oracle) wordsOfTheStaff(m *moment) {
 // workIsWhatTheyDo: the task of a person is completed in the moment of their word, and by that.
 func (o *oracle) workIsWhatTheyDo(m *moment) {
 	f := schemas.As[*schemas.TaskCompleted](m.fact)
-	if f == nil || m.task.planned == nil || m.run.person(m.task.agent) == nil {
+	if f == nil || f.Brought > 0 || m.task.planned == nil || m.run.person(m.task.agent) == nil {
 		return
 	}
 	var said *inquiry
@@ -172,4 +174,163 @@ func (o *oracle) withdrawn(m *moment, i *inquiry) bool {
 	rung := m.cause.Deadline
 	return i.work() && i.fact.Remind > 0 && rung != nil && rung.Kind == schemas.DeadlineRemind && !i.asked.IsZero() &&
 		!m.cause.Time.Before(i.asked.Add(time.Duration(i.fact.Remind))) && !slices.Equal(i.fact.To, o.reached(m, i.fact.People))
+}
+
+// The invariants that speak of further attempts of whoever is upstream.
+const (
+	AdoptedIsLeft = "what a further attempt adopts is an inquiry that an earlier one has left, unchanged and in its time, and no person has stopped that"
+	BroughtIsDone = "a result that a further attempt brings is what an earlier one has completed the task with, told the same, and no person has stopped that"
+)
+
+// has reports whether a word is the cause of the fact that it counts, or was held until the inquiry was adopted.
+func (i *inquiry) has(m *moment, f *schemas.InquiryAnswered) bool {
+	return f.Sequence == m.cause.Sequence || i.held != 0 && f.Sequence == i.held && i.opened.Equal(m.cause.Time)
+}
+
+// letters are the names by which people know an inquiry, the oldest first.
+func (i *inquiry) letters(r *run) []schemas.InquiryName {
+	var letters []schemas.InquiryName
+	if i.fact.Adopts != nil {
+		letters = slices.Clone(i.fact.Adopts.Letters)
+	}
+	return append(letters, schemas.InquiryName{Run: r.number, Inquiry: i.number})
+}
+
+// piece is what the run does for whoever is upstream, if further attempts may take over what it leaves; else it is empty.
+func (r *run) piece() string {
+	if r.edition < schemas.Edition2 || r.message.Upstream == nil {
+		return ""
+	}
+	return r.message.Upstream.Effect
+}
+
+// before yields the earlier attempts of a run, the newest first, back to where a person has stopped one or another piece of work was done.
+func (r *run) before(yield func(*run) bool) {
+	for _, other := range slices.Backward(r.session.runs[:r.number-1]) {
+		switch {
+		case other.piece() == "":
+		case other.piece() != r.piece() || other.ended == nil || other.ended.Final || !yield(other):
+			return
+		}
+	}
+}
+
+// leaves reports whether people may still answer an inquiry that ended with its run: they were written to, or may have been.
+func (i *inquiry) leaves(r *run) bool {
+	ended := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
+	if !ended || i.bounced || i.fact.Told == "" || !i.work() || i.asked.IsZero() {
+		return false
+	}
+	if i.fact.Adopts != nil {
+		return true
+	}
+	return slices.ContainsFunc(r.aside, func(t *task) bool { return t.notice() == i.number && (t.state == taskCompleted || t.permit != nil) })
+}
+
+// left returns what earlier attempts have left of a task that people do, and which of them; nil is nothing.
+func (m *moment) left() (*inquiry, *run) {
+	if m.run.piece() == "" || slices.ContainsFunc(m.run.inquiries, func(i *inquiry) bool { return i.task == m.task }) {
+		return nil, nil
+	}
+	for r := range m.run.before {
+		for _, i := range slices.Backward(r.inquiries) {
+			if i.task == nil || i.task.id != m.task.id {
+				continue
+			}
+			if !i.leaves(r) {
+				return nil, nil
+			}
+			return i, r
+		}
+	}
+	return nil, nil
+}
+
+// adoptedIsLeft: people are asked anew when there is nothing that they know of, and else they are not written to.
+func (o *oracle) adoptedIsLeft(m *moment) {
+	f := schemas.As[*schemas.InquiryOpened](m.fact)
+	if f == nil || m.task == nil || f.Kind != schemas.InquiryWork {
+		return
+	}
+	left, of := m.left()
+	same := left != nil && left.fact.Told == f.Told && left.fact.Account == f.Account && slices.Equal(left.fact.People, f.People) && slices.Equal(left.fact.To, f.To)
+	if f.Adopts == nil {
+		if same && m.cause.Time.Add(longestSkew).Before(left.expires()) {
+			o.world.violate(AskedOnce, "%s: inquiry %d asks anew, and inquiry %d of run %d is known until %s", m.id, f.Inquiry, left.number, of.number, left.expires())
+		}
+		return
+	}
+	if !same {
+		o.world.violate(AdoptedIsLeft, "%s: inquiry %d adopts %v, and that was not left", m.id, f.Inquiry, f.Adopts.Letters)
+		return
+	}
+	letters := left.letters(of)
+	_, held := m.run.session.held[letters[0]]
+	if !slices.Equal(letters, f.Adopts.Letters) || !f.Adopts.Asked.Equal(left.asked) || f.Expire != left.fact.Expire || f.Remind != left.fact.Remind ||
+		!held && !m.cause.Time.Before(left.expires()) {
+		o.world.violate(AdoptedIsLeft, "%s: inquiry %d adopts %+v at %s, and %v asked at %s for %s was left", m.id, f.Inquiry, f.Adopts, m.cause.Time, letters, left.asked, time.Duration(left.fact.Expire))
+	}
+}
+
+// isHeld: a word is held that names an inquiry which may still be adopted, in its time, and is the first.
+func (o *oracle) isHeld(session *sessionHistory, m *moment, f *schemas.MessageReceived) {
+	if f.Run < 1 || f.Run > len(session.runs) || session.runs[f.Run-1].inquiry(f.Inquiry) == nil {
+		o.world.violate(WordsHaveOneFate, "session %s: message %s is held for inquiry %d of run %d", session.id, f.ID, f.Inquiry, f.Run)
+		return
+	}
+	r := session.runs[f.Run-1]
+	i := r.inquiry(f.Inquiry)
+	oldest := i.letters(r)[0]
+	_, before := session.held[oldest]
+	heard := o.heard(m.shard, f.Sequence)
+	if before || i.open || i.answered != nil || r.ended == nil || r.ended.Final || r.piece() == "" || !heard.taken.Before(i.expires()) {
+		o.world.violate(WordsHaveOneFate, "%s: message %s is held for inquiry %d, asked at %s, held before: %t", r.id(), f.ID, f.Inquiry, i.asked, before)
+	}
+	session.held[oldest] = *f
+}
+
+func (o *oracle) broughtIsDone(m *moment) {
+	f := schemas.As[*schemas.TaskCompleted](m.fact)
+	if f == nil || f.Brought == 0 || m.task == nil {
+		return
+	}
+	for r := range m.run.before {
+		t := r.task(f.Task)
+		if t == nil || t.state != taskCompleted || t.result.Told == "" {
+			continue
+		}
+		done := t.result
+		whole := f.Result.Text == done.Result.Text && f.Result.Sequence == done.Result.Sequence
+		referred := f.Result.Text == "" && f.Result.Sequence != 0 && f.Result.Sequence == done.Sequence
+		if r.number != f.Brought || done.Told != f.Told || f.Attempt != 0 || m.task.attempts > 0 || f.Sequence != done.Sequence || !whole && !referred ||
+			t.agent != m.task.agent && t.agent != m.run.fallback(m.task.agent) || o.wordsFor(t) != o.wordsFor(m.task) {
+			o.world.violate(BroughtIsDone, "%s: it is brought from run %d as %+v by agent %s, and run %d has %+v by agent %s", m.id, f.Brought, f, m.task.agent, r.number, done, t.agent)
+		}
+		return
+	}
+	o.world.violate(BroughtIsDone, "%s: it is brought from run %d, and no attempt before has completed it", m.id, f.Brought)
+}
+
+// wordsFor are those of whoever is upstream for a task: of a plan its own, else all.
+func (o *oracle) wordsFor(t *task) string {
+	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), o.shards[t.run.session.shard].inputs[t.run.message.Sequence])
+	o.world.must(err)
+	request, err := schemas.DecodeExecutionRequest(event.Data)
+	o.world.must(err)
+	var words []string
+	for i := range request.Payload.Tasks {
+		if asked := &request.Payload.Tasks[i]; t.run.source != schemas.PlannerExternal || asked.TaskID == t.id {
+			words = append(words, asked.Description)
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+func (r *run) fallback(agent string) string {
+	for i := range r.profile.Agents {
+		if r.profile.Agents[i].Name == agent {
+			return r.profile.Agents[i].Fallback
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,14 +77,28 @@ func (h *hearing) namesInquiry() bool {
 }
 
 // names returns the inquiry that a message is about: its number, 0 for whichever is open, or -1 for none of the run.
-func (h *hearing) names(run string) int {
-	switch {
-	case !h.namesInquiry():
+func (h *hearing) names(r *run) int {
+	if !h.namesInquiry() {
 		return 0
-	case h.mail.Answers.Run != run:
+	}
+	return r.named(h.mail.Answers.Run, h.mail.Answers.Inquiry)
+}
+
+// named returns the number of the inquiry that people know by that name: one of the run, or one that it has adopted; -1 is none.
+func (r *run) named(run string, inquiry int) int {
+	if run == r.id() {
+		return inquiry
+	}
+	session, number, err := schemas.ParseRunID(run)
+	if err != nil || session != r.session.id {
 		return -1
 	}
-	return h.mail.Answers.Inquiry
+	for _, i := range r.inquiries {
+		if i.fact.Adopts != nil && slices.Contains(i.fact.Adopts.Letters, schemas.InquiryName{Run: number, Inquiry: inquiry}) {
+			return i.number
+		}
+	}
+	return -1
 }
 
 // said is what a person has written.
@@ -129,7 +144,7 @@ func (o *oracle) wordsOfTheRequester(m *moment) {
 		}
 		return
 	}
-	if named := heard.names(m.run.id()); !heard.of(&first) || named != 0 && named != f.Inquiry || f.Sequence != m.cause.Sequence {
+	if named := heard.names(m.run); !heard.of(&first) || named != 0 && named != f.Inquiry || f.Sequence != m.cause.Sequence {
 		o.world.violate(WordsOfTheRequester, "%s: inquiry %d is answered by %s, who names %d", m.id, f.Inquiry, f.Actor.ID, named)
 	}
 }
@@ -170,11 +185,18 @@ func (o *oracle) wordsHaveOneFate(session *sessionHistory) {
 	for id, received := range session.messages {
 		for n := range received {
 			f := &received[n]
+			given := answers[f.Sequence]
+			if f.Disposition == schemas.DispositionHeld && len(given) > 0 {
+				count++
+				if len(given) != 1 || given[0].held != f.Sequence || !slices.Contains(given[0].fact.Adopts.Letters, schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}) {
+					o.world.violate(WordsHaveOneFate, "session %s: message %s was held, and answers %d inquiries", session.id, id, len(given))
+				}
+			}
 			if f.Disposition != schemas.DispositionAnswered {
 				continue
 			}
 			count++
-			if given := answers[f.Sequence]; len(given) != 1 || given[0].number != f.Inquiry || given[0].task == nil || given[0].task.run.number != f.Run {
+			if len(given) != 1 || given[0].number != f.Inquiry || given[0].task == nil || given[0].task.run.number != f.Run {
 				o.world.violate(WordsHaveOneFate, "session %s: message %s is an answer to %d inquiries", session.id, id, len(given))
 			}
 		}
@@ -210,6 +232,9 @@ func (o *oracle) commandsAreTaken() {
 // nobody vouches for may be.
 func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 	f := schemas.As[*schemas.MessageReceived](m.fact)
+	if f != nil && f.Disposition == schemas.DispositionHeld {
+		o.isHeld(session, m, f)
+	}
 	if f == nil || f.Disposition == schemas.DispositionAnswered || len(session.runs) == 0 || f.Sequence != m.cause.Sequence {
 		return
 	}
@@ -220,16 +245,16 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 	heard, i := o.heard(m.shard, f.Sequence), r.openInquiry()
 	if control := heard.control; control != nil {
 		if control.Inquiry > 0 {
-			i = r.inquiry(control.Inquiry)
+			i = r.inquiry(r.named(control.Run, control.Inquiry))
 		} else if i == nil {
 			i = r.inquiry(len(r.inquiries))
 		}
 		rejects := control.Action == schemas.ControlReject && i != nil && i.work()
-		if control.Action != schemas.ControlAnswer && !rejects || control.Run != r.id() {
+		if control.Action != schemas.ControlAnswer && !rejects || control.Run != r.id() && control.Inquiry == 0 {
 			return
 		}
 	} else {
-		if named := heard.names(r.id()); named != 0 {
+		if named := heard.names(r); named != 0 {
 			i = r.inquiry(named)
 		}
 		if first := o.heard(m.shard, r.message.Sequence); i == nil || i.work() && (heard.said() == "" || o.author(m, i, &heard) == "") || !i.work() && !heard.of(&first) {
@@ -244,7 +269,7 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 			return
 		}
 	}
-	told := i != nil && (r.task(schemas.NoticeTask(i.number, 1)) != nil)
+	told := i != nil && (i.fact.Adopts != nil || r.task(schemas.NoticeTask(i.number, 1)) != nil)
 	if !told || !i.open || !i.asked.IsZero() && !heard.taken.Before(i.expires()) {
 		return
 	}

@@ -10,7 +10,8 @@
 // tasks need the same few resources, in several shards. In some, shards are taken over
 // from owners that live on: they decide, append and send until a record of their
 // successor tells them, or a checkpoint of theirs that was long on its way. In some, people are asked what
-// their messages lack, and in half of those others are handed the tasks of some agents. After that it lets the
+// their messages lack, and in half of those others are handed the tasks of some agents. In some an agent
+// lets go of its requests and answers by callback, and in some whoever is upstream asks again in the same words. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.
 //
 // The seed chooses everything: the configuration of the world, the profiles, the

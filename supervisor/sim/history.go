@@ -55,12 +55,15 @@ type sessionHistory struct {
 	grammar  workflow.SessionHistory
 	messages map[string][]schemas.MessageReceived
 	runs     []*run
+	settled  map[string]bool                                 // requests of which an answer has counted, of agents that call back
+	held     map[schemas.InquiryName]schemas.MessageReceived // words that wait for a further attempt, by the oldest letter
 }
 
 type run struct {
 	session   *sessionHistory
 	number    int
 	profile   *schemas.Profile
+	edition   int
 	message   schemas.Incoming
 	expires   time.Time
 	source    schemas.PlannerKind // of the plan
@@ -112,6 +115,7 @@ type attempt struct {
 	fact     *schemas.TaskDispatched
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
+	silent   time.Time  // until when its agent says that it gives no sign of life
 	inputs   []string   // the completed tasks that it builds on
 	dropped  bool       // in the record that decided it
 	answers  []*inquiry // what its agent is told of what people said
@@ -209,6 +213,7 @@ func (o *oracle) session(id string, shard int) *sessionHistory {
 	if s == nil {
 		s = &sessionHistory{
 			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: workflow.SessionHistory{Session: id},
+			settled: map[string]bool{}, held: map[schemas.InquiryName]schemas.MessageReceived{},
 		}
 		o.sessions[id] = s
 		o.order = append(o.order, s)
@@ -230,6 +235,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
 		o.inputsInOrder(s, session, &transition.Cause)
+		o.settles(s, session, &transition.Cause)
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
@@ -298,7 +304,7 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 		session.messages[f.ID] = append(session.messages[f.ID], *f)
 	case *schemas.RunStarted:
 		session.runs = append(session.runs, &run{
-			session: session, number: f.Run, profile: o.profile(f.ProfileHash), message: f.Message, expires: f.Expires,
+			session: session, number: f.Run, profile: o.profile(f.ProfileHash), edition: f.Edition, message: f.Message, expires: f.Expires,
 		})
 	default:
 		if m.run != nil {
@@ -319,6 +325,10 @@ func (o *oracle) applyRun(m *moment) {
 		m.run.ended, m.run.endedAt = f, m.cause.Time
 	case *schemas.ResendRequested:
 		m.run.again = f
+	case *schemas.DeliveryBounced:
+		if i := m.run.inquiry(f.Inquiry); i != nil && f.Failed {
+			i.bounced = true
+		}
 	case *schemas.InquiryOpened:
 		o.opens(m, f)
 	case *schemas.InquiryAnswered:

@@ -160,6 +160,8 @@ func (a *agent) told(answer *schemas.PermitAnswer) {
 	switch {
 	case answer.Granted:
 		pr.allowed(asks.id)
+	case answer.Reason == schemas.PermitElsewhere:
+		pr.ack() // its answer comes by callback
 	case answer.Reason == schemas.PermitGone:
 		// It is another process's by now: neither an answer nor an acknowledgment.
 	default:

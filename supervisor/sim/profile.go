@@ -60,9 +60,7 @@ func NewLibrary() *Library {
 			return compiled(draftedToAsk(uint64(i)))
 		})
 		l.staff[i] = sync.OnceValue(func() *restore.Profiles {
-			sources := draftedToAsk(uint64(i))
-			handOver(rand.New(rand.NewPCG(uint64(i), staffStream)), sources) //nolint:gosec // a simulation repeats
-			return compiled(sources)
+			return compiled(draftedToHandOver(uint64(i)))
 		})
 	}
 	return l
@@ -83,6 +81,12 @@ func draftedToAsk(shelf uint64) []schemas.Profile {
 	return sources
 }
 
+func draftedToHandOver(shelf uint64) []schemas.Profile {
+	sources := draftedToAsk(shelf)
+	handOver(rand.New(rand.NewPCG(shelf, staffStream)), sources) //nolint:gosec // a simulation repeats
+	return sources
+}
+
 func compiled(sources []schemas.Profile) *restore.Profiles {
 	profiles, err := restore.NewProfiles(context.Background(), memory.New(1).Artifacts(), sources)
 	if err != nil {
@@ -93,6 +97,9 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
+	if w.callbacks != nil {
+		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
+	}
 	switch {
 	case w.people != nil && w.people.staff != nil:
 		return l.staff[shelf]()
@@ -100,6 +107,21 @@ func (l *Library) get(w *World) *restore.Profiles {
 		return l.asking[shelf]()
 	}
 	return l.sets[shelf]()
+}
+
+// declared are the profiles of a shelf as the world has them in which an agent answers by callback.
+func (w *World) declared(shelf uint64) []schemas.Profile {
+	var sources []schemas.Profile
+	switch {
+	case w.people != nil && w.people.staff != nil:
+		sources = draftedToHandOver(shelf)
+	case w.people != nil:
+		sources = draftedToAsk(shelf)
+	default:
+		sources = drafted(shelf)
+	}
+	w.callbacks.declare(sources)
+	return sources
 }
 
 // sources are the profiles of a world: ways to handle the same words.

@@ -36,6 +36,8 @@ type World struct {
 	outage        outage
 
 	people    *people    // nil: nobody is asked
+	callbacks *callbacks // nil: nobody answers by callback
+	further   *rand.Rand // of further attempts in the same words; nil: they come by chance alone
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
 	processes []*process
@@ -66,7 +68,9 @@ const Itself = "the simulation works"
 const originStream = 0x6f726967696e
 
 // New returns the world of a seed.
-func New(seed uint64, library *Library) *World { return newWorld(seed, library, hasPeople(seed)) }
+func New(seed uint64, library *Library) *World {
+	return newWorld(seed, library, hasPeople(seed) || hasFurther(seed))
+}
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -91,6 +95,10 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 		w.people = newPeople(w)
 		w.people.trait()
 	}
+	if hasFurther(seed) {
+		w.further = newFurther(w)
+	}
+	w.callbacks = newCallbacks(w)
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
@@ -102,6 +110,7 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 		if withPeople {
 			askPeople(w.people.rand, sources)
 		}
+		w.callbacks.declare(sources)
 		if withPeople && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

@@ -1,0 +1,70 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// mutationsOfAttempts are those that concern agents which answer by callback, and further attempts from upstream.
+func mutationsOfAttempts() []mutation {
+	return []mutation{{
+		name: "who answers by callback and is silent has crashed", seed: 2, invariant: sim.SilenceIsTold,
+		edits: []edit{{
+			"supervisor/plan/progress_received.go",
+			`	if !d.Profile.Async(task.Agent) {`,
+			`	if !d.Profile.Async(task.Agent) || planted("who answers by callback and is silent has crashed") {`,
+		}},
+	}, {
+		name: "whoever says so may be silent", seed: 386, invariant: sim.SilenceIsTold,
+		edits: []edit{{
+			"supervisor/plan/progress_received.go",
+			`		return silence, false
+	}
+	if until`,
+			`		if !planted("whoever says so may be silent") {
+			return silence, false
+		}
+	}
+	if until`,
+		}},
+	}, {
+		name: "an agent that answers by callback has a queue ahead of it", seed: 2, invariant: sim.PoolsHold,
+		edits: []edit{{
+			"supervisor/admission/pool.go",
+			`				if c.Async != nil &&`,
+			`				if c.Async != nil && !planted("an agent that answers by callback has a queue ahead of it") &&`,
+		}},
+	}, {
+		name: "a further attempt asks anew", seed: 85, people: true, invariant: sim.AskedOnce,
+		edits: []edit{{
+			"supervisor/plan/inquiry.go",
+			`	if left == nil || left.Over(d.Now) ||`,
+			`	if left == nil || planted("a further attempt asks anew") || left.Over(d.Now) ||`,
+		}},
+	}, {
+		name: "a further attempt adopts what others are asked", seed: 71, people: true, invariant: sim.AdoptedIsLeft,
+		edits: []edit{{
+			"supervisor/plan/inquiry.go",
+			`left.Inquiry.Told != opened.Told ||`,
+			`left.Inquiry.Told != opened.Told && !planted("a further attempt adopts what others are asked") ||`,
+		}},
+	}, {
+		name: "a further attempt goes on after a person's cancel", seed: 881, people: true, invariant: sim.BroughtIsDone,
+		edits: []edit{{
+			"supervisor/session/upstream_request.go",
+			`	case f.Final:`,
+			`	case f.Final && !planted("a further attempt goes on after a person's cancel"):`,
+		}},
+	}, {
+		name: "a result is brought whatever was told", seed: 1, people: true, invariant: sim.BroughtIsDone,
+		edits: []edit{{
+			"supervisor/plan/reuse.go",
+			`|| left.Completed.Told != d.toldHash(task) {`,
+			`|| left.Completed.Told != d.toldHash(task) && !planted("a result is brought whatever was told") {`,
+		}},
+	}, {
+		name: "a second word is held", seed: 61, people: true, invariant: sim.WordsHaveOneFate,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`	if left == nil || left.Word != 0 ||`,
+			`	if left == nil || left.Word != 0 && !planted("a second word is held") ||`,
+		}},
+	}}
+}
