@@ -65,3 +65,18 @@ func flipped(text string) string {
 	}
 	return text[:middle] + letter + text[middle+1:]
 }
+
+// A token opens in every process of a ledger, also in one that was there before the key was made which has sealed it.
+func TestCallbackTokensOpenInOlderProcesses(t *testing.T) {
+	t.Parallel()
+	ledger, now := memory.New(1), ledgerTime()
+	older := openGrants(t, ledger, now)
+	token, err := openGrants(t, ledger, now.Add(91*24*time.Hour)).SealCallback("erp", "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opened string
+	if err := older.OpenCallback("erp", token, &opened); err != nil || opened != "r1" {
+		t.Errorf("%q (%v)", opened, err)
+	}
+}

@@ -1,0 +1,105 @@
+package session_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"podium/schemas"
+)
+
+const lookAgain = "\nrequest id=r%d effect=e1 attempt=%[1]d payload\ntasks:\n- {task_id: look, description: \"Look at the arm.\", assigned_to: doctor}\n----\n"
+
+func look(attempt int) string { return fmt.Sprintf(lookAgain, attempt) }
+
+const letterSent = "\nanswer task=ask:1:1 receipt=q1@support.example\n----\n"
+
+// TestResultOfOtherFilesIsNotBrought: a result is brought if its agent would be told the same, and the files that come with a request are told.
+func TestResultOfOtherFilesIsNotBrought(t *testing.T) {
+	t.Parallel()
+	const profile = "\nprofile mode=dag\nedition: 2\ncontext: {messages: 6, bytes: 4096}\nplanner: {kind: external}\nagents: [{name: clerk}, {name: summary}]\n" +
+		"routers: [{kind: assigned}]\n----\n"
+	request := func(n int, file string) string {
+		return fmt.Sprintf("\nrequest id=r%d effect=e1 attempt=%[1]d payload\ntasks:\n- task_id: check\n  description: Check the invoice.\n  assigned_to: clerk\n"+
+			"  context: {attachments: [{id: a1, name: invoice.pdf, size: 3, sha256: %q, from: message, grant: given}]}\n"+
+			"- {task_id: pay, description: Pay it., assigned_to: summary, dependencies: [check]}\n----\n", n, strings.Repeat(file, 64))
+	}
+	done := "\nanswer task=check\nIt is right.\n----\n"
+	for name, c := range map[string]struct {
+		second  string
+		brought int
+	}{"the same file": {"a", 1}, "another file": {"b", 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, told := attack(t, profile+request(1, "a")+done+request(2, c.second))
+			if s.facts["brought"] != c.brought {
+				t.Errorf("%d results are brought, want %d:\n%s", s.facts["brought"], c.brought, told[len(told)-1])
+			}
+		})
+	}
+}
+
+// TestCancelOfAQueuedAttemptIsForGood: what a person has cancelled is over, also when its run has not begun: a further attempt asks anew.
+func TestCancelOfAQueuedAttemptIsForGood(t *testing.T) {
+	t.Parallel()
+	s, told := attack(t, strings.Replace(attemptsProfile, "routers: [{kind: assigned}]", "routers: [{kind: assigned}, {kind: default, agent: clerk}]", 1)+
+		look(1)+letterSent+"\ncancel request=r1 id=x1\n----\n"+"\nmail id=m1 from=ana@example.org\nwrite a letter\n----\n"+
+		look(2)+"\ncancel run=3 id=x2\n----\n"+"\nanswer task=t1 run=2\ndone\n----\n"+"\nanswer task=reply run=2 receipt=a@example.org\n----\n"+look(3))
+	if s.facts["adopted"] != 0 {
+		t.Errorf("an attempt adopts what a person has ended:\n%s", strings.Join(told, "\n"))
+	}
+}
+
+// TestReminderThatWasTakenBackIsMade: a reminder that has not gone out with the run that was to send it is made by the run that adopts its inquiry.
+func TestReminderThatWasTakenBackIsMade(t *testing.T) {
+	t.Parallel()
+	profile := strings.Replace(attemptsProfile, "expire: 48h}", "remind: 4h, expire: 48h}", 1)
+	s, told := attack(t, profile+look(1)+letterSent+"\nroom mail=0\n----\n\nadvance 4h\n----\n\nroom mail=free\n----\n"+look(2)+"\nadvance 1h\n----\n")
+	if s.facts["adopted"] != 1 {
+		t.Fatalf("nothing is adopted:\n%s", strings.Join(told, "\n"))
+	}
+	reminded := slices.ContainsFunc(s.state.Deadlines(), func(due schemas.Deadline) bool { return due.Kind == schemas.DeadlineRemind })
+	for task := range s.state.Active.All {
+		reminded = reminded || task.ID == schemas.NoticeTask(1, 2)
+	}
+	if !reminded {
+		t.Errorf("nobody is reminded any more:\n%s", strings.Join(told, "\n"))
+	}
+}
+
+// TestHeldWordOutlivesABounce: what somebody has said between two attempts counts, whatever a mail system says of the letter later.
+func TestHeldWordOutlivesABounce(t *testing.T) {
+	t.Parallel()
+	s, told := attack(t, attemptsProfile+look(1)+letterSent+"\ncancel request=r1 id=x1\n----\n"+
+		"\nmail id=m1 from=anna@practice.example answers=1.1\nIt is a rash.\n----\n"+
+		"\nmail id=b1 bounce-of=1 notice=ask:1:1 action=failed status=5.1.1\n----\n"+look(2))
+	if s.facts["inquiry_answered"] != 1 {
+		t.Errorf("her word is lost:\n%s", strings.Join(told, "\n"))
+	}
+}
+
+// TestHeldWordCountsOnce: one word is said to one inquiry; the people behind the agent's fallback are asked by a letter of their own.
+func TestHeldWordCountsOnce(t *testing.T) {
+	t.Parallel()
+	profile := strings.Replace(attemptsProfile, "expire: 48h}}", "expire: 48h}, fallback: nurse}\n  - {name: nurse, person: {people: [anna], expire: 48h}}", 1)
+	s, told := attack(t, profile+look(1)+letterSent+"\ncancel request=r1 id=x1\n----\n"+"\nword id=w1 run=1 inquiry=1 reject\n----\n"+look(2))
+	if s.facts["inquiry_answered"] != 1 {
+		t.Errorf("one word counts %d times:\n%s", s.facts["inquiry_answered"], strings.Join(told, "\n"))
+	}
+}
+
+// TestLetterThatIsKnownNotToBeSentIsWritten: whoever sends letters says after the end of its run that one was not sent: then the run that has adopted its inquiry
+// writes it.
+func TestLetterThatIsKnownNotToBeSentIsWritten(t *testing.T) {
+	t.Parallel()
+	s, told := attack(t, attemptsProfile+look(1)+"\npermit task=ask:1:1 id=p1\n----\n"+look(2)+
+		"\nanswer task=ask:1:1 run=1 status=failed\n----\n"+"\nadvance 1h\n----\n")
+	written := false
+	for task := range s.state.Active.All {
+		written = written || task.Notice() > 0
+	}
+	if !written {
+		t.Errorf("nobody has written to her, and she is waited for:\n%s", strings.Join(told, "\n"))
+	}
+}
