@@ -15,26 +15,39 @@ func look(attempt int) string { return fmt.Sprintf(lookAgain, attempt) }
 
 const letterSent = "\nanswer task=ask:1:1 receipt=q1@support.example\n----\n"
 
-// TestResultOfOtherFilesIsNotBrought: a result is brought if its agent would be told the same, and the files that come with a request are told.
-func TestResultOfOtherFilesIsNotBrought(t *testing.T) {
+// TestResultOfSomethingElseIsNotBrought: a result is brought if its agent would be told the same: files of its task, who has written, and what was said before are
+// told.
+func TestResultOfSomethingElseIsNotBrought(t *testing.T) {
 	t.Parallel()
 	const profile = "\nprofile mode=dag\nedition: 2\ncontext: {messages: 6, bytes: 4096}\nplanner: {kind: external}\nagents: [{name: clerk}, {name: summary}]\n" +
 		"routers: [{kind: assigned}]\n----\n"
-	request := func(n int, file string) string {
-		return fmt.Sprintf("\nrequest id=r%d effect=e1 attempt=%[1]d payload\ntasks:\n- task_id: check\n  description: Check the invoice.\n  assigned_to: clerk\n"+
-			"  context: {attachments: [{id: a1, name: invoice.pdf, size: 3, sha256: %q, from: message, grant: given}]}\n"+
-			"- {task_id: pay, description: Pay it., assigned_to: summary, dependencies: [check]}\n----\n", n, strings.Repeat(file, 64))
+	file := func(of string) string {
+		return fmt.Sprintf("attachments: [{id: a1, name: invoice.pdf, size: 3, sha256: %q, from: message, grant: given}]", strings.Repeat(of, 64))
 	}
-	done := "\nanswer task=check\nIt is right.\n----\n"
+	said := func(words, by string) string {
+		return fmt.Sprintf("conversation: {state: ongoing, messages: [{by: requester, text: %q}]}, message: {channel: email, from: {address: %s}, origin: proven}", words, by)
+	}
+	request := func(n int, check, pay string) string {
+		return fmt.Sprintf("\nrequest id=r%d effect=e1 attempt=%[1]d payload\ntasks:\n"+
+			"- {task_id: check, description: Check the invoice., assigned_to: clerk, context: {%[2]s}}\n"+
+			"- {task_id: pay, description: Pay it., assigned_to: summary, context: {%[3]s}, dependencies: [check]}\n----\n", n, check, pay)
+	}
 	for name, c := range map[string]struct {
-		second  string
-		brought int
-	}{"the same file": {"a", 1}, "another file": {"b", 0}} {
+		first, second [2]string // of check and of pay
+		brought       int
+	}{
+		"the same":             {[2]string{file("a"), file("b")}, [2]string{file("a"), file("b")}, 1},
+		"another file":         {[2]string{file("a")}, [2]string{file("b")}, 0},
+		"file of another task": {[2]string{file("a"), file("b")}, [2]string{file("b"), file("a")}, 0},
+		"the same was said":    {[2]string{said("For Ana.", "ana@example.org")}, [2]string{said("For Ana.", "ana@example.org")}, 1},
+		"other words before":   {[2]string{said("For Ana.", "ana@example.org")}, [2]string{said("For Ben.", "ana@example.org")}, 0},
+		"another writer":       {[2]string{said("For me.", "ana@example.org")}, [2]string{said("For me.", "ben@example.org")}, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, told := attack(t, profile+request(1, "a")+done+request(2, c.second))
+			s, told := attack(t, profile+request(1, c.first[0], c.first[1])+"\nanswer task=check\nIt is right.\n----\n"+request(2, c.second[0], c.second[1]))
 			if s.facts["brought"] != c.brought {
-				t.Errorf("%d results are brought, want %d:\n%s", s.facts["brought"], c.brought, told[len(told)-1])
+				t.Errorf("%d results are brought, want %d:\n%s", s.facts["brought"], c.brought, strings.Join(told, "\n"))
 			}
 		})
 	}
