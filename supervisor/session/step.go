@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -138,7 +141,7 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
 		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.env.Current.People,
-		Left: d.state.leftFor(d.state.Active), Held: d.heldWord,
+		Left: d.state.leftFor(d.state.Active), Held: d.heldWord, ToldBeside: func(task *workflow.Task) jsontext.Value { return d.toldBeside(profile, task) },
 	}
 }
 
