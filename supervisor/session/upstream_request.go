@@ -241,7 +241,7 @@ func (s *State) takeOver(f schemas.Fact) {
 		}
 		left = s.Active.Completed(left, f)
 	case *schemas.DeliveryBounced:
-		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil {
+		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil && lost.Word == 0 { // what somebody has said has arrived
 			left = left.Without(lost.Inquiry.Task)
 		}
 	default:
