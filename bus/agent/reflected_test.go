@@ -34,3 +34,27 @@ func TestCallIsNoAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestUsageThatIsNoneBecomesAFailure: what a response cannot say of its cost is a failed response, which can be read.
+func TestUsageThatIsNoneBecomesAFailure(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		`{"status": "completed", "result": {"text": "5"}, "resource_usage": {"tokens_used": -5}}`,
+		`{"status": "failed", "issues_encountered": [{"description": "no paper"}], "resource_usage": {"tokens_used": -5}}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			s.core(t)
+			ticket := agent.Ticket{
+				Request: schemas.RequestID(0, 1, "run", "t1", 1), From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
+				ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
+			}
+			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(said)); err != nil {
+				t.Fatal(err)
+			}
+			if responses := s.responses(t); len(responses) != 1 || responses[0].Payload.Status != schemas.StatusFailed { // it fails on one that cannot be read
+				t.Errorf("%s becomes %+v", said, responses)
+			}
+		})
+	}
+}
