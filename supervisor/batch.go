@@ -85,5 +85,5 @@ func sizeOf(transition *schemas.Transition) (int, error) {
 // a function of the state after the record and of its last transition alone.
 func (b *batch) full() bool {
 	n := len(b.transitions)
-	return n >= maxTransitions || n > 0 && session.MayHaveOutputs(b.transitions[n-1].Facts)
+	return n >= maxTransitions || n > 0 && session.MayHaveOutputs(&b.transitions[n-1])
 }

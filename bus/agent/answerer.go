@@ -81,6 +81,9 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte) erro
 	e, request := ticket.open()
 	request.Artifacts = s.worker.Artifacts(e.ID)
 	log := s.log.With().Str("request", e.ID).Str("run", e.CorrelationID).Int("attempt", request.Attempt).Logger()
+	if isCall(said) {
+		return unreadable("the body is that of a call")
+	}
 	outcome, err := ReadOutcome(said, request)
 	if errors.Is(err, ErrUnreadable) {
 		return err
@@ -111,4 +114,13 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte) erro
 		err = s.publishOnce(ctx, &given)
 	}
 	return err
+}
+
+// isCall reports whether what was said is a call: its signature is one of the secret that answers are signed with, so that anybody who has
+// seen the call could post it as its own answer.
+func isCall(said []byte) bool {
+	var names struct {
+		Type string `json:"type"`
+	}
+	return schemas.Unmarshal(said, &names) == nil && names.Type == schemas.EnvelopeTypeExecutionRequest
 }

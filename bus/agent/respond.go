@@ -139,7 +139,8 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, o
 		Description: description, Resolution: resolution, ResolutionDetails: cmp.Or(remedy, details),
 		EffectUnknown: unknown, Category: category, RetryAfterSeconds: wait,
 	}}
-	bare := *payload
+	bare, measured := *payload, *payload.ResourceUsage
+	bare.ResourceUsage = &measured
 	if outcome != nil {
 		if len(outcome.Issues) > 0 && outcome.Issues[0].Description == description { // it says the failure itself
 			told := slices.Clone(outcome.Issues)

@@ -140,7 +140,7 @@ func (r *Run) Leave(before *Left, now time.Time) *Left {
 	}
 	for i, inquiry := range r.Inquiries {
 		newer := slices.ContainsFunc(r.Inquiries[i+1:], func(other *Inquiry) bool { return other.Task == inquiry.Task })
-		if own := (LeftInquiry{Run: r.Number, Inquiry: inquiry}); !newer && r.leaves(inquiry) && !own.Over(now) {
+		if own := (LeftInquiry{Run: r.Number, Inquiry: r.asTold(inquiry)}); !newer && r.leaves(inquiry) && !own.Over(now) {
 			left.Inquiries = append(left.Inquiries, own)
 		}
 	}
@@ -162,9 +162,24 @@ func (r *Run) leaves(inquiry *Inquiry) bool {
 		return false
 	}
 	return inquiry.Adopts != nil || slices.ContainsFunc(r.DecisionTasks, func(notice *Task) bool {
-		return notice.Notice() == inquiry.Inquiry && (notice.State == TaskCompleted || notice.Permit != "")
+		return notice.Notice() == inquiry.Inquiry && notice.mayHaveTold()
 	})
 }
+
+// asTold returns an inquiry without a reminder that was taken back before it went out: whoever takes it over has to make it.
+func (r *Run) asTold(inquiry *Inquiry) *Inquiry {
+	newest := schemas.NoticeTask(inquiry.Inquiry, inquiry.Notices)
+	unsent := func(notice *Task) bool { return notice.ID == newest && !notice.mayHaveTold() }
+	if inquiry.Notices < 2 || !slices.ContainsFunc(r.DecisionTasks, unsent) {
+		return inquiry
+	}
+	told := *inquiry
+	told.Notices--
+	return &told
+}
+
+// mayHaveTold reports whether a notice has gone out, as far as is known.
+func (t *Task) mayHaveTold() bool { return t.State == TaskCompleted || t.Permit != "" }
 
 // Completed returns what is left once a task of a run was completed. What stands in an answer is left there, and what there is no room
 // for is left out: it is done again.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -29,6 +31,8 @@ type Decision struct {
 	// what a person says to an inquiry; false when they may not say that.
 	Left *workflow.Left
 	Held func(sequence uint64, inquiry *workflow.Inquiry) (Word, bool)
+	// ToldBeside is what the agent of a task is told of the conversation that has come with a request of somebody upstream; nil is nothing.
+	ToldBeside func(task *workflow.Task) jsontext.Value
 	// People are who may be asked, by name, as the profile in force says.
 	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.

@@ -59,6 +59,7 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 	}
 	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
 	word := left.Word
+	d.Left = d.Left.Without(task.ID) // it is adopted once
 	d.open(task, &opened)
 	inquiry := d.Run.Inquiries[len(d.Run.Inquiries)-1]
 	if said, may := d.held(word, inquiry); may {

@@ -54,7 +54,7 @@ func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int
 // inputHash is the hash of all that an agent is told about a task, but for ids,
 // moments and the session around it.
 func (d *Decision) inputHash(task *workflow.Task) string {
-	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read))
+	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read), nil)
 }
 
 // toldHash is the hash of what whoever does a task is told, in a run whose upstream may ask once more; else it is empty. People are not told
@@ -64,9 +64,13 @@ func (d *Decision) toldHash(task *workflow.Task) string {
 		return ""
 	}
 	if d.worksAsPerson(task) {
-		return d.hashTold(task, nil)
+		return d.hashTold(task, nil, nil)
 	}
-	return d.inputHash(task)
+	var beside jsontext.Value
+	if d.ToldBeside != nil {
+		beside = d.ToldBeside(task)
+	}
+	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read), beside)
 }
 
 // bring completes a task with what an earlier attempt of the same piece of work has completed it with, if it was told the same.
@@ -85,7 +89,7 @@ func (d *Decision) bring(task *workflow.Task) bool {
 	return true
 }
 
-func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer) string {
+func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer, beside jsontext.Value) string {
 	told := struct {
 		Task        schemas.PlannedTask          `json:"task"`
 		Description schemas.Result               `json:"description"`
@@ -97,7 +101,8 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		Files       []string                     `json:"files,omitzero"` // names and hashes of what is listed, in order
 		Answers     []string                     `json:"answers,omitzero"`
 		Filled      jsontext.Value               `json:"filled,omitzero"`
-	}{Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
+		Beside      jsontext.Value               `json:"beside,omitzero"`
+	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such

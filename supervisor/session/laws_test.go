@@ -377,7 +377,7 @@ func (s *stage) owed(tb judge, after *session.State, record *schemas.Record) []s
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if len(outputs) > 0 && !session.MayHaveOutputs(record.Last().Facts) {
+	if len(outputs) > 0 && !session.MayHaveOutputs(record.Last()) {
 		tb.Fatalf("%d outputs of facts that seem to owe none: another transition might have followed", len(outputs))
 	}
 	again, err := session.Outputs(s.env(after), snapshot(tb, after), record.Last())

@@ -169,9 +169,12 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 	}, nil
 }
 
-// MayHaveOutputs reports whether outputs may follow from these facts. It may say yes where
+// MayHaveOutputs reports whether outputs may follow from a transition. It may say yes where
 // none do, and never no where some do: in a record, only the last transition may have any.
-func MayHaveOutputs(facts []schemas.Fact) bool { return slices.ContainsFunc(facts, mayHaveOutputs) }
+// What settles a request may have ended an attempt that has another one.
+func MayHaveOutputs(transition *schemas.Transition) bool {
+	return transition.Cause.Settles != "" || slices.ContainsFunc(transition.Facts, mayHaveOutputs)
+}
 
 func mayHaveOutputs(fact schemas.Fact) bool {
 	switch f := fact.(type) {

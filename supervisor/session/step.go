@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -142,8 +145,9 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
 		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
 	}
-	if made.Left = d.state.leftFor(d.state.Active); made.Left != nil {
-		made.Held = d.heldWord
+	if active := d.state.Active; active != nil && active.LeavesAll() {
+		made.Left, made.Held = d.state.leftFor(active), d.heldWord
+		made.ToldBeside = func(task *workflow.Task) jsontext.Value { return d.toldBeside(profile, task) }
 	}
 	return made
 }

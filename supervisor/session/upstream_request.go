@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
@@ -95,6 +97,22 @@ func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
 		}
 	}
 	return brought
+}
+
+// toldBeside is what the agent of a task is told of the conversation that has come with the run's request; nil is nothing.
+func (d *decision) toldBeside(profile *plan.Profile, task *workflow.Task) jsontext.Value {
+	brought := d.env.broughtContext(&d.state.Active.Message)
+	if brought == nil || brought.Message == nil && len(brought.Messages) == 0 || profile.Reuses(task.Agent) {
+		return nil
+	}
+	body, err := schemas.Marshal(struct {
+		Message  *schemas.MessageContext       `json:"message,omitzero"`
+		Messages []schemas.ConversationMessage `json:"messages,omitzero"`
+	}{brought.Message, brought.Messages[max(len(brought.Messages)-profile.Context.Messages, 0):]})
+	if err != nil {
+		return nil // what was read as JSON can be written as JSON
+	}
+	return body
 }
 
 func languageOf(tasks []schemas.Task) string {
@@ -223,7 +241,7 @@ func (s *State) takeOver(f schemas.Fact) {
 		}
 		left = s.Active.Completed(left, f)
 	case *schemas.DeliveryBounced:
-		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil {
+		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil && lost.Word == 0 { // what somebody has said has arrived
 			left = left.Without(lost.Inquiry.Task)
 		}
 	default:

@@ -232,7 +232,7 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 		if outputs {
 			report("a transition follows another one that has outputs")
 		}
-		outputs = session.MayHaveOutputs(transition.Facts)
+		outputs = session.MayHaveOutputs(transition)
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
