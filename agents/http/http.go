@@ -136,7 +136,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	if answered.status == nethttp.StatusNoContent {
 		return agent.Outcome{}, nil
 	}
-	outcome, err := agent.ReadOutcome(answered.body, request)
+	outcome, err := agent.ReadBody(answered.body, answered.mediaType, request)
 	if errors.Is(err, agent.ErrUnreadable) {
 		return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "unreadable"), Permanent: true, Unknown: a.acts(), Err: err}
 	}
@@ -196,8 +196,9 @@ func (a *Agent) failure(ctx, limited context.Context, language string, err error
 
 // An answer is what the endpoint has said with 200, 201 or 204.
 type answer struct {
-	status int
-	body   []byte
+	status    int
+	mediaType string
+	body      []byte
 }
 
 var (
@@ -256,5 +257,5 @@ func (a *Agent) call(ctx context.Context, request *agent.Request, body []byte) (
 	case int64(len(said)) > a.config.MaxBody:
 		return answer{}, errTooMuch
 	}
-	return answer{reply.StatusCode, said}, nil
+	return answer{reply.StatusCode, reply.Header.Get("Content-Type"), said}, nil
 }

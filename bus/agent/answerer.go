@@ -71,12 +71,12 @@ func NewAnswerer(worker bus.Worker, config ServeConfig, maxFiles int64) (*Answer
 	return &Answerer{server: s, maxFiles: maxFiles}, s.compileSchemas()
 }
 
-// Answer publishes the response that what was said is to a request (see ReadOutcome), and returns once it is stored.
+// Answer publishes the response that a body of a media type is to a request (see ReadBody), and returns once it is stored.
 // Files that stand in its deliverables are kept before that. The same answer may be given again, also after an error.
 //
 // Errors: ErrUnreadable, when what was said is no answer; bus.ErrTooLarge, when it holds too much; else those
 // of the bus, which says by bus.ErrFull that it takes no more.
-func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte) error {
+func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte, mediaType string) error {
 	s := a.server
 	e, request := ticket.open()
 	request.Artifacts = s.worker.Artifacts(e.ID)
@@ -84,7 +84,7 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte) erro
 	if isCall(said) {
 		return unreadable("the body is that of a call")
 	}
-	outcome, err := ReadOutcome(said, request)
+	outcome, err := ReadBody(said, mediaType, request)
 	if errors.Is(err, ErrUnreadable) {
 		return err
 	}

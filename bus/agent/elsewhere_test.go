@@ -91,7 +91,7 @@ func TestServeSaysThatTheWorkGoesOnElsewhere(t *testing.T) {
 			t.Errorf("the ticket ends at %s", ticket.Ends)
 		}
 		for range 2 {
-			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(`{"status": "completed", "result": {"text": "5"}, "recommendations": ["Pay."]}`)); err != nil {
+			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(`{"status": "completed", "result": {"text": "5"}, "recommendations": ["Pay."]}`), ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -185,7 +185,7 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 				Request: schemas.RequestID(0, 1, "run", "t1", 1), From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
 				ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
 			}
-			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(said)); !errors.Is(err, c.err) {
+			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(said), ""); !errors.Is(err, c.err) {
 				t.Fatalf("%s: %v, want %v", said, err, c.err)
 			}
 			responses := s.responses(t)
@@ -204,5 +204,25 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBrokenJSONIsNoAnswer: a body that is said to be JSON and is not becomes nobody's words.
+func TestBrokenJSONIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for said, c := range map[string]struct {
+		mediaType string
+		unread    bool
+	}{
+		`{"status": "completed", "result":`:  {"application/json; charset=utf-8", true},
+		`Good morning`:                       {"application/json", true},
+		`{"status": "completed", "result": `: {"text/plain", false},
+		`[1, 2`:                              {"", false},
+		" ":                                  {"application/json", false},
+		`{"n": 1}`:                           {"application/json", false},
+	} {
+		if _, err := agent.ReadBody([]byte(said), c.mediaType, asked()); errors.Is(err, agent.ErrUnreadable) != c.unread {
+			t.Errorf("%q as %s: %v", said, c.mediaType, err)
+		}
 	}
 }

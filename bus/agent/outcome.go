@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
+	"mime"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,6 +51,14 @@ func (o *Outcome) check() error {
 		return nil
 	}
 	return unreadable(statusFault(string(o.Status)))
+}
+
+// ReadBody is ReadOutcome for a body with a media type: one that is said to be JSON, and is none, is no outcome.
+func ReadBody(said []byte, mediaType string, request *Request) (Outcome, error) {
+	if kind, _, err := mime.ParseMediaType(mediaType); err == nil && kind == schemas.MediaTypeJSON && len(bytes.TrimSpace(said)) > 0 && !jsontext.Value(said).IsValid() {
+		return Outcome{}, fmt.Errorf("%w: it is said to be JSON, and is not", ErrUnreadable)
+	}
+	return ReadOutcome(said, request)
 }
 
 // ReadOutcome gives what a program outside has printed or posted its meaning, the first that applies:

@@ -28,7 +28,7 @@ func TestCallIsNoAnswer(t *testing.T) {
 			Request: request.MessageID, From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
 			ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
 		}
-		err = s.answerer(t).Answer(t.Context(), &ticket, call)
+		err = s.answerer(t).Answer(t.Context(), &ticket, call, "")
 		if responses := s.responses(t); !errors.Is(err, agent.ErrUnreadable) || len(responses) != 0 {
 			t.Errorf("the call %s is taken (%v) as %+v", call, err, responses)
 		}
@@ -49,7 +49,7 @@ func TestUsageThatIsNoneBecomesAFailure(t *testing.T) {
 				Request: schemas.RequestID(0, 1, "run", "t1", 1), From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
 				ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
 			}
-			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(said)); err != nil {
+			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(said), ""); err != nil {
 				t.Fatal(err)
 			}
 			if responses := s.responses(t); len(responses) != 1 || responses[0].Payload.Status != schemas.StatusFailed { // it fails on one that cannot be read

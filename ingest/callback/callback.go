@@ -45,7 +45,7 @@ type Agent struct {
 	// Secret is the one that signs its calls and its callbacks: "whsec_" and base64.
 	Secret string
 	// Answer publishes what was said as the answer to a request, as agent.Answerer does.
-	Answer func(ctx context.Context, ticket *agent.Ticket, said []byte) error
+	Answer func(ctx context.Context, ticket *agent.Ticket, said []byte, mediaType string) error
 }
 
 // An Adapter takes answers. It is safe for use by several goroutines at once.
@@ -135,7 +135,7 @@ func (a *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problemBusy())
 		return
 	}
-	if err := a.answer(r.Context(), known, &ticket, body); err != nil {
+	if err := a.answer(r.Context(), known, &ticket, body, r.Header.Get("Content-Type")); err != nil {
 		problem.Write(w, a.problemOf(err, name, &ticket))
 		return
 	}
@@ -154,10 +154,10 @@ func (a *Adapter) admit(header http.Header, ticket *agent.Ticket) *problem.Docum
 }
 
 // answer waits for the ledger even if the endpoint has gone: its repeat wants to know.
-func (a *Adapter) answer(ctx context.Context, by knownAgent, ticket *agent.Ticket, said []byte) error {
+func (a *Adapter) answer(ctx context.Context, by knownAgent, ticket *agent.Ticket, said []byte, mediaType string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.PublishTimeout)
 	defer cancel()
-	return by.Answer(ctx, ticket, said)
+	return by.Answer(ctx, ticket, said, mediaType)
 }
 
 // problemOf is what an endpoint is told of an answer that was not taken.

@@ -37,7 +37,9 @@ var errNotSealed = errors.New("not sealed")
 func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
 	t.Helper()
 	made, err := callback.New(callback.Config{
-		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(_ context.Context, ticket *agent.Ticket, said []byte) error { return answer(ticket, said) }}},
+		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(_ context.Context, ticket *agent.Ticket, said []byte, _ string) error {
+			return answer(ticket, said)
+		}}},
 		Open: func(name, token string) (agent.Ticket, error) {
 			ends := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
 			if ends.IsZero() {
@@ -157,7 +159,7 @@ func TestAnswersAtATime(t *testing.T) {
 	t.Parallel()
 	at, goOn := make(chan struct{}), make(chan struct{})
 	made, err := callback.New(callback.Config{
-		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(context.Context, *agent.Ticket, []byte) error {
+		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(context.Context, *agent.Ticket, []byte, string) error {
 			close(at)
 			<-goOn
 			return nil

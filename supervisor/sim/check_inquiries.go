@@ -358,7 +358,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 		return
 	}
 	o.endTask(m, m.task, taskAsked)
-	if f.Attempt > 0 {
+	if f.Attempt > 0 && f.After == 0 { // else it asks once more what the agent has asked
 		m.task.permit = nil
 		m.task.inquired++
 	}

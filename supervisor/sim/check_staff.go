@@ -311,7 +311,7 @@ func (o *oracle) broughtIsDone(m *moment) {
 	o.world.violate(BroughtIsDone, "%s: it is brought from run %d, and no attempt before has completed it", m.id, f.Brought)
 }
 
-// wordsFor are those of whoever is upstream for a task: of a plan its own, else all.
+// wordsFor are those of whoever is upstream for a task: of a plan its own, of one task these. Of several that a planner is given nobody else is told.
 func (o *oracle) wordsFor(t *task) string {
 	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), o.shards[t.run.session.shard].inputs[t.run.message.Sequence])
 	o.world.must(err)
@@ -319,7 +319,7 @@ func (o *oracle) wordsFor(t *task) string {
 	o.world.must(err)
 	var words []string
 	for i := range request.Payload.Tasks {
-		if asked := &request.Payload.Tasks[i]; t.run.source != schemas.PlannerExternal || asked.TaskID == t.id {
+		if asked := &request.Payload.Tasks[i]; t.run.source != schemas.PlannerExternal && len(request.Payload.Tasks) == 1 || t.run.source == schemas.PlannerExternal && asked.TaskID == t.id {
 			words = append(words, asked.Description)
 		}
 	}

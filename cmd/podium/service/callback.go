@@ -84,12 +84,12 @@ type callbackAnswers struct {
 	answerer *agent.Answerer
 }
 
-func (c *callbackAnswers) answer(ctx context.Context, ticket *agent.Ticket, said []byte) error {
+func (c *callbackAnswers) answer(ctx context.Context, ticket *agent.Ticket, said []byte, mediaType string) error {
 	answerer, by, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	err = answerer.Answer(ctx, ticket, said)
+	err = answerer.Answer(ctx, ticket, said, mediaType)
 	if bus.IsAny(err, bus.ErrClosed, bus.ErrDenied) {
 		c.drop(by)
 	}
