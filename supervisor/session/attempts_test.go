@@ -209,7 +209,9 @@ func TestBroughtEffectIsKnown(t *testing.T) {
 	}{
 		"brought":             {second, nil},
 		"told something else": {first + fmt.Sprintf(request, 2, 2, "Write another file."), []string{schemas.EffectID("e1", "file")}},
-		"brought once":        {second + fmt.Sprintf(request, 3, 3, "Write another file."), []string{schemas.EffectID("e1", "file")}},
+		"permitted to somebody before": {attemptsProfile + fmt.Sprintf(request, 1, 1, "Write the file.") + "\npermit task=file id=p1\n----\n" +
+			fmt.Sprintf(request, 2, 2, "Write another file.") + "\nanswer task=file run=2\ndone\n----\n" + fmt.Sprintf(request, 3, 3, "Write another file."), []string{schemas.EffectID("e1", "file")}},
+		"brought once": {second + fmt.Sprintf(request, 3, 3, "Write another file."), []string{schemas.EffectID("e1", "file")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -235,7 +235,7 @@ func (s *State) takeOver(f schemas.Fact) {
 		if f.Told == "" || s.Active == nil {
 			return
 		}
-		if f.Brought > 0 { // its effect is known
+		if f.Brought > 0 && f.Permit != "" { // what that permit was for is known; of others it says nothing
 			known := schemas.EffectID(s.Active.Message.Upstream.Effect, f.Task)
 			effects = slices.DeleteFunc(slices.Clone(effects), func(effect string) bool { return effect == known })
 		}
