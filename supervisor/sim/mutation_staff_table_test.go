@@ -8,7 +8,7 @@ func mutationsOfStaff() []mutation {
 		name: "who was dismissed may answer", seed: 13, people: true, invariant: sim.WordsOfTheStaff,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
-			`person, known := d.env.Current.People[name]`,
+			`person, known := d.people()[name]`,
 			`person, known := either("who was dismissed may answer", d.env.Pinned, d.env.Current).People[name]`,
 		}},
 	}, {
