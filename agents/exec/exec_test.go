@@ -328,8 +328,8 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// TestWordsAreToldAsTheyArePrinted_O35: who waits sees what a program prints, unless it is data.
-func TestWordsAreToldAsTheyArePrinted_O35(t *testing.T) {
+// TestWordsAreToldAsTheyArePrinted: who waits sees what a program prints, unless it is data.
+func TestWordsAreToldAsTheyArePrinted(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		`printf 'Good '; sleep 0.3; echo morning`:       "Good|Good morning",

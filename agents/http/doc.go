@@ -9,7 +9,7 @@
 //
 // # What its answer means
 //
-//   - 200 and 201: the body, as agent.ReadOutcome reads it: words, data, a result, or a whole response. A deliverable may hold
+//   - 200 and 201: the body, as agent.ReadBody reads it: words, data, a result, or a whole response. A deliverable may hold
 //     a file: base64 under content in its metadata.
 //   - 204: done, without a result.
 //   - 202 of an asynchronous agent: the answer comes by callback, to the address in the header Podium-Callback. Until

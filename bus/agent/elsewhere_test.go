@@ -206,23 +206,3 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 		})
 	}
 }
-
-// TestBrokenJSONIsNoAnswer: a body that is said to be JSON and is not becomes nobody's words.
-func TestBrokenJSONIsNoAnswer(t *testing.T) {
-	t.Parallel()
-	for said, c := range map[string]struct {
-		mediaType string
-		unread    bool
-	}{
-		`{"status": "completed", "result":`:  {"application/json; charset=utf-8", true},
-		`Good morning`:                       {"application/json", true},
-		`{"status": "completed", "result": `: {"text/plain", false},
-		`[1, 2`:                              {"", false},
-		" ":                                  {"application/json", false},
-		`{"n": 1}`:                           {"application/json", false},
-	} {
-		if _, err := agent.ReadBody([]byte(said), c.mediaType, asked()); errors.Is(err, agent.ErrUnreadable) != c.unread {
-			t.Errorf("%q as %s: %v", said, c.mediaType, err)
-		}
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"mime"
 	"slices"
 
@@ -56,7 +55,7 @@ func (o *Outcome) check() error {
 // ReadBody is ReadOutcome for a body with a media type: one that is said to be JSON, and is none, is no outcome.
 func ReadBody(said []byte, mediaType string, request *Request) (Outcome, error) {
 	if kind, _, err := mime.ParseMediaType(mediaType); err == nil && kind == schemas.MediaTypeJSON && len(bytes.TrimSpace(said)) > 0 && !jsontext.Value(said).IsValid() {
-		return Outcome{}, fmt.Errorf("%w: it is said to be JSON, and is not", ErrUnreadable)
+		return Outcome{}, unreadable("it is said to be JSON, and is not")
 	}
 	return ReadOutcome(said, request)
 }

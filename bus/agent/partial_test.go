@@ -80,9 +80,9 @@ func tells(words ...string) agent.HandlerFunc {
 	}
 }
 
-// TestTextComesBeforeItsResult_O35: what a handler tells is known at most four times a second, in pieces that make the
+// TestTextComesBeforeItsResult: what a handler tells is known at most four times a second, in pieces that make the
 // whole, and the result follows without waiting for it.
-func TestTextComesBeforeItsResult_O35(t *testing.T) {
+func TestTextComesBeforeItsResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, heard := newStage(t, 1), &heardPartials{}

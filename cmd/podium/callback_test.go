@@ -144,7 +144,7 @@ const orderDone = `{"status": "completed", "result": {"text": "Order 12 is place
 // TestCallbackOutlivesTheService: an endpoint accepts work, the service is killed, and the answer comes when it runs
 // again. It is answered once, though the endpoint calls back twice, and what was to be done outside is one effect. Of an
 // agent with one place nothing else is asked before that.
-func TestCallbackOutlivesTheService_M31(t *testing.T) {
+func TestCallbackOutlivesTheService_X03(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	i := install(t, fmt.Sprintf(callbackConfig, o.URL, webSecret, bankSecret), "ledger: {shards: 1}")

@@ -224,7 +224,7 @@ func TestBroughtEffectIsKnown(t *testing.T) {
 }
 
 // TestLeftIsBounded: of results that are too many there are as many as there is room for; the others are done again.
-func TestLeftIsBounded_X03(t *testing.T) {
+func TestLeftIsBounded(t *testing.T) {
 	t.Parallel()
 	a := &attempted{t: t, random: rand.New(rand.NewPCG(1, 3)), story: &story{stage: newStage(t, storyProfile())}}
 	a.plays(attemptsProfile)
