@@ -20,8 +20,8 @@ profiles:
   desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}
 `
 
-// orderlyStop is how long a stop may take: agents at work have 10 s.
-const orderlyStop = 15 * time.Second
+// orderlyStop is how long a stop may take: what is being published has 5 s, agents at work have 10 s after that, and the ledger is closed then.
+const orderlyStop = 20 * time.Second
 
 // TestFullLedgerIsSaid: a ledger that has filled what it may hold says so before it refuses,
 // then truly, by every adapter; be it the shards that are full, or the artifacts, where large
