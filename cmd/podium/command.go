@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -79,7 +80,7 @@ Exit codes:
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
   4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
   5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise
-  6  the run waits for a person, and podium answer goes on with it: of a wait that is over, and of an answer that did not say what is needed`
+  6  the run waits for a person, and podium answer goes on with it: a wait was over, or an answer did not say what is needed`
 }
 
 // environment is what every verb works with.
@@ -160,6 +161,9 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	)
 	if err != nil {
 		return report(stderr, err)
+	}
+	if len(arguments) > 0 && arguments[0] == "help" { // as people type it: podium help send
+		arguments = append(slices.Clone(arguments[1:]), "--help")
 	}
 	chosen, err := parser.Parse(arguments)
 	if exited >= 0 {

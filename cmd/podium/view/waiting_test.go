@@ -27,7 +27,8 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 	}{
 		"no room": {
 			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskCompleted), task("t2", workflow.TaskReady), task("t3", workflow.TaskPending)}},
-			", waits for clerk to have room", "           waits for clerk to have room\n", []string{"clerk"},
+			", waits for clerk to have room", "           waits for clerk to have room\n",
+			[]string{"clerk"},
 		},
 		"somebody is at work": {
 			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskRunning), task("t2", workflow.TaskReady)}}, "", "           waits for clerk to have room\n", []string{"clerk"},
@@ -41,7 +42,8 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 		"between attempts": {workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskWaiting)}}, "", "", nil},
 		"what the words say": {
 			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskReady)}, DecisionTasks: []*workflow.Task{extraction}},
-			", waits for reader to have room", "           waits for reader to have room\n", []string{"reader"},
+			", waits for reader to have room", "           waits for reader to have room\n",
+			[]string{"reader"},
 		},
 		"the answer": {
 			workflow.Run{Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskReady}}, ", waits for mail to have room", "           waits for mail to have room\n", []string{"mail"},
