@@ -15,6 +15,7 @@ import (
 	"podium/bus/intake"
 	"podium/bus/memory"
 	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -118,6 +119,42 @@ func TestAnswersThatDoNotFitAreSaidSo(t *testing.T) {
 		!strings.Contains(wrong.stderr, "This is lacking: date.") {
 		t.Errorf("exit code %d, %q", wrong.code, wrong.stderr)
 	}
+	i.stop()
+	i.verify()
+}
+
+const undeliveredConfig = `
+mail:
+  accounts:
+    - {name: support, profile: desk, imap: {host: 127.0.0.1, port: 1, tls: none, username: u, password: p, dkim: true}, smtp: {host: 127.0.0.1, port: 1, tls: none, from: support@example.org}}
+people: {anna: {mail: anna@practice.example}}
+agents: {doctor: {kind: person, people: [anna], description: Looks at findings., expires: 48h}}
+profiles: {desk: {language: en, agents: [doctor], routers: [{kind: default, agent: doctor}]}}
+`
+
+// TestQuestionsThatNobodyGotAreSaidSo: while no letter goes out, since no mail server is there, that is listed and shown with the reason, and whoever knows
+// the answer gives it all the same.
+func TestQuestionsThatNobodyGotAreSaidSo(t *testing.T) {
+	t.Parallel()
+	i := install(t, undeliveredConfig)
+	i.up()
+	i.podium("send", "Please look at my arm.").succeeds(t)
+	var open []openInquiry
+	eventually(t, "the letter has failed", func() bool {
+		open = lines[openInquiry](t, i.podium("inbox", "-o", "json"))
+		return len(open) == 1 && open[0].Letter == view.LetterFailed
+	})
+	const why = "The mail server cannot be reached: it refuses the connection. The question was not sent."
+	if !strings.Contains(open[0].Undelivered, why) || open[0].Until.IsZero() {
+		t.Errorf("%+v", open[0])
+	}
+	i.tells(t, map[string]string{
+		"inbox":                    "  anna (not delivered)  ",
+		"runs":                     "executing, waits for work of people, question not delivered",
+		"runs show " + open[0].Run: "not delivered: attempt ",
+	})
+	i.podium("answer", open[0].ID, "It is a rash.").succeeds(t)
+	eventually(t, "the answer is the result", func() bool { return strings.HasSuffix(i.podium("runs", "show", open[0].Run).stdout, "It is a rash.\n") })
 	i.stop()
 	i.verify()
 }
