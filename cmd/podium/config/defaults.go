@@ -114,6 +114,9 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 }
 
 func (a Agent) withDefaults() Agent {
+	if a.keepsCollection() {
+		a.collectionDefaults()
+	}
 	a.Concurrency = cmp.Or(a.Concurrency, defaultConcurrency)
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
@@ -126,7 +129,7 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
-	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindCaldav, KindCarddav, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)

@@ -98,6 +98,8 @@ func (v *validator) agents() {
 			v.async(path, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
+		case KindCaldav, KindCarddav:
+			v.collection(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
@@ -123,10 +125,14 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
 		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
-		{"url", agent.URL != "", []AgentKind{KindHTTP}},
+		{"url", agent.URL != "", append(collections(), KindHTTP)},
+		{"user", agent.User != "", collections()},
+		{"password", agent.Password != "", collections()},
+		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
+		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindExec, KindExternal}},
+		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindExec, KindExternal)},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
