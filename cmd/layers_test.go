@@ -80,6 +80,11 @@ var layers = []struct {
 	{"cleartext", nil},
 	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
 	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas, and hands on no grant
+	// What calendars and address books share: both are kept on the same kind of server.
+	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent"}},
+	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
+	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
@@ -124,6 +129,12 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/config/beside", nil},
+	{"cmd/podium/config/keyword", []string{"schemas"}},
+	{"cmd/podium/config/script", []string{
+		"schemas", "schemas/validation", "bus/agent", "supervisor/route", "agents/scripted", "cmd/podium/diagnostic",
+		"cmd/podium/config/beside", "cmd/podium/config/keyword", "cmd/podium/config/strictyaml",
+	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
@@ -131,7 +142,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
@@ -152,6 +163,8 @@ var rooms = []struct {
 	{"github.com/emersion/go-imap", []string{"ingest/imap/connection", "ingest/imap/memorymailbox"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/sashabaranov/go-openai", []string{"agents/llm"}, nil},
+	{"github.com/emersion/go-ical", []string{"agents/caldav"}, nil},
+	{"github.com/emersion/go-vcard", []string{"agents/carddav"}, nil},
 	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/schemas/validation"
@@ -46,11 +47,7 @@ type validator struct {
 
 // problem names the value at a path, or the section around one that was left out.
 func (v *validator) problem(path, format string, args ...any) {
-	at, inner := v.config.places[path], path
-	for at.Line == 0 && inner != "" {
-		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
-		at = v.config.places[inner]
-	}
+	at := strictyaml.At(v.config.places, path)
 	v.problems = append(v.problems, &diagnostic.Problem{
 		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
@@ -101,6 +98,8 @@ func (v *validator) agents() {
 			v.async(path, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
+		case KindCaldav, KindCarddav:
+			v.collection(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
@@ -126,10 +125,14 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
 		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
-		{"url", agent.URL != "", []AgentKind{KindHTTP}},
+		{"url", agent.URL != "", append(collections(), KindHTTP)},
+		{"user", agent.User != "", collections()},
+		{"password", agent.Password != "", collections()},
+		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
+		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindExec, KindExternal}},
+		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindExec, KindExternal)},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},

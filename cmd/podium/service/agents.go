@@ -61,6 +61,10 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
 		return llmAgent(&agent, nil)
+	case config.KindCaldav:
+		return calendarAgent(&agent, nil)
+	case config.KindCarddav:
+		return contactsAgent(&agent, nil)
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
 			return tokenSource(settings, settings.Ledger.Data, account)

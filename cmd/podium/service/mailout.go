@@ -39,6 +39,10 @@ func (s *Service) handler(name string, agent config.Agent) (described, error) {
 		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
 	case config.KindLLM:
 		return llmAgent(&agent, s.listeners)
+	case config.KindCaldav:
+		return calendarAgent(&agent, s.listeners)
+	case config.KindCarddav:
+		return contactsAgent(&agent, s.listeners)
 	}
 	return handler(s.settings, agent)
 }

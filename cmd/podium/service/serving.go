@@ -40,6 +40,7 @@ func (s *Service) inProcessAgents() []*inProcess {
 		switch h := s.handlers[name]; {
 		case h != nil:
 			agent.serve = func(ctx context.Context, worker *worker.Worker) error {
+				s.checkAgent(ctx, name, h)
 				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
 			}
 		case s.settings.Agents[name].Kind == config.KindSupervisor:
