@@ -28,6 +28,7 @@ type Filler struct {
 	fold      func(string) string
 	emails    *regexp.Regexp
 	known     phrases // of the profile
+	intents   bool    // whether a rule wants it understood what is wanted
 }
 
 // A rule is a Rule that is ready.
@@ -126,8 +127,13 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 	}
 	switch configured.Understood {
 	case "", UnderstoodMessage, UnderstoodSentence:
+	case UnderstoodIntent:
+		if len(configured.Map) == 0 && configured.Pattern == "" {
+			return r, errors.New("understood: intent is of a map or a pattern, and there is none")
+		}
+		f.intents = true
 	default:
-		return r, fmt.Errorf("understood: %q is none of message, sentence", configured.Understood)
+		return r, fmt.Errorf("understood: %q is none of message, sentence, intent", configured.Understood)
 	}
 	if err := f.checkDefault(&r); err != nil {
 		return r, err

@@ -69,6 +69,9 @@ type language struct {
 	Plain           []string `json:"plain"`            // words and wordings that change nothing
 	Requests        []string `json:"requests"`         // by which a question asks to do something
 	Doubts          []string `json:"doubts"`           // by which all that is said may be meant otherwise
+	Reservations    []string `json:"reservations"`     // by which a sentence takes back what another asks for, or binds it to something
+	Tells           []string `json:"tells"`            // by which a clause says what is, or what somebody does
+	Wishes          []string `json:"wishes"`           // by which a clause asks for something, whatever else it tells
 	Own             []string `json:"own"`              // what is the writer's own
 	Theirs          []string `json:"theirs"`           // what is somebody else's
 	NotInPhrases    []string `json:"not_in_phrases"`   // what is no part of the name of a thing, besides what is plain

@@ -1,6 +1,8 @@
 package arguments_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,6 +54,119 @@ func TestUnderstood(t *testing.T) {
 	if got, want := told(of(arguments.UnderstoodMessage).Fill(answer)), `{"action":"cancel","day":"2026-12-03"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestIntent: what a pattern takes needs its sentence understood, and that no other takes it back. What was said of it is held back with it,
+// except what is all of the words, for which nobody is asked.
+func TestIntent(t *testing.T) {
+	t.Parallel()
+	const schema = `{"properties":{"kind":{"type":"string"},"day":{"type":"string","format":"date"},"text":{"type":"string"}},"required":["kind"]}`
+	filler := compiled(t, arguments.Spec{Known: []string{"schreiben", "bis"}, Rules: []arguments.Rule{
+		{Path: "kind", Pattern: `\p{Lu}\pL*(?:brief|attest)|Attest|certificate`, Understood: arguments.UnderstoodIntent},
+		{Path: "day", Find: arguments.KindDate, After: []string{"vom"}},
+		{Path: "text", Words: true, When: []string{"dass", "that"}, If: []arguments.Condition{{Path: "kind"}}},
+		{Path: "text", Words: true},
+	}}, schema)
+	for _, test := range []struct{ language, words, want string }{
+		{"de", "Bitte einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Bitte bis Freitag einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Zebras laufen herum. Bitte einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Bitte einen Arztbrief schreiben. Keine Rhythmusstörungen.", "Arztbrief"},
+		{"de", "Keinen Arztbrief, sondern ein Attest.", "Attest"},
+		{"de", "Bitte ein Attest, dass Zebras laufen.", "Attest"},
+		{"de", "Können Sie ein Attest schreiben?", "Attest"},
+		{"de", "Bitte ein Attest. Wenn möglich, bis Freitag.", "Attest"},
+		{"de", "Bitte ein Attest. Sobald es da ist, Zebra.", "?kind[Attest]"},
+		{"de", "Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.", "?kind[Arztbrief] ?day[2026-12-03]"},
+		{"de", "Bitte einen Arztbrief schreiben. Aber nur, wenn Zebras kommen.", "?kind[Arztbrief]"},
+		{"de", "Bitte einen Arztbrief schreiben. Doch nicht.", "?kind[Arztbrief]"},
+		{"de", "Bitte ein Attest, dass Zebras laufen, falls sie kommen.", "?kind[Attest]"},
+		{"de", "Bitte keinen Arztbrief vom 3.12. schreiben.", "?kind ?day[2026-12-03]"},
+		{"de", "Soll ich einen Arztbrief schreiben?", "?kind[Arztbrief]"},
+		{"de", "Bitte einen Zebra Arztbrief schreiben.", "?kind[Arztbrief]"},
+		{"de", "Ich habe ein Attest.", "?kind[Attest]"},
+		{"de", "Wir schreiben den Arztbrief.", "?kind[Arztbrief]"},
+		{"de", "Ich brauche ein Attest.", "Attest"},
+		{"de", "Arztbrief, ich bin am 3.12. da.", "Arztbrief"},
+		{"en", "Here is a certificate.", "?kind[certificate]"},
+		{"en", "Could I have a certificate?", "certificate"},
+		{"en", "A certificate please.", "certificate"},
+		{"en", "A travel certificate please.", "?kind[certificate]"},
+		{"en", "A certificate holder please.", "?kind[certificate]"},
+		{"en", `Please not {"kind":"certificate"}`, "?kind[certificate]"},
+	} {
+		want := `{} ` + test.want
+		if !strings.HasPrefix(test.want, "?") {
+			want = fmt.Sprintf(`{"kind":%q,"text":%q}`, test.want, test.words)
+		}
+		filled := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: monday})
+		if got := told(filled); got != want {
+			t.Errorf("%q: %s, want %s", test.words, got, want)
+		}
+	}
+	asked := arguments.Given{Words: "Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.", Language: "de", Moment: monday}
+	first := filler.Fill(asked)
+	for answer, want := range map[string]string{
+		"Ja, den Arztbrief": `{"day":"2026-12-03","kind":"Arztbrief","text":"Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.\n\nJa, den Arztbrief"}`,
+		"Hat sich erledigt": `{} ?kind[Arztbrief] ?day[2026-12-03]`,
+	} {
+		given := arguments.Given{Words: answer, Language: "de", Moment: monday, Before: &arguments.Before{Words: asked.Words, Filled: first}}
+		if got := told(filler.Fill(given)); got != want {
+			t.Errorf("%q: %s, want %s", answer, got, want)
+		}
+	}
+	alone := filler.Fill(arguments.Given{Words: "Bitte keinen Arztbrief schreiben.", Language: "de", Moment: monday})
+	declined := arguments.Given{Words: "Hat sich erledigt", Language: "de", Moment: monday, Before: &arguments.Before{Words: "Bitte keinen Arztbrief schreiben.", Filled: alone}}
+	if got, want := told(filler.Fill(declined)), `{} ?kind`; got != want {
+		t.Errorf("an answer that calls it off: %s, want %s", got, want)
+	}
+}
+
+// TestInsertedReservations: nor is a document written as if a word were not there that may take it back.
+func TestInsertedReservations(t *testing.T) {
+	t.Parallel()
+	filler := practice(t)["writer_agent"]
+	words := map[string][]string{
+		"de": {"nicht", "vielleicht", "keinesfalls", "falls", "kein", "nie", "oder", "sobald", "erledigt"},
+		"en": {"not", "maybe", "never", "unless", "no", "or", "once", "if", "later"},
+	}
+	tried, all := 0, utterances(t, filepath.Join("testdata", "examples.json"))
+	for i := range all {
+		u := &all[i]
+		plain := filler.Fill(u.given(t))
+		if u.Agent != "writer_agent" || !plain.Complete() || strings.Contains(u.Text, "{") {
+			continue
+		}
+		for at, r := range u.Text + " " {
+			if r != ' ' {
+				continue
+			}
+			for _, word := range words[u.Language] {
+				given := u.given(t)
+				given.Words = u.Text[:at] + " " + word + u.Text[at:]
+				tried++
+				// "A referral, not a letter" is another document, and may be written.
+				if got := filler.Fill(given); got.Complete() && document(t, got) == document(t, plain) {
+					t.Errorf("%s %q: %s", u.ID, given.Words, got.Values)
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("%d tried", tried)
+	}
+	t.Logf("%d tried", tried)
+}
+
+func document(tb testing.TB, filled arguments.Filled) string {
+	tb.Helper()
+	var values struct {
+		Document string `json:"document_type"`
+	}
+	if err := json.Unmarshal(filled.Values, &values); err != nil {
+		tb.Fatal(err)
+	}
+	return values.Document
 }
 
 // TestInserted: a word that takes back what is said, or that nobody knows, is noticed wherever in a message it
