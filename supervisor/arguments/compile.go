@@ -28,6 +28,7 @@ type Filler struct {
 	fold      func(string) string
 	emails    *regexp.Regexp
 	known     phrases // of the profile
+	endings   string  // of words in any language, as an expression
 	intents   bool    // whether a rule wants it understood what is wanted
 }
 
@@ -62,9 +63,12 @@ func Compile(spec Spec, schema jsontext.Value) (*Filler, error) {
 		return nil, err
 	}
 	f.neutral = newLexicon(&language{Decimal: ".", DayFirst: true, Clock24: true}, f.fold)
+	var endings []string
 	for _, l := range known {
 		f.languages = append(f.languages, newLexicon(l, f.fold))
+		endings = append(endings, l.Endings...)
 	}
+	f.endings = "(?:" + strings.Join(endings, "|") + ")?"
 	faults := f.compileSpec(spec)
 	for i := range spec.Rules {
 		r, err := f.compileRule(spec.Rules[i])

@@ -95,8 +95,8 @@ func (s *filling) doubts(r *rule) bool {
 // unmeant says whether it is not clear that somebody wants what the rules of a path have read: the sentence that names it has a word that
 // nobody knows, or what stands beside it may take it back. What was only called off takes along what was said of it.
 func (s *filling) unmeant(r *rule) bool {
-	_, there := s.values.get(r.property.names)
-	if there && !s.text.taken[r.Path] || len(s.text.tokens) == 0 {
+	value, there := s.values.get(r.property.names)
+	if there && (!s.text.taken[r.Path] || has(r.Harmless, unquoted(value))) || len(s.text.tokens) == 0 {
 		return false
 	}
 	matched := s.text.matched[r.Path]
@@ -123,7 +123,7 @@ func (s *filling) unmeant(r *rule) bool {
 			until = said
 		}
 		question := s.text.mark(of.to-1, "?") && !s.text.requests(of)
-		if question || len(matched) > 0 && s.text.tells(s.text.clause(named)) || !s.text.wants(span{of.from, until}) || s.text.takesBack(span{until, of.to}) {
+		if question || len(matched) > 0 && s.text.tells(named, until) || !s.text.wants(span{of.from, until}) || s.text.takesBack(span{until, of.to}) {
 			return true
 		}
 	}
@@ -304,16 +304,22 @@ func (p *passage) grasps(i int) int {
 	return 0
 }
 
-// tells says whether a clause says what is, or what somebody does, and asks for nothing: "I will write the letter".
-func (p *passage) tells(of span) bool {
-	told := false
-	for i := of.from; i < of.to; i++ {
-		if p.word(i, p.Wishes) || p.requestWords.at(p.tokens, i) > 0 {
+// tells says whether the clause around what was named asks for nothing: it says what is, or what somebody does, as in "I will write the letter",
+// or it has a thing that is there already, and nobody is to make it, as in "thank you for the letter".
+func (p *passage) tells(named, until int) bool {
+	told, made := false, false
+	for of := p.clause(named); of.from < min(of.to, until); of.from++ {
+		if p.word(of.from, p.Wishes) || p.requestWords.at(p.tokens, of.from) > 0 {
 			return false
 		}
-		told = told || p.word(i, p.Tells)
+		told = told || p.word(of.from, p.Tells)
+		made = made || p.word(of.from, p.Makes)
 	}
-	return told
+	if p.source == SourceAnswer {
+		return told // it is the thing of the question
+	}
+	there := p.word(named-1, p.Definite) || p.at(named-1).kind == tokenWord && p.word(named-2, p.Definite)
+	return told || there && !made
 }
 
 // wants says whether each word there is understood. A day or a time does not say whether something is wanted.

@@ -87,6 +87,9 @@ func TestIntent(t *testing.T) {
 		{"de", "Ich habe ein Attest.", "?kind[Attest]"},
 		{"de", "Wir schreiben den Arztbrief.", "?kind[Arztbrief]"},
 		{"de", "Ich brauche ein Attest.", "Attest"},
+		{"de", "Danke für das Attest.", "?kind[Attest]"},
+		{"de", "Schreiben Sie das Attest.", "Attest"},
+		{"en", "Thanks for this certificate.", "?kind[certificate]"},
 		{"de", "Arztbrief, ich bin am 3.12. da.", "Arztbrief"},
 		{"en", "Here is a certificate.", "?kind[certificate]"},
 		{"en", "Could I have a certificate?", "certificate"},
@@ -156,6 +159,30 @@ func TestInsertedReservations(t *testing.T) {
 		t.Errorf("%d tried", tried)
 	}
 	t.Logf("%d tried", tried)
+}
+
+// TestForms: a keyword with its endings is no other word that begins like it.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{
+		{Path: "action", Map: []arguments.Choice{{Word: "buch~", Value: "book"}, {Word: "lösch~", Value: "delete"}}},
+	}}, `{"properties":{"action":{"type":"string"}},"required":["action"]}`)
+	for words, want := range map[string]string{
+		"Bitte buchen": `{"action":"book"}`, "Ihre Buchung": `{"action":"book"}`, "Buch!": `{"action":"book"}`, "Bitte löschen": `{"action":"delete"}`,
+		"Nicht buchen, sondern löschen": `{"action":"delete"}`,
+		"Die Buchhaltung":               `{} ?action`, "Löschwasser": `{} ?action`, "Umbuchen": `{} ?action`,
+	} {
+		if got := told(filler.Fill(arguments.Given{Words: words, Language: "de", Moment: monday})); got != want {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+	for _, word := range []string{"~", "bu~ch~", "*buch~"} {
+		_, err := arguments.Compile(arguments.Spec{Rules: []arguments.Rule{{Path: "action", Map: []arguments.Choice{{Word: word, Value: "book"}}}}},
+			[]byte(`{"properties":{"action":{"type":"string"}}}`))
+		if err == nil {
+			t.Errorf("%q was taken", word)
+		}
+	}
 }
 
 func document(tb testing.TB, filled arguments.Filled) string {
