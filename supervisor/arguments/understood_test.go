@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,14 +126,13 @@ func TestIntent(t *testing.T) {
 	}
 }
 
-// TestInsertedReservations: nor is a document written as if a word were not there that may take it back.
+// TestInsertedReservations: nor is a document written as if a word were not there that may take it back. A negation in another sentence
+// may be of something else.
 func TestInsertedReservations(t *testing.T) {
 	t.Parallel()
 	filler := practice(t)["writer_agent"]
-	words := map[string][]string{
-		"de": {"nicht", "vielleicht", "keinesfalls", "falls", "kein", "nie", "oder", "sobald", "erledigt"},
-		"en": {"not", "maybe", "never", "unless", "no", "or", "once", "if", "later"},
-	}
+	words := map[string][]string{"de": {"vielleicht", "falls", "oder", "sobald", "erledigt"}, "en": {"maybe", "unless", "or", "once", "later"}}
+	negations := map[string][]string{"de": {"nicht", "keinesfalls", "kein", "nie"}, "en": {"not", "never", "no"}}
 	tried, all := 0, utterances(t, filepath.Join("testdata", "examples.json"))
 	for i := range all {
 		u := &all[i]
@@ -140,11 +140,16 @@ func TestInsertedReservations(t *testing.T) {
 		if u.Agent != "writer_agent" || !plain.Complete() || strings.Contains(u.Text, "{") {
 			continue
 		}
+		inserted := words[u.Language]
+		if !strings.ContainsAny(strings.TrimRight(u.Text, ".!?"), ".!?\n") {
+			inserted = slices.Concat(inserted, negations[u.Language])
+		}
 		for at, r := range u.Text + " " {
-			if r != ' ' {
+			const each = 3
+			if r != ' ' || (at+i)%each > 0 {
 				continue
 			}
-			for _, word := range words[u.Language] {
+			for _, word := range inserted {
 				given := u.given(t)
 				given.Words = u.Text[:at] + " " + word + u.Text[at:]
 				tried++
