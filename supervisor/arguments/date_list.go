@@ -2,6 +2,9 @@ package arguments
 
 import "time"
 
+// longestList is how many days of a list are found on each side of one that has its month.
+const longestList = 31
+
 // listDays finds the days of a list that stand there without their month, as the 4th in "am 3., 4. oder 5. Dezember".
 func (r *reader) listDays() {
 	var all []found
@@ -33,7 +36,7 @@ func (r *reader) listDays() {
 func (r *reader) daysBehind(f *found) []found {
 	var days []found
 	at, last, bare := f.to, max(f.day, f.alone), false
-	for {
+	for len(days) < longestList {
 		start := at
 		for r.joinsDays(start) {
 			start++
@@ -63,7 +66,7 @@ func (r *reader) daysBefore(from int, before []found) []found {
 	if len(before) > 0 {
 		first = before[len(before)-1].to
 	}
-	for at := from; ; {
+	for at := from; len(days) < longestList; {
 		end := at
 		for end > first && r.joinsDays(end-1) {
 			end--
@@ -74,11 +77,12 @@ func (r *reader) daysBefore(from int, before []found) []found {
 		}
 		day, ok := r.listedDay(start)
 		if end == at || start < first || !ok || day.to != end || day.to == start+1 && !r.word(start-1, r.Fillers) && !r.word(start-1, r.DayBefore) && !r.joinsDays(start-1) {
-			return days
+			break
 		}
 		days = append([]found{day}, days...)
 		at = start
 	}
+	return days
 }
 
 // listedDay reads the number of a day as it stands in a list.
