@@ -124,6 +124,12 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/config/beside", nil},
+	{"cmd/podium/config/keyword", []string{"schemas"}},
+	{"cmd/podium/config/script", []string{
+		"schemas", "schemas/validation", "bus/agent", "supervisor/route", "agents/scripted", "cmd/podium/diagnostic",
+		"cmd/podium/config/beside", "cmd/podium/config/keyword", "cmd/podium/config/strictyaml",
+	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},

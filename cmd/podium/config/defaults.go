@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/agents/llm"
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
@@ -117,7 +118,7 @@ func (a Agent) withDefaults() Agent {
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
 	for i := range a.Capabilities {
-		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
+		a.Capabilities[i].Words = keyword.Default(a.Capabilities[i].Words, schemas.ModeWord)
 	}
 	switch a.Kind {
 	case KindExec, KindHTTP:
@@ -159,7 +160,7 @@ func (p Profile) withDefaults() Profile {
 	mode := schemas.ExecutionSingle
 	if p.Complexity != nil {
 		complexity := *p.Complexity
-		complexity.Verbs = wordByDefault(complexity.Verbs)
+		complexity.Verbs = keyword.Default(complexity.Verbs, schemas.ModeWord)
 		p.Complexity, mode = &complexity, schemas.ExecutionSequence
 	}
 	if p.Planner != nil {
@@ -208,7 +209,7 @@ func (r Router) keywordsWithDefaults() Router {
 	for i := range r.Groups {
 		r.Groups[i].Name = cmp.Or(r.Groups[i].Name, r.Groups[i].Agent)
 		r.Groups[i].Match = cmp.Or(r.Groups[i].Match, r.Match)
-		r.Groups[i].Keywords = matchByDefault(r.Groups[i].Keywords, r.Groups[i].Match)
+		r.Groups[i].Keywords = keyword.Default(r.Groups[i].Keywords, r.Groups[i].Match)
 	}
 	return r
 }
@@ -216,17 +217,7 @@ func (r Router) keywordsWithDefaults() Router {
 func (p Planner) withDefaults() Planner {
 	p.Templates = slices.Clone(p.Templates)
 	for i := range p.Templates {
-		p.Templates[i].Keywords = wordByDefault(p.Templates[i].Keywords)
+		p.Templates[i].Keywords = keyword.Default(p.Templates[i].Keywords, schemas.ModeWord)
 	}
 	return p
-}
-
-func wordByDefault(keywords []Keyword) []Keyword { return matchByDefault(keywords, schemas.ModeWord) }
-
-func matchByDefault(keywords []Keyword, match schemas.KeywordMode) []Keyword {
-	keywords = slices.Clone(keywords)
-	for i := range keywords {
-		keywords[i].Mode = cmp.Or(keywords[i].Mode, match)
-	}
-	return keywords
 }

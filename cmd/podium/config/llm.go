@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"podium/agents/llm"
+	"podium/cmd/podium/config/beside"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
@@ -66,7 +67,7 @@ func (c *Config) readPrompts(directory string) diagnostic.Problems {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(directory, file)
 		}
-		text, err := readBeside(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxPrompt)
+		text, err := beside.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxPrompt)
 		if err == nil {
 			entry.PromptRead, err = llm.ParsePrompt(string(text))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/schemas/validation"
@@ -46,11 +47,7 @@ type validator struct {
 
 // problem names the value at a path, or the section around one that was left out.
 func (v *validator) problem(path, format string, args ...any) {
-	at, inner := v.config.places[path], path
-	for at.Line == 0 && inner != "" {
-		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
-		at = v.config.places[inner]
-	}
+	at := strictyaml.At(v.config.places, path)
 	v.problems = append(v.problems, &diagnostic.Problem{
 		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
