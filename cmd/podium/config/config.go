@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/agents/document"
 	"podium/agents/llm"
 	"podium/agents/scripted"
 	"podium/cmd/podium/config/strictyaml"
@@ -96,6 +97,7 @@ const (
 	KindCarddav    AgentKind = "carddav"    // an address book on a server
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
 	KindScripted   AgentKind = "scripted"   // its answers stand in a file
+	KindDocument   AgentKind = "document"   // writes documents from templates
 	KindPerson     AgentKind = "person"     // people are written to, and what they answer is the result
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
@@ -104,7 +106,7 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm caldav carddav external scripted person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm caldav carddav external scripted document person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone; an agent of kind llm has that of its role."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
@@ -133,6 +135,8 @@ type Agent struct {
 	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
+	Templates    string             `yaml:"templates" doc:"document: the directory with its templates, NAME.md each, relative to this file."`
+	Formats      []document.Format  `yaml:"formats" enum:"html pdf" min:"1" doc:"document: what a document is kept as. Default: html and pdf."`
 	People       []string           `yaml:"people" min:"1" doc:"person: who is written to, by their names in the people section; the first who answers has done it."`
 	Remind       schemas.Duration   `yaml:"remind" doc:"person: after that they are written to once more. Default: 24h."`
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
@@ -151,6 +155,8 @@ type Agent struct {
 
 	// Answers are what Load has read in the script; nil of any other kind.
 	Answers *scripted.Script `yaml:"-"`
+	// TemplatesRead are what Load has read in the templates; nil of any other kind.
+	TemplatesRead *document.Templates `yaml:"-"`
 	// PromptRead is what Load has read in the file of a prompt; nil without one.
 	PromptRead *llm.Prompt `yaml:"-"`
 }
@@ -190,7 +196,7 @@ func Load(path string) (*Config, error) {
 	if config.Directory, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the directory of the configuration: %w", err)
 	}
-	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)), config.readPrompts(filepath.Dir(path)))
+	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)), config.readPrompts(filepath.Dir(path)), config.readFolders(filepath.Dir(path)))
 	if len(faults) > 0 {
 		return nil, faults
 	}

@@ -100,6 +100,8 @@ func (v *validator) agents() {
 			v.languageModel(path, &agent)
 		case KindCaldav, KindCarddav:
 			v.collection(path, &agent)
+		case KindDocument:
+			v.documents(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
@@ -148,6 +150,8 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
+		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
+		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
 		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},

@@ -15,6 +15,7 @@ import (
 
 	"podium/agents/calculator"
 	"podium/agents/chat"
+	"podium/agents/document"
 	"podium/agents/echo"
 	"podium/agents/exec"
 	agenthttp "podium/agents/http"
@@ -56,6 +57,10 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return scripted.New(scripted.Config{
 			Script: agent.Answers, Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
+		})
+	case config.KindDocument:
+		return document.New(document.Config{
+			Templates: agent.TemplatesRead, Formats: agent.Formats, Description: agent.Description, InputSchema: agent.InputSchema,
 		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil, nil)
