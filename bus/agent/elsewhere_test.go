@@ -87,8 +87,8 @@ func TestServeSaysThatTheWorkGoesOnElsewhere(t *testing.T) {
 		}
 		s.nothingPending(t)
 		mustStop(t, stop)
-		if !ticket.Ends.Equal(expires) {
-			t.Errorf("the ticket ends at %s", ticket.Ends)
+		if !ticket.Expires.Equal(expires) {
+			t.Errorf("the ticket expires at %s", ticket.Expires)
 		}
 		for range 2 {
 			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(`{"status": "completed", "result": {"text": "5"}, "recommendations": ["Pay."]}`), ""); err != nil {

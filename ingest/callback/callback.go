@@ -29,7 +29,7 @@ type Config struct {
 	// Agents are those that answer by callback, by name.
 	Agents map[string]Agent
 	// Open reads a token that was sealed for the agent of that name. It fails on any other one. Required.
-	Open func(name, token string) (agent.Ticket, error)
+	Open func(ctx context.Context, name, token string) (agent.Ticket, error)
 	// BodyTimeout bounds how long a body may take to arrive; 30 s.
 	BodyTimeout time.Duration
 	// PublishTimeout bounds the wait for the ledger; 10 s.
@@ -107,7 +107,7 @@ func (a *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		verifier = a.stranger
 	}
-	ticket, err := a.config.Open(name, r.PathValue("token"))
+	ticket, err := a.config.Open(r.Context(), name, r.PathValue("token"))
 	if err != nil || !ok || !verifier.Claims(r.Header, a.config.Now()) {
 		admission.Dismiss(w, r)
 		problem.Write(w, problemUnauthentic())
@@ -147,7 +147,7 @@ func (a *Adapter) admit(header http.Header, ticket *agent.Ticket) *problem.Docum
 	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return problemFormat()
 	}
-	if !a.config.Now().Before(ticket.Ends) {
+	if !a.config.Now().Before(ticket.Expires) {
 		return problemGone()
 	}
 	return nil

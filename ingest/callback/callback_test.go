@@ -40,12 +40,12 @@ func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said
 		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(_ context.Context, ticket *agent.Ticket, said []byte, _ string) error {
 			return answer(ticket, said)
 		}}},
-		Open: func(name, token string) (agent.Ticket, error) {
-			ends := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
-			if ends.IsZero() {
+		Open: func(_ context.Context, name, token string) (agent.Ticket, error) {
+			expires := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
+			if expires.IsZero() {
 				return agent.Ticket{}, errNotSealed
 			}
-			return agent.Ticket{Request: "r1", Ends: ends}, nil
+			return agent.Ticket{Request: "r1", Expires: expires}, nil
 		},
 		Now: noon,
 	}, zerolog.New(log))
@@ -164,7 +164,9 @@ func TestAnswersAtATime(t *testing.T) {
 			<-goOn
 			return nil
 		}}},
-		Open: func(string, string) (agent.Ticket, error) { return agent.Ticket{Ends: noon().Add(time.Hour)}, nil }, Now: noon, Answers: 1,
+		Open: func(context.Context, string, string) (agent.Ticket, error) {
+			return agent.Ticket{Expires: noon().Add(time.Hour)}, nil
+		}, Now: noon, Answers: 1,
 	}, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
