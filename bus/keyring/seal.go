@@ -12,6 +12,9 @@ import (
 	"podium/schemas"
 )
 
+// overhead is the size in bytes of a nonce and a tag (NIST SP 800-38D).
+const overhead = 12 + 16
+
 // ErrNotSealed reports a token that was not sealed for this use and holder under a key of the ledger.
 var ErrNotSealed = errors.New("the token was not sealed here for this holder")
 
@@ -34,14 +37,20 @@ func (r *Ring) Seal(use Use, holder string, told any) (string, error) {
 	return id + "." + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Unseal reads what was sealed for a use and a holder, with any key that the ledger still has. It does not look at how old the token is.
+// Unseal reads what was sealed for a use and a holder, with any key that the ledger still has: a key that is not known
+// here may be another process's, and is looked for once. It does not look at how old the token is.
 //
-// Errors: ErrNotSealed.
-func (r *Ring) Unseal(_ context.Context, use Use, holder, token string, told any) error {
+// Errors: ErrNotSealed; those of Refresh, when nobody knows.
+func (r *Ring) Unseal(ctx context.Context, use Use, holder, token string, told any) error {
 	id, encoded, _ := strings.Cut(token, ".")
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	if err != nil {
+	if err != nil || len(sealed) < overhead {
 		return ErrNotSealed
+	}
+	if r.Foreign(id) {
+		if err := r.Refresh(ctx); err != nil {
+			return err
+		}
 	}
 	derived := r.Key(id, use)
 	if derived == nil {
@@ -50,9 +59,6 @@ func (r *Ring) Unseal(_ context.Context, use Use, holder, token string, told any
 	aead, err := cipherOf(derived)
 	if err != nil {
 		return err
-	}
-	if len(sealed) < aead.NonceSize() {
-		return ErrNotSealed
 	}
 	body, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], boundTo(use, holder))
 	if err != nil || schemas.Unmarshal(body, told) != nil {

@@ -28,7 +28,8 @@ const MaxBody = 8 << 20
 type Config struct {
 	// Agents are those that answer by callback, by name.
 	Agents map[string]Agent
-	// Open reads a token that was sealed for the agent of that name. It fails on any other one. Required.
+	// Open reads a token that was sealed for the agent of that name. It fails on any other one, by a temporary error
+	// (bus.TemporaryError) when it could not be told. Required.
 	Open func(ctx context.Context, name, token string) (agent.Ticket, error)
 	// BodyTimeout bounds how long a body may take to arrive; 30 s.
 	BodyTimeout time.Duration
@@ -107,8 +108,18 @@ func (a *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		verifier = a.stranger
 	}
+	if !verifier.Claims(r.Header, a.config.Now()) {
+		admission.Dismiss(w, r)
+		problem.Write(w, problemUnauthentic())
+		return
+	}
 	ticket, err := a.config.Open(r.Context(), name, r.PathValue("token"))
-	if err != nil || !ok || !verifier.Claims(r.Header, a.config.Now()) {
+	switch {
+	case bus.Temporary(err):
+		admission.Dismiss(w, r)
+		problem.Write(w, problemUnavailable())
+		return
+	case err != nil || !ok:
 		admission.Dismiss(w, r)
 		problem.Write(w, problemUnauthentic())
 		return

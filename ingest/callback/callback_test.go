@@ -193,3 +193,35 @@ func TestBrokenSecretsAreNamed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAnswersWaitForTheKeys: whether a token was sealed here is not told as long as the keys cannot be read. Without the header that an endpoint
+// sends nobody looks for them.
+func TestAnswersWaitForTheKeys(t *testing.T) {
+	t.Parallel()
+	opened := 0
+	made, err := callback.New(callback.Config{
+		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(context.Context, *agent.Ticket, []byte, string) error {
+			t.Error("it is handed on")
+			return nil
+		}}},
+		Open: func(context.Context, string, string) (agent.Ticket, error) {
+			opened++
+			return agent.Ticket{}, &bus.TemporaryError{Op: "read the keys", Err: errors.New("no responders")}
+		}, Now: noon,
+	}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"erp", "desk"} { // one that is not there is told the same
+		reply := httptest.NewRecorder()
+		made.Handler().ServeHTTP(reply, signed(t, "/v1/agents/"+name+"/answer/00000000.AAAA", "done"))
+		if reply.Code != http.StatusServiceUnavailable || reply.Header().Get("Retry-After") == "" || !strings.Contains(reply.Body.String(), "ledger-unavailable") {
+			t.Errorf("%s: HTTP %d: %s", name, reply.Code, reply.Body)
+		}
+	}
+	reply := httptest.NewRecorder()
+	made.Handler().ServeHTTP(reply, httptest.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("done")))
+	if reply.Code != http.StatusUnauthorized || opened != 2 {
+		t.Errorf("without a signature: HTTP %d, and %d tokens were read", reply.Code, opened)
+	}
+}
