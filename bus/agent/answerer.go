@@ -48,17 +48,10 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte, medi
 	if lost := request.KeepFiles(ctx, &outcome, a.maxFiles); lost != nil {
 		return lost
 	}
-	_, question := request.Undeclared(schemas.KindWork)
-	acted := !question && s.config.Agent.SideEffects == schemas.SideEffectsExternal
-	if err == nil && !question && !acted { // what was done outside is not repeated for a better result
-		err = s.resultFault(&outcome)
-	}
-	var given outgoingResponse
+	acted := s.config.Agent.SideEffects == schemas.SideEffectsExternal && request.Task().Context.Kind.IsWork()
+	given, err := s.responseOf(e, request, ticket.Started, &outcome, err, acted)
 	if err != nil {
 		s.logFailure(log, err, nil)
-		given = s.failed(e, request, ticket.Started, &outcome, err)
-	} else {
-		given = s.respond(e, request, ticket.Started, &outcome, acted)
 	}
 	err = s.publishOnce(ctx, &given)
 	if errors.Is(err, bus.ErrTooLarge) {

@@ -251,27 +251,28 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	endPartials := s.startPartials(ctx, request)
 	outcome, err := s.call(ctx, held, request, progress.report, log)
 	endPartials()
-	if err == nil && !question && !permitted.acted() { // what was done outside is not repeated for a better result
-		err = s.resultFault(&outcome)
-	}
 	progress.end()
-	switch cause := context.Cause(ctx); {
+	cause := context.Cause(ctx)
+	switch {
 	case errors.Is(cause, errLeaseLost):
 		return outgoingResponse{}, cause
 	case errors.Is(err, ErrElsewhere):
 		log.Debug().Dur("took", time.Since(started)).Msg("the work of a request goes on elsewhere")
 		return outgoingResponse{elsewhere: true}, s.sayElsewhere(ctx, e, progress)
+	case err != nil:
+		err = permitted.doubt(err)
+	}
+	given, err := s.responseOf(e, request, started, &outcome, err, permitted.acted())
+	switch {
 	case errors.Is(cause, errDrained) && err != nil:
 		return outgoingResponse{}, cause
 	case err != nil:
-		err = permitted.doubt(err)
 		s.logFailure(log, err, cause)
-		given := s.failed(e, request, started, &outcome, err)
 		given.refused = errors.Is(err, bus.ErrNotPermitted)
-		return given, nil
+	default:
+		log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
 	}
-	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
-	return s.respond(e, request, started, &outcome, permitted.acted()), nil
+	return given, nil
 }
 
 type called struct {
