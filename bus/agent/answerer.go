@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jellydator/ttlcache/v3"
+	"github.com/rs/zerolog"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -50,15 +53,28 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte, medi
 	}
 	acted := s.config.Agent.SideEffects == schemas.SideEffectsExternal && request.Task().Context.Kind.IsWork()
 	given, err := s.responseOf(e, request, ticket.Started, &outcome, err, acted)
-	if err != nil {
-		s.logFailure(log, err, nil)
-	}
+	a.logFailure(log, e.ID, err)
 	err = s.publishOnce(ctx, &given)
 	if errors.Is(err, bus.ErrTooLarge) {
 		given = s.tooLarge(e, request, given.acted)
 		err = s.publishOnce(ctx, &given)
 	}
+	if err == nil {
+		s.answered.Set(e.ID, outgoingResponse{}, ttlcache.NoTTL)
+	}
 	return err
+}
+
+// logFailure says that an answer is a failed one. What comes after another answer changes nothing, and warns nobody.
+func (a *Answerer) logFailure(log zerolog.Logger, request string, err error) {
+	const failed = "an answer by callback is a failed one"
+	switch {
+	case err == nil:
+	case a.server.answered.Has(request):
+		log.Info().Msg(failed + "; one before it counts")
+	default:
+		failureLine(log, err, nil).Msg(failed)
+	}
 }
 
 // isCall reports whether what was said is a call: its signature is one of the secret that answers are signed with, so that anybody who has

@@ -322,6 +322,11 @@ func panicked(value any, log zerolog.Logger) error {
 }
 
 func (s *server) logFailure(log zerolog.Logger, err, cause error) {
+	failureLine(log, err, cause).Msg("a request failed")
+}
+
+// failureLine is a line about the error that a failed response stands for, without its message.
+func failureLine(log zerolog.Logger, err, cause error) *zerolog.Event {
 	told := log.Warn()
 	if faultIn(err) != "" { // whoever writes the program reads nothing else
 		told = log.Error()
@@ -332,7 +337,7 @@ func (s *server) logFailure(log zerolog.Logger, err, cause error) {
 			told = told.Str("remedy", failure.Remedy)
 		}
 	}
-	told.Err(err).AnErr("cause", cause).Msg("a request failed")
+	return told.Err(err).AnErr("cause", cause)
 }
 
 func (s *server) acknowledge(ctx context.Context, d bus.Delivery, log zerolog.Logger) {

@@ -206,3 +206,31 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedAnswerAfterAnother: the first failed answer is a warning. One that comes after another answer changes nothing, and is none.
+func TestFailedAnswerAfterAnother(t *testing.T) {
+	t.Parallel()
+	const failed = `{"status": "failed", "issues_encountered": [{"severity": "high", "description": "no paper"}]}`
+	for first, warnings := range map[string]int{failed: 1, "Done.": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			s.core(t)
+			ticket := agent.Ticket{
+				Request: schemas.RequestID(0, 1, "run", "t1", 1), From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
+				ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
+			}
+			answerer := s.answerer(t)
+			for _, said := range []string{first, failed, failed} {
+				if err := answerer.Answer(t.Context(), &ticket, []byte(said), ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := strings.Count(s.log.String(), `"level":"warn"`); got != warnings || strings.Contains(s.log.String(), "paper") {
+				t.Errorf("%q: %d warnings, want %d:\n%s", first, got, warnings, s.log)
+			}
+			if all := s.responses(t); len(all) != 3 {
+				t.Errorf("%d responses", len(all))
+			}
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +37,11 @@ var errNotSealed = errors.New("not sealed")
 // adapter takes answers of the agent erp, for the token "good" and for "old", whose time is over.
 func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
 	t.Helper()
+	return adapterAt(t, noon, log, answer)
+}
+
+func adapterAt(t *testing.T, now func() time.Time, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
+	t.Helper()
 	made, err := callback.New(callback.Config{
 		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(_ context.Context, ticket *agent.Ticket, said []byte, _ string) error {
 			return answer(ticket, said)
@@ -47,7 +53,7 @@ func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said
 			}
 			return agent.Ticket{Request: "r1", Expires: expires}, nil
 		},
-		Now: noon,
+		Now: now,
 	}, zerolog.New(log))
 	if err != nil {
 		t.Fatal(err)
@@ -223,5 +229,60 @@ func TestAnswersWaitForTheKeys(t *testing.T) {
 	made.Handler().ServeHTTP(reply, httptest.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("done")))
 	if reply.Code != http.StatusUnauthorized || opened != 2 {
 		t.Errorf("without a signature: HTTP %d, and %d tokens were read", reply.Code, opened)
+	}
+}
+
+// TestRefusedAnswersAreLogged: the operator reads whose answers are refused and why, once a minute for each reason, and nothing of
+// what came.
+func TestRefusedAnswersAreLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	now := noon()
+	handler := adapterAt(t, func() time.Time { return now }, &log, func(_ *agent.Ticket, said []byte) error {
+		if bytes.Contains(said, []byte("status")) {
+			return fmt.Errorf("%w: the status is none", agent.ErrUnreadable)
+		}
+		return nil
+	})
+	post := func(path string, change func(*http.Request)) {
+		request := signed(t, path, `{"status": "Frau Beispiel"}`)
+		if change != nil {
+			change(request)
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	unsigned := func(r *http.Request) { r.Header.Set("Webhook-Id", "Beispiel") }
+	for range 50 {
+		post(page, nil)
+		post(page, unsigned)
+		post("/v1/agents/erp/answer/forged-Beispiel", nil)
+		post("/v1/agents/Beispiel/answer/good", nil)
+		post("/v1/agents/Another-Beispiel/answer/good", nil)
+		post("/v1/agents/erp/answer/old", nil)
+	}
+	now = now.Add(time.Minute)
+	post(page, unsigned)
+	handler.ServeHTTP(httptest.NewRecorder(), signed(t, page, "done"))
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		var told struct {
+			Level, Reason, Detail, Agent, Request, Message string
+			Refused                                        int
+		}
+		if err := json.Unmarshal([]byte(line), &told); err != nil || told.Level != "warn" || told.Message != "an answer by callback is refused" {
+			t.Errorf("%s (%v)", line, err)
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s %s: %s %s", told.Refused, told.Agent, told.Request, told.Reason, told.Detail)))
+	}
+	want := []string{
+		"1 erp r1: The answer cannot be read what was said is no outcome: the status is none",
+		"1 erp r1: the signature does not hold",
+		"1 erp : the token was not sealed for this agent",
+		"1  : the token was not sealed for this agent",
+		"1 erp r1: Nobody waits for this answer any more",
+		"51 erp r1: the signature does not hold",
+	}
+	if !slices.Equal(lines, want) || strings.Contains(log.String(), "Beispiel") || strings.Contains(log.String(), "forged") {
+		t.Errorf("%s\nwant\n%s", log.String(), strings.Join(want, "\n"))
 	}
 }
