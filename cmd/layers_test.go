@@ -97,7 +97,7 @@ var layers = []struct {
 	}},
 	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// An answer by callback becomes what its agent itself would have published.
-	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "ingest/admission", "ingest/problem", "ingest/webhook"}},
+	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "bus/keyring", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},

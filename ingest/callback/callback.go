@@ -15,6 +15,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
+	"podium/bus/keyring"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/ingest/webhook"
@@ -28,8 +29,8 @@ const MaxBody = 8 << 20
 type Config struct {
 	// Agents are those that answer by callback, by name.
 	Agents map[string]Agent
-	// Open reads a token that was sealed for the agent of that name. It fails on any other one, by a temporary error
-	// (bus.TemporaryError) when it could not be told. Required.
+	// Open reads a token that was sealed for the agent of that name. It fails by keyring.ErrNotSealed on any other
+	// one, and by another error when it could not be told. Required.
 	Open func(ctx context.Context, name, token string) (agent.Ticket, error)
 	// BodyTimeout bounds how long a body may take to arrive; 30 s.
 	BodyTimeout time.Duration
@@ -131,12 +132,12 @@ func (a *Adapter) take(w http.ResponseWriter, r *http.Request, name string, by k
 	}
 	ticket, err := a.config.Open(r.Context(), name, r.PathValue("token"))
 	switch {
-	case bus.Temporary(err):
-		admission.Dismiss(w, r)
-		return "", &refusal{told: problemUnavailable(), reason: "whether the token was sealed here cannot be told now", detail: err}
-	case err != nil || by.Answer == nil:
+	case errors.Is(err, keyring.ErrNotSealed), err == nil && by.Answer == nil:
 		admission.Dismiss(w, r)
 		return "", unauthentic("the token was not sealed for this agent")
+	case err != nil:
+		admission.Dismiss(w, r)
+		return "", &refusal{told: problemUnavailable(), reason: "whether the token was sealed here cannot be told now", detail: err}
 	}
 	defer func() {
 		if refused != nil {

@@ -22,6 +22,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
+	"podium/bus/keyring"
 	"podium/ingest/callback"
 )
 
@@ -31,8 +32,6 @@ const (
 )
 
 func noon() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
-
-var errNotSealed = errors.New("not sealed")
 
 // adapter takes answers of the agent erp, for the token "good" and for "old", whose time is over.
 func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
@@ -49,7 +48,7 @@ func adapterAt(t *testing.T, now func() time.Time, log io.Writer, answer func(ti
 		Open: func(_ context.Context, name, token string) (agent.Ticket, error) {
 			expires := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
 			if expires.IsZero() {
-				return agent.Ticket{}, errNotSealed
+				return agent.Ticket{}, keyring.ErrNotSealed
 			}
 			return agent.Ticket{Request: "r1", Expires: expires}, nil
 		},
@@ -204,7 +203,7 @@ func TestBrokenSecretsAreNamed(t *testing.T) {
 // sends nobody looks for them.
 func TestAnswersWaitForTheKeys(t *testing.T) {
 	t.Parallel()
-	opened := 0
+	opened, closed := 0, fmt.Errorf("read the keys: %w", bus.ErrClosed)
 	made, err := callback.New(callback.Config{
 		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(context.Context, *agent.Ticket, []byte, string) error {
 			t.Error("it is handed on")
@@ -212,7 +211,7 @@ func TestAnswersWaitForTheKeys(t *testing.T) {
 		}}},
 		Open: func(context.Context, string, string) (agent.Ticket, error) {
 			opened++
-			return agent.Ticket{}, &bus.TemporaryError{Op: "read the keys", Err: errors.New("no responders")}
+			return agent.Ticket{}, closed
 		}, Now: noon,
 	}, zerolog.Nop())
 	if err != nil {
