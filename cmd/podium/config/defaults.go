@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/agents/llm"
+	"podium/agents/mcp"
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -126,6 +127,8 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
+	case KindMCP:
+		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(mcp.DefaultTimeout))
 	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {
