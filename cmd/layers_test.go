@@ -163,7 +163,7 @@ var rooms = []struct {
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/sashabaranov/go-openai", []string{"agents/llm"}, nil},
 	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"agents/mcp", "tools/mcptools"}, []string{"cmd/podium"}},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"agents/mcp", "tools/mcptools"}, []string{"cmd/podium/service"}},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},

@@ -52,7 +52,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		return a.blocked(asked), nil
 	}
 	if err != nil {
-		return agent.Outcome{}, a.failure(ctx, limited, language, live, err)
+		return agent.Outcome{}, a.failure(ctx, limited, language, called, err)
 	}
 	return agent.Outcome{}, a.refused(language, result)
 }
@@ -102,21 +102,21 @@ func (s *session) call(ctx context.Context, params *sdk.CallToolParams) (*sdk.Ca
 }
 
 // failure tells what became of a call that gave no result.
-func (a *Agent) failure(ctx, limited context.Context, language string, live *session, err error) error {
+func (a *Agent) failure(ctx, limited context.Context, language string, called *call, err error) error {
 	if ctx.Err() != nil {
 		if a.acts() {
 			return &agent.Failure{Unknown: true, Err: fmt.Errorf("the call was stopped: %w", context.Cause(ctx))}
 		}
 		return fmt.Errorf("the call was stopped: %w", context.Cause(ctx))
 	}
-	reason := live.why(err)
+	reason, live := called.why(err), called.session
 	failure := &agent.Failure{Err: wordless(reason), Unknown: a.acts()}
 	refused, isRefusal := errors.AsType[*jsonrpc.Error](reason)
 	switch {
 	case limited.Err() != nil:
 		failure.Message, failure.Err = a.words.Say(language, "timeout", "{timeout}", a.config.Timeout.String()), errTimeout
 		live.endUnlessWell(ctx)
-	case errors.Is(reason, errTooMuch):
+	case errors.Is(reason, errTooMuch) || a.config.TooLarge != nil && a.config.TooLarge(reason):
 		failure.Message, failure.Permanent = a.words.Say(language, "too_much", "{limit}", strconv.Itoa(a.config.MaxMessage)), true
 	case isRefusal:
 		failure.Message = a.words.Say(language, "said", "{said}", plain(refused.Message, maxSaid))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -27,6 +28,7 @@ type call struct {
 	token   string
 	request *agent.Request
 	report  agent.Report
+	lost    atomic.Pointer[error] // why its answer was cut short
 
 	needed []need // what the server has asked for and nobody has answered yet; guarded by the owner's mu
 }

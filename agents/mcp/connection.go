@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -195,29 +194,20 @@ func (a *Agent) client(made *session) *sdk.Client {
 			return a.calls.elicit(ctx, made, request.Params), nil
 		}
 	}
-	return sdk.NewClient(&sdk.Implementation{Name: "podium", Version: "1"}, options)
+	client := sdk.NewClient(&sdk.Implementation{Name: "podium", Version: "1"}, options)
+	client.AddSendingMiddleware(uncached)
+	return client
 }
 
-// httpClient is the given client, which shows the key to the server.
-func (a *Agent) httpClient() *http.Client {
-	if a.config.Key == "" {
-		return a.config.Client
+// uncached has the library forget the tools that a server wants it to remember: they are compared as they are now.
+func uncached(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, request)
+		if listed, is := result.(*sdk.ListToolsResult); is && listed != nil {
+			listed.TTLMs = 0
+		}
+		return result, err
 	}
-	keyed := *a.config.Client
-	keyed.Transport = &bearer{next: a.config.Client.Transport, key: a.config.Key}
-	return &keyed
-}
-
-type bearer struct {
-	next http.RoundTripper
-	key  string
-}
-
-// RoundTrip implements http.RoundTripper.
-func (b *bearer) RoundTrip(request *http.Request) (*http.Response, error) {
-	request = request.Clone(request.Context())
-	request.Header.Set("Authorization", "Bearer "+b.key)
-	return b.next.RoundTrip(request)
 }
 
 func (s *session) isOver() bool {

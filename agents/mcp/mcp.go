@@ -45,6 +45,8 @@ type Config struct {
 	Key    string
 	// Barred reports whether the client has refused to connect, so that no attempt can help; nil is never.
 	Barred func(error) bool
+	// TooLarge reports whether the client has cut an answer short; nil is never.
+	TooLarge func(error) bool
 	// Tool is the name of the tool, and Pin what was agreed to of it. Without a pin the agent does nothing.
 	Tool string
 	Pin  *Pin

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -127,6 +128,22 @@ func TestChangeIsNoticedWithoutACheck(t *testing.T) {
 		_, err := one.Handle(t.Context(), request(`{}`), silent)
 		return err != nil && strings.Contains(err.Error(), mcp.ErrDrifted.Error())
 	})
+}
+
+// TestChangeWithoutANotice: a server that wants its tools to be remembered, and changes them in silence, is found out by the next check.
+func TestChangeWithoutANotice(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "changed")
+	one := tool(t, "sly:"+file, "echo")
+	if err := one.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Check(t.Context()); !errors.Is(err, mcp.ErrDrifted) || !strings.Contains(err.Error(), "description, input_schema") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestPinIsComparedAtEveryStart: a server that has become another one between two starts is found out.

@@ -143,3 +143,46 @@ func TestAToolIsAgreedToFirst(t *testing.T) {
 		}
 	}
 }
+
+// askingServer is a tool that asks its user for something in the middle of a call.
+const askingServer = `
+import { createInterface } from "node:readline";
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+let call;
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === "initialize")
+    say({ id, result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "visits", version: "1" } } });
+  else if (method === "tools/list")
+    say({ id, result: { tools: [{ name: "book", description: "Books a visit.", inputSchema: { type: "object" } }] } });
+  else if (method === "tools/call") {
+    call = id;
+    say({ id: "q", method: "elicitation/create", params: { message: "How many people will come?", requestedSchema: {
+      type: "object", required: ["people"], properties: { people: { type: "integer", minimum: 1 } } } } });
+  } else if (method) { if (id !== undefined) say({ id, error: { code: -32601, message: "no such method" } }); }
+  else say({ id: call, result: result.action === "accept"
+    ? { content: [{ type: "text", text: "Booked for " + result.content.people + "." }] }
+    : { isError: true, content: [{ type: "text", text: "Nobody has said how many." }] } });
+});
+`
+
+// TestAToolAsksAPerson: what a tool asks in the middle of a call is asked in its words, which are named as its own, and what a person answers reaches it.
+func TestAToolAsksAPerson(t *testing.T) {
+	t.Parallel()
+	i := install(t, `
+agents: {visits: {kind: mcp, command: [node, visits.mjs], tool: book}}
+profiles: {desk: {agents: [visits], routers: [{kind: default, agent: visits}]}}
+`)
+	i.write("visits.mjs", askingServer)
+	i.podium("agent", "pin", "visits", "-c", i.config).succeeds(t)
+	i.up()
+	run := i.asksBack("Book a visit, please.", `The tool book asks: "How many people will come?"`, "4 people")
+	if run.Status != schemas.RunCompleted {
+		t.Errorf("it ends %s", run.Status)
+	}
+	if shown := i.podium("runs", "show", run.ID).succeeds(t).stdout; !strings.Contains(shown, "Booked for 4.") {
+		t.Errorf("%s", shown)
+	}
+	i.stop()
+	i.verify()
+}

@@ -147,7 +147,7 @@ func (r *recorded) about(folder, program string) (string, error) {
 			return "", err
 		}
 		if _, says, found := strings.Cut(string(text), "\n## License\n"); found {
-			r.License, _, _ = strings.Cut(strings.TrimSpace(says), "\n")
+			r.License, _, _ = strings.Cut(strings.TrimSpace(says), ".")
 		}
 	}
 	var one string

@@ -25,6 +25,7 @@ func ToolConfig(settings *config.Config, name string, own func() []netip.AddrPor
 	if agent.URL != "" {
 		guard := egress.Guard{Policy: agent.Leads(), Own: own, Limits: egress.Limits{Body: 2 * mcp.DefaultMaxMessage}}
 		made.Client = guard.Client()
+		made.TooLarge = func(err error) bool { return errors.Is(err, egress.ErrTooLarge) }
 		made.Barred = func(err error) bool { return errors.Is(err, egress.ErrEgress) }
 	}
 	return made
