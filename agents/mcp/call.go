@@ -110,7 +110,7 @@ func (a *Agent) failure(ctx, limited context.Context, language string, called *c
 		return fmt.Errorf("the call was stopped: %w", context.Cause(ctx))
 	}
 	reason, live := called.why(err), called.session
-	failure := &agent.Failure{Err: wordless(reason), Unknown: a.acts()}
+	failure := &agent.Failure{Err: a.hide(wordless(reason)), Unknown: a.acts()}
 	refused, isRefusal := errors.AsType[*jsonrpc.Error](reason)
 	switch {
 	case limited.Err() != nil:

@@ -30,6 +30,9 @@ type call struct {
 	report  agent.Report
 	lost    atomic.Pointer[error] // why its answer was cut short
 
+	telling sync.Mutex // held while something is reported
+	ended   bool       // nothing is reported any more
+
 	needed []need // what the server has asked for and nobody has answered yet; guarded by the owner's mu
 }
 
@@ -53,8 +56,11 @@ func (c *calls) begin(live *session, request *agent.Request, report agent.Report
 // end forgets the call: nothing is reported afterwards.
 func (c *call) end() {
 	c.owner.mu.Lock()
-	defer c.owner.mu.Unlock()
 	delete(c.owner.all, c.token)
+	c.owner.mu.Unlock()
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.ended = true
 }
 
 type callKey struct{}
@@ -66,8 +72,8 @@ func (c *call) in(ctx context.Context) context.Context { return context.WithValu
 func (c *calls) progress(params *sdk.ProgressNotificationParams) {
 	token, _ := params.ProgressToken.(string)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	called := c.all[token]
+	c.mu.Unlock()
 	if called == nil {
 		return
 	}
@@ -75,7 +81,11 @@ func (c *calls) progress(params *sdk.ProgressNotificationParams) {
 	if params.Total > 0 && params.Progress > 0 {
 		percentage = int(min(params.Progress/params.Total, 1) * 100)
 	}
-	called.report(percentage, plain(params.Message, maxSaid))
+	called.telling.Lock()
+	defer called.telling.Unlock()
+	if !called.ended {
+		called.report(percentage, plain(params.Message, maxSaid))
+	}
 }
 
 // elicit answers a server that asks its user something, with what people have answered before. It notes what nobody has

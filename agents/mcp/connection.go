@@ -78,7 +78,7 @@ func (a *Agent) ready(ctx context.Context, compare bool) (*session, error) {
 	defer cancel()
 	live, err := a.connected(limited)
 	if err != nil {
-		return nil, caused(ctx, limited, err)
+		return nil, caused(ctx, limited, a.hide(err))
 	}
 	stale := live.stale.Swap(false)
 	if !compare && !stale && time.Since(live.compared) < compareEvery {
@@ -89,7 +89,7 @@ func (a *Agent) ready(ctx context.Context, compare bool) (*session, error) {
 		if !errors.Is(err, ErrDrifted) && !errors.Is(err, ErrNoTool) {
 			live.end() // it does not answer, so that the next one begins anew
 		}
-		return nil, caused(ctx, limited, err)
+		return nil, caused(ctx, limited, a.hide(err))
 	}
 	live.compared = time.Now()
 	return live, nil

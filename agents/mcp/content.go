@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,8 @@ func (a *Agent) outcome(ctx context.Context, language string, request *agent.Req
 		}
 	}
 	if len(made.Data) > 0 && isComposite(made.Text) && sameJSON(jsontext.Value(strings.TrimSpace(made.Text)), made.Data) {
-		made.Text = "" // it is there for whoever cannot read the data
+		// It is there for whoever cannot read the data, and has numbers as they were said: the library reads them as floats.
+		made.Data, made.Text = jsontext.Value(strings.TrimSpace(made.Text)), ""
 	}
 	if lost := a.keep(ctx, language, request, result, &made); lost != nil {
 		if !a.acts() {
@@ -121,11 +123,7 @@ func linked(link *sdk.ResourceLink) schemas.Deliverable {
 	if err != nil {
 		metadata = nil // it is not UTF-8
 	}
-	name := link.Title
-	if name == "" {
-		name = link.Name
-	}
-	return schemas.Deliverable{Type: schemas.DeliverableDocumentation, Path: plain(name, maxName), Description: plain(link.Description, maxSaid), Metadata: metadata}
+	return schemas.Deliverable{Type: schemas.DeliverableDocumentation, Path: plain(cmp.Or(link.Title, link.Name, link.URI), maxName), Description: plain(link.Description, maxSaid), Metadata: metadata}
 }
 
 // fileOf is the file in one piece of an answer, the n-th; false when it holds none.

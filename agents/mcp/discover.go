@@ -28,7 +28,7 @@ func Discover(ctx context.Context, config Config) (*Pin, error) {
 		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, asking.hide(err)
 	}
 	defer live.end()
 	tool, names, err := find(ctx, live, config.Tool)

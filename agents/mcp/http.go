@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 )
 
 // httpClient is the given client, which shows the key to the server, and remembers for a call why its answer was cut short.
@@ -15,6 +17,33 @@ func (a *Agent) httpClient() *http.Client {
 	}
 	ours.Transport = &transport{next: next, key: a.config.Key}
 	return &ours
+}
+
+// A hiddenError is one whose text does not hold the URL of the server, which may hold a secret.
+type hiddenError struct {
+	err  error
+	text string
+}
+
+// Error implements error.
+func (h *hiddenError) Error() string { return h.text }
+
+// Unwrap gives the cause.
+func (h *hiddenError) Unwrap() error { return h.err }
+
+// hide takes the URL of the server out of an error.
+func (a *Agent) hide(err error) error {
+	if err == nil || a.config.URL == "" {
+		return err
+	}
+	text := strings.ReplaceAll(err.Error(), a.config.URL, "its url")
+	if target, parsed := url.Parse(a.config.URL); parsed == nil {
+		text = strings.ReplaceAll(text, target.String(), "its url")
+		if target.RawQuery != "" {
+			text = strings.ReplaceAll(text, target.RawQuery, "…")
+		}
+	}
+	return &hiddenError{err, text}
 }
 
 type transport struct {

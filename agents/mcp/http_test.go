@@ -69,6 +69,13 @@ func TestRemoteFailures(t *testing.T) {
 	if failure := failed(t, one, `{}`); !failure.Permanent || failure.Unknown || !strings.Contains(failure.Message, "may be sent there") {
 		t.Errorf("barred: %+v", *failure)
 	}
+	one = remote(t, "echo", plainly, func(config *mcp.Config) {
+		config.URL = "http://127.0.0.1:1/mcp?key=se%20cret"
+		config.Client = http.DefaultClient
+	})
+	if failure := failed(t, one, `{}`); strings.Contains(failure.Error(), "cret") || strings.Contains(one.Check(t.Context()).Error(), "cret") || failure.Permanent {
+		t.Errorf("nobody is there: %+v", *failure)
+	}
 	var gone atomic.Bool
 	one = remote(t, "echo", func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,6 +17,7 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
+		Name         string          `json:"name"`
 		Capabilities json.RawMessage `json:"capabilities"`
 	} `json:"params"`
 	Result struct {
@@ -40,8 +41,16 @@ func legacy(string) {
 			offered = string(got.Params.Capabilities)
 			answer(got.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
 		case "tools/list":
-			answer(got.ID, `{"tools":[{"name":"book","description":"Books.","inputSchema":{"type":"object"}}]}`)
+			answer(got.ID, `{"tools":[{"name":"book","description":"Books.","inputSchema":{"type":"object"}},{"name":"count","inputSchema":{"type":"object"}},{"name":"mangle","inputSchema":{"type":"object"}}]}`)
 		case "tools/call":
+			if got.Params.Name == "count" {
+				answer(got.ID, `{"structuredContent":{"id":9007199254740993,"share":0.1},"content":[{"type":"text","text":"{\"id\":9007199254740993,\"share\":0.1}"}]}`)
+				continue
+			}
+			if got.Params.Name == "mangle" {
+				fmt.Fprintf(os.Stdout, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"cut`+"\n", got.ID)
+				continue
+			}
 			call = got.ID
 			fmt.Fprintln(os.Stdout, `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"For which day?",`+
 				`"requestedSchema":{"type":"object","properties":{"day":{"type":"string"}},"required":["day"]}}}`)
@@ -84,5 +93,31 @@ func TestServerOfAnOlderVersion(t *testing.T) {
 	acting := made(t, configured(t, "legacy", "book", agreed, external))
 	if failure := failed(t, acting, `{}`); !failure.Unknown || !strings.HasSuffix(failure.Message, "offered was {}") {
 		t.Errorf("%+v", *failure)
+	}
+}
+
+// TestBrokenMessageEndsTheCall: an answer that is no JSON is known at once, and not waited for.
+func TestBrokenMessageEndsTheCall(t *testing.T) {
+	t.Parallel()
+	pin, err := mcp.Discover(t.Context(), configured(t, "legacy", "mangle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := made(t, configured(t, "legacy", "mangle", func(config *mcp.Config) { config.Pin = pin }))
+	if failure := failed(t, one, `{}`); failure.Permanent || !strings.Contains(failure.Message, "connection to the tool was lost") {
+		t.Errorf("%+v", *failure)
+	}
+}
+
+// TestNumbersStay: a number that a float cannot hold reaches whoever asked as it was said, where the text has it too.
+func TestNumbersStay(t *testing.T) {
+	t.Parallel()
+	pin, err := mcp.Discover(t.Context(), configured(t, "legacy", "count"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := made(t, configured(t, "legacy", "count", func(config *mcp.Config) { config.Pin = pin }))
+	if outcome, err := one.Handle(t.Context(), request(`{}`), silent); err != nil || string(outcome.Data) != `{"id":9007199254740993,"share":0.1}` {
+		t.Errorf("%s, %v", outcome.Data, err)
 	}
 }

@@ -39,25 +39,35 @@ func (l *lines) Read(into []byte) (int, error) {
 	for len(l.left) == 0 {
 		line, err := l.next()
 		if err != nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.fault = err
-			return 0, err
+			return 0, l.broken(err)
 		}
-		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && jsontext.Value(trimmed).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		trimmed := bytes.TrimSpace(line)
+		switch {
+		case isMessage(trimmed):
 			l.left = append(trimmed, '\n')
-			break
-		}
-		if l.chatter += len(line); l.chatter > maxChatter {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.fault = errNoMCP
-			return 0, errNoMCP
+		case bytes.HasPrefix(trimmed, []byte(`{"`)):
+			return 0, l.broken(errNoMCP) // it was meant for one, and somebody waits for it
+		default:
+			if l.chatter += len(line); l.chatter > maxChatter {
+				return 0, l.broken(errNoMCP)
+			}
 		}
 	}
 	n := copy(into, l.left)
 	l.left = l.left[n:]
 	return n, nil
+}
+
+func isMessage(line []byte) bool {
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[') && jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// broken notes why nothing more is read.
+func (l *lines) broken(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = err
+	return err
 }
 
 // next reads one line.

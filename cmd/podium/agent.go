@@ -124,6 +124,9 @@ func (c *agentExecCommand) bound(about *installation.ExternalAgent, says []strin
 	return c.Timeout, says
 }
 
+// firstStart is how long the server of a tool may take when somebody looks at it: its program may have to be fetched first.
+const firstStart = 3 * time.Minute
+
 // agentPinCommand agrees to the tool of an agent of kind mcp.
 type agentPinCommand struct {
 	Name   string `arg:"" help:"The agent, as podium.yaml has it." placeholder:"NAME"`
@@ -158,7 +161,9 @@ func (c *agentPinCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	pin, err := mcp.Discover(env.ctx, service.ToolConfig(settings, c.Name, nil, env.log))
+	server := service.ToolConfig(settings, c.Name, nil, env.log)
+	server.Start = firstStart
+	pin, err := mcp.Discover(env.ctx, server)
 	if err != nil {
 		return err
 	}

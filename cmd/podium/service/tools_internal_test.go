@@ -58,7 +58,9 @@ func TestToolServersPassTheGuard(t *testing.T) {
 			settings.Agents["far"] = entry
 			var own func() []netip.AddrPort
 			if test.own {
-				own = func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(served.Listener.Addr().String())} }
+				own = func() []netip.AddrPort {
+					return []netip.AddrPort{netip.MustParseAddrPort(served.Listener.Addr().String())}
+				}
 			}
 			made, err := toolAgent(settings, "far", own, zerolog.Nop())
 			if err != nil {
