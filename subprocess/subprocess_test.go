@@ -45,8 +45,13 @@ func TestFind(t *testing.T) {
 		name, dir string
 		found     bool
 	}{
-		{"program", "", true}, {"./program", folder, true}, {filepath.Join(folder, "program"), "/", true},
-		{"./program", "/", false}, {"text", "", false}, {"./text", folder, false}, {"nothing", "", false},
+		{"program", "", true},
+		{"./program", folder, true},
+		{filepath.Join(folder, "program"), "/", true},
+		{"./program", "/", false},
+		{"text", "", false},
+		{"./text", folder, false},
+		{"nothing", "", false},
 	} {
 		path, err := subprocess.Find(test.name, test.dir)
 		if (err == nil) != test.found || test.found && path != filepath.Join(folder, "program") {

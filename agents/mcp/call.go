@@ -92,7 +92,7 @@ func (s *session) call(ctx context.Context, params *sdk.CallToolParams) (*sdk.Ca
 		select {
 		case <-returned:
 		case <-time.After(stuckAfter):
-			s.end()
+			s.cut()
 		}
 	}()
 	result, err := s.client.CallTool(ctx, params)

@@ -230,6 +230,14 @@ func (s *session) end() {
 	<-s.over
 }
 
+// cut breaks the connection to a server that we run, so that nobody waits for it any more. Whoever looks next ends it.
+func (s *session) cut() {
+	if s.process != nil {
+		_ = s.process.input.Close()
+		_ = s.process.output.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
 // why is what an error of a call comes from: what the server has done to the connection.
 func (s *session) why(err error) error {
 	if s.process == nil {

@@ -144,6 +144,33 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelOfWhatIsNotEvenRead: a server that reads nothing holds up no call either, however much it is sent.
+func TestCancelOfWhatIsNotEvenRead(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "state")
+	one := tool(t, "well", "stop")
+	first, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := one.Handle(first, request(`{"text":`+strconv.Quote(file)+`}`), silent)
+		ended <- err
+	}()
+	eventually(t, "the server has stopped", func() bool { _, err := os.Stat(file); return err == nil })
+	second, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	began := time.Now()
+	if _, err := one.Handle(second, request(`{"text":"`+strings.Repeat("x", 1<<20)+`"}`), silent); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > 1200*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+	if err := <-ended; err == nil || first.Err() != nil {
+		t.Errorf("the first call: %v", err) // its connection is lost with that of the second
+	}
+}
+
 // TestDeafServerIsReplaced: one that answers nothing any more, not even a ping, is ended, so that the next call finds another.
 func TestDeafServerIsReplaced(t *testing.T) {
 	t.Parallel()
