@@ -48,7 +48,7 @@ func Read(body []byte, name string, lookup func(name string) (value string, set 
 	r.reachable(written.Cases)
 	if written.Otherwise != nil {
 		if written.Otherwise.conditional() || written.Otherwise.Kind != "" {
-			r.problem("otherwise", "it is for what fits no case: it has no match, kind, arguments and attempt")
+			r.problem("otherwise", "it is for what fits no case: it has no match, kind, arguments, answer, answer_values and attempt")
 		}
 		otherwise := r.read("otherwise", written.Otherwise)
 		made.Otherwise = &otherwise.Answer
