@@ -80,7 +80,11 @@ var layers = []struct {
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
 	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
-	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas, and hands on no grant
+	// Programs are started and ended in one way, whatever is said to them.
+	{"subprocess", nil},
+	{"agents/exec", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "subprocess"}},
+	{"agents/mcp", []string{"schemas", "schemas/sentences", "schemas/validation", "bus", "bus/agent", "bus/backoff", "subprocess"}}, // schemas are a stranger's
+	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}},         // it holds answers to schemas, and hands on no grant
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
@@ -125,6 +129,12 @@ var layers = []struct {
 	{"cmd/*", []string{"*"}},
 	{"cmd/podium/diagnostic", nil},
 	{"cmd/podium/config/strictyaml", []string{"schemas", "cmd/podium/diagnostic"}},
+	{"cmd/podium/config/beside", nil},
+	{"cmd/podium/config/keyword", []string{"schemas"}},
+	{"cmd/podium/config/script", []string{
+		"schemas", "schemas/validation", "bus/agent", "supervisor/route", "agents/scripted", "cmd/podium/diagnostic",
+		"cmd/podium/config/beside", "cmd/podium/config/keyword", "cmd/podium/config/strictyaml",
+	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
 	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
@@ -154,6 +164,7 @@ var rooms = []struct {
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/sashabaranov/go-openai", []string{"agents/llm"}, nil},
 	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"agents/mcp", "tools/mcptools"}, []string{"cmd/podium/service"}},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
@@ -242,6 +253,8 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "supervisor", false},
 		{"agents/mail", "cleartext", true},
 		{"agents/chat", "cleartext", false},
+		{"agents/mcp", "subprocess", true},
+		{"agents/http", "subprocess", false},
 		{"agents/llm", "schemas/validation", true},
 		{"agents/chat", "schemas/validation", false},
 		{"ingest/imap", "agents/mail", false},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus/agent"
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
 
@@ -43,7 +44,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	}
 	if source.Complexity != nil {
 		profile.Complexity = &schemas.ComplexityRules{
-			Verbs:      buildKeywords(source.Complexity.Verbs),
+			Verbs:      keyword.Build(source.Complexity.Verbs),
 			Patterns:   source.Complexity.Patterns,
 			Separators: source.Complexity.Separators,
 		}
@@ -81,7 +82,7 @@ func each[From, To any](entries []From, build func(*From) To) (built []To) {
 }
 
 func (c *Capability) build() schemas.Capability {
-	return schemas.Capability{Words: buildKeywords(c.Words), Score: c.Score}
+	return schemas.Capability{Words: keyword.Build(c.Words), Score: c.Score}
 }
 
 // WorkDeadlines returns how long an agent may work on a request, by the profiles
@@ -103,7 +104,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 // served here keeps the default (M-36, M-47).
 func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
-	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindScripted, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindMCP, KindScripted, KindMail, KindChat:
 		return schemas.Duration(agent.DefaultProgressEvery)
 	case KindExternal, KindSupervisor, KindPerson:
 	}
@@ -118,13 +119,5 @@ func (r *Router) build() schemas.Router {
 }
 
 func (g *Group) build() schemas.KeywordGroup {
-	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: buildKeywords(g.Keywords)}
-}
-
-func buildKeywords(source []Keyword) []schemas.Keyword {
-	keywords := make([]schemas.Keyword, len(source))
-	for i, keyword := range source {
-		keywords[i] = schemas.Keyword(keyword)
-	}
-	return keywords
+	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: keyword.Build(g.Keywords)}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"podium/agents/llm"
+	"podium/agents/mcp"
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
@@ -117,7 +119,7 @@ func (a Agent) withDefaults() Agent {
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
 	for i := range a.Capabilities {
-		a.Capabilities[i].Words = wordByDefault(a.Capabilities[i].Words)
+		a.Capabilities[i].Words = keyword.Default(a.Capabilities[i].Words, schemas.ModeWord)
 	}
 	switch a.Kind {
 	case KindExec, KindHTTP:
@@ -125,6 +127,8 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
+	case KindMCP:
+		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(mcp.DefaultTimeout))
 	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {
@@ -159,7 +163,7 @@ func (p Profile) withDefaults() Profile {
 	mode := schemas.ExecutionSingle
 	if p.Complexity != nil {
 		complexity := *p.Complexity
-		complexity.Verbs = wordByDefault(complexity.Verbs)
+		complexity.Verbs = keyword.Default(complexity.Verbs, schemas.ModeWord)
 		p.Complexity, mode = &complexity, schemas.ExecutionSequence
 	}
 	if p.Planner != nil {
@@ -208,7 +212,7 @@ func (r Router) keywordsWithDefaults() Router {
 	for i := range r.Groups {
 		r.Groups[i].Name = cmp.Or(r.Groups[i].Name, r.Groups[i].Agent)
 		r.Groups[i].Match = cmp.Or(r.Groups[i].Match, r.Match)
-		r.Groups[i].Keywords = matchByDefault(r.Groups[i].Keywords, r.Groups[i].Match)
+		r.Groups[i].Keywords = keyword.Default(r.Groups[i].Keywords, r.Groups[i].Match)
 	}
 	return r
 }
@@ -216,17 +220,7 @@ func (r Router) keywordsWithDefaults() Router {
 func (p Planner) withDefaults() Planner {
 	p.Templates = slices.Clone(p.Templates)
 	for i := range p.Templates {
-		p.Templates[i].Keywords = wordByDefault(p.Templates[i].Keywords)
+		p.Templates[i].Keywords = keyword.Default(p.Templates[i].Keywords, schemas.ModeWord)
 	}
 	return p
-}
-
-func wordByDefault(keywords []Keyword) []Keyword { return matchByDefault(keywords, schemas.ModeWord) }
-
-func matchByDefault(keywords []Keyword, match schemas.KeywordMode) []Keyword {
-	keywords = slices.Clone(keywords)
-	for i := range keywords {
-		keywords[i].Mode = cmp.Or(keywords[i].Mode, match)
-	}
-	return keywords
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"podium/cmd/podium/config/script"
 )
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -56,7 +58,7 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 		for number, example := range examplesIn(t, file) {
 			name := fmt.Sprintf("%s, example %d", filepath.Base(file), number+1)
 			if tried++; strings.HasPrefix(example, "cases:") {
-				if _, err = readScript([]byte(example), name, documented, os.DirFS("testdata")); err != nil {
+				if _, err = script.Read([]byte(example), name, documented, os.DirFS("script/testdata")); err != nil {
 					t.Errorf("%v\n%s", err, example)
 				}
 			} else if _, err = parse([]byte(around(example)), name, documented); err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"podium/agents/llm"
+	"podium/cmd/podium/config/beside"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
@@ -41,11 +42,16 @@ func (v *validator) languageModel(path string, agent *Agent) {
 			v.problem(path+".base_url", "leave out /chat/completions, which is added")
 		}
 	}
-	if strings.ContainsFunc(string(agent.Key), func(c rune) bool { return c > unicode.MaxASCII || unicode.IsSpace(c) || unicode.IsControl(c) }) {
-		v.problem(path+".key", "a key has no blanks, line ends or special letters: look at where it comes from")
-	}
+	v.key(path+".key", agent.Key)
 	if len(agent.OutputSchema) > 0 && agent.Role != "" && agent.Role.Kind() != schemas.KindWork {
 		v.problem(path+".output_schema", "the role %s has a schema of its own", agent.Role)
+	}
+}
+
+// key checks a key that is sent along.
+func (v *validator) key(path string, key Secret) {
+	if strings.ContainsFunc(string(key), func(c rune) bool { return c > unicode.MaxASCII || unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		v.problem(path, "a key has no blanks, line ends or special letters: look at where it comes from")
 	}
 }
 
@@ -66,7 +72,7 @@ func (c *Config) readPrompts(directory string) diagnostic.Problems {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(directory, file)
 		}
-		text, err := readBeside(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxPrompt)
+		text, err := beside.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxPrompt)
 		if err == nil {
 			entry.PromptRead, err = llm.ParsePrompt(string(text))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
 
@@ -75,7 +76,7 @@ func (p *Planner) build() *schemas.Planner {
 
 func (t *Template) build() schemas.Template {
 	return schemas.Template{
-		Name: t.Name, Keywords: buildKeywords(t.Keywords),
+		Name: t.Name, Keywords: keyword.Build(t.Keywords),
 		Parameters: each(t.Parameters, func(p *Parameter) schemas.Parameter { return schemas.Parameter(*p) }),
 		Tasks:      each(t.Tasks, func(t *TemplateTask) schemas.TemplateTask { return schemas.TemplateTask(*t) }),
 	}

@@ -2,8 +2,8 @@ package config
 
 import (
 	"errors"
-	"strings"
 
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
 
@@ -107,39 +107,8 @@ type Group struct {
 	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1" doc:"The words; one of them in a message is enough."`
 }
 
-// A Keyword is words to look for: "cation*" is the beginning of a word, "*termin"
-// the end of one, "*lager*" any part of one, and "/rechnung \d+/" a regular
-// expression; "dft" is what the group or router says, else a whole word. The long
-// form says more.
-type Keyword struct {
-	Word   string              `yaml:"word" required:"true" doc:"What is looked for, in any case of letters; with mode: regex an expression."`
-	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix suffix compound substring regex" doc:"word: a whole word. prefix: its beginning. suffix: its end. compound: its end behind another word, its beginning before one, or all of it. substring: any part of it. regex: a regular expression (RE2) on the text in lower case. Default: the match of its group or router, else word."`
-	Except []string            `yaml:"except" min:"1" doc:"Words in which it does not count."`
-	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
-}
-
-// Shorten implements strictyaml.Shorthand.
-func (k *Keyword) Shorten(text string) error {
-	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
-		k.Word, k.Mode = text[1:len(text)-1], schemas.ModeRegex
-		return nil
-	}
-	word, prefix := strings.CutSuffix(text, "*")
-	word, suffix := strings.CutPrefix(word, "*")
-	if word == "" || strings.Contains(word, "*") {
-		return errors.New(`"*" may only stand at the ends of a keyword, as in "cation*", "*termin" or "*lager*"`)
-	}
-	k.Word = word
-	switch {
-	case prefix && suffix:
-		k.Mode = schemas.ModeSubstring
-	case prefix:
-		k.Mode = schemas.ModePrefix
-	case suffix:
-		k.Mode = schemas.ModeSuffix
-	}
-	return nil
-}
+// A Keyword is words to look for.
+type Keyword = keyword.Keyword
 
 // Complexity says when a message becomes a plan of several steps (O-17…O-21).
 type Complexity struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"podium/cmd/podium/config/script"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/egress"
 	"podium/schemas"
@@ -140,7 +141,7 @@ func reference(t *testing.T) []byte {
 	w.WriteString("\n## Scripts\n\nThe file of an agent of kind `scripted`: what it answers to what. `podium schema script` prints its schema for an editor, `podium check` names its mistakes. Put texts\n" +
 		"with `{{…}}` into quotes. An agent that says garbage is one whose `data` breaks its `output_schema`, or is no plan; one that hangs has a `delay` longer than its deadline.\n" +
 		"[An example](../deploy/examples/scripted/podium.yaml) has a planner and two agents.\n\n```yaml\n" + string(body) + "```\n")
-	w.section("script", reflect.TypeFor[Script](), "")
+	w.section("script", reflect.TypeFor[script.Script](), "")
 	w.WriteString("\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
 	for _, f := range sections {
 		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.Key })
@@ -160,7 +161,7 @@ func (w *referenceWriter) section(path string, of reflect.Type, about string) {
 	}
 	w.table(path, of)
 	for _, f := range strictyaml.Fields(of) {
-		if inner, at := nested(path, f); inner != nil && inner != reflect.TypeFor[Keyword]() && f.Kind != reflect.TypeFor[*Case]() {
+		if inner, at := nested(path, f); inner != nil && inner != reflect.TypeFor[Keyword]() && f.Kind != reflect.TypeFor[*script.Case]() {
 			w.section(at, inner, f.Tag.Get("doc"))
 		}
 	}
@@ -226,7 +227,7 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 		return "text, or a list of texts"
 	case reflect.TypeFor[Keyword]():
 		return "[keyword](#keywords)"
-	case reflect.TypeFor[*Case]():
+	case reflect.TypeFor[*script.Case]():
 		return "[section](#scriptcases)"
 	}
 	low, hasLow := strictyaml.Bound(tag, "min")

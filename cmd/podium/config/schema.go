@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/script"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/egress"
 	"podium/schemas"
@@ -32,7 +33,7 @@ type object = map[string]any
 func Schema() []byte { return schemaOf(reflect.TypeFor[Config](), "podium.yaml") }
 
 // ScriptSchema returns likewise the JSON Schema of the script of an agent.
-func ScriptSchema() []byte { return schemaOf(reflect.TypeFor[Script](), "script") }
+func ScriptSchema() []byte { return schemaOf(reflect.TypeFor[script.Script](), "script") }
 
 func schemaOf(file reflect.Type, title string) []byte {
 	w := &schemaWriter{definitions: object{}}

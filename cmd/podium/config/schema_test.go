@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"podium/cmd/podium/config/script"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/schemas"
 )
@@ -82,14 +83,17 @@ func TestSchemaAgreesWithReader(t *testing.T) {
 	}
 }
 
+// fullScript is a script that holds every key.
+const fullScript = "../script/testdata/script.yaml"
+
 // TestScriptSchemaAgreesWithReader does the same to a script.
 func TestScriptSchemaAgreesWithReader(t *testing.T) {
 	t.Parallel()
-	agreement(t, compileSchema(t, ScriptSchema()), load(t, "script.yaml"), 300, func(body []byte) error {
-		_, err := strictyaml.Decode(body, "script.yaml", lookup, new(Script))
+	agreement(t, compileSchema(t, ScriptSchema()), load(t, fullScript), 300, func(body []byte) error {
+		_, err := strictyaml.Decode(body, "script.yaml", lookup, new(script.Script))
 		return err
 	}, func(body []byte) error {
-		_, err := readScript(body, "script.yaml", lookup, os.DirFS("testdata"))
+		_, err := script.Read(body, "script.yaml", lookup, os.DirFS("script/testdata"))
 		return err
 	})
 }
@@ -134,7 +138,7 @@ func TestFullFilesAreFull(t *testing.T) {
 		schema []byte
 		into   func() any
 	}{
-		"full.yaml arguments.yaml": {Schema(), func() any { return new(Config) }}, "script.yaml": {ScriptSchema(), func() any { return new(Script) }},
+		"full.yaml arguments.yaml": {Schema(), func() any { return new(Config) }}, fullScript: {ScriptSchema(), func() any { return new(script.Script) }},
 	} {
 		var written []string
 		for name := range strings.FieldsSeq(names) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/schemas/validation"
@@ -46,11 +47,7 @@ type validator struct {
 
 // problem names the value at a path, or the section around one that was left out.
 func (v *validator) problem(path, format string, args ...any) {
-	at, inner := v.config.places[path], path
-	for at.Line == 0 && inner != "" {
-		inner = inner[:max(0, strings.LastIndexAny(inner, ".["))]
-		at = v.config.places[inner]
-	}
+	at := strictyaml.At(v.config.places, path)
 	v.problems = append(v.problems, &diagnostic.Problem{
 		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
@@ -101,12 +98,11 @@ func (v *validator) agents() {
 			v.async(path, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
+		case KindMCP:
+			v.toolServer(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
-		if agent.Kind != KindExec {
-			continue
-		}
-		if len(agent.Command) == 0 || agent.Command[0] == "" {
+		if agent.Kind == KindExec && (len(agent.Command) == 0 || agent.Command[0] == "") {
 			v.problem(path, "an agent of kind exec needs a command")
 		}
 		for i, variable := range agent.Env {
@@ -124,16 +120,16 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		set   bool
 		kinds []AgentKind
 	}{
-		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
-		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
-		{"url", agent.URL != "", []AgentKind{KindHTTP}},
+		{"command", len(agent.Command) > 0, []AgentKind{KindExec, KindMCP}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindMCP, KindExternal}},
+		{"url", agent.URL != "", []AgentKind{KindHTTP, KindMCP}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindExec, KindExternal}},
+		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindMCP, KindExec, KindExternal}},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
-		{"key", agent.Key != "", []AgentKind{KindLLM}},
+		{"key", agent.Key != "", []AgentKind{KindLLM, KindMCP}},
 		{"temperature", agent.Temperature != nil, []AgentKind{KindLLM}},
 		{"max_tokens", agent.MaxTokens != 0, []AgentKind{KindLLM}},
 		{"first_byte", agent.FirstByte != 0, []AgentKind{KindLLM}},
@@ -141,8 +137,10 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"structured", agent.Structured != "", []AgentKind{KindLLM}},
 		{"vision", agent.Vision, []AgentKind{KindLLM}},
 		{"prompt", agent.Prompt != "", []AgentKind{KindLLM}},
-		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
+		{"tool", agent.Tool != "", []AgentKind{KindMCP}},
+		{"pin", agent.Pin != "", []AgentKind{KindMCP}},
+		{"env", len(agent.Env) > 0, []AgentKind{KindExec, KindMCP}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
@@ -189,7 +187,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 	}
 	v.personAgent(path, agent)
-	v.arguments(path, agent)
+	if agent.Kind != KindMCP || len(agent.InputSchema) > 0 { // else the schema is that of the pinned tool
+		v.arguments(path, agent)
+	}
 }
 
 func list[T ~string](words []T, separator string) string {

@@ -1,14 +1,12 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
+	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
 
@@ -59,11 +57,8 @@ func (v *validator) template(path string, template *Template, agents []string) {
 }
 
 func (v *validator) expression(path, pattern string) {
-	_, err := regexp.Compile(pattern)
-	if found, ok := errors.AsType[*syntax.Error](err); ok {
-		v.problem(path, "it is no regular expression (RE2): %s at %q", found.Code, found.Expr)
-	} else if err != nil {
-		v.problem(path, "it is no regular expression (RE2)")
+	if fault := keyword.ExpressionFault(pattern); fault != "" {
+		v.problem(path, "%s", fault)
 	}
 }
 

@@ -3,8 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"podium/cmd/podium/config/keyword"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
@@ -116,16 +116,7 @@ func (v *validator) router(path string, router *Router, agents []string) {
 }
 
 func (v *validator) keywords(path string, keywords []Keyword) {
-	for i, keyword := range keywords {
-		if strings.TrimSpace(keyword.Word) == "" {
-			v.problem(fmt.Sprintf("%s[%d]", path, i), "the keyword is empty")
-		}
-		if keyword.Mode == schemas.ModeRegex {
-			v.expression(fmt.Sprintf("%s[%d]", path, i), keyword.Word)
-		} else if strings.Contains(keyword.Word, "*") {
-			v.problem(fmt.Sprintf("%s[%d].word", path, i), `write mode: prefix, suffix or substring instead of "*"`)
-		}
-	}
+	keyword.Check(path, keywords, v.problem)
 }
 
 func (v *validator) complexity(path string, complexity *Complexity) {

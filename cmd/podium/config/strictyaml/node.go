@@ -1,12 +1,24 @@
 package strictyaml
 
 import (
+	"strings"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
 
 // A Place is where something stands in a file. Both count from 1, in characters; 0 is unknown.
 type Place struct{ Line, Column int }
+
+// At returns where the value at a path stands, or the section around one that was left out.
+func At(places map[string]Place, path string) Place {
+	at := places[path]
+	for at.Line == 0 && path != "" {
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+		at = places[path]
+	}
+	return at
+}
 
 type anchorCollector map[string]ast.Node
 

@@ -1,4 +1,4 @@
-package config
+package script
 
 import (
 	"cmp"
@@ -15,20 +15,32 @@ import (
 
 	"podium/agents/scripted"
 	"podium/bus/agent"
+	"podium/cmd/podium/config/beside"
+	"podium/cmd/podium/config/keyword"
+	"podium/cmd/podium/config/strictyaml"
+	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 	"podium/schemas/validation"
 	"podium/supervisor/route"
 )
 
-// A scriptReader makes cases ready and notes what is wrong with them.
-type scriptReader struct {
-	validator
+// A reader makes cases ready and notes what is wrong with them.
+type reader struct {
+	name     string
+	places   map[string]strictyaml.Place
+	problems diagnostic.Problems
 
 	folder fs.FS
 	room   int64 // for files, in bytes
 }
 
-func (r *scriptReader) read(at string, written *Case) scripted.Case {
+// problem names the value at a path, or the section around one that was left out.
+func (r *reader) problem(path, format string, args ...any) {
+	at := strictyaml.At(r.places, path)
+	r.problems = append(r.problems, &diagnostic.Problem{File: r.name, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) read(at string, written *Case) scripted.Case {
 	made := scripted.Case{Kind: written.Kind, Arguments: written.Arguments, Values: written.Values, Attempt: written.Attempt, Answer: scripted.Answer{
 		Place: at, Delay: time.Duration(written.Delay), Acts: written.Acts, Fails: written.Fail, Made: written.outcome(),
 	}}
@@ -59,7 +71,7 @@ func (r *scriptReader) read(at string, written *Case) scripted.Case {
 }
 
 // reachable names cases that come too late: one before them fits all that they are for.
-func (r *scriptReader) reachable(cases []Case) {
+func (r *reader) reachable(cases []Case) {
 	taken := map[schemas.TaskKind]int{}
 	for i := range cases {
 		kind := cmp.Or(cases[i].Kind, schemas.KindWork)
@@ -77,16 +89,16 @@ func (c *Case) conditional() bool {
 }
 
 // words makes the keywords of a case ready.
-func (r *scriptReader) words(at string, written []Keyword) func(string) bool {
+func (r *reader) words(at string, written []keyword.Keyword) func(string) bool {
 	before := len(r.problems)
-	r.keywords(at, written)
-	if slices.ContainsFunc(written, func(word Keyword) bool { return word.Shared }) {
+	keyword.Check(at, written, r.problem)
+	if slices.ContainsFunc(written, func(word keyword.Keyword) bool { return word.Shared }) {
 		r.problem(at, "shared means nothing here: the first case that fits counts")
 	}
 	if len(r.problems) > before {
 		return nil
 	}
-	ready, err := route.CompileKeywords(buildKeywords(wordByDefault(written)))
+	ready, err := route.CompileKeywords(keyword.Build(keyword.Default(written, schemas.ModeWord)))
 	if err != nil {
 		r.problem(at, "%s", strings.TrimPrefix(err.Error(), "compile keywords: "))
 		return nil
@@ -95,7 +107,7 @@ func (r *scriptReader) words(at string, written []Keyword) func(string) bool {
 }
 
 // sound checks what keys of a case mean for each other.
-func (r *scriptReader) sound(at string, c *Case) {
+func (r *reader) sound(at string, c *Case) {
 	result := c.Text != "" || len(c.Data) > 0 || len(c.Deliverables) > 0
 	blocked := len(c.Needs) > 0 || c.Operation != nil
 	for _, fault := range [...]struct {
@@ -124,7 +136,7 @@ func (r *scriptReader) sound(at string, c *Case) {
 // languageTag is what the tag of CaseNeed.Question has for the schema.
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 
-func (r *scriptReader) need(at string, need *CaseNeed) {
+func (r *reader) need(at string, need *CaseNeed) {
 	r.named(at+".name", need.Name)
 	for _, tag := range slices.Sorted(maps.Keys(need.Question)) {
 		if !languageTag.MatchString(tag) {
@@ -139,19 +151,19 @@ func (r *scriptReader) need(at string, need *CaseNeed) {
 }
 
 // named checks a name as messages have it.
-func (r *scriptReader) named(at, name string) {
+func (r *reader) named(at, name string) {
 	if name == "" || len([]rune(name)) > 256 {
 		r.problem(at, "a name has 1 to 256 characters")
 	}
 }
 
-func (r *scriptReader) object(at string, value []byte) {
+func (r *reader) object(at string, value []byte) {
 	if len(value) > 0 && value[0] != '{' {
 		r.problem(at, "expected a section of keys and values")
 	}
 }
 
-func (r *scriptReader) mediaType(at, mediaType string) {
+func (r *reader) mediaType(at, mediaType string) {
 	if mediaType == "" {
 		return
 	}
@@ -161,7 +173,7 @@ func (r *scriptReader) mediaType(at, mediaType string) {
 }
 
 // file reads a file that comes with an answer.
-func (r *scriptReader) file(at string, written *CaseFile) scripted.File {
+func (r *reader) file(at string, written *CaseFile) scripted.File {
 	r.mediaType(at, written.MediaType)
 	name := path.Clean(filepath.ToSlash(written.File))
 	shown := cmp.Or(written.Name, path.Base(name))
@@ -172,7 +184,7 @@ func (r *scriptReader) file(at string, written *CaseFile) scripted.File {
 		r.problem(at+".file", "it is no file beside the script")
 		return made
 	}
-	content, err := readBeside(r.folder, name, min(maxScriptFile, r.room))
+	content, err := beside.Read(r.folder, name, min(maxFile, r.room))
 	if err != nil {
 		r.problem(at+".file", "it cannot be read: %v", err)
 		return made
@@ -211,3 +223,11 @@ func (v *CaseValidation) build() schemas.ValidationResult {
 }
 
 func (f *CaseFinding) build() schemas.ValidationIssue { return schemas.ValidationIssue(*f) }
+
+// each returns what is built of every entry, and nil of none.
+func each[From, To any](entries []From, build func(*From) To) (built []To) {
+	for i := range entries {
+		built = append(built, build(&entries[i]))
+	}
+	return built
+}
