@@ -40,6 +40,7 @@ type pendingRequest struct {
 	task     *schemas.Task
 	permit   string // the permit that it has; empty is none
 	acted    bool
+	refused  bool // a permit
 	first    bool // nobody was handed it before, as bus.IsFirstDelivery has it
 }
 
