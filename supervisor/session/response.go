@@ -172,7 +172,8 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 
 // isRepeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again. One that may answer by a callback is known by
-// settledKey: what else it says about an attempt was overtaken by the answer to an earlier one, and is late.
+// settledKey, and what leaves open what has become of an effect by the failure: anything else that it says about an attempt was overtaken by the
+// answer to an earlier one, and is late.
 func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
@@ -180,7 +181,9 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	if task.AgentOf(attempt) != task.Agent {
 		return false // what has become of the task since is its fallback's, which may not have been asked
 	}
-	if d.env.Pinned.Async(task.Agent) && !unknowing(response) {
+	failure := task.Failure()
+	taken := unknowing(response) && (d.state.Active.Edition < schemas.Edition3 || failure.EffectUnknown && failure.Attempt == attempt)
+	if d.env.Pinned.Async(task.Agent) && !taken {
 		return false
 	}
 	switch task.State {
