@@ -330,7 +330,9 @@ func TestCallbackToAnEarlierRun_X03(t *testing.T) {
 		if status, said := callBack(t, first.callback, webSecret, orderDone); status != http.StatusAccepted {
 			t.Fatalf("HTTP %d: %s", status, said)
 		}
-		return slices.ContainsFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Profile == "front" && run.Phase == workflow.PhaseComplete })
+		return slices.ContainsFunc(i.runs(), func(run workflow.RunHistory) bool {
+			return run.Profile == "front" && run.Phase == workflow.PhaseComplete
+		})
 	})
 	for _, call := range calls() {
 		if call.id != first.id {
