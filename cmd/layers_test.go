@@ -30,11 +30,12 @@ var layers = []struct {
 	// before it, so that nobody imports more of it than it uses.
 	{"bus/backoff", nil},
 	{"bus/binding", []string{"schemas", "bus"}},
-	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/binding"}},
+	{"bus/keyring", []string{"schemas", "bus"}},
+	{"bus/artifact", []string{"schemas", "bus", "bus/backoff", "bus/binding", "bus/keyring"}},
 	{"bus/intake", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/history", []string{"schemas", "schemas/seen", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
-	{"bus/agent", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
+	{"bus/agent", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/backoff", "bus/binding", "bus/keyring"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/partial", []string{"schemas"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
@@ -96,7 +97,7 @@ var layers = []struct {
 	}},
 	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// An answer by callback becomes what its agent itself would have published.
-	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "ingest/admission", "ingest/problem", "ingest/webhook"}},
+	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "bus/keyring", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.
 	// Its rooms run downhill: what is said of a mail rests on how it is written.
 	{"ingest/mime/defect", nil},
@@ -136,7 +137,7 @@ var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bu
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
 var forTests = []string{
-	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/partial", "bus/registry",
+	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/keyring", "bus/partial", "bus/registry",
 	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
 }
 

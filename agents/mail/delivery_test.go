@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -181,12 +182,12 @@ func TestAuthenticationAndEncryption(t *testing.T) {
 		},
 		"STARTTLS not offered": {
 			account: func(a *mail.Account) { a.TLS = "" },
-			refused: "nicht bestätigt",
+			refused: "keine brauchbare Verbindung",
 		},
 		"unknown certificate": {
 			sink:    smtpsink.Config{TLS: certificate},
 			account: func(a *mail.Account) { a.TLS, a.Roots = mail.TLSStart, x509.NewCertPool() },
-			refused: "nicht bestätigt",
+			refused: "keine brauchbare Verbindung",
 		},
 	}
 	for name, test := range tests {
@@ -209,6 +210,77 @@ func TestAuthenticationAndEncryption(t *testing.T) {
 			}
 			if len(kept) != 1 || kept[0].User != test.user || kept[0].TLS != test.tls {
 				t.Errorf("kept %+v", kept)
+			}
+		})
+	}
+}
+
+// TestTroubleIsToldAsItIs: people read what became of the letter, and whether it was an answer or a question; that a server has confirmed
+// nothing is said of a letter that it has got, and of no other.
+func TestTroubleIsToldAsItIs(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		sink    smtpsink.Config
+		account func(*mail.Account)
+		closed  bool
+		want    string // about an answer
+	}{
+		"connection refused": {closed: true, want: "Der Mail-Server ist nicht erreichbar: er weist die Verbindung ab. Die Antwort ging nicht hinaus."},
+		"no such name": {
+			account: func(a *mail.Account) { a.Host, a.Cleartext = "no..such", func(netip.Addr) bool { return true } },
+			want:    "Der Mail-Server ist nicht zu finden: seinen Namen gibt es nicht. Die Antwort ging nicht hinaus.",
+		},
+		"no STARTTLS": {
+			account: func(a *mail.Account) { a.TLS = mail.TLSStart },
+			want:    "Zum Mail-Server besteht keine brauchbare Verbindung. Die Antwort ging nicht hinaus.",
+		},
+		"wrong password": {
+			sink: smtpsink.Config{Username: "u", Password: "p"}, account: func(a *mail.Account) { a.Username, a.Password = "u", "wrong" },
+			want: "Der Mail-Server lässt das Konto nicht senden (SMTP 535: ",
+		},
+		"recipient refused": {
+			sink: smtpsink.Config{OnRecipient: func(string) error { return &smtpsink.Refusal{Code: 550, Text: "nobody here"} }},
+			want: "Der Mail-Server nimmt für einen Empfänger der Antwort keine Mail an (SMTP 550: 5.0.0 nobody here).",
+		},
+		"recipient later": {
+			sink: smtpsink.Config{OnRecipient: func(string) error { return &smtpsink.Refusal{Code: 451, Text: "later"} }},
+			want: "Der Mail-Server nimmt die Antwort gerade nicht an (SMTP 451: 4.0.0 later).",
+		},
+		"letter refused": {
+			sink: smtpsink.Config{OnMessage: func(*smtpsink.Message) error { return &smtpsink.Refusal{Code: 554, Text: "spam"} }},
+			want: "Der Mail-Server hat die Antwort abgelehnt (SMTP 554: 5.0.0 spam).",
+		},
+		"no word after the letter": {
+			sink: smtpsink.Config{OnMessage: func(*smtpsink.Message) error { return smtpsink.ErrCut }},
+			want: "Der Mail-Server hat die Annahme der Antwort nicht bestätigt; sie kann trotzdem angekommen sein.",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink, err := smtpsink.Start(t.Context(), test.sink)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var change []func(*mail.Account)
+			if test.account != nil {
+				change = append(change, test.account)
+			}
+			agent := newAgent(t, sink, change...)
+			if !test.closed {
+				defer func() { _ = sink.Close() }()
+			} else if err = sink.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_, err = agent.Handle(t.Context(), requestWith(t, newAnswer()), ignore)
+			if told := asFailure(t, err).Message; !strings.HasPrefix(told, test.want) {
+				t.Errorf("of an answer: %q, want %q", told, test.want)
+			}
+			question := newAnswer()
+			question.Inquiry = 1
+			_, err = agent.Handle(t.Context(), requestWith(t, question), ignore)
+			if told, want := asFailure(t, err).Message, strings.ReplaceAll(test.want, "Antwort", "Frage"); !strings.HasPrefix(told, want) {
+				t.Errorf("of a question: %q, want %q", told, want)
 			}
 		})
 	}

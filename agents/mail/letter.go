@@ -49,6 +49,7 @@ type letter struct {
 	attachments []attachment
 	refused     []string // copies that the server has not taken
 	token       string   // that the newest attempt signs in with
+	question    bool     // it asks something; else it is an answer
 }
 
 // peers are the mailboxes whose budgets the letter counts in, each once.

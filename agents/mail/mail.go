@@ -164,8 +164,9 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	giveBack, err := account.admit(ctx, a.now(), letter.peers(), func(wait time.Duration) {
 		report(0, a.words.Say(language, "rate", "{seconds}", inSeconds(wait)))
 	})
+	v := voice{a.words, language, letter.question}
 	if err != nil {
-		return agent.Outcome{}, a.failure(ctx, language, err)
+		return agent.Outcome{}, failure(ctx, v, err)
 	}
 	var refused error
 	raw, err := account.send(ctx, letter, func(ctx context.Context) error {
@@ -183,7 +184,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	case refused != nil:
 		return agent.Outcome{}, refused
 	case err != nil:
-		return agent.Outcome{}, a.failure(ctx, language, err)
+		return agent.Outcome{}, failure(ctx, v, err)
 	}
 	receipt.Dropped = append(receipt.Dropped, letter.refused...)
 	for _, recipient := range letter.cc {
@@ -200,17 +201,19 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *sender, *Receipt, error) {
 	language := request.Task().Context.Language()
 	var given schemas.DeliveryArguments
-	if err := schemas.Unmarshal(request.Task().Context.Arguments, &given); err != nil {
-		return nil, nil, nil, a.refuse(language, "arguments")
+	err := schemas.Unmarshal(request.Task().Context.Arguments, &given)
+	v := voice{a.words, language, given.Inquiry > 0}
+	if err != nil {
+		return nil, nil, nil, refuse(v, "arguments")
 	}
 	account, known := a.accounts[given.Account]
 	if !known {
-		return nil, nil, nil, a.refuse(language, "account", "{account}", given.Account)
+		return nil, nil, nil, refuse(v, "account", "{account}", given.Account)
 	}
 	if strings.TrimSpace(given.Text) == "" {
-		return nil, nil, nil, a.refuse(language, "text")
+		return nil, nil, nil, refuse(v, "text")
 	}
-	recipients, err := a.recipients(language, given.To)
+	recipients, err := a.recipients(v, given.To)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -223,6 +226,7 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 		inReplyTo:  given.InReplyTo,
 		references: given.References,
 		date:       a.now(),
+		question:   given.Inquiry > 0,
 	}
 	made.cc, receipt.Dropped = a.copiesOf(account, given.Cc, recipients)
 	made.attachments, receipt.Left, err = account.attachmentsOf(ctx, request.Artifacts, given.Data, given.Attachments)
@@ -242,60 +246,45 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 
 // recipients are those that a letter is for; none of them is the system itself or
 // a program.
-func (a *Agent) recipients(language string, to []schemas.Address) ([]*mail.Address, error) {
+func (a *Agent) recipients(v voice, to []schemas.Address) ([]*mail.Address, error) {
 	if len(to) == 0 || len(to) > MaxRecipients {
-		return nil, a.refuse(language, "recipients", "{limit}", strconv.Itoa(MaxRecipients))
+		return nil, refuse(v, "recipients", "{limit}", strconv.Itoa(MaxRecipients))
 	}
 	recipients, err := recipientsOf(to)
 	if err != nil {
-		return nil, a.refuse(language, "recipient")
+		return nil, refuse(v, "recipient")
 	}
 	for _, recipient := range recipients {
 		if a.own[mailboxOf(recipient.Address)] || isRobot(recipient.Address) {
-			return nil, a.refuse(language, "robot")
+			return nil, refuse(v, "robot")
 		}
 	}
 	return recipients, nil
 }
 
 // refuse is the failure for arguments that no attempt can make right.
-func (a *Agent) refuse(language, key string, places ...string) error {
+func refuse(v voice, key string, places ...string) error {
 	return &agent.Failure{
-		Message:   a.words.Say(language, key, places...),
+		Message:   v.say(key, places...),
 		Permanent: true,
 		Err:       errors.New("the arguments are not those of a mail reply: " + key),
 	}
 }
 
 // failure puts an error of sending into words.
-func (a *Agent) failure(ctx context.Context, language string, err error) error {
+func failure(ctx context.Context, v voice, err error) error {
 	_, unknown := errors.AsType[*unknownError](err)
 	if ctx.Err() != nil {
 		return &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", context.Cause(ctx))}
 	}
-	failure := &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err)}
-	key, code, said, seconds := "unreachable", "", "", ""
-	if answered, ok := errors.AsType[*replyError](err); ok {
-		code, failure.Permanent = strconv.Itoa(answered.code), answered.final()
-		if answered.said != "" {
-			said = ": " + answered.said
-		}
-		key = "later"
-		if failure.Permanent {
-			key = "refused"
-		}
+	failed := &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err), Message: v.trouble(err)}
+	refused, answered := errors.AsType[*replyError](err)
+	limited, beyond := errors.AsType[*limitError](err)
+	failed.Permanent = answered && refused.final() || beyond && limited.peer
+	if !unknown && !failed.Permanent {
+		failed.Category = schemas.CategoryResource
 	}
-	if limited, ok := errors.AsType[*limitError](err); ok {
-		key, seconds = "rate", inSeconds(limited.wait)
-		if limited.peer {
-			key, failure.Permanent = "budget", true
-		}
-	}
-	if !unknown && !failure.Permanent {
-		failure.Category = schemas.CategoryResource
-	}
-	failure.Message = a.words.Say(language, key, "{code}", code, "{said}", said, "{seconds}", seconds)
-	return failure
+	return failed
 }
 
 // inSeconds is a wait in words: rounded up, so that nobody comes too early.

@@ -20,8 +20,11 @@ import (
 	"podium/cleartext"
 )
 
-// connecting is the stage before any address is said.
-const connecting = "connect"
+// The stages of sending that matter for what a refusal means.
+const (
+	connecting = "connect"   // before any address is said
+	naming     = "recipient" // of those that the letter is for
+)
 
 // A replyError is an answer of the server that refuses. As an error it does not tell
 // the server's words, which may repeat addresses.
@@ -132,7 +135,7 @@ func (s *sender) address(session *smtp.Client, letter *letter) error {
 	}
 	for _, recipient := range letter.to {
 		if err := session.Rcpt("<" + recipient.Address + ">"); err != nil {
-			return classify("recipient", err)
+			return classify(naming, err)
 		}
 	}
 	var taken []*mail.Address

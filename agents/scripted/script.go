@@ -3,6 +3,7 @@ package scripted
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,7 +29,13 @@ type Case struct {
 	// Arguments are an object: a request has to have each of its members, with an equal value. Others
 	// do not matter.
 	Arguments jsontext.Value
-	Attempt   int // 1 is the first; 0 is any
+	// Answered reports whether it is for the newest of the answers that people have given about the task, and is not
+	// asked while there is none; nil takes any, and none.
+	Answered func(words string) bool
+	// Values are an object: what the words of people say (schemas.InquiryAnswer.Values) has to have each of its members,
+	// with an equal value. Of several answers that say a member the newest counts.
+	Values  jsontext.Value
+	Attempt int // 1 is the first; 0 is any
 	Answer
 }
 
@@ -76,7 +83,25 @@ func (c *Case) fits(request *agent.Request) bool {
 	return cmp.Or(c.Kind, schemas.KindWork) == cmp.Or(told.Kind, schemas.KindWork) &&
 		(c.Attempt == 0 || c.Attempt == request.Attempt) &&
 		(c.Words == nil || c.Words(askedFor(request))) &&
-		(len(c.Arguments) == 0 || hasMembers(told.Arguments, c.Arguments))
+		(len(c.Arguments) == 0 || hasMembers(told.Arguments, c.Arguments)) &&
+		(c.Answered == nil || len(told.Answers) > 0 && c.Answered(told.Answers[len(told.Answers)-1].Text)) &&
+		(len(c.Values) == 0 || hasMembers(valuesOf(told.Answers), c.Values))
+}
+
+// valuesOf are what the words of people say by name, the newest for each: an object.
+func valuesOf(answers []schemas.InquiryAnswer) jsontext.Value {
+	said := map[string]jsontext.Value{}
+	for i := range answers {
+		var values map[string]jsontext.Value
+		if schemas.Unmarshal(answers[i].Values, &values) == nil {
+			maps.Copy(said, values)
+		}
+	}
+	object, err := schemas.Marshal(said)
+	if err != nil {
+		return nil
+	}
+	return object
 }
 
 // askedFor are the words of a task, which are what routers read, too. A plan is asked for in a person's words.

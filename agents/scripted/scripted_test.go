@@ -98,6 +98,42 @@ func TestFirstThatFits(t *testing.T) {
 	}
 }
 
+// TestAnswersOfPeople: a case is for what somebody has answered, in words or in what they say by name; the newest counts.
+func TestAnswersOfPeople(t *testing.T) {
+	t.Parallel()
+	tested := open(t, &scripted.Script{Cases: []scripted.Case{
+		{Values: jsontext.Value(`{"day":"2030-12-03","for":{"count":2}}`), Answer: says(t, "both at once")},
+		{Values: jsontext.Value(`{"day":"2030-12-03"}`), Answer: says(t, "that day")},
+		{Answered: contains("tea"), Answer: says(t, "tea, as you say: {{.answer.text}}")},
+		{Answered: func(string) bool { return true }, Answer: says(t, "{{.answer.question}} {{range .answers}}[{{.text}}]{{end}}")},
+		{Answer: says(t, "nobody was asked{{.answer.text}}{{.answer.values.day}}{{range .answers}}!{{end}}")},
+	}})
+	one := func(text, values string) schemas.InquiryAnswer {
+		answer := schemas.InquiryAnswer{Question: text + "?", Text: text}
+		if values != "" {
+			answer.Values = jsontext.Value(values)
+		}
+		return answer
+	}
+	for name, test := range map[string]struct {
+		answers []schemas.InquiryAnswer
+		want    string
+	}{
+		"nobody was asked":      {nil, "nobody was asked"},
+		"words":                 {[]schemas.InquiryAnswer{one("green tea", "")}, "tea, as you say: green tea"},
+		"the newest words":      {[]schemas.InquiryAnswer{one("green tea", ""), one("coffee", "")}, "coffee? [green tea][coffee]"},
+		"a value":               {[]schemas.InquiryAnswer{one("the third", `{"day":"2030-12-03"}`)}, "that day"},
+		"the newest value":      {[]schemas.InquiryAnswer{one("the third", `{"day":"2030-12-03"}`), one("the fourth", `{"day":"2030-12-04"}`)}, "the fourth? [the third][the fourth]"},
+		"values of two answers": {[]schemas.InquiryAnswer{one("the third", `{"day":"2030-12-03"}`), one("two", `{"for":{"count":2.0}}`)}, "both at once"},
+		"no object":             {[]schemas.InquiryAnswer{one("the third", `["2030-12-03"]`)}, "the third? [the third]"},
+	} {
+		request := asked("an appointment", func(r *agent.Request) { r.Task().Context.Answers = test.answers })
+		if made, err := tested.Handle(t.Context(), request, silent); err != nil || made.Text != test.want {
+			t.Errorf("%s: %q, %v; want %q", name, made.Text, err, test.want)
+		}
+	}
+}
+
 func plans(r *agent.Request) {
 	r.Task().Context.Kind, r.Task().Description = schemas.KindPlan, "Divide the request into tasks."
 }

@@ -24,7 +24,7 @@ type Template struct{ parsed *template.Template }
 
 // Names are those by which a template reads a request, as in {{.words}}.
 func Names() []string {
-	return []string{"words", "task", "arguments", "inputs", "entities", "message", "attachments", "language", "attempt"}
+	return []string{"words", "task", "arguments", "inputs", "answer", "answers", "entities", "message", "attachments", "language", "attempt"}
 }
 
 // ParseTemplate reads a template. It fails on one that cannot be read, and on a name that a request
@@ -65,8 +65,14 @@ func readable(request *agent.Request) (map[string]any, error) {
 	for i := range told.Attachments {
 		files[i] = told.Attachments[i].Name
 	}
+	newest := schemas.InquiryAnswer{}
+	if len(told.Answers) > 0 {
+		newest = told.Answers[len(told.Answers)-1]
+	}
+	newest.Values = valuesOf(told.Answers)
 	body, err := schemas.Marshal(map[string]any{
 		"words": wordsOf(request), "task": request.Task().Description, "arguments": told.Arguments, "inputs": told.Inputs, "entities": told.Entities, "message": told.Message,
+		"answer": newest, "answers": told.Answers,
 		"attachments": files, "language": told.Language(), "attempt": request.Attempt,
 	})
 	if err != nil {

@@ -25,6 +25,9 @@ func rich() *agent.Request {
 		r.Attempt, r.Task().Description = 2, "a step"
 		r.Task().Context.Arguments = jsontext.Value(`{"count":2,"what":{"tea":"green"}}`)
 		r.Task().Context.Inputs = map[string]schemas.TaskInput{"t1": {Result: schemas.Result{Text: "hot", Data: jsontext.Value(`[1,2]`)}, Status: schemas.StatusPartial}}
+		r.Task().Context.Answers = []schemas.InquiryAnswer{
+			{Question: "How hot?", Needs: []string{"heat"}, Text: "very", Values: jsontext.Value(`{"heat":90,"milk":true}`)}, {Question: "Milk?", Text: "no", Values: jsontext.Value(`{"milk":false}`)},
+		}
 		r.Task().Context.Entities = map[string]string{"table": "7"}
 		r.Task().Context.Message = &schemas.MessageContext{Channel: "email", From: &schemas.Author{Address: "ada@example.org"}, Subject: "Tea"}
 		r.Task().Context.Attachments = []schemas.TaskAttachment{{Name: "a.pdf"}, {Name: "b.png"}}
@@ -36,14 +39,16 @@ func TestTemplates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"{{.words}}!": "two teas, {{.words}}!",
-		"{{.arguments.count}} {{.arguments.what.tea}}":                                       "2 green",
-		"{{.inputs.t1.text}} {{index .inputs.t1.data 1}} {{.inputs.t1.status}}":              "hot 2 partial",
-		"table {{.entities.table}}{{.entities.chair}}":                                       "table 7",
-		"{{.message.from.address}} wrote {{.message.subject}}":                               "ada@example.org wrote Tea",
-		"{{range .attachments}}[{{.}}]{{end}} {{len .attachments}}":                          "[a.pdf][b.png] 2",
-		"{{with .arguments}}{{.count}} {{$.attempt}}{{end}} {{.language}}":                   "2 2 en",
-		"{{if eq .arguments.count 2.0}}a pair{{else}}{{.words}}{{end}}":                      "a pair",
-		"{{range .attachments}}{{.}}{{else}}{{.words}}{{end}} of {{(index .attachments 0)}}": "a.pdfb.png of a.pdf",
+		"{{.arguments.count}} {{.arguments.what.tea}}":                                           "2 green",
+		"{{.inputs.t1.text}} {{index .inputs.t1.data 1}} {{.inputs.t1.status}}":                  "hot 2 partial",
+		"table {{.entities.table}}{{.entities.chair}}":                                           "table 7",
+		"{{.message.from.address}} wrote {{.message.subject}}":                                   "ada@example.org wrote Tea",
+		"{{.answer.question}} {{.answer.text}}, {{.answer.values.heat}} {{.answer.values.milk}}": "Milk? no, 90 false",
+		"{{range .answers}}{{.question}} {{.text}}. {{end}}{{(index .answers 0).values.milk}}":   "How hot? very. Milk? no. true",
+		"{{range .attachments}}[{{.}}]{{end}} {{len .attachments}}":                              "[a.pdf][b.png] 2",
+		"{{with .arguments}}{{.count}} {{$.attempt}}{{end}} {{.language}}":                       "2 2 en",
+		"{{if eq .arguments.count 2.0}}a pair{{else}}{{.words}}{{end}}":                          "a pair",
+		"{{range .attachments}}{{.}}{{else}}{{.words}}{{end}} of {{(index .attachments 0)}}":     "a.pdfb.png of a.pdf",
 		"{{.task}}: {{.words}}": "a step: two teas, {{.words}}",
 		"line\n\n":              "line",
 	} {
@@ -52,7 +57,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"{{.arguments.what}}", "{{.inputs.t1}}", "{{.entities.table}}", "{{.message.from.name}}", "{{.message.subject}}", "{{range .attachments}}{{.}}{{end}}",
+		"{{.answer.text}}", "{{.answer.values.heat}}", "{{range .answers}}{{.text}}{{end}}", "{{.arguments.what}}", "{{.inputs.t1}}", "{{.entities.table}}", "{{.message.from.name}}", "{{.message.subject}}", "{{range .attachments}}{{.}}{{end}}",
 	} {
 		if got, err := filled(t, text, asked("x", nil)); err != nil || got != "" {
 			t.Errorf("%s without any: %q, %v", text, got, err)

@@ -4,58 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+
+	"github.com/jellydator/ttlcache/v3"
+	"github.com/rs/zerolog"
 
 	"podium/bus"
 	"podium/schemas"
 )
-
-// A Ticket is all that an answer has to know of its request when the work has gone on elsewhere. It is kept by
-// whoever does the work, who may neither read nor change it: seal it.
-type Ticket struct {
-	Request      string           `json:"request"` // its id
-	From         string           `json:"from"`
-	Plan         string           `json:"plan"`
-	Task         string           `json:"task"`
-	Kind         schemas.TaskKind `json:"kind,omitzero"`
-	Subject      string           `json:"subject,omitzero"`
-	PartitionKey string           `json:"partitionkey,omitzero"` // of the session
-	Run          string           `json:"run,omitzero"`
-	Attempt      int              `json:"attempt,omitzero"`
-	Effect       string           `json:"effect,omitzero"`
-	ReplyTo      string           `json:"replyto,omitzero"` // names the shard
-	TraceParent  string           `json:"traceparent,omitzero"`
-	Started      time.Time        `json:"started"`
-	Ends         time.Time        `json:"ends"` // from then on nobody waits for the answer
-}
-
-// Ticket returns what an Answerer needs to answer the request later.
-func (r *Request) Ticket() Ticket {
-	e := r.event
-	if e == nil {
-		e = &schemas.Event{ID: r.MessageID, EffectID: r.EffectID, CorrelationID: r.Run, Attempt: r.Attempt, Expires: r.Expires}
-	}
-	started := time.Now().UTC()
-	return Ticket{
-		Request: e.ID, From: r.From, Plan: r.Payload.PlanID, Task: r.Task().TaskID, Kind: r.Task().Context.Kind,
-		Subject: e.Subject, PartitionKey: e.PartitionKey, Run: e.CorrelationID, Attempt: e.Attempt, Effect: e.EffectID,
-		ReplyTo: e.ReplyTo, TraceParent: e.TraceParent, Started: started, Ends: endOf(e, started).UTC(),
-	}
-}
-
-// open returns the request as far as an answer needs it.
-func (t *Ticket) open() (*schemas.Event, *Request) {
-	e := &schemas.Event{
-		ID: t.Request, Subject: t.Subject, PartitionKey: t.PartitionKey, CorrelationID: t.Run, Attempt: t.Attempt, EffectID: t.Effect,
-		ReplyTo: t.ReplyTo, TraceParent: t.TraceParent, Expires: t.Ends,
-	}
-	request := &Request{Attempt: max(t.Attempt, 1), EffectID: t.Effect, Expires: t.Ends, Run: t.Run, event: e}
-	request.MessageID, request.From = t.Request, t.From
-	request.Payload.PlanID = t.Plan
-	request.Payload.Tasks = []schemas.Task{{TaskID: t.Task}}
-	request.Payload.Tasks[0].Context.Kind = t.Kind
-	return e, request
-}
 
 // An Answerer answers requests whose handler has returned ErrElsewhere: with the very response that Serve would
 // have given, by the same id, so that a repeat of it is known as one. It is safe for use by several goroutines at once.
@@ -96,24 +51,30 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte, medi
 	if lost := request.KeepFiles(ctx, &outcome, a.maxFiles); lost != nil {
 		return lost
 	}
-	_, question := request.Undeclared(schemas.KindWork)
-	acted := !question && s.config.Agent.SideEffects == schemas.SideEffectsExternal
-	if err == nil && !question && !acted { // what was done outside is not repeated for a better result
-		err = s.resultFault(&outcome)
-	}
-	var given outgoingResponse
-	if err != nil {
-		s.logFailure(log, err, nil)
-		given = s.failed(e, request, ticket.Started, &outcome, err)
-	} else {
-		given = s.respond(e, request, ticket.Started, &outcome, acted)
-	}
+	acted := s.config.Agent.SideEffects == schemas.SideEffectsExternal && request.Task().Context.Kind.IsWork()
+	given, err := s.responseOf(e, request, ticket.Started, &outcome, err, acted)
+	a.logFailure(log, e.ID, err)
 	err = s.publishOnce(ctx, &given)
 	if errors.Is(err, bus.ErrTooLarge) {
 		given = s.tooLarge(e, request, given.acted)
 		err = s.publishOnce(ctx, &given)
 	}
+	if err == nil {
+		s.answered.Set(e.ID, outgoingResponse{}, ttlcache.NoTTL)
+	}
 	return err
+}
+
+// logFailure says that an answer is a failed one. What comes after another answer changes nothing, and warns nobody.
+func (a *Answerer) logFailure(log zerolog.Logger, request string, err error) {
+	const failed = "an answer by callback is a failed one"
+	switch {
+	case err == nil:
+	case a.server.answered.Has(request):
+		log.Info().Msg(failed + "; one before it counts")
+	default:
+		failureLine(log, err, nil).Msg(failed)
+	}
 }
 
 // isCall reports whether what was said is a call: its signature is one of the secret that answers are signed with, so that anybody who has

@@ -251,27 +251,28 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	endPartials := s.startPartials(ctx, request)
 	outcome, err := s.call(ctx, held, request, progress.report, log)
 	endPartials()
-	if err == nil && !question && !permitted.acted() { // what was done outside is not repeated for a better result
-		err = s.resultFault(&outcome)
-	}
 	progress.end()
-	switch cause := context.Cause(ctx); {
+	cause := context.Cause(ctx)
+	switch {
 	case errors.Is(cause, errLeaseLost):
 		return outgoingResponse{}, cause
 	case errors.Is(err, ErrElsewhere):
 		log.Debug().Dur("took", time.Since(started)).Msg("the work of a request goes on elsewhere")
 		return outgoingResponse{elsewhere: true}, s.sayElsewhere(ctx, e, progress)
+	case err != nil:
+		err = permitted.doubt(err)
+	}
+	given, err := s.responseOf(e, request, started, &outcome, err, permitted.acted())
+	switch {
 	case errors.Is(cause, errDrained) && err != nil:
 		return outgoingResponse{}, cause
 	case err != nil:
-		err = permitted.doubt(err)
 		s.logFailure(log, err, cause)
-		given := s.failed(e, request, started, &outcome, err)
 		given.refused = errors.Is(err, bus.ErrNotPermitted)
-		return given, nil
+	default:
+		log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
 	}
-	log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
-	return s.respond(e, request, started, &outcome, permitted.acted()), nil
+	return given, nil
 }
 
 type called struct {
@@ -321,6 +322,11 @@ func panicked(value any, log zerolog.Logger) error {
 }
 
 func (s *server) logFailure(log zerolog.Logger, err, cause error) {
+	failureLine(log, err, cause).Msg("a request failed")
+}
+
+// failureLine is a line about the error that a failed response stands for, without its message.
+func failureLine(log zerolog.Logger, err, cause error) *zerolog.Event {
 	told := log.Warn()
 	if faultIn(err) != "" { // whoever writes the program reads nothing else
 		told = log.Error()
@@ -331,7 +337,7 @@ func (s *server) logFailure(log zerolog.Logger, err, cause error) {
 			told = told.Str("remedy", failure.Remedy)
 		}
 	}
-	told.Err(err).AnErr("cause", cause).Msg("a request failed")
+	return told.Err(err).AnErr("cause", cause)
 }
 
 func (s *server) acknowledge(ctx context.Context, d bus.Delivery, log zerolog.Logger) {

@@ -87,8 +87,8 @@ func TestServeSaysThatTheWorkGoesOnElsewhere(t *testing.T) {
 		}
 		s.nothingPending(t)
 		mustStop(t, stop)
-		if !ticket.Ends.Equal(expires) {
-			t.Errorf("the ticket ends at %s", ticket.Ends)
+		if !ticket.Expires.Equal(expires) {
+			t.Errorf("the ticket expires at %s", ticket.Expires)
 		}
 		for range 2 {
 			if err := s.answerer(t).Answer(t.Context(), &ticket, []byte(`{"status": "completed", "result": {"text": "5"}, "recommendations": ["Pay."]}`), ""); err != nil {
@@ -202,6 +202,34 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 				if !strings.Contains(string(made.Metadata), `"grant"`) || strings.Contains(string(made.Metadata), `"content"`) {
 					t.Errorf("the file became %s", made.Metadata)
 				}
+			}
+		})
+	}
+}
+
+// TestFailedAnswerAfterAnother: the first failed answer is a warning. One that comes after another answer changes nothing, and is none.
+func TestFailedAnswerAfterAnother(t *testing.T) {
+	t.Parallel()
+	const failed = `{"status": "failed", "issues_encountered": [{"severity": "high", "description": "no paper"}]}`
+	for first, warnings := range map[string]int{failed: 1, "Done.": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			s.core(t)
+			ticket := agent.Ticket{
+				Request: schemas.RequestID(0, 1, "run", "t1", 1), From: "supervisor", Plan: "p", Task: "t1", Attempt: 1,
+				ReplyTo: bus.ResponseSubject(agentName, 0), Started: time.Now(),
+			}
+			answerer := s.answerer(t)
+			for _, said := range []string{first, failed, failed} {
+				if err := answerer.Answer(t.Context(), &ticket, []byte(said), ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := strings.Count(s.log.String(), `"level":"warn"`); got != warnings || strings.Contains(s.log.String(), "paper") {
+				t.Errorf("%q: %d warnings, want %d:\n%s", first, got, warnings, s.log)
+			}
+			if all := s.responses(t); len(all) != 3 {
+				t.Errorf("%d responses", len(all))
 			}
 		})
 	}

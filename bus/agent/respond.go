@@ -91,6 +91,19 @@ func (s *server) answer(e *schemas.Event, request *Request, payload *schemas.Res
 	return outgoingResponse{subject: subject, event: about(s.worker.Name(), e, &response.Envelope, body)}, nil
 }
 
+// responseOf returns the response that stands for what has come of a request: an outcome, or an error with what is
+// said beside it. The outcome is held to what the agent declares, but for the answer to a question and for what was done outside,
+// which is not repeated for a better result. The error that is returned is why the response is a failed one.
+func (s *server) responseOf(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, err error, acted bool) (outgoingResponse, error) {
+	if _, question := request.Undeclared(schemas.KindWork); err == nil && !question && !acted {
+		err = s.resultFault(outcome)
+	}
+	if err != nil {
+		return s.failed(e, request, started, outcome, err), err
+	}
+	return s.respond(e, request, started, outcome, acted), nil
+}
+
 // respond returns the response that an outcome is. acted is whether the handler may have done what it was
 // permitted.
 func (s *server) respond(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, acted bool) outgoingResponse {

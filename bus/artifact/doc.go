@@ -3,7 +3,6 @@
 //
 // Agents do not reach the object store. They ask the artifact service, piece by piece,
 // and show a grant for what they read: [NewClient] is the agent's half, [Service]
-// the core's, and [Grants] makes and checks the grants. A hash alone opens nothing. The same
-// keys seal what an agent is handed to answer a request later ([Grants.SealCallback]).
+// the core's, and [Grants] makes and checks the grants. A hash alone opens nothing.
 // The store itself is the ledger's (bus.ArtifactStore).
 package artifact

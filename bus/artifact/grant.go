@@ -2,156 +2,64 @@ package artifact
 
 import (
 	"context"
-	"crypto/hkdf"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"podium/bus"
 	"podium/bus/binding"
+	"podium/bus/keyring"
 	"podium/schemas"
 )
 
+// expiryGrace is how long an artifact can be read after nobody waits for the
+// work any more: clocks differ.
+const expiryGrace = time.Minute
+
+// What grants are for.
 const (
-	// keyringKey is where AgentBucket holds the keys of grants; no agent's name
-	// holds a dot.
-	keyringKey = "key.grants"
-	// keyAge is after how long a ledger that is opened gets another key.
-	keyAge = 90 * 24 * time.Hour
-	// maxKeys is how many keys are kept: what the oldest has signed is nearly two
-	// years old then.
-	maxKeys = 8
-	// expiryGrace is how long an artifact can be read after nobody waits for the
-	// work any more: clocks differ.
-	expiryGrace = time.Minute
+	purposeRead keyring.Use = "read" // the bytes of an artifact, for a request
+	purposePut  keyring.Use = "put"  // that an agent has put an artifact
 )
-
-// A purpose keeps grants for one thing from counting for another.
-type purpose string
-
-const (
-	purposeRead purpose = "read" // the bytes of an artifact, for a request
-	purposePut  purpose = "put"  // that an agent has put an artifact
-)
-
-func (p purpose) known() bool { return p == purposeRead || p == purposePut }
 
 // Grants makes and checks the rights of agents to artifacts: a hash alone opens
 // nothing. A grant is a MAC (HMAC-SHA256) over its purpose, the agent, the
 // request, the hash and the expiry, under a key of the ledger. It is safe for use
 // by several goroutines at once.
-type Grants struct {
-	store bus.KeyValue // nil when the keys never change
+type Grants struct{ ring *keyring.Ring }
 
-	mu   sync.RWMutex
-	keys []grantKey // the newest first
-}
-
-type grantKey struct {
-	ID     string    `json:"id"`
-	Secret []byte    `json:"secret"`
-	Made   time.Time `json:"made"`
-
-	derived map[purpose][]byte
-}
-
-// OpenGrants returns the grants of a ledger, whose keys stand in its AgentBucket:
-// everybody who holds the core account has the same. It makes the first key, and
-// another one when the newest is older than 90 days.
+// OpenGrants returns the grants of a ledger, under the keys that keyring.Open returns.
 func OpenGrants(ctx context.Context, core bus.Core, now time.Time) (*Grants, error) {
-	g := &Grants{store: core.KeyValue(bus.AgentBucket)}
-	for {
-		keys, revision, err := g.read(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(keys) > 0 && now.Sub(keys[0].Made) < keyAge {
-			return g, g.adopt(keys)
-		}
-		keys = slices.Insert(keys, 0, newGrantKey(now))
-		body, err := schemas.Marshal(keys[:min(len(keys), maxKeys)])
-		if err != nil {
-			return nil, err
-		}
-		if _, err = g.store.Update(ctx, keyringKey, body, revision); err != nil && !errors.Is(err, bus.ErrConflict) {
-			return nil, fmt.Errorf("keep the key of grants: %w", err)
-		}
+	ring, err := keyring.Open(ctx, core, now)
+	if err != nil {
+		return nil, fmt.Errorf("open the grants of artifacts: %w", err)
 	}
+	return &Grants{ring}, nil
 }
 
 // NewGrants returns grants under one key that is in no ledger, for tests and
 // simulations that repeat.
 func NewGrants(secret []byte) (*Grants, error) {
-	g := &Grants{}
-	return g, g.adopt([]grantKey{{ID: "fixed", Secret: secret}})
-}
-
-func newGrantKey(now time.Time) grantKey {
-	random := make([]byte, 4+sha256.Size)
-	_, _ = rand.Read(random) // never fails
-	return grantKey{ID: hex.EncodeToString(random[:4]), Secret: random[4:], Made: now.UTC()}
-}
-
-func (g *Grants) read(ctx context.Context) (keys []grantKey, revision uint64, err error) {
-	body, revision, err := g.store.Get(ctx, keyringKey)
-	if errors.Is(err, bus.ErrNotFound) {
-		return nil, 0, nil
-	}
-	if err == nil {
-		err = schemas.Unmarshal(body, &keys)
-	}
+	ring, err := keyring.New(secret)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the keys of grants: %w", err)
+		return nil, err
 	}
-	return keys, revision, nil
+	return &Grants{ring}, nil
 }
 
-// adopt derives a key for each purpose (RFC 5869), so that no use of one says
-// anything about another.
-func (g *Grants) adopt(keys []grantKey) error {
-	for i := range keys {
-		keys[i].derived = make(map[purpose][]byte)
-		for _, use := range [...]purpose{purposeRead, purposePut, purposeCallback} {
-			derived, err := hkdf.Key(sha256.New, keys[i].Secret, nil, "podium grant v1 "+string(use), sha256.Size)
-			if err != nil {
-				return fmt.Errorf("derive the key of grants: %w", err)
-			}
-			keys[i].derived[use] = derived
-		}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.keys = keys
-	return nil
-}
-
-// Refresh reads the keys again: another process may have made one.
-func (g *Grants) Refresh(ctx context.Context) error {
-	if g.store == nil {
-		return nil
-	}
-	keys, _, err := g.read(ctx)
-	if err != nil {
-		return err
-	}
-	return g.adopt(keys)
-}
+// Refresh reads the keys again: another process may have made one (see keyring.Ring).
+func (g *Grants) Refresh(ctx context.Context) error { return g.ring.Refresh(ctx) }
 
 // Foreign reports whether a grant names a key that is not known here: Refresh may
 // bring it.
 func (g *Grants) Foreign(grant string) bool {
 	read, ok := parseGrant(grant)
-	return ok && g.key(read.key, read.purpose) == nil
+	return ok && g.ring.Foreign(read.key)
 }
 
 // Read returns the right of an agent to read an artifact for a request, until a
@@ -218,7 +126,7 @@ func (g *Grants) GrantBody(subject string, e *schemas.Event) {
 
 // A parsedGrant is "purpose.key.expires.mac"; agents hand it back as it is.
 type parsedGrant struct {
-	purpose purpose
+	purpose keyring.Use
 	key     string
 	expires int64 // Unix time in seconds; 0 is never
 	mac     []byte
@@ -228,10 +136,13 @@ const grantParts = 4
 
 func parseGrant(grant string) (parsedGrant, bool) {
 	parts := strings.Split(grant, ".")
-	if len(parts) != grantParts || len(grant) > binding.MaxAttribute || !purpose(parts[0]).known() {
+	if len(parts) != grantParts || len(grant) > binding.MaxAttribute {
 		return parsedGrant{}, false
 	}
-	read := parsedGrant{purpose: purpose(parts[0]), key: parts[1]}
+	read := parsedGrant{purpose: keyring.Use(parts[0]), key: parts[1]}
+	if read.purpose != purposeRead && read.purpose != purposePut {
+		return parsedGrant{}, false
+	}
 	var err error
 	if read.mac, err = base64.RawURLEncoding.Strict().DecodeString(parts[3]); err != nil {
 		return parsedGrant{}, false
@@ -244,39 +155,25 @@ func parseGrant(grant string) (parsedGrant, bool) {
 	return read, true
 }
 
-func (g *Grants) sign(use purpose, expires time.Time, fields ...string) string {
-	g.mu.RLock()
-	newest := &g.keys[0]
-	g.mu.RUnlock()
+func (g *Grants) sign(use keyring.Use, expires time.Time, fields ...string) string {
+	id, key := g.ring.Newest(use)
 	until, written := int64(0), ""
 	if !expires.IsZero() {
 		until = expires.Unix()
 		written = strconv.FormatInt(until, 10)
 	}
-	mac := authenticate(newest.derived[use], use, until, fields)
-	return string(use) + "." + newest.ID + "." + written + "." + base64.RawURLEncoding.EncodeToString(mac)
+	mac := authenticate(key, use, until, fields)
+	return string(use) + "." + id + "." + written + "." + base64.RawURLEncoding.EncodeToString(mac)
 }
 
 func (g *Grants) valid(read *parsedGrant, fields ...string) bool {
-	key := g.key(read.key, read.purpose)
+	key := g.ring.Key(read.key, read.purpose)
 	return key != nil && hmac.Equal(read.mac, authenticate(key, read.purpose, read.expires, fields))
-}
-
-// key returns the key of an id for a purpose, or nil.
-func (g *Grants) key(id string, use purpose) []byte {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	for i := range g.keys {
-		if g.keys[i].ID == id {
-			return g.keys[i].derived[use]
-		}
-	}
-	return nil
 }
 
 // authenticate returns the MAC over a purpose, an expiry and fields, each behind
 // its length, so that no two lists of them are the same bytes.
-func authenticate(key []byte, use purpose, expires int64, fields []string) []byte {
+func authenticate(key []byte, use keyring.Use, expires int64, fields []string) []byte {
 	mac := hmac.New(sha256.New, key)
 	write := func(field string) {
 		_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(field))))

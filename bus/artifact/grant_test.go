@@ -102,6 +102,24 @@ func TestForeignGrant(t *testing.T) {
 	}
 }
 
+// What earlier versions have granted is what is granted now: agents hand it back after an update.
+func TestGrantsOfBefore(t *testing.T) {
+	t.Parallel()
+	grants, err := artifact.NewGrants([]byte("a secret of tests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expires := time.Date(2026, 5, 2, 12, 0, 0, 0, time.UTC)
+	for want, got := range map[string]string{
+		"put.fixed..MHxPaIuI6cu3aqXwwx0PtlApnEXlIePf2CupwJbELyk":            grants.Put("alpha", hash),
+		"read.fixed.1777723260.FrjKKYt-5itKeA0zUVQh28QiIWsbi2ROrdAumAyGM4k": grants.Read("alpha", "r1", hash, expires),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func expiryOf(grant string) string { return strings.Split(grant, ".")[2] }
 
 // What an older key has signed counts until it is one of the oldest; whoever

@@ -21,11 +21,14 @@ import (
 type agentsCommand struct{ ledgerFlags }
 
 func (agentsCommand) Help() string {
-	return `Lists every agent that has announced itself, how many requests it works on at a time, over all its
-processes, and when it was last alive; while an instance runs, also the others of its configuration, and
-whether anybody serves each. Of an agent that is people it says who, and how many tasks they are asked to do at present. The breaker is closed while an agent does its work, open while nobody asks it
-because it has failed, and half open when one request decides. With -o json each agent is one line, with served
-while an instance runs; one that is people has people and asked instead.
+	return `Lists every agent that has announced itself; while an instance runs, also the others of its configuration.
+AT A TIME is how many requests it works on, over all its processes: what comes beyond that waits, and podium runs says so. SERVED is
+whether a process is there that takes its requests, while an instance runs. LAST SEEN is when one was last alive. BREAKER
+is closed while the agent does its work; open while nobody asks it, because it has failed several times in a row: requests fail
+at once then; and half_open when the next request decides. An agent of kind person has the people who do its tasks, and how many they are asked to
+do at present.
+
+With -o json each agent is one line, with served while an instance runs; one of kind person has people and asked instead.
 
   podium agents
   podium agents -o json`

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -30,7 +31,7 @@ const (
 	exitNotFound = 3 // there is no such run, message, agent or ledger
 	exitDiffers  = 4 // a verification found differences, keywords are in conflict, or mail is unaccounted for
 	exitOther    = 5 // a verification found nothing but decisions of other builds that this one would make otherwise
-	exitAsks     = 6 // the run waits for a person, and the wait is over
+	exitAsks     = 6 // the run waits for a person: the wait is over, or the answer did not fit and is asked for again
 )
 
 // command is the whole command line.
@@ -45,8 +46,8 @@ type command struct {
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
-	Inbox      inboxCommand      `cmd:"" help:"List the questions that people are asked."`
-	Answer     answerCommand     `cmd:"" help:"Answer a question of a run."`
+	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
+	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
@@ -79,7 +80,7 @@ Exit codes:
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
   4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
   5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise
-  6  the run waits for a person, and the wait is over: podium answer goes on with it`
+  6  the run waits for a person, and podium answer goes on with it: a wait was over, or an answer did not say what is needed`
 }
 
 // environment is what every verb works with.
@@ -160,6 +161,9 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	)
 	if err != nil {
 		return report(stderr, err)
+	}
+	if len(arguments) > 0 && arguments[0] == "help" { // as people type it: podium help send
+		arguments = append(slices.Clone(arguments[1:]), "--help")
 	}
 	chosen, err := parser.Parse(arguments)
 	if exited >= 0 {

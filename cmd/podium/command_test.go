@@ -40,6 +40,9 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(o.stdout, strings.TrimSuffix(strings.TrimSpace(example), " list")) || !strings.Contains(o.stdout, "\n    podium") {
 			t.Errorf("%v shows no example:\n%s", arguments, o.stdout)
 		}
+		if typed := in(t, "", append([]string{"help"}, arguments[:len(arguments)-1]...)...); typed.code != exitOK || typed.stdout != o.stdout {
+			t.Errorf("help %v is something else than %v", arguments[:len(arguments)-1], arguments)
+		}
 	}
 }
 

@@ -25,9 +25,12 @@ type inboxCommand struct {
 }
 
 func (inboxCommand) Help() string {
-	return `Lists the questions of runs that wait for a person's word, the oldest first: by mail or chat the
-requester is asked, and whoever may read the ledger can answer here. ID is what podium answer takes. Without an UNTIL
-nobody was told of the question yet.
+	return `Lists what runs wait for a person to say, the oldest first. ID is what podium answer takes. KIND is input, where
+whoever wrote has left out what a task needs, or work, where the task is a person's (podium reject declines it). ASKED
+is who was written to, by mail or in the chat; whoever may read the ledger can answer in their place, here. Behind
+UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
+and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
+-o json.
 
   podium inbox
   podium inbox -o json          # one question a line, whole
@@ -65,7 +68,7 @@ func (e *environment) printInbox(open []openInquiry) error {
 			until = asked.Until.Local().Format(time.DateTime)
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", asked.ID, asked.Since.Local().Format(time.DateTime), until,
-			asked.Profile, asked.Kind, asked.Asked, view.Line(asked.Question, 0))
+			asked.Profile, asked.Kind, asked.people(), view.Line(asked.Question, 0))
 	}
 	return table.Flush()
 }
@@ -84,6 +87,17 @@ type openInquiry struct {
 	Since    time.Time           `json:"since"`
 	Until    time.Time           `json:"until,omitzero"`
 	Reminded bool                `json:"reminded,omitzero"`
+	// Letter is how far the letters are that tell of it; empty when those of an earlier run have. Undelivered is why none has gone out.
+	Letter      view.Letter `json:"letter,omitzero"`
+	Undelivered string      `json:"undelivered,omitzero"`
+}
+
+// people are who is asked, and that they were not told if that has failed.
+func (o *openInquiry) people() string {
+	if told := o.Letter.Trouble(); told != "" {
+		return o.Asked + " (" + told + ")"
+	}
+	return o.Asked
 }
 
 // openInquiries are those of runs that are given with the newest first, the oldest run's first.
@@ -94,10 +108,12 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 			if !inquiry.Open() {
 				continue
 			}
+			letter, why := view.LetterOf(run, inquiry)
 			open = append(open, openInquiry{
 				ID: schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
+				Letter: letter, Undelivered: why,
 			})
 		}
 	}
@@ -114,9 +130,11 @@ type answerCommand struct {
 }
 
 func (answerCommand) Help() string {
-	return `Answers a question that a run waits with; without a number behind the run's id, the one that is open. What was
-said first counts, whether by mail, in a chat or here; what comes later is refused, with exit code 1. The
-words go onto the ledger; at work on a ledger at rest they take effect when the service starts.
+	return `Answers what a run asks, or does the work that it asks a person for: the words are the result. Without a number behind
+the run's id that is the question which is open. What was said first counts, whether by mail, in a chat or here; what comes later is
+refused, with exit code 1. An answer that does not say what is needed (a word where a number is) ends with exit code 6, says what was wrong, and
+is asked for again under another number, in -o json as asked_again; when nothing may be asked any more the run ends, with exit code 1.
+On a ledger at rest the words take effect when the service starts. To take the request back: podium runs cancel.
 
   podium inbox                              # what is asked
   podium answer 5f0c "Rue de la Paix 3"
@@ -204,7 +222,11 @@ const decidedWithin = 10 * time.Second
 func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt intake.ControlReceipt, told map[string]any) error {
 	ctx, stop := context.WithTimeout(e.ctx, decidedWithin)
 	defer stop()
-	received, err := e.runLog(core).Disposition(ctx, found.Run.Session, receipt.Sequence+1, receipt.ID)
+	task := ""
+	if asked := found.Inquiry(); asked.Kind == schemas.InquiryInput {
+		task = asked.Task
+	}
+	received, err := e.runLog(core).Disposition(ctx, found.Run.Session, receipt.Sequence+1, receipt.ID, task)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the word on %s is on the ledger, and nobody has looked at it within %s; do not say it again: `podium runs show %s` tells what comes of it",
 			found.ID(), decidedWithin, found.Run.ID)
@@ -214,7 +236,7 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	}
 	told["disposition"] = received.Disposition
 	if received.Disposition == schemas.DispositionAnswered {
-		return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+		return e.taken(found, &received, told)
 	}
 	if received.Disposition == schemas.DispositionHeld {
 		return e.answer(told, "run %s has ended, and your word is kept: it counts once whoever asked for the run asks for the same again\n", found.Run.ID)
@@ -223,12 +245,49 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 		return err
 	}
 	told["reason"] = received.Reason
-	if e.json {
-		if err = e.answer(told, ""); err != nil {
-			return err
-		}
+	if err = e.forPrograms(told); err != nil {
+		return err
 	}
 	return refusedWord(found, received.Reason)
+}
+
+// askedAgain is the question that takes the place of one whose answer did not fit, for programs.
+type askedAgain struct {
+	ID       string         `json:"id"`
+	Question string         `json:"question"` // says what was wrong, where that is known
+	Needs    []schemas.Need `json:"needs,omitzero"`
+	Answer   string         `json:"answer"` // the command that answers it; the words go behind it
+}
+
+// taken tells what has come of a word that counts: the run goes on, ends, or asks again since the word does not say what it needs.
+func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposition, told map[string]any) error {
+	settled := received.Settled
+	fails := settled != nil && found.Inquiry().Kind == schemas.InquiryInput && settled.Status != schemas.RunCompleted && settled.Status != schemas.RunPartial
+	switch {
+	case received.Again != nil:
+		again := schemas.InquiryID(schemas.RunID(found.Run.Session, received.Run), received.Again.Inquiry)
+		asked := askedAgain{ID: again, Question: received.Again.Question, Needs: received.Again.Needs, Answer: "podium answer " + again}
+		told["asked_again"] = &asked
+		err := &exitError{code: exitAsks, err: fmt.Errorf("%s is answered, but the answer does not say what is needed, which is asked again as %s: %s; answer it: %s",
+			found.ID(), again, view.Line(asked.Question, 0), asked.Answer)}
+		return errors.Join(e.forPrograms(told), err)
+	case fails:
+		told["status"], told["reason"] = settled.Status, settled.Reason
+		why := ""
+		if settled.Error != nil {
+			why = view.Line(settled.Error.Message[found.Run.Message.Language], 0)
+		}
+		return errors.Join(e.forPrograms(told), fmt.Errorf("%s is answered, but the run has ended %s all the same: %s", found.ID(), settled.Status, why))
+	}
+	return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+}
+
+// forPrograms prints a value for programs, and nothing for people, who are told by the error.
+func (e *environment) forPrograms(value any) error {
+	if !e.json {
+		return nil
+	}
+	return e.answer(value, "")
 }
 
 // unsayable says why a word would change nothing, as far as the ledger tells by now.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 	"podium/bus/intake"
 	"podium/bus/memory"
 	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -59,6 +62,101 @@ func TestProgramsAreToldWhatARunAsks(t *testing.T) {
 	if o := i.podium(strings.Fields(again[0].Follow)[1:]...).succeeds(t); !strings.HasSuffix(o.stdout, "Booked.\n") {
 		t.Errorf("who follows it sees\n%s", o.stdout)
 	}
+}
+
+const unfitConfig = bookingConfig + `
+  bank: {language: en, agents: [teller], routers: [{kind: default, agent: teller}], waiting: {asks: 3}}
+`
+
+const unfitTeller = `
+cases:
+  - {answer: ["/./"], text: "{{.answer.values.count}} of them."}
+  - {status: blocked, needs: [{name: count, question: {en: How many?}, schema: {type: integer, maximum: 10}}]}
+`
+
+// TestAnswersThatDoNotFitAreSaidSo: who answers with what is not asked for is told what was wrong and what is asked instead, programs too and by an exit
+// code of its own; who answers so as often as anybody is asked is told that the run has ended.
+func TestAnswersThatDoNotFitAreSaidSo(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(unfitConfig, "profiles:", "  teller: {kind: scripted, script: teller.yaml}\nprofiles:", 1)
+	i := install(t, config)
+	i.write("teller.yaml", unfitTeller)
+	i.up()
+	asked := func(profile string) openInquiry {
+		t.Helper()
+		i.podium("send", "Please.", "--profile", profile).succeeds(t)
+		var open []openInquiry
+		eventually(t, "it is asked for", func() bool {
+			open = lines[openInquiry](t, i.podium("inbox", "-o", "json"))
+			return len(open) == 1 && !open[0].Until.IsZero()
+		})
+		return open[0]
+	}
+	bank := asked("bank")
+	wrong := i.podium("answer", bank.ID, "plenty")
+	if want := bank.ID + " is answered, but the answer does not say what is needed, which is asked again as " + bank.Run + ".2: “plenty” does not fit here. A number is needed. At most 10. How many?; answer it: podium answer " +
+		bank.Run + ".2\n"; wrong.code != exitAsks || wrong.stdout != "" || !strings.HasSuffix(wrong.stderr, want) {
+		t.Errorf("exit code %d, %q and %q; want %q", wrong.code, wrong.stdout, wrong.stderr, want)
+	}
+	var told struct {
+		Disposition schemas.Disposition
+		Inquiry     string
+		AskedAgain  askedAgain `json:"asked_again"`
+	}
+	wrong = i.podium("answer", bank.Run+".2", "12", "-o", "json")
+	if err := json.Unmarshal([]byte(wrong.stdout), &told); err != nil || wrong.code != exitAsks || told.Disposition != schemas.DispositionAnswered || told.Inquiry != bank.Run+".2" ||
+		told.AskedAgain.ID != bank.Run+".3" || !strings.Contains(told.AskedAgain.Question, "At most 10.") || len(told.AskedAgain.Needs) != 1 || told.AskedAgain.Answer != "podium answer "+bank.Run+".3" {
+		t.Errorf("exit code %d, %v: %s", wrong.code, err, wrong.stdout)
+	}
+	i.podium("answer", bank.Run+".3", "7").succeeds(t)
+	eventually(t, "it is done", func() bool { return strings.Contains(i.podium("runs", "show", bank.Run).stdout, "7 of them.") })
+
+	desk := asked("desk")
+	if wrong = i.podium("answer", desk.ID, "some", "day"); wrong.code != exitAsks || !strings.Contains(wrong.stderr, "asked again as "+desk.Run+".2: For which day?") {
+		t.Errorf("exit code %d, %q", wrong.code, wrong.stderr)
+	}
+	if wrong = i.podium("answer", desk.Run+".2", "some", "day"); wrong.code != exitFailed || !strings.Contains(wrong.stderr, desk.Run+".2 is answered, but the run has ended blocked all the same: ") ||
+		!strings.Contains(wrong.stderr, "This is lacking: date.") {
+		t.Errorf("exit code %d, %q", wrong.code, wrong.stderr)
+	}
+	i.stop()
+	i.verify()
+}
+
+const undeliveredConfig = `
+mail:
+  accounts:
+    - {name: support, profile: desk, imap: {host: 127.0.0.1, port: 1, tls: none, username: u, password: p, dkim: true}, smtp: {host: 127.0.0.1, port: 1, tls: none, from: support@example.org}}
+people: {anna: {mail: anna@practice.example}}
+agents: {doctor: {kind: person, people: [anna], description: Looks at findings., expires: 48h}}
+profiles: {desk: {language: en, agents: [doctor], routers: [{kind: default, agent: doctor}]}}
+`
+
+// TestQuestionsThatNobodyGotAreSaidSo: while no letter goes out, since no mail server is there, that is listed and shown with the reason, and whoever knows
+// the answer gives it all the same.
+func TestQuestionsThatNobodyGotAreSaidSo(t *testing.T) {
+	t.Parallel()
+	i := install(t, undeliveredConfig)
+	i.up()
+	i.podium("send", "Please look at my arm.").succeeds(t)
+	var open []openInquiry
+	eventually(t, "the letter has failed", func() bool {
+		open = lines[openInquiry](t, i.podium("inbox", "-o", "json"))
+		return len(open) == 1 && open[0].Letter == view.LetterFailed
+	})
+	const why = "The mail server cannot be reached: it refuses the connection. The question was not sent."
+	if !strings.Contains(open[0].Undelivered, why) || open[0].Until.IsZero() {
+		t.Errorf("%+v", open[0])
+	}
+	i.tells(t, map[string]string{
+		"inbox":                    "  anna (not delivered)  ",
+		"runs":                     "executing, waits for work of people, question not delivered",
+		"runs show " + open[0].Run: "not delivered: attempt ",
+	})
+	i.podium("answer", open[0].ID, "It is a rash.").succeeds(t)
+	eventually(t, "the answer is the result", func() bool { return strings.HasSuffix(i.podium("runs", "show", open[0].Run).stdout, "It is a rash.\n") })
+	i.stop()
+	i.verify()
 }
 
 // TestConsoleAnswersWhatARunAsks: who is asked what is listed, the console answers it once, at work and at rest, and
@@ -210,15 +308,23 @@ func TestInboxIsATable(t *testing.T) {
 		}}
 	}
 	day := schemas.Duration(24 * time.Hour)
+	letters := func(run *workflow.RunHistory, notices ...*workflow.Task) *workflow.RunHistory {
+		run.DecisionTasks = notices
+		return run
+	}
+	down := &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	runs := []*workflow.RunHistory{
+		letters(open("77aa-1", schemas.Incoming{Channel: "email", Author: &schemas.Author{Address: "eva@example.org"}},
+			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
 		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
 		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
 		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
 	}
-	const want = `ID        SINCE                UNTIL                PROFILE  KIND   ASKED            QUESTION
-0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   bob              Please call her.
-1e71-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  ana@example.org  Where to?
-5f0c-2.2  2026-01-01 12:00:00                       desk     input  U1               When? And why?
+	const want = `ID        SINCE                UNTIL                PROFILE  KIND   ASKED                            QUESTION
+0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   bob                              Please call her.
+1e71-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  ana@example.org                  Where to?
+5f0c-2.2  2026-01-01 12:00:00                       desk     input  U1                               When? And why?
+77aa-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  eva@example.org (not delivered)  By when?
 `
 	var out bytes.Buffer
 	if err := (&environment{stdout: &out}).printInbox(openInquiries(runs)); err != nil || out.String() != want {
@@ -229,12 +335,40 @@ func TestInboxIsATable(t *testing.T) {
 // TestDispositionIsAwaited: a word is decided, refused with the reason and exit code 1, or not looked at within ten seconds.
 func TestDispositionIsAwaited(t *testing.T) {
 	t.Parallel()
+	received, answered := &schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered}, &schemas.InquiryAnswered{
+		Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaAPI, ID: "command line"},
+	}
 	for name, c := range map[string]struct {
 		facts []schemas.Fact // behind the word
+		input bool           // it is about what a task lacks, and not about work
 		json  bool
 		says  string
 		fails string
+		code  int // of the failure; exitFailed when 0
 	}{
+		"it does not fit": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "A number is needed.\nHow many?"}},
+			input: true, fails: ".2: A number is needed. How many?; answer it: podium answer ", code: exitAsks,
+		},
+		"it does not fit, for programs": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "How many?"}},
+			input: true, json: true, says: `"asked_again":{"id":"`, fails: "is asked again", code: exitAsks,
+		},
+		"another task asks": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryInput, Question: "How many?"}},
+			input: true, says: ".1 is decided, and the run goes on",
+		},
+		"work leads to a question": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "How many?"}},
+			says:  ".1 is decided, and the run goes on",
+		},
+		"nobody is asked any more": {
+			facts: []schemas.Fact{received, answered, &schemas.RunSettled{Run: 1, Status: schemas.RunBlocked, Error: &schemas.Error{Message: map[string]string{"en": "It is lacking:\nthe day."}}}},
+			input: true, json: true, says: `"status":"blocked"`, fails: ".1 is answered, but the run has ended blocked all the same: It is lacking: the day.",
+		},
+		"the run is done": {
+			facts: []schemas.Fact{received, answered, &schemas.RunSettled{Run: 1, Status: schemas.RunCompleted}}, input: true, says: ".1 is decided, and the run goes on",
+		},
 		"decided": {
 			facts: []schemas.Fact{
 				&schemas.MessageReceived{Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered},
@@ -269,12 +403,15 @@ func TestDispositionIsAwaited(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				core, session := memory.New(1), schemas.SessionID("p", "asks")
+				opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}}
+				if c.input {
+					opened.Kind, opened.People = schemas.InquiryInput, nil
+				}
 				script := bustest.NewScript(t, core, session)
 				script.Record(
 					&schemas.MessageReceived{ID: "m1", Sequence: 1, Run: 1, Disposition: schemas.DispositionStarted},
-					&schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m1"}},
-					&schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}}},
-					&schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}})
+					&schemas.RunStarted{Run: 1, Message: schemas.Incoming{ID: "m1", Language: "en"}},
+					&schemas.PlanCreated{Run: 1, Tasks: []schemas.PlannedTask{{Task: "t1"}}}, opened)
 				var out bytes.Buffer
 				env := &environment{ctx: t.Context(), stdout: &out, json: c.json}
 				found, err := env.runLog(core).Inquiry(t.Context(), schemas.RunID(session, 1)[:8])
@@ -285,9 +422,11 @@ func TestDispositionIsAwaited(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, fact := range c.facts {
-					if received, is := fact.(*schemas.MessageReceived); is {
-						received.ID, received.Sequence = receipt.ID, receipt.Sequence
+				for i, fact := range c.facts {
+					if told, is := fact.(*schemas.MessageReceived); is {
+						named := *told
+						named.ID, named.Sequence = receipt.ID, receipt.Sequence
+						c.facts[i] = &named
 					}
 				}
 				if len(c.facts) > 0 {
@@ -296,6 +435,9 @@ func TestDispositionIsAwaited(t *testing.T) {
 				err = env.decided(core, found, receipt, map[string]any{"id": receipt.ID})
 				if !strings.Contains(out.String(), c.says) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("it says %q, and %v", out.String(), err)
+				}
+				if code := report(io.Discard, err); err != nil && code != cmp.Or(c.code, exitFailed) {
+					t.Errorf("exit code %d", code)
 				}
 			})
 		})

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -46,8 +48,8 @@ type runsListCommand struct {
 
 func (runsListCommand) Help() string {
 	return `Those that have not ended are among them. STATE is the phase of those (decomposing, routing, executing,
-assembling: the work is done and the answer on its way), with what they wait for where that is a person, and the status
-that the others ended with.
+assembling: the work is done and the answer on its way), with what they wait for where that is a person, an agent that has
+no room or that nobody serves, or what another task uses, and the status that the others ended with.
 
   podium runs --limit 10
   podium runs --status answer-failed   # nobody has got their answers
@@ -170,8 +172,43 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		return env.print("%s", view.Run(run, answer, beside.Lines()...))
+		about := beside.Lines()
+		if running {
+			full, err := env.full(ledger.Core, run)
+			if err != nil {
+				return err
+			}
+			about = append(about, full...)
+		}
+		return env.print("%s", view.Run(run, answer, about...))
 	})
+}
+
+// full says of each agent that a run waits for why it has no room, as far as that is known now.
+func (e *environment) full(core bus.Core, run *workflow.RunHistory) (told [][2]string, err error) {
+	awaited := view.Awaited(run)
+	if len(awaited) == 0 {
+		return nil, nil
+	}
+	agents, err := registry.Agents(e.ctx, core)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range awaited {
+		pool, err := core.PoolState(e.ctx, name)
+		if errors.Is(err, bus.ErrNotFound) {
+			continue // it is none of the configuration any more
+		}
+		if err != nil {
+			return nil, err
+		}
+		var breaker *schemas.Breaker
+		if at := slices.IndexFunc(agents, func(known schemas.Agent) bool { return known.Name == name }); at >= 0 {
+			breaker = agents[at].Breaker
+		}
+		told = append(told, [2]string{"waits", view.Full(name, pool.Size, breaker, time.Now())})
+	}
+	return told, nil
 }
 
 // waitsNow brings what a run says of agents that nobody serves up to date: one that

@@ -20,7 +20,7 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 	delivery := func(state workflow.TaskState) *workflow.Task { return &workflow.Task{State: state} }
 	for want, run := range map[string]*workflow.RunHistory{
 		"  executing  ":                  {Run: workflow.Run{Phase: workflow.PhaseExecuting}},
-		"  assembling  ":                 {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskReady)}},
+		"  assembling  ":                 {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskRunning)}},
 		"  completed  ":                  {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
 		"  completed, answer failed  ":   {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
 		"  completed, answer withheld  ": {Withheld: &schemas.ReplyWithheld{}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted}},
@@ -33,6 +33,41 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
 	}
+}
+
+const roomConfig = `
+agents:
+  slow: {kind: exec, command: [sh, -c, 'cat >/dev/null; while [ ! -e go ]; do sleep 0.05; done; echo Done.'], concurrency: 1}
+profiles:
+  desk: {agents: [slow], routers: [{kind: default, agent: slow}], deadlines: {queue: 10m, work: 10m}}
+`
+
+// TestRunsShowWhyThereIsNoRoom: a run whose agent has as much as it can take is listed as waiting for room, and shown with why there is none.
+func TestRunsShowWhyThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	i := install(t, roomConfig, "ledger: {shards: 1}")
+	i.up()
+	for range 4 { // one is at work, and two stand in its queue
+		i.podium("send", "Please.").succeeds(t)
+	}
+	const waits = "waits for slow to have room"
+	var listed string
+	eventually(t, "one run waits for room", func() bool {
+		listed = i.podium("runs").succeeds(t).stdout
+		return strings.Count(listed, "executing, "+waits) == 1
+	})
+	at := strings.Index(listed, "executing, "+waits)
+	run, _, _ := strings.Cut(listed[strings.LastIndexByte(listed[:at], '\n')+1:], " ")
+	shown := i.podium("runs", "show", run).succeeds(t).stdout
+	for _, line := range []string{"state     executing, " + waits, "waits     slow has no room: it works on 1 at a time", "           " + waits} {
+		if !strings.Contains(shown, "\n"+line+"\n") {
+			t.Errorf("%q is not in\n%s", line, shown)
+		}
+	}
+	i.write("go", "")
+	eventually(t, "all have had their turn", func() bool { return strings.Count(i.podium("runs").stdout, "  completed  ") == 4 })
+	i.stop()
+	i.verify()
 }
 
 // TestRunsAreShownWithoutTheSeal: what only the agent that delivers the answer can open is
@@ -74,7 +109,7 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 		"it is forgotten":        {told: before, want: "nobody serves clerk since 2026-01-01 12:00:00"},
 	} {
 		waits := workflow.Task{Agent: "clerk", State: workflow.TaskDispatched, Unserved: &workflow.Unserved{Since: c.told}}
-		run := &workflow.RunHistory{Run: workflow.Run{DecisionTasks: []*workflow.Task{&waits}, Tasks: []*workflow.Task{&waits, {Agent: "echo"}}, Delivery: &waits}}
+		run := &workflow.RunHistory{Run: workflow.Run{Phase: workflow.PhaseExecuting, DecisionTasks: []*workflow.Task{&waits}, Tasks: []*workflow.Task{&waits, {Agent: "echo"}}, Delivery: &waits}}
 		if err := waitsNow(run, !c.resting, func(agent string) (registry.Presence, error) {
 			if agent != "clerk" {
 				return registry.Presence{}, errors.New("nothing waits for it")
@@ -84,7 +119,7 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		told := view.Run(run, "")
-		if said := strings.Count(told, "nobody serves"); c.want == "" && said > 0 || c.want != "" && strings.Count(told, c.want+"\n") != 3 {
+		if said := strings.Count(told, "nobody serves"); c.want == "" && said > 0 || c.want != "" && strings.Count(told, c.want+"\n") != 4 { // each task, and the run
 			t.Errorf("%s: %q is not what is told:\n%s", name, c.want, told)
 		}
 	}

@@ -92,8 +92,11 @@ func TestScriptedExample(t *testing.T) {
 		t.Errorf("the file: %+v", look.Deliverables)
 	}
 	run = i.asksBack("Ask the laboratory", "Which laboratory?", "The one in Hall Street")
-	if run.Status != schemas.RunCompleted || len(run.Tasks) != 1 || run.Tasks[0].Attempt != 2 || run.Answer[0].Body.Text != "The laboratory has been asked." {
+	if run.Status != schemas.RunCompleted || len(run.Tasks) != 1 || run.Tasks[0].Attempt != 2 || run.Answer[0].Body.Text != "Asked: The one in Hall Street" {
 		t.Errorf("what needs to know more: %s, %+v", run.Status, run.Tasks)
+	}
+	if run = i.asksBack("Ask the laboratory once more", "Which laboratory?", "The one at the sea"); run.Status != schemas.RunCompleted || run.Answer[0].Body.Text != "There is no such laboratory: The one at the sea" {
+		t.Errorf("what it is answered to another one: %s, %+v", run.Status, run.Tasks)
 	}
 	run, answer = i.asksInVain("Coffee")
 	if run.Status != schemas.RunFailed || run.Tasks[0].Attempt != 1 || answer != "This could not be done. The script has nothing for: Look for anything else" {

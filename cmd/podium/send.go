@@ -34,7 +34,7 @@ type sendCommand struct {
 func (sendCommand) Help() string {
 	return `Publishes the words as a chat message on the running instance's bus, or a plan as an execution_request
 to a profile, which is checked first as "podium check --plan" does. With --wait, exit code 1 means that the run did not complete, or not within --timeout, and 6
-that it waits for a person.
+that it waits for a person's answer.
 
 With --wait -o json there is one object, whose event says how the wait has ended: outcome, with the answer; or inquiry as soon as the run asks
 whoever wrote, with its id, the question, the needs, until when it waits, and the commands that answer it and that follow the run then. Without

@@ -15,6 +15,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
+	"podium/bus/keyring"
 	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/ingest/webhook"
@@ -28,8 +29,9 @@ const MaxBody = 8 << 20
 type Config struct {
 	// Agents are those that answer by callback, by name.
 	Agents map[string]Agent
-	// Open reads a token that was sealed for the agent of that name. It fails on any other one. Required.
-	Open func(name, token string) (agent.Ticket, error)
+	// Open reads a token that was sealed for the agent of that name. It fails by keyring.ErrNotSealed on any other
+	// one, and by another error when it could not be told. Required.
+	Open func(ctx context.Context, name, token string) (agent.Ticket, error)
 	// BodyTimeout bounds how long a body may take to arrive; 30 s.
 	BodyTimeout time.Duration
 	// PublishTimeout bounds the wait for the ledger; 10 s.
@@ -54,6 +56,7 @@ type Adapter struct {
 	agents   map[string]knownAgent
 	stranger *webhook.Verifier // stands for agents that do not exist
 	log      zerolog.Logger
+	refusals *refusals
 	places   chan struct{} // holds one value for each answer that is worked on
 }
 
@@ -70,7 +73,10 @@ func New(config Config, log zerolog.Logger) (*Adapter, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	made := &Adapter{config: config, agents: map[string]knownAgent{}, stranger: webhook.Decoy(), log: log, places: make(chan struct{}, config.Answers)}
+	made := &Adapter{
+		config: config, agents: map[string]knownAgent{}, stranger: webhook.Decoy(), log: log, places: make(chan struct{}, config.Answers),
+		refusals: &refusals{clock: config.Now, log: log, counts: map[refusalKind]*refusalCount{}},
+	}
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(config.Agents)) {
 		verifier, err := webhook.New([]string{config.Agents[name].Secret}, "")
@@ -99,47 +105,64 @@ type accepted struct {
 	ID      string `json:"id"`      // of the response; the same for a repeat
 }
 
-// receive is the one way of an answer: token, raw body, signature, the moment, the ledger.
 func (a *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	known, ok := a.agents[name]
-	verifier := known.verifier
 	if !ok {
-		verifier = a.stranger
+		known.verifier = a.stranger
 	}
-	ticket, err := a.config.Open(name, r.PathValue("token"))
-	if err != nil || !ok || !verifier.Claims(r.Header, a.config.Now()) {
-		admission.Dismiss(w, r)
-		problem.Write(w, problemUnauthentic())
+	request, refused := a.take(w, r, name, known)
+	if refused == nil {
+		problem.WriteJSON(w, http.StatusAccepted, schemas.MediaTypeJSON, accepted{Request: request, ID: schemas.ResponseID(request)})
 		return
 	}
+	if !ok {
+		name = ""
+	}
+	a.refusals.note(name, refused)
+	problem.Write(w, refused.told)
+}
+
+// take is the one way of an answer: a fresh signature, the token, the raw body, the signature over it, the moment, the ledger. It returns
+// the request that is answered. An agent that does not exist goes as far as one whose secret is wrong.
+func (a *Adapter) take(w http.ResponseWriter, r *http.Request, name string, by knownAgent) (request string, refused *refusal) {
+	if !by.verifier.Claims(r.Header, a.config.Now()) {
+		admission.Dismiss(w, r)
+		return "", unauthentic("the header shows no fresh signature")
+	}
+	ticket, err := a.config.Open(r.Context(), name, r.PathValue("token"))
+	switch {
+	case errors.Is(err, keyring.ErrNotSealed), err == nil && by.Answer == nil:
+		admission.Dismiss(w, r)
+		return "", unauthentic("the token was not sealed for this agent")
+	case err != nil:
+		admission.Dismiss(w, r)
+		return "", &refusal{told: problemUnavailable(), reason: "whether the token was sealed here cannot be told now", detail: err}
+	}
+	defer func() {
+		if refused != nil {
+			refused.request = ticket.Request
+		}
+	}()
 	body, fault := admission.ReadBody(w, r, MaxBody, a.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
-		problem.Write(w, fault)
-		return
+		return "", refuse(fault)
 	}
-	if !verifier.Verify(body, r.Header, a.config.Now()) {
+	if !by.verifier.Verify(body, r.Header, a.config.Now()) {
 		admission.Dismiss(w, r)
-		problem.Write(w, problemUnauthentic())
-		return
+		return "", unauthentic("the signature does not hold")
 	}
 	admission.Known(r)
-	if refusal := a.admit(r.Header, &ticket); refusal != nil {
-		problem.Write(w, refusal)
-		return
+	if told := a.admit(r.Header, &ticket); told != nil {
+		return "", refuse(told)
 	}
 	select {
 	case a.places <- struct{}{}:
 		defer func() { <-a.places }()
 	default:
-		problem.Write(w, problemBusy())
-		return
+		return "", refuse(problemBusy())
 	}
-	if err := a.answer(r.Context(), known, &ticket, body, r.Header.Get("Content-Type")); err != nil {
-		problem.Write(w, a.problemOf(err, name, &ticket))
-		return
-	}
-	problem.WriteJSON(w, http.StatusAccepted, schemas.MediaTypeJSON, accepted{Request: ticket.Request, ID: schemas.ResponseID(ticket.Request)})
+	return ticket.Request, a.answer(r.Context(), name, by, &ticket, body, r.Header.Get("Content-Type"))
 }
 
 // admit checks whether the endpoint may answer this now.
@@ -147,27 +170,26 @@ func (a *Adapter) admit(header http.Header, ticket *agent.Ticket) *problem.Docum
 	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return problemFormat()
 	}
-	if !a.config.Now().Before(ticket.Ends) {
+	if !a.config.Now().Before(ticket.Expires) {
 		return problemGone()
 	}
 	return nil
 }
 
 // answer waits for the ledger even if the endpoint has gone: its repeat wants to know.
-func (a *Adapter) answer(ctx context.Context, by knownAgent, ticket *agent.Ticket, said []byte, mediaType string) error {
+func (a *Adapter) answer(ctx context.Context, name string, by knownAgent, ticket *agent.Ticket, said []byte, mediaType string) *refusal {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.PublishTimeout)
 	defer cancel()
-	return by.Answer(ctx, ticket, said, mediaType)
-}
-
-// problemOf is what an endpoint is told of an answer that was not taken.
-func (a *Adapter) problemOf(err error, name string, ticket *agent.Ticket) *problem.Document {
-	if errors.Is(err, agent.ErrUnreadable) {
-		return problemUnreadable(err)
-	}
-	if errors.Is(err, bus.ErrTooLarge) {
-		return problemTooLarge()
+	err := by.Answer(ctx, ticket, said, mediaType)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, agent.ErrUnreadable):
+		told := problemUnreadable(err)
+		return &refusal{told: told, reason: told.Title, detail: err}
+	case errors.Is(err, bus.ErrTooLarge):
+		return refuse(problemTooLarge())
 	}
 	a.log.WithLevel(problem.Severity(err)).Err(err).Str("agent", name).Str("request", ticket.Request).Msg("an answer by callback could not be stored")
-	return problem.OfLedger(err, problemUnavailable().After(problem.RetryFull), problemTooLarge(), problemUnavailable())
+	return &refusal{told: problem.OfLedger(err, problemUnavailable().After(problem.RetryFull), problemTooLarge(), problemUnavailable())}
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/agent"
+	"podium/bus/keyring"
 	"podium/ingest/callback"
 )
 
@@ -31,23 +33,26 @@ const (
 
 func noon() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 
-var errNotSealed = errors.New("not sealed")
-
 // adapter takes answers of the agent erp, for the token "good" and for "old", whose time is over.
 func adapter(t *testing.T, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
+	t.Helper()
+	return adapterAt(t, noon, log, answer)
+}
+
+func adapterAt(t *testing.T, now func() time.Time, log io.Writer, answer func(ticket *agent.Ticket, said []byte) error) http.Handler {
 	t.Helper()
 	made, err := callback.New(callback.Config{
 		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(_ context.Context, ticket *agent.Ticket, said []byte, _ string) error {
 			return answer(ticket, said)
 		}}},
-		Open: func(name, token string) (agent.Ticket, error) {
-			ends := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
-			if ends.IsZero() {
-				return agent.Ticket{}, errNotSealed
+		Open: func(_ context.Context, name, token string) (agent.Ticket, error) {
+			expires := map[string]time.Time{"erp good": noon().Add(time.Hour), "erp old": noon()}[name+" "+token]
+			if expires.IsZero() {
+				return agent.Ticket{}, keyring.ErrNotSealed
 			}
-			return agent.Ticket{Request: "r1", Ends: ends}, nil
+			return agent.Ticket{Request: "r1", Expires: expires}, nil
 		},
-		Now: noon,
+		Now: now,
 	}, zerolog.New(log))
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +169,9 @@ func TestAnswersAtATime(t *testing.T) {
 			<-goOn
 			return nil
 		}}},
-		Open: func(string, string) (agent.Ticket, error) { return agent.Ticket{Ends: noon().Add(time.Hour)}, nil }, Now: noon, Answers: 1,
+		Open: func(context.Context, string, string) (agent.Ticket, error) {
+			return agent.Ticket{Expires: noon().Add(time.Hour)}, nil
+		}, Now: noon, Answers: 1,
 	}, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
@@ -189,5 +196,92 @@ func TestBrokenSecretsAreNamed(t *testing.T) {
 	_, err := callback.New(callback.Config{Agents: map[string]callback.Agent{"erp": {Secret: "whsec_x"}, "bank": {}}}, zerolog.Nop())
 	if err == nil || !strings.Contains(err.Error(), `"erp"`) || !strings.Contains(err.Error(), `"bank"`) || strings.Contains(err.Error(), "whsec_x") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAnswersWaitForTheKeys: whether a token was sealed here is not told as long as the keys cannot be read. Without the header that an endpoint
+// sends nobody looks for them.
+func TestAnswersWaitForTheKeys(t *testing.T) {
+	t.Parallel()
+	opened, closed := 0, fmt.Errorf("read the keys: %w", bus.ErrClosed)
+	made, err := callback.New(callback.Config{
+		Agents: map[string]callback.Agent{"erp": {Secret: secret, Answer: func(context.Context, *agent.Ticket, []byte, string) error {
+			t.Error("it is handed on")
+			return nil
+		}}},
+		Open: func(context.Context, string, string) (agent.Ticket, error) {
+			opened++
+			return agent.Ticket{}, closed
+		}, Now: noon,
+	}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"erp", "desk"} { // one that is not there is told the same
+		reply := httptest.NewRecorder()
+		made.Handler().ServeHTTP(reply, signed(t, "/v1/agents/"+name+"/answer/00000000.AAAA", "done"))
+		if reply.Code != http.StatusServiceUnavailable || reply.Header().Get("Retry-After") == "" || !strings.Contains(reply.Body.String(), "ledger-unavailable") {
+			t.Errorf("%s: HTTP %d: %s", name, reply.Code, reply.Body)
+		}
+	}
+	reply := httptest.NewRecorder()
+	made.Handler().ServeHTTP(reply, httptest.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("done")))
+	if reply.Code != http.StatusUnauthorized || opened != 2 {
+		t.Errorf("without a signature: HTTP %d, and %d tokens were read", reply.Code, opened)
+	}
+}
+
+// TestRefusedAnswersAreLogged: the operator reads whose answers are refused and why, once a minute for each reason, and nothing of
+// what came.
+func TestRefusedAnswersAreLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	now := noon()
+	handler := adapterAt(t, func() time.Time { return now }, &log, func(_ *agent.Ticket, said []byte) error {
+		if bytes.Contains(said, []byte("status")) {
+			return fmt.Errorf("%w: the status is none", agent.ErrUnreadable)
+		}
+		return nil
+	})
+	post := func(path string, change func(*http.Request)) {
+		request := signed(t, path, `{"status": "Frau Beispiel"}`)
+		if change != nil {
+			change(request)
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	unsigned := func(r *http.Request) { r.Header.Set("Webhook-Id", "Beispiel") }
+	for range 50 {
+		post(page, nil)
+		post(page, unsigned)
+		post("/v1/agents/erp/answer/forged-Beispiel", nil)
+		post("/v1/agents/Beispiel/answer/good", nil)
+		post("/v1/agents/Another-Beispiel/answer/good", nil)
+		post("/v1/agents/erp/answer/old", nil)
+	}
+	now = now.Add(time.Minute)
+	post(page, unsigned)
+	handler.ServeHTTP(httptest.NewRecorder(), signed(t, page, "done"))
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		var told struct {
+			Level, Reason, Detail, Agent, Request, Message string
+			Refused                                        int
+		}
+		if err := json.Unmarshal([]byte(line), &told); err != nil || told.Level != "warn" || told.Message != "an answer by callback is refused" {
+			t.Errorf("%s (%v)", line, err)
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %s %s: %s %s", told.Refused, told.Agent, told.Request, told.Reason, told.Detail)))
+	}
+	want := []string{
+		"1 erp r1: The answer cannot be read what was said is no outcome: the status is none",
+		"1 erp r1: the signature does not hold",
+		"1 erp : the token was not sealed for this agent",
+		"1  : the token was not sealed for this agent",
+		"1 erp r1: Nobody waits for this answer any more",
+		"51 erp r1: the signature does not hold",
+	}
+	if !slices.Equal(lines, want) || strings.Contains(log.String(), "Beispiel") || strings.Contains(log.String(), "forged") {
+		t.Errorf("%s\nwant\n%s", log.String(), strings.Join(want, "\n"))
 	}
 }

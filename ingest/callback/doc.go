@@ -15,6 +15,8 @@
 // read of it before the header shows a fresh signature and the token is one of ours. An agent that
 // does not exist, or is not asynchronous, answers as one whose secret is wrong.
 //
+// The log says which agent's answers are refused and why, once a minute for each reason, and nothing of what came.
+//
 // What the ledger gets is what the agent itself would have published, had it had the answer at once: see
 // agent.Answerer.
 package callback

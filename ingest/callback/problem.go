@@ -24,8 +24,7 @@ func problemUnreadable(err error) *problem.Document {
 }
 
 func problemFormat() *problem.Document {
-	return problem.New(http.StatusUnsupportedMediaType, "format", "The body is in a format that is not read here",
-		"Send JSON or text in UTF-8, uncompressed.")
+	return problem.UnreadFormat("Send JSON or text in UTF-8, uncompressed.")
 }
 
 func problemTooLarge() *problem.Document {
@@ -44,5 +43,5 @@ func problemUnavailable() *problem.Document {
 }
 
 func problemNoPage() *problem.Document {
-	return problem.New(http.StatusNotFound, "no-such-page", "There is nothing here", "Send an answer to the address in Podium-Callback.")
+	return problem.NoPage("Send an answer to the address in Podium-Callback.")
 }

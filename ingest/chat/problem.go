@@ -53,16 +53,13 @@ func problemWebhookID(wrong string) *problem.Document {
 }
 
 func problemFull() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
-		"Nothing was stored. Send it again later, with the same id.").After(problem.RetryFull)
+	return problem.LedgerFull(http.StatusServiceUnavailable, "Nothing was stored. Send it again later, with the same id.")
 }
 
 func problemUnavailable() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Send it again with the same id: should the first one have been stored after all, the second changes nothing.").After(problem.RetryUnavailable)
+	return problem.LedgerUnavailable("Send it again with the same id: should the first one have been stored after all, the second changes nothing.")
 }
 
 func problemNoPage() *problem.Document {
-	return problem.New(http.StatusNotFound, "no-such-page", "There is nothing here",
-		"Send messages to /v1/chat/{channel}; read runs at /v1/runs/{ref} and /v1/runs/{ref}/events.")
+	return problem.NoPage("Send messages to /v1/chat/{channel}; read runs at /v1/runs/{ref} and /v1/runs/{ref}/events.")
 }

@@ -44,8 +44,7 @@ func problemQueryToken() *problem.Document {
 }
 
 func problemFormat() *problem.Document {
-	return problem.New(http.StatusUnsupportedMediaType, "format", "The body is in a format that is not read here",
-		"Send application/cloudevents+json, application/cloudevents-batch+json, or the data itself with the attributes as ce- headers; in UTF-8 and uncompressed.")
+	return problem.UnreadFormat("Send application/cloudevents+json, application/cloudevents-batch+json, or the data itself with the attributes as ce- headers; in UTF-8 and uncompressed.")
 }
 
 func problemTooLarge() *problem.Document {
@@ -69,13 +68,11 @@ func problemRate(wait time.Duration) *problem.Document {
 }
 
 func problemFull() *problem.Document {
-	return problem.New(http.StatusTooManyRequests, "ledger-full", "The ledger takes no more",
-		"Send it again later: an event that was taken changes nothing when it comes again.").After(problem.RetryFull)
+	return problem.LedgerFull(http.StatusTooManyRequests, "Send it again later: an event that was taken changes nothing when it comes again.")
 }
 
 func problemUnavailable() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Send it again: should an event have been stored after all, its repeat changes nothing.").After(problem.RetryUnavailable)
+	return problem.LedgerUnavailable("Send it again: should an event have been stored after all, its repeat changes nothing.")
 }
 
 // problemEvents tells which events were not taken, and which were.
@@ -100,5 +97,5 @@ func problemEvents(batch bool, accepted []Accepted, faults []Fault) *Problem {
 }
 
 func problemNoPage() *problem.Document {
-	return problem.New(http.StatusNotFound, "no-such-page", "There is nothing here", "Send events to /v1/events/{source}.")
+	return problem.NoPage("Send events to /v1/events/{source}.")
 }

@@ -15,7 +15,7 @@ func Exact(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		Write(w, New(http.StatusNotFound, "no-such-page", "There is nothing here", "Use the path as the documentation writes it."))
+		Write(w, NoPage("Use the path as the documentation writes it."))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,25 @@ func TestProblemOfAnErrorOfTheLedger(t *testing.T) {
 	} {
 		if problem.OfLedger(err, full, tooLarge, unavailable) != want {
 			t.Errorf("%v has the problem of another error", err)
+		}
+	}
+}
+
+// TestRefusalsOfEveryAdapter shows documents and waits byte for byte.
+func TestRefusalsOfEveryAdapter(t *testing.T) {
+	t.Parallel()
+	for want, told := range map[string]*problem.Document{
+		`no-such-page","title":"There is nothing here","status":404,"detail":"Do this."}`:                   problem.NoPage("Do this."),
+		`format","title":"The body is in a format that is not read here","status":415,"detail":"Do this."}`: problem.UnreadFormat("Do this."),
+		`ledger-full","title":"The ledger takes no more","status":429,"detail":"Do this."} 30`:              problem.LedgerFull(http.StatusTooManyRequests, "Do this."),
+		`ledger-full","title":"The ledger takes no more","status":503,"detail":"Do this."} 30`:              problem.LedgerFull(http.StatusServiceUnavailable, "Do this."),
+		`ledger-unavailable","title":"The ledger does not answer","status":503,"detail":"Do this."} 2`:      problem.LedgerUnavailable("Do this."),
+	} {
+		answer := httptest.NewRecorder()
+		problem.Write(answer, told)
+		got := strings.TrimSpace(strings.TrimSuffix(answer.Body.String(), "\n") + " " + answer.Header().Get("Retry-After"))
+		if got != `{"type":"urn:podium:problem:`+want || answer.Code != told.Status {
+			t.Errorf("HTTP %d %s, want %s", answer.Code, got, want)
 		}
 	}
 }

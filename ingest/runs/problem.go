@@ -18,8 +18,7 @@ func problemUnknownRun() *problem.Document {
 }
 
 func problemUnreadableRun() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Ask again; the run itself is not affected.").After(problem.RetryUnavailable)
+	return problem.LedgerUnavailable("Ask again; the run itself is not affected.")
 }
 
 func problemBrokenRun() *problem.Document {
@@ -58,11 +57,9 @@ func problemLongAnswer() *problem.Document {
 }
 
 func problemFull() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-full", "The ledger takes no more",
-		"Nothing was stored. Send the answer again later.").After(problem.RetryFull)
+	return problem.LedgerFull(http.StatusServiceUnavailable, "Nothing was stored. Send the answer again later.")
 }
 
 func problemUnavailable() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not answer",
-		"Read the run: if it still asks, send the answer again. The first word counts, and a second one changes nothing.").After(problem.RetryUnavailable)
+	return problem.LedgerUnavailable("Read the run: if it still asks, send the answer again. The first word counts, and a second one changes nothing.")
 }

@@ -44,7 +44,7 @@ func (s *filling) apply(r *rule) {
 		}
 		s.decide(r, readings, unsure)
 	case r.Words:
-		if !s.text.object && strings.TrimSpace(s.text.words) != "" {
+		if !s.text.object && strings.TrimSpace(s.text.words) != "" && !s.leftOut(r.Path) {
 			s.decide(r, []string{s.text.words}, false)
 		}
 	case r.Constant != "":
@@ -88,6 +88,7 @@ func (s *filling) choose(r *rule) ([]string, bool) {
 	places, negated := s.placesBoth(r.choices)
 	for _, place := range places {
 		choice := r.Map[place.Keyword]
+		s.match(r, s.tokenAt(place.Start))
 		to, at := &strong, 0
 		if choice.Weak {
 			to, at = &weak, 1
@@ -104,6 +105,7 @@ func (s *filling) choose(r *rule) ([]string, bool) {
 	// What is both asked for and not wanted is not sure.
 	for _, place := range negated {
 		choice := r.Map[place.Keyword]
+		s.match(r, s.tokenAt(place.Start))
 		s.useNegation(place, r, places)
 		unsure[at] = unsure[at] || !choice.Confirm && has(strong, choice.Value)
 	}
@@ -137,7 +139,11 @@ func (s *filling) matches(r *rule) ([]string, bool) {
 			continue
 		}
 		text := strings.TrimSpace(s.text.text[match[2*r.group]:match[2*r.group+1]])
-		if text == "" || has(r.Never, s.fold(text)) || slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
+		if text == "" || has(r.Never, s.fold(text)) {
+			continue
+		}
+		s.match(r, s.tokenAt(match[2*r.group]))
+		if slices.ContainsFunc(readings, func(other string) bool { return s.fold(other) == s.fold(text) }) {
 			continue
 		}
 		if negation, ok := s.negatedBefore(s.tokenAt(match[2*r.group])); ok {

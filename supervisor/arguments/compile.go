@@ -28,6 +28,8 @@ type Filler struct {
 	fold      func(string) string
 	emails    *regexp.Regexp
 	known     phrases // of the profile
+	endings   string  // of words in any language, as an expression
+	intents   bool    // whether a rule wants it understood what is wanted
 }
 
 // A rule is a Rule that is ready.
@@ -61,9 +63,12 @@ func Compile(spec Spec, schema jsontext.Value) (*Filler, error) {
 		return nil, err
 	}
 	f.neutral = newLexicon(&language{Decimal: ".", DayFirst: true, Clock24: true}, f.fold)
+	var endings []string
 	for _, l := range known {
 		f.languages = append(f.languages, newLexicon(l, f.fold))
+		endings = append(endings, l.Endings...)
 	}
+	f.endings = "(?:" + strings.Join(endings, "|") + ")?"
 	faults := f.compileSpec(spec)
 	for i := range spec.Rules {
 		r, err := f.compileRule(spec.Rules[i])
@@ -126,8 +131,13 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 	}
 	switch configured.Understood {
 	case "", UnderstoodMessage, UnderstoodSentence:
+	case UnderstoodIntent:
+		if len(configured.Map) == 0 && configured.Pattern == "" {
+			return r, errors.New("understood: intent is of a map or a pattern, and there is none")
+		}
+		f.intents = true
 	default:
-		return r, fmt.Errorf("understood: %q is none of message, sentence", configured.Understood)
+		return r, fmt.Errorf("understood: %q is none of message, sentence, intent", configured.Understood)
 	}
 	if err := f.checkDefault(&r); err != nil {
 		return r, err

@@ -320,47 +320,24 @@ func (r *reader) dayOfMonth(i int) (found, bool) {
 		!r.word(end, r.HourBefore) && !r.knownWord(next.fold) {
 		return found{}, false
 	}
-	f := found{to: end, short: -1, alone: day}
+	f := found{to: end, short: -1, alone: day, readings: r.coming(day)}
+	return f, len(f.readings) > 0
+}
+
+// coming are the next days with a number.
+func (r *reader) coming(day int) []string {
+	var readings []string
 	for month := range 3 {
 		first := civil(r.today.Year(), int(r.today.Month()), 1).AddDate(0, month, 0)
 		year, number := first.Year(), int(first.Month())
 		if exists(year, number, day) && !civil(year, number, day).Before(r.today) {
-			f.readings = append(f.readings, civil(year, number, day).Format(isoDate))
+			readings = append(readings, civil(year, number, day).Format(isoDate))
 		}
-		if month == 0 && len(f.readings) > 0 {
+		if month == 0 && len(readings) > 0 {
 			break
 		}
 	}
-	return f, len(f.readings) > 0
-}
-
-// shareMonths gives a day alone the month of the one that follows it in the same list, as in "am 3. oder 4. Dezember", unless that is over.
-func (r *reader) shareMonths() {
-	for i := len(r.dates) - 2; i >= 0; i-- {
-		day, behind := &r.dates[i], &r.dates[i+1]
-		month := max(behind.month, behind.named)
-		if day.alone == 0 || month == 0 || len(behind.readings) != 1 || !r.listed(day.to, behind.from) {
-			continue
-		}
-		with, err := time.Parse(isoDate, behind.readings[0])
-		if err != nil || !exists(with.Year(), month, day.alone) {
-			continue
-		}
-		if date := civil(with.Year(), month, day.alone); !date.Before(r.today) && date.Before(with) {
-			day.readings, day.day, day.month = []string{date.Format(isoDate)}, day.alone, month
-		}
-	}
-}
-
-// listed reports whether nothing stands between two places but what joins the elements of a list.
-func (r *reader) listed(from, to int) bool {
-	for i := from; i < to; i++ {
-		joins := r.mark(i, ",") || r.word(i, r.Joiners) || r.word(i, r.DayBefore)
-		if !joins {
-			return false
-		}
-	}
-	return from < to
+	return readings
 }
 
 func (r *reader) knownWord(word string) bool {

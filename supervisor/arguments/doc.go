@@ -27,6 +27,9 @@
 // that asks for an answer only are not understood. Then all that was read there is asked about,
 // with what was read.
 //
+// For what a pattern takes, and where people write letters, a rule may want the intent understood: the
+// sentence that names it word by word, a clause that asks for it, and no other sentence that takes it back.
+//
 // # What is read
 //
 // Rules read the first 32 KiB of the words; whoever writes more pastes material. Whole words and

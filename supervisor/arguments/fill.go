@@ -32,15 +32,16 @@ type filling struct {
 // A passage is a text that rules read.
 type passage struct {
 	*reader
-	words  string // all of it, as it was written
-	object bool   // its writer has written arguments as JSON: the rest of it is no argument
-	source Source
-	used   []bool          // the tokens that a rule has read
-	asked  []bool          // those of what is asked about: no doubt of all the rest
-	taken  map[string]bool // the places that a rule has filled by what is written
-	signed span            // the name of who has written
-	behind int             // where what is under that name begins
-	known  phrases
+	words   string // all of it, as it was written
+	object  bool   // its writer has written arguments as JSON: the rest of it is no argument
+	source  Source
+	used    []bool           // the tokens that a rule has read
+	asked   []bool           // those of what is asked about: no doubt of all the rest
+	taken   map[string]bool  // the places that a rule has filled by what is written
+	matched map[string][]int // by place, the tokens where maps and patterns have found something
+	signed  span             // the name of who has written
+	behind  int              // where what is under that name begins
+	known   phrases
 }
 
 // Fill fills the arguments of one task.
@@ -108,7 +109,10 @@ func (s *filling) readWords(words string, source Source) {
 	head := nfc(cut(written.rest, maxRead))
 	s.text = passage{
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
-		known: s.Filler.known, taken: map[string]bool{},
+		known: s.Filler.known, taken: map[string]bool{}, matched: map[string][]int{},
+	}
+	if s.given.DayLists {
+		s.text.listDays()
 	}
 	if s.given.SharedMonths {
 		s.text.shareMonths()
@@ -278,6 +282,9 @@ func (s *filling) takeAnswer() {
 // declines reports whether an answer holds a negation or a word of doubt: then it may be that it says nothing of
 // what was asked.
 func (s *filling) declines() bool {
+	if s.intents && s.text.takesBack(span{0, len(s.text.tokens)}) {
+		return true
+	}
 	for i, t := range s.text.tokens {
 		if t.kind == tokenWord && (has(s.text.Negations, t.fold) || has(s.text.NegatesBackward, t.fold)) || s.text.doubtWords.at(s.text.tokens, i) > 0 {
 			return true

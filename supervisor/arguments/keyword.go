@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ type keywordList struct {
 	expressions []string
 }
 
-// keywords reads absag*, *termin, *lager*, /expressions/ and whole words.
+// keywords reads absag*, *termin, *lager*, buch~, /expressions/ and whole words.
 func (f *Filler) keywords(words []string) (*keywordList, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -27,6 +28,13 @@ func (f *Filler) keywords(words []string) (*keywordList, error) {
 		if len(word) > len("//") && strings.HasPrefix(word, "/") && strings.HasSuffix(word, "/") {
 			list[i] = schemas.Keyword{Word: word[1 : len(word)-1], Mode: schemas.ModeRegex}
 			k.expressions[i] = f.fold(word)
+			continue
+		}
+		if stem, ends := strings.CutSuffix(word, "~"); ends {
+			if stem == "" || strings.ContainsAny(stem, "*~") {
+				return nil, fmt.Errorf("%q: ~ may only stand behind the beginning of a word, as in buch~", word)
+			}
+			list[i] = schemas.Keyword{Word: `\b` + regexp.QuoteMeta(f.fold(stem)) + f.endings + `\b`, Mode: schemas.ModeRegex}
 			continue
 		}
 		bare, prefix := strings.CutSuffix(word, "*")

@@ -19,6 +19,9 @@ type language struct {
 	// CapitalNouns: the name of a thing ends in a word with a capital letter.
 	CapitalNouns bool `json:"capital_nouns"`
 
+	// Endings are those that the forms of a word have, and no other word that is put together with it: buchen and Buchung, not Buchhaltung.
+	Endings []string `json:"endings"`
+
 	// Clock24: an hour is of 24 unless a part of the day is said.
 	Clock24 bool `json:"clock_24"`
 
@@ -69,6 +72,11 @@ type language struct {
 	Plain           []string `json:"plain"`            // words and wordings that change nothing
 	Requests        []string `json:"requests"`         // by which a question asks to do something
 	Doubts          []string `json:"doubts"`           // by which all that is said may be meant otherwise
+	Reservations    []string `json:"reservations"`     // by which a sentence takes back what another asks for, or binds it to something
+	Tells           []string `json:"tells"`            // by which a clause says what is, or what somebody does
+	Wishes          []string `json:"wishes"`           // by which a clause asks for something, whatever else it tells
+	Definite        []string `json:"definite"`         // before a thing that is known already
+	Makes           []string `json:"makes"`            // by which it is made all the same
 	Own             []string `json:"own"`              // what is the writer's own
 	Theirs          []string `json:"theirs"`           // what is somebody else's
 	NotInPhrases    []string `json:"not_in_phrases"`   // what is no part of the name of a thing, besides what is plain

@@ -20,6 +20,7 @@ type lexicon struct {
 	plainWords       phrases
 	requestWords     phrases
 	doubtWords       phrases
+	reservations     phrases
 	notNames         map[string]bool
 }
 
@@ -44,6 +45,7 @@ func newLexicon(l *language, fold func(string) string) *lexicon {
 	x.days = newPhrases(slices.Sorted(maps.Keys(l.Days)), fold)
 	x.hourAfter = newPhrases(l.HourAfter, fold)
 	x.plainWords, x.requestWords, x.doubtWords = newPhrases(l.Plain, fold), newPhrases(l.Requests, fold), newPhrases(l.Doubts, fold)
+	x.reservations = newPhrases(l.Reservations, fold)
 	x.introductions, x.closings = newPhrases(l.Introductions, fold), newPhrases(l.Closings, fold)
 	return x
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestADayHasTheMonthBehindIt: what is asked of two days has no third one that nobody meant, and of a day of the week that is today it has
-// today and the one in a week. Without SharedMonths, all stays as it was.
+// today and the one in a week. Without SharedMonths, all stays as it was. A list has all of its days with DayLists.
 func TestADayHasTheMonthBehindIt(t *testing.T) {
 	t.Parallel()
 	filler, err := arguments.Compile(arguments.Spec{Input: arguments.InputArguments},
@@ -39,8 +39,44 @@ func TestADayHasTheMonthBehindIt(t *testing.T) {
 			t.Errorf("%q on %s: %s, asks %+v, want %v", test.words, test.today, got.Values, got.Missing, test.want)
 		}
 	}
+	for _, test := range []struct {
+		language, words string
+		want            []string
+	}{
+		{"de", "am 3., 4. oder 5. Dezember", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"de", "Termin: 3., 4. oder 5. Dezember bitte", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"de", "am 3., 4., 7. und 9.12.", []string{"2026-12-03", "2026-12-04", "2026-12-07", "2026-12-09"}},
+		{"de", "am 3./4. Dezember", []string{"2026-12-03", "2026-12-04"}},
+		{"de", "am 3.12., 4. oder 5.", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"de", "am 26., 27. oder 28.", []string{"2026-11-26", "2026-11-27", "2026-11-28"}},
+		{"de", "am 30. November, 1. oder 2. Dezember", []string{"2026-11-30", "2026-12-01", "2026-12-02"}},
+		{"en", "on the 3rd, 4th or 5th of December", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"en", "on December 3rd, 4th or 5th", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"en", "on December 3, 4 or 5", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"en", "on 3, 4 or 5 December", []string{"2026-12-03", "2026-12-04", "2026-12-05"}},
+		{"en", "on December 3, 4 pm", nil},
+		{"en", "on December 3 and 4 boxes", nil},
+		{"de", "am 3. Dezember, 4.30 Uhr", nil},
+		{"de", "am 3. Dezember und 4. Zimmer", nil},
+	} {
+		today := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today, SharedMonths: true, DayLists: true})
+		if test.want == nil {
+			if string(got.Values) != `{"date":"2026-12-03"}` {
+				t.Errorf("%q: %s, asks %+v, want one day", test.words, got.Values, got.Missing)
+			}
+			continue
+		}
+		if len(got.Missing) != 1 || !slices.Equal(got.Missing[0].Readings, test.want) {
+			t.Errorf("%q: %s, asks %+v, want %v", test.words, got.Values, got.Missing, test.want)
+		}
+	}
 	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	before := filler.Fill(arguments.Given{Words: "am 3. oder 4. Dezember", Language: "de", Moment: monday})
+	list := filler.Fill(arguments.Given{Words: "am 3., 4. oder 5. Dezember", Language: "de", Moment: monday, SharedMonths: true})
+	if want := []string{"2026-12-03", "2027-01-03", "2026-12-05"}; len(list.Missing) != 1 || !slices.Equal(list.Missing[0].Readings, want) {
+		t.Errorf("a list as it was decided before: %+v, want %v", list.Missing, want)
+	}
 	if want := []string{"2026-12-03", "2027-01-03", "2026-12-04"}; len(before.Missing) != 1 || !slices.Equal(before.Missing[0].Readings, want) {
 		t.Errorf("as it was decided before: %+v, want %v", before.Missing, want)
 	}

@@ -73,14 +73,14 @@ type Rule struct {
 	// Own: who has signed is meant only where they write of something that is theirs.
 	Own bool `json:"own,omitzero"`
 	// Understood: nothing of the text is taken before so much of it has been understood, each word of it.
-	// In a question that asks for an answer only, the harmless choices are taken all the same.
+	// In a question that asks for an answer only, the harmless choices are taken all the same, except by intent.
 	Understood Understood `json:"understood,omitzero"`
 
 	Ask map[string]string `json:"ask,omitzero"` // the question, by language
 }
 
 // A Choice is a keyword and the value that it stands for. absag* is the beginning of a word,
-// *termin its end, *termin* any part of it; between slashes stands an RE2 expression, which is
+// *termin its end, *termin* any part of it, buch~ any form of it: buchen and Buchung, not Buchhaltung; between slashes stands an RE2 expression, which is
 // matched against the folded text: without umlauts and capital letters.
 type Choice struct {
 	Word  string `json:"word"`
@@ -98,6 +98,9 @@ type Understood string
 const (
 	UnderstoodMessage  Understood = "message"
 	UnderstoodSentence Understood = "sentence"
+	// UnderstoodIntent: the sentences in which a choice stands, or what a pattern takes, and of the others that none takes it back.
+	// Else nothing of the text is taken.
+	UnderstoodIntent Understood = "intent"
 )
 
 // A Condition holds when the value at a path is one of several; without any, when there is one.
@@ -153,6 +156,9 @@ type Given struct {
 	// SharedMonths reads a day before another one with its month as one of that month: the 3rd or 4th of December. Without it, what was
 	// asked before it was known stays as it was.
 	SharedMonths bool
+	// DayLists finds each day of a list, also the 4th in "am 3., 4. oder 5. Dezember", and gives it the month of the list. Without it, a list
+	// has the days that it had before.
+	DayLists bool
 }
 
 // A Message is what was received. Text is the new words when it is empty.

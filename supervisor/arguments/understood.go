@@ -26,7 +26,10 @@ func (s *filling) holdBack(before map[string]bool) {
 				continue
 			}
 			for _, taken := range slices.Sorted(maps.Keys(s.text.taken)) {
-				if taken == path || r.Understood == UnderstoodMessage || s.depends(taken, path) {
+				if r.Understood == UnderstoodIntent && s.leaveOut(taken) {
+					continue
+				}
+				if taken == path || r.Understood != UnderstoodSentence || s.depends(taken, path) {
 					s.doubt(taken)
 				}
 			}
@@ -59,6 +62,9 @@ func (s *filling) depends(path, on string) bool {
 
 // doubts says whether what a rule has chosen may be meant otherwise.
 func (s *filling) doubts(r *rule) bool {
+	if r.Understood == UnderstoodIntent {
+		return s.unmeant(r)
+	}
 	value, there := s.values.get(r.property.names)
 	if there && !s.text.taken[r.Path] || len(s.text.tokens) == 0 {
 		return false
@@ -84,6 +90,67 @@ func (s *filling) doubts(r *rule) bool {
 		}
 	}
 	return false
+}
+
+// unmeant says whether it is not clear that somebody wants what the rules of a path have read: the sentence that names it has a word that
+// nobody knows, or what stands beside it may take it back. What was only called off takes along what was said of it.
+func (s *filling) unmeant(r *rule) bool {
+	value, there := s.values.get(r.property.names)
+	if there && (!s.text.taken[r.Path] || has(r.Harmless, unquoted(value))) || len(s.text.tokens) == 0 {
+		return false
+	}
+	matched := s.text.matched[r.Path]
+	if !there {
+		_, asked := s.unsure[r.Path]
+		return len(matched) > 0 && !asked
+	}
+	s.useLetter(true)
+	said := s.said(r.Path)
+	for _, of := range s.text.sentences() {
+		named := of.from // an object or an extractor may have it from any sentence
+		if len(matched) > 0 {
+			at := slices.IndexFunc(matched, func(at int) bool { return of.from <= at && at < of.to })
+			if at < 0 {
+				if s.text.takesBack(of) {
+					return true
+				}
+				continue
+			}
+			named = matched[at]
+		}
+		until := of.to
+		if named < said && said < of.to {
+			until = said
+		}
+		question := s.text.mark(of.to-1, "?") && !s.text.requests(of)
+		if question || len(matched) > 0 && s.text.tells(named, until) || !s.text.wants(span{of.from, until}) || s.text.takesBack(span{until, of.to}) {
+			return true
+		}
+	}
+	return false
+}
+
+// match notes where a rule has found something, be it negated.
+func (s *filling) match(r *rule, at int) {
+	s.text.matched[r.Path] = append(s.text.matched[r.Path], at)
+}
+
+// leaveOut takes out what is no more than all of the words: with an answer they are taken anew, and nobody is asked for them.
+func (s *filling) leaveOut(path string) bool {
+	names := strings.Split(path, ".")
+	value, there := s.values.get(names)
+	if !there || unquoted(value) != s.text.words {
+		return false
+	}
+	s.values.remove(names)
+	delete(s.sources, path)
+	return true
+}
+
+// leftOut says whether the words of an answer are not those that a place takes: it was left out, and nobody has asked for it.
+func (s *filling) leftOut(path string) bool {
+	return s.intents && s.text.source == SourceAnswer &&
+		!slices.ContainsFunc(s.given.Before.Filled.Missing, func(m Missing) bool { return m.Path == path })
 }
 
 // hits are the tokens at which the keywords of a rule begin.
@@ -213,21 +280,90 @@ func (p *passage) understands(of span) bool {
 		return false
 	}
 	for i := of.from; i < of.to; {
-		t := p.at(i)
-		n := max(p.plainWords.at(p.tokens, i), p.known.at(p.tokens, i))
-		if n < 2 && (p.used[i] || p.plainMark(i)) {
-			i++
-			continue
-		}
-		if n == 0 && t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) && !has(p.Bounds, t.fold) && !has(p.Negations, t.fold) {
-			n = 1
-		}
+		n := p.grasps(i)
 		if n == 0 {
 			return false
 		}
 		i += n
 	}
 	return true
+}
+
+// grasps is how many tokens that begin there were read by a rule, or change nothing.
+func (p *passage) grasps(i int) int {
+	t := p.at(i)
+	n := max(p.plainWords.at(p.tokens, i), p.known.at(p.tokens, i))
+	switch {
+	case n > 1:
+		return n
+	case n == 1, p.used[i], p.plainMark(i):
+		return 1
+	case t.kind == tokenWord && (has(p.Fillers, t.fold) || has(p.DayBefore, t.fold)) && !has(p.Bounds, t.fold) && !has(p.Negations, t.fold):
+		return 1
+	}
+	return 0
+}
+
+// tells says whether the clause around what was named asks for nothing: it says what is, or what somebody does, as in "I will write the letter",
+// or it has a thing that is there already, and nobody is to make it, as in "thank you for the letter".
+func (p *passage) tells(named, until int) bool {
+	told, made := false, false
+	for of := p.clause(named); of.from < min(of.to, until); of.from++ {
+		if p.word(of.from, p.Wishes) || p.requestWords.at(p.tokens, of.from) > 0 {
+			return false
+		}
+		told = told || p.word(of.from, p.Tells)
+		made = made || p.word(of.from, p.Makes)
+	}
+	if p.source == SourceAnswer {
+		return told // it is the thing of the question
+	}
+	there := p.word(named-1, p.Definite) || p.at(named-1).kind == tokenWord && p.word(named-2, p.Definite)
+	return told || there && !made
+}
+
+// wants says whether each word there is understood. A day or a time does not say whether something is wanted.
+func (p *passage) wants(of span) bool {
+	if p.doubtful(of) {
+		return false
+	}
+	for i := of.from; i < of.to; {
+		n := p.grasps(i)
+		if n == 0 && p.inside(i) {
+			n = 1
+		}
+		// What a pattern takes may reach too far: "about his knee if the insurer asks".
+		if n == 0 || n == 1 && p.reserves(i) && p.known.at(p.tokens, i) == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// takesBack says whether words may take back what others ask for, or bind it to something. A negation does, unless it says what else it denies.
+func (p *passage) takesBack(of span) bool {
+	negated, matter := false, false
+	for i := of.from; i < of.to; {
+		n := p.grasps(i)
+		switch {
+		case n > 1:
+		case p.doubtWords.at(p.tokens, i) > 0 && !p.asked[i], p.reserves(i):
+			return true
+		case p.word(i, p.Negations), p.word(i, p.NegatesBackward):
+			negated = true
+		default:
+			matter = matter || n == 0 && !p.inside(i)
+		}
+		i += max(n, 1)
+	}
+	return negated && !matter
+}
+
+// reserves says whether a reservation begins there. Before a day it only says by when something is wanted.
+func (p *passage) reserves(i int) bool {
+	n := p.reservations.at(p.tokens, i)
+	return n > 0 && !p.inside(i+n)
 }
 
 // plainMark says whether a mark divides words and does nothing else.

@@ -1,7 +1,10 @@
 package arguments_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +55,150 @@ func TestUnderstood(t *testing.T) {
 	if got, want := told(of(arguments.UnderstoodMessage).Fill(answer)), `{"action":"cancel","day":"2026-12-03"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+// TestIntent: what a pattern takes needs its sentence understood, and that no other takes it back. What was said of it is held back with it,
+// except what is all of the words, for which nobody is asked.
+func TestIntent(t *testing.T) {
+	t.Parallel()
+	const schema = `{"properties":{"kind":{"type":"string"},"day":{"type":"string","format":"date"},"text":{"type":"string"}},"required":["kind"]}`
+	filler := compiled(t, arguments.Spec{Known: []string{"schreiben", "bis"}, Rules: []arguments.Rule{
+		{Path: "kind", Pattern: `\p{Lu}\pL*(?:brief|attest)|Attest|certificate`, Understood: arguments.UnderstoodIntent},
+		{Path: "day", Find: arguments.KindDate, After: []string{"vom"}},
+		{Path: "text", Words: true, When: []string{"dass", "that"}, If: []arguments.Condition{{Path: "kind"}}},
+		{Path: "text", Words: true},
+	}}, schema)
+	for _, test := range []struct{ language, words, want string }{
+		{"de", "Bitte einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Bitte bis Freitag einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Zebras laufen herum. Bitte einen Arztbrief schreiben.", "Arztbrief"},
+		{"de", "Bitte einen Arztbrief schreiben. Keine Rhythmusstörungen.", "Arztbrief"},
+		{"de", "Keinen Arztbrief, sondern ein Attest.", "Attest"},
+		{"de", "Bitte ein Attest, dass Zebras laufen.", "Attest"},
+		{"de", "Können Sie ein Attest schreiben?", "Attest"},
+		{"de", "Bitte ein Attest. Wenn möglich, bis Freitag.", "Attest"},
+		{"de", "Bitte ein Attest. Sobald es da ist, Zebra.", "?kind[Attest]"},
+		{"de", "Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.", "?kind[Arztbrief] ?day[2026-12-03]"},
+		{"de", "Bitte einen Arztbrief schreiben. Aber nur, wenn Zebras kommen.", "?kind[Arztbrief]"},
+		{"de", "Bitte einen Arztbrief schreiben. Doch nicht.", "?kind[Arztbrief]"},
+		{"de", "Bitte ein Attest, dass Zebras laufen, falls sie kommen.", "?kind[Attest]"},
+		{"de", "Bitte keinen Arztbrief vom 3.12. schreiben.", "?kind ?day[2026-12-03]"},
+		{"de", "Soll ich einen Arztbrief schreiben?", "?kind[Arztbrief]"},
+		{"de", "Bitte einen Zebra Arztbrief schreiben.", "?kind[Arztbrief]"},
+		{"de", "Ich habe ein Attest.", "?kind[Attest]"},
+		{"de", "Wir schreiben den Arztbrief.", "?kind[Arztbrief]"},
+		{"de", "Ich brauche ein Attest.", "Attest"},
+		{"de", "Danke für das Attest.", "?kind[Attest]"},
+		{"de", "Schreiben Sie das Attest.", "Attest"},
+		{"en", "Thanks for this certificate.", "?kind[certificate]"},
+		{"de", "Arztbrief, ich bin am 3.12. da.", "Arztbrief"},
+		{"en", "Here is a certificate.", "?kind[certificate]"},
+		{"en", "Could I have a certificate?", "certificate"},
+		{"en", "A certificate please.", "certificate"},
+		{"en", "A travel certificate please.", "?kind[certificate]"},
+		{"en", "A certificate holder please.", "?kind[certificate]"},
+		{"en", `Please not {"kind":"certificate"}`, "?kind[certificate]"},
+	} {
+		want := `{} ` + test.want
+		if !strings.HasPrefix(test.want, "?") {
+			want = fmt.Sprintf(`{"kind":%q,"text":%q}`, test.want, test.words)
+		}
+		filled := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: monday})
+		if got := told(filled); got != want {
+			t.Errorf("%q: %s, want %s", test.words, got, want)
+		}
+	}
+	asked := arguments.Given{Words: "Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.", Language: "de", Moment: monday}
+	first := filler.Fill(asked)
+	for answer, want := range map[string]string{
+		"Ja, den Arztbrief": `{"day":"2026-12-03","kind":"Arztbrief","text":"Falls Zebras kommen, bitte einen Arztbrief vom 3.12. schreiben.\n\nJa, den Arztbrief"}`,
+		"Hat sich erledigt": `{} ?kind[Arztbrief] ?day[2026-12-03]`,
+	} {
+		given := arguments.Given{Words: answer, Language: "de", Moment: monday, Before: &arguments.Before{Words: asked.Words, Filled: first}}
+		if got := told(filler.Fill(given)); got != want {
+			t.Errorf("%q: %s, want %s", answer, got, want)
+		}
+	}
+	alone := filler.Fill(arguments.Given{Words: "Bitte keinen Arztbrief schreiben.", Language: "de", Moment: monday})
+	declined := arguments.Given{Words: "Hat sich erledigt", Language: "de", Moment: monday, Before: &arguments.Before{Words: "Bitte keinen Arztbrief schreiben.", Filled: alone}}
+	if got, want := told(filler.Fill(declined)), `{} ?kind`; got != want {
+		t.Errorf("an answer that calls it off: %s, want %s", got, want)
+	}
+}
+
+// TestInsertedReservations: nor is a document written as if a word were not there that may take it back. A negation in another sentence
+// may be of something else.
+func TestInsertedReservations(t *testing.T) {
+	t.Parallel()
+	filler := practice(t)["writer_agent"]
+	words := map[string][]string{"de": {"vielleicht", "falls", "oder", "sobald", "erledigt"}, "en": {"maybe", "unless", "or", "once", "later"}}
+	negations := map[string][]string{"de": {"nicht", "keinesfalls", "kein", "nie"}, "en": {"not", "never", "no"}}
+	tried, all := 0, utterances(t, filepath.Join("testdata", "examples.json"))
+	for i := range all {
+		u := &all[i]
+		plain := filler.Fill(u.given(t))
+		if u.Agent != "writer_agent" || !plain.Complete() || strings.Contains(u.Text, "{") {
+			continue
+		}
+		inserted := words[u.Language]
+		if !strings.ContainsAny(strings.TrimRight(u.Text, ".!?"), ".!?\n") {
+			inserted = slices.Concat(inserted, negations[u.Language])
+		}
+		for at, r := range u.Text + " " {
+			const each = 3
+			if r != ' ' || (at+i)%each > 0 {
+				continue
+			}
+			for _, word := range inserted {
+				given := u.given(t)
+				given.Words = u.Text[:at] + " " + word + u.Text[at:]
+				tried++
+				// "A referral, not a letter" is another document, and may be written.
+				if got := filler.Fill(given); got.Complete() && document(t, got) == document(t, plain) {
+					t.Errorf("%s %q: %s", u.ID, given.Words, got.Values)
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("%d tried", tried)
+	}
+	t.Logf("%d tried", tried)
+}
+
+// TestForms: a keyword with its endings is no other word that begins like it.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	filler := compiled(t, arguments.Spec{Rules: []arguments.Rule{
+		{Path: "action", Map: []arguments.Choice{{Word: "buch~", Value: "book"}, {Word: "lösch~", Value: "delete"}}},
+	}}, `{"properties":{"action":{"type":"string"}},"required":["action"]}`)
+	for words, want := range map[string]string{
+		"Bitte buchen": `{"action":"book"}`, "Ihre Buchung": `{"action":"book"}`, "Buch!": `{"action":"book"}`, "Bitte löschen": `{"action":"delete"}`,
+		"Nicht buchen, sondern löschen": `{"action":"delete"}`,
+		"Die Buchhaltung":               `{} ?action`, "Löschwasser": `{} ?action`, "Umbuchen": `{} ?action`,
+	} {
+		if got := told(filler.Fill(arguments.Given{Words: words, Language: "de", Moment: monday})); got != want {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+	for _, word := range []string{"~", "bu~ch~", "*buch~"} {
+		_, err := arguments.Compile(arguments.Spec{Rules: []arguments.Rule{{Path: "action", Map: []arguments.Choice{{Word: word, Value: "book"}}}}},
+			[]byte(`{"properties":{"action":{"type":"string"}}}`))
+		if err == nil {
+			t.Errorf("%q was taken", word)
+		}
+	}
+}
+
+func document(tb testing.TB, filled arguments.Filled) string {
+	tb.Helper()
+	var values struct {
+		Document string `json:"document_type"`
+	}
+	if err := json.Unmarshal(filled.Values, &values); err != nil {
+		tb.Fatal(err)
+	}
+	return values.Document
 }
 
 // TestInserted: a word that takes back what is said, or that nobody knows, is noticed wherever in a message it

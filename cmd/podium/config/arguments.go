@@ -41,14 +41,14 @@ type ArgumentRule struct {
 	Phrase      bool                `yaml:"phrase" doc:"The text of a pattern is the name of a thing: no number, and no word such as please, is a part of it."`
 	Own         bool                `yaml:"own" doc:"Who has signed is meant only where they write of something that is theirs."`
 
-	Understood arguments.Understood `yaml:"understood" enum:"message sentence" doc:"Nothing is taken before every word is understood: of the message, or of the sentences of the keywords of this rule. What is read is asked about instead. Choices of harmless are taken from a plain question all the same."`
+	Understood arguments.Understood `yaml:"understood" enum:"message sentence intent" doc:"Nothing is taken before every word is understood: of the message, or of the sentences of the keywords of this rule. What is read is asked about instead. Choices of harmless are taken from a plain question all the same. With intent, of a map or a pattern, it is the sentences where it has found something, none of the others may take it back, and nothing else of the message is taken either."`
 
 	Ask map[string]string `yaml:"ask" doc:"The question when it is missing, by language. Default: the title of the argument in input_schema."`
 }
 
 // An ArgumentChoice is a word and the value that it stands for.
 type ArgumentChoice struct {
-	Word  string `yaml:"word" required:"true" doc:"A word; absag* is the beginning of one, *termin the end, *lager* any part, /…/ a regular expression."`
+	Word  string `yaml:"word" required:"true" doc:"A word; absag* is the beginning of one, *termin the end, *lager* any part, buch~ any form (buchen and Buchung, not Buchhaltung), /…/ a regular expression."`
 	Value string `yaml:"value" required:"true" doc:"What it stands for."`
 	Weak  bool   `yaml:"weak" doc:"It counts only where no other word does."`
 

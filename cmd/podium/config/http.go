@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -98,6 +100,25 @@ func (v *validator) async(path string, agent *Agent) {
 	if err == nil && target.Hostname() != "" && !cleartext.Here(target.Hostname()) && v.config.HTTP.PublicURL == "" {
 		v.problem(path+".async", "its endpoint is on another machine and has to know where to answer: set http.public_url to the address at which it reaches this one")
 	}
+}
+
+// hastyCallbacks are cautions about asynchronous agents that have no longer to answer than others have by default.
+func (c *Config) hastyCallbacks() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		profile := c.Profiles[name]
+		if _, written := c.places["profiles."+name+".deadlines.work"]; written || profile.Deadlines.Work != defaultWork {
+			continue
+		}
+		for i, use := range c.uses(&profile) {
+			said := profile.Agents[i].Work > 0 || c.Agents[use.Name].Timeout > defaultWork
+			if use.Async && !said {
+				cautions = append(cautions, fmt.Sprintf("agent %q may answer by callback, and has %s for that in profile %q, which is what any agent has: say how long its answers may take, "+
+					"such as profiles.%s.agents: [{name: %s, work: 24h}]; profiles.%s.deadlines.work: 30s says that it is meant",
+					use.Name, time.Duration(cmp.Or(use.Work, profile.Deadlines.Work)), name, name, use.Name, name))
+			}
+		}
+	}
+	return cautions
 }
 
 func (v *validator) proxies() {

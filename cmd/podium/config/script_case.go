@@ -29,12 +29,16 @@ type scriptReader struct {
 }
 
 func (r *scriptReader) read(at string, written *Case) scripted.Case {
-	made := scripted.Case{Kind: written.Kind, Arguments: written.Arguments, Attempt: written.Attempt, Answer: scripted.Answer{
+	made := scripted.Case{Kind: written.Kind, Arguments: written.Arguments, Values: written.Values, Attempt: written.Attempt, Answer: scripted.Answer{
 		Place: at, Delay: time.Duration(written.Delay), Acts: written.Acts, Fails: written.Fail, Made: written.outcome(),
 	}}
 	r.object(at+".arguments", written.Arguments)
+	r.object(at+".answer_values", written.Values)
 	if len(written.Match) > 0 {
 		made.Words = r.words(at+".match", written.Match)
+	}
+	if len(written.Answer) > 0 {
+		made.Answered = r.words(at+".answer", written.Answer)
 	}
 	if written.Text != "" {
 		parsed, err := scripted.ParseTemplate(written.Text)
@@ -69,7 +73,7 @@ func (r *scriptReader) reachable(cases []Case) {
 
 // conditional reports whether a case is for less than all requests of its kind.
 func (c *Case) conditional() bool {
-	return len(c.Match) > 0 || len(c.Arguments) > 0 || c.Attempt != 0
+	return len(c.Match) > 0 || len(c.Arguments) > 0 || len(c.Answer) > 0 || len(c.Values) > 0 || c.Attempt != 0
 }
 
 // words makes the keywords of a case ready.

@@ -130,7 +130,7 @@ func readScript(body []byte, name string, lookup func(name string) (value string
 	r.reachable(written.Cases)
 	if written.Otherwise != nil {
 		if written.Otherwise.conditional() || written.Otherwise.Kind != "" {
-			r.problem("otherwise", "it is for what fits no case: it has no match, kind, arguments and attempt")
+			r.problem("otherwise", "it is for what fits no case: it has no match, kind, arguments, answer, answer_values and attempt")
 		}
 		otherwise := r.read("otherwise", written.Otherwise)
 		made.Otherwise = &otherwise.Answer

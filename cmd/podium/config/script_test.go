@@ -52,7 +52,7 @@ func TestFullScript(t *testing.T) {
 			t.Errorf("%q is taken for the opposite", words)
 		}
 	}
-	first, second, third := &script.Cases[0], &script.Cases[1], &script.Cases[2]
+	first, second, known, third := &script.Cases[0], &script.Cases[1], &script.Cases[2], &script.Cases[3]
 	for name, pair := range map[string][2]any{
 		"conditions":  {[3]any{first.Kind, string(first.Arguments), first.Attempt}, [3]any{schemas.KindWork, `{"days":[1,2],"town":"Graz"}`, 1}},
 		"failure":     {[3]any{first.Fails, first.Delay, first.Place}, [3]any{scripted.FailsTemporary, 500 * time.Millisecond, "cases[0]"}},
@@ -73,8 +73,9 @@ func TestFullScript(t *testing.T) {
 			Name: "umbrella.color", Question: map[string]string{"en": "Which color?", "de": "Welche Farbe?"}, Schema: []byte(`{"type":"string"}`), From: schemas.NeededFromRequester,
 		}}},
 		"operation": {third.Made.Operation, &schemas.Operation{Name: "order", Arguments: []byte(`{"count":1}`), Summary: "Order an umbrella."}},
-		"acts":      {script.Cases[3].Acts, true},
-		"plan":      {script.Cases[4].Kind, schemas.KindPlan},
+		"answered":  {[3]any{known.Answered("Blueish"), known.Answered("red"), string(known.Values)}, [3]any{true, false, `{"umbrella":{"color":"blue"}}`}},
+		"acts":      {script.Cases[4].Acts, true},
+		"plan":      {script.Cases[5].Kind, schemas.KindPlan},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s: %+v, want %+v", name, pair[0], pair[1])

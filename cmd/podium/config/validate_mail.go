@@ -172,7 +172,7 @@ func (c *Config) Cautions() []string {
 			}
 		}
 	}
-	return cautions
+	return append(cautions, c.hastyCallbacks()...)
 }
 
 // answersStrangers reports whether nobody is believed about who writes to an account, and

@@ -60,17 +60,48 @@ func (r Reader) Inquiry(ctx context.Context, name string) (NamedInquiry, error) 
 	return found, nil
 }
 
-// Disposition follows a session from a sequence on until it says what became of the word with that id.
-func (r Reader) Disposition(ctx context.Context, session string, from uint64, id string) (*schemas.MessageReceived, error) {
+// A Disposition is what became of a person's word.
+type Disposition struct {
+	schemas.MessageReceived
+	// Again is the question that the same task asks at once, since the word does not say what it needs; nil when it asks none.
+	Again *schemas.InquiryOpened
+	// Settled is how the run has ended by the word; nil when it goes on.
+	Settled *schemas.RunSettled
+}
+
+// Disposition follows a session from a sequence on until it says what became of the word with that id, which was about a task.
+func (r Reader) Disposition(ctx context.Context, session string, from uint64, id, task string) (Disposition, error) {
 	for record, err := range history.FollowSession(ctx, r.Core, session, from) {
 		if err != nil {
-			return nil, err
+			return Disposition{}, err
 		}
-		for fact := range record.AllFacts() {
-			if received, is := fact.(*schemas.MessageReceived); is && received.ID == id {
-				return received, nil
+		for i := range record.Transitions {
+			if found, is := dispositionIn(record.Transitions[i].Facts, id, task); is {
+				return found, nil
 			}
 		}
 	}
-	return nil, context.Cause(ctx)
+	return Disposition{}, context.Cause(ctx)
+}
+
+// dispositionIn reads what one decision says of a word.
+func dispositionIn(facts []schemas.Fact, id, task string) (found Disposition, is bool) {
+	for _, fact := range facts {
+		switch f := fact.(type) {
+		case *schemas.MessageReceived:
+			if f.ID == id {
+				found.MessageReceived, is = *f, true
+			}
+		case *schemas.InquiryOpened:
+			if is && f.Run == found.Run && f.Task == task && f.Kind == schemas.InquiryInput {
+				found.Again = f
+			}
+		case *schemas.RunSettled:
+			if is && f.Run == found.Run {
+				found.Settled = f
+			}
+		default:
+		}
+	}
+	return found, is
 }

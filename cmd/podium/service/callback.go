@@ -10,15 +10,15 @@ import (
 	agenthttp "podium/agents/http"
 	"podium/bus"
 	"podium/bus/agent"
-	"podium/bus/artifact"
 	"podium/bus/jetstream/worker"
+	"podium/bus/keyring"
 	"podium/ingest/callback"
 )
 
 // callbacks are what the calls of asynchronous agents and the adapter of their answers have in common: the keys that
 // seal the tokens between them, which stand in the ledger.
 type callbacks struct {
-	grants  *artifact.Grants
+	ring    *keyring.Ring
 	answers []*callbackAnswers
 }
 
@@ -29,8 +29,8 @@ func (s *Service) asyncAgents() []string {
 
 // openCallbacks reads the keys, when there is an asynchronous agent. It may be repeated.
 func (s *Service) openCallbacks(ctx context.Context) (err error) {
-	if s.callbacks.grants == nil && len(s.asyncAgents()) > 0 {
-		s.callbacks.grants, err = artifact.OpenGrants(ctx, s.Ledger.Core, time.Now())
+	if s.callbacks.ring == nil && len(s.asyncAgents()) > 0 {
+		s.callbacks.ring, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
 	}
 	return err
 }
@@ -41,7 +41,8 @@ func (s *Service) callbackAddress(name string) func(request *agent.Request) (str
 		return nil
 	}
 	return func(request *agent.Request) (string, error) {
-		token, err := s.callbacks.grants.SealCallback(name, request.Ticket())
+		ticket := request.Ticket()
+		token, err := ticket.Seal(s.callbacks.ring, name)
 		if err != nil {
 			return "", err
 		}
@@ -63,12 +64,11 @@ func (s *Service) openCallbackAdapter() (*callback.Adapter, error) {
 		agents[name] = callback.Agent{Secret: string(configured.Secret), Answer: answers.answer}
 	}
 	return callback.New(callback.Config{
-		Agents: agents, Open: func(name, token string) (ticket agent.Ticket, err error) {
-			if s.callbacks.grants == nil {
-				return ticket, artifact.ErrNotSealed
+		Agents: agents, Open: func(ctx context.Context, name, token string) (agent.Ticket, error) {
+			if s.callbacks.ring == nil {
+				return agent.Ticket{}, keyring.ErrNotSealed
 			}
-			err = s.callbacks.grants.OpenCallback(name, token, &ticket)
-			return ticket, err
+			return agent.OpenTicket(ctx, s.callbacks.ring, name, token)
 		},
 	}, s.log)
 }

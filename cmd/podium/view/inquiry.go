@@ -11,19 +11,6 @@ import (
 	"podium/schemas/workflow"
 )
 
-// State is what a list tells of a run: its phase and what it waits for, or the status that it has ended with.
-func State(run *workflow.RunHistory) string {
-	switch {
-	case run.Phase == workflow.PhaseComplete:
-		return string(run.Status)
-	case run.OpenInquiry() != nil:
-		return string(run.Phase) + ", waits for an answer"
-	case run.WaitsForPeople():
-		return string(run.Phase) + ", waits for work of people"
-	}
-	return string(run.Phase)
-}
-
 // Person is who is asked by an inquiry, on one line.
 func Person(run *workflow.RunHistory, inquiry *workflow.Inquiry) string {
 	message := &run.Message
@@ -87,6 +74,9 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflo
 			told += ", reminded"
 		}
 		line("           waits: %s", told)
+	}
+	if letter, why := LetterOf(run, asked); asked.Open() && why != "" {
+		line("           %s: %s", letter.Trouble(), why)
 	}
 	switch {
 	case asked.Answered != nil:

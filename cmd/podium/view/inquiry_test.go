@@ -142,3 +142,58 @@ func TestWorkOfPeopleIsTold(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+// TestLettersThatHaveNotGoneOutAreTold: who is asked by letters that all fail is said not to have been told, with the reason, until one has gone out.
+func TestLettersThatHaveNotGoneOutAreTold(t *testing.T) {
+	t.Parallel()
+	failed := func(cause schemas.FailureKind) *schemas.TaskFailed {
+		return &schemas.TaskFailed{Attempt: 2, Cause: cause, Detail: "The mail server cannot be reached."}
+	}
+	notice := func(n int, state workflow.TaskState, failure *schemas.TaskFailed) *workflow.Task {
+		return &workflow.Task{ID: schemas.NoticeTask(4, n), Attempt: 1, State: state, LastFailure: failure}
+	}
+	permitted := func(notice *workflow.Task) *workflow.Task {
+		notice.Permit = "p1"
+		return notice
+	}
+	const reason = "attempt 2: agent_failed The mail server cannot be reached."
+	for name, test := range map[string]struct {
+		letters []*workflow.Task
+		want    view.Letter
+		why     string
+		state   string
+	}{
+		"none yet":            {want: view.LetterWaiting},
+		"no room for it":      {letters: []*workflow.Task{notice(1, workflow.TaskReady, nil)}, want: view.LetterWaiting},
+		"on its way":          {letters: []*workflow.Task{notice(1, workflow.TaskRunning, nil)}, want: view.LetterUnderWay},
+		"sent":                {letters: []*workflow.Task{notice(1, workflow.TaskCompleted, nil)}, want: view.LetterSent},
+		"sent at last":        {letters: []*workflow.Task{notice(1, workflow.TaskCompleted, failed(schemas.FailureAgent))}, want: view.LetterSent},
+		"tried again later":   {letters: []*workflow.Task{notice(1, workflow.TaskWaiting, failed(schemas.FailureAgent))}, want: view.LetterFailed, why: reason, state: ", question not delivered"},
+		"being tried again":   {letters: []*workflow.Task{notice(1, workflow.TaskRunning, failed(schemas.FailureAgent))}, want: view.LetterFailed, why: reason, state: ", question not delivered"},
+		"given up":            {letters: []*workflow.Task{notice(1, workflow.TaskFailed, failed(schemas.FailurePermanent))}, want: view.LetterFailed, why: "attempt 2: agent_refused The mail server cannot be reached.", state: ", question not delivered"},
+		"nobody knows":        {letters: []*workflow.Task{notice(1, workflow.TaskFailed, failed(schemas.FailureUnknownEffect))}, want: view.LetterUnconfirmed, why: "attempt 2: unknown_effect The mail server cannot be reached.", state: ", question perhaps not delivered"},
+		"nobody has said":     {letters: []*workflow.Task{permitted(notice(1, workflow.TaskFailed, failed(schemas.FailureTimeout)))}, want: view.LetterUnconfirmed, why: "attempt 2: timeout The mail server cannot be reached.", state: ", question perhaps not delivered"},
+		"a reminder that was": {letters: []*workflow.Task{notice(1, workflow.TaskFailed, failed(schemas.FailureAgent)), notice(2, workflow.TaskCompleted, nil)}, want: view.LetterSent},
+		"a reminder that was not": {
+			letters: []*workflow.Task{notice(1, workflow.TaskCompleted, nil), notice(2, workflow.TaskFailed, failed(schemas.FailureAgent))}, want: view.LetterSent,
+		},
+	} {
+		run := asking()
+		run.DecisionTasks = test.letters
+		letter, why := view.LetterOf(run, run.Inquiries[3])
+		if letter != test.want || why != test.why {
+			t.Errorf("%s: %s (%s)", name, letter, why)
+		}
+		if state := view.State(run); state != "executing, waits for an answer"+test.state {
+			t.Errorf("%s: %s", name, state)
+		}
+		if told := view.Run(run, ""); test.why != "" && !strings.Contains(told, "           "+letter.Trouble()+": "+test.why+"\n           next: podium answer 5f0c-1.4\n") || strings.Contains(told, "delivered") != (test.why != "") {
+			t.Errorf("%s:\n%s", name, told)
+		}
+	}
+	run := asking()
+	run.Inquiries[3].Adopts = &schemas.Adopted{}
+	if letter, why := view.LetterOf(run, run.Inquiries[3]); letter != "" || why != "" {
+		t.Errorf("told by an earlier run: %s (%s)", letter, why)
+	}
+}

@@ -44,13 +44,13 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	}
 	line("")
 	for i := range run.DecisionTasks {
-		task(line, run.DecisionTasks[i], nil)
+		task(line, run, run.DecisionTasks[i], nil)
 	}
 	for i := range run.Tasks {
-		task(line, run.Tasks[i], run.Decision(run.Tasks[i].ID))
+		task(line, run, run.Tasks[i], run.Decision(run.Tasks[i].ID))
 	}
 	if run.Delivery != nil {
-		task(line, run.Delivery, nil)
+		task(line, run, run.Delivery, nil)
 	}
 	for _, asked := range run.Inquiries {
 		inquiry(line, run, asked)
@@ -137,7 +137,7 @@ func Why(run *workflow.RunHistory) []string {
 	return told
 }
 
-func task(line func(string, ...any), task *workflow.Task, decision *schemas.RouteDecision) {
+func task(line func(string, ...any), run *workflow.RunHistory, task *workflow.Task, decision *schemas.RouteDecision) {
 	mark, _ := look(task.State)
 	line("%s %-8s %-10s %-10s %s", mark, task.ID, task.Agent, task.State, short(task.Description()))
 	if decision != nil {
@@ -155,11 +155,11 @@ func task(line func(string, ...any), task *workflow.Task, decision *schemas.Rout
 	if len(task.Dependencies()) > 0 && !task.State.Ended() {
 		line("           after: %s", Line(strings.Join(task.Dependencies(), ", "), shortLength))
 	}
-	if task.State == workflow.TaskReady && len(task.Resources()) > 0 {
-		line("           waits until nobody uses: %s", Line(strings.Join(task.Resources(), ", "), shortLength))
-	}
-	if task.Unserved != nil {
+	switch {
+	case task.Unserved != nil:
 		line("           waits: %s", unserved(task.Agent, task.Unserved.Since))
+	case task.State == workflow.TaskReady && !extracts(run, task):
+		line("           %s", room(task))
 	}
 	if task.Delayed {
 		line("           it takes more than twice its estimate")

@@ -1,6 +1,7 @@
 // Package chromium drives a headless Chromium for tests, by the Chrome DevTools
 // Protocol over a pipe (https://chromedevtools.github.io/devtools-protocol/). The
-// browser has a profile of its own, which is removed with it.
+// browser has a profile of its own, which is removed with it. On Linux it ends with the process
+// that has started it, however that ends.
 //
 // chromedp would spare the messages, half of this test aid, for 60 packages of generated
 // code; and it drives the browser by a port, which any user of the machine can reach.
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +42,7 @@ type Browser struct {
 	profile string
 	write   *os.File
 	ended   chan struct{} // closed when nothing more comes from the browser
+	exited  chan error    // one value, once its process has ended
 
 	mutex   sync.Mutex
 	session string // of the page
@@ -69,7 +72,7 @@ func Start(ctx context.Context, language string) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Browser{profile: profile, ended: make(chan struct{}), calls: make(map[int]chan reply)}
+	b := &Browser{profile: profile, ended: make(chan struct{}), exited: make(chan error, 1), calls: make(map[int]chan reply)}
 	if err := b.launch(program, language); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(profile))
 	}
@@ -112,7 +115,9 @@ func (b *Browser) launch(program, language string) error {
 	}
 	b.command.Stderr = complaints
 	b.write = write
-	err = b.command.Start()
+	started := make(chan error)
+	go b.attend(started)
+	err = <-started
 	_ = theirRead.Close()
 	_ = theirWrite.Close()
 	_ = complaints.Close()
@@ -121,6 +126,19 @@ func (b *Browser) launch(program, language string) error {
 	}
 	go b.listen(read)
 	return nil
+}
+
+// attend starts the browser and waits until it ends, on one thread for as long as that takes: the browser dies with the thread
+// that has started it, so that a test which is killed leaves none behind.
+func (b *Browser) attend(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	b.command.SysProcAttr = mortal()
+	err := b.command.Start()
+	started <- err
+	if err == nil {
+		b.exited <- b.command.Wait()
+	}
 }
 
 func (b *Browser) openPage(ctx context.Context) error {
@@ -255,7 +273,7 @@ func (b *Browser) Close() error {
 	case <-time.After(stopWithin):
 		_ = b.command.Process.Kill() // it may have ended meanwhile
 	}
-	err := b.command.Wait()
+	err := <-b.exited
 	if _, ended := errors.AsType[*exec.ExitError](err); ended {
 		err = nil // how it ended is nobody's concern
 	}

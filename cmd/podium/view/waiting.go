@@ -1,0 +1,133 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// State is what a list tells of a run: its phase and what it waits for, or the status that it has ended with.
+func State(run *workflow.RunHistory) string {
+	if run.Phase == workflow.PhaseComplete {
+		return string(run.Status)
+	}
+	waits := stopped(run)
+	if asked, _ := open(run); asked != nil {
+		waits = "waits for an answer"
+		if len(asked.People) > 0 {
+			waits = "waits for work of people"
+		}
+		if letter, _ := LetterOf(run, asked); letter.Trouble() != "" {
+			waits += ", question " + letter.Trouble()
+		}
+	}
+	if waits == "" {
+		return string(run.Phase)
+	}
+	return string(run.Phase) + ", " + waits
+}
+
+// stopped says what a run waits for that nobody works on; empty when somebody does, or it waits for its next attempt.
+func stopped(run *workflow.RunHistory) (waits string) {
+	for task := range run.All {
+		switch {
+		case task.State.UnderWay() && task.Unserved == nil:
+			return ""
+		case task.Unbegun() && waits == "" && !extracts(run, task):
+			waits = room(task)
+		}
+	}
+	return waits
+}
+
+// room says what a task that has not begun waits for.
+func room(task *workflow.Task) string {
+	used, agent := task.Resources(), Line(task.Agent, shortLength)
+	switch {
+	case task.Unserved != nil:
+		return unserved(agent, task.Unserved.Since)
+	case len(used) > 0:
+		return "waits until nobody uses: " + Line(strings.Join(used, ", "), shortLength)
+	}
+	return "waits for " + agent + " to have room"
+}
+
+// extracts reports whether an extractor is asked what the words say of a task, which waits for that.
+func extracts(run *workflow.RunHistory, task *workflow.Task) bool {
+	return slices.ContainsFunc(run.DecisionTasks, func(asked *workflow.Task) bool {
+		return asked.Kind == schemas.KindExtract && !asked.State.Ended() && strings.Contains(asked.ID, ":"+task.ID+":")
+	})
+}
+
+// Awaited names the agents that tasks of a run wait for to have room, each once.
+func Awaited(run *workflow.RunHistory) (agents []string) {
+	for task := range run.All {
+		waits := task.State == workflow.TaskReady && len(task.Resources()) == 0 && !extracts(run, task)
+		if waits && !slices.Contains(agents, task.Agent) {
+			agents = append(agents, task.Agent)
+		}
+	}
+	return agents
+}
+
+// Full says why an agent has no room, given how many requests it works on at a time.
+func Full(agent string, size int, breaker *schemas.Breaker, now time.Time) string {
+	if breaker != nil && breaker.At(now) != schemas.BreakerClosed {
+		return fmt.Sprintf("%s has failed too often, and one request decides whether others are asked of it: its breaker is %s", agent, Breaker(breaker, now))
+	}
+	return fmt.Sprintf("%s has no room: it works on %d at a time", agent, size)
+}
+
+// A Letter is how far the letters are that tell people of what they are asked.
+type Letter string
+
+// The states of letters.
+const (
+	LetterWaiting     Letter = "waiting"     // none is on its way
+	LetterUnderWay    Letter = "under_way"   // one is, and none was there before
+	LetterSent        Letter = "sent"        // one has gone out
+	LetterUnconfirmed Letter = "unconfirmed" // nobody knows whether one has
+	LetterFailed      Letter = "failed"      // none has, and an attempt has failed: there may be more
+)
+
+// Trouble is what people are told of letters that have not gone out; empty where nothing is wrong.
+func (l Letter) Trouble() string {
+	switch l {
+	case LetterFailed:
+		return "not delivered"
+	case LetterUnconfirmed:
+		return "perhaps not delivered"
+	case LetterWaiting, LetterUnderWay, LetterSent:
+	}
+	return ""
+}
+
+// LetterOf looks how far the letters of an inquiry are, and why none has gone out if that has failed. It is empty for one that people were
+// told of by an earlier run.
+func LetterOf(run *workflow.RunHistory, asked *workflow.Inquiry) (letter Letter, why string) {
+	if asked.Adopts == nil {
+		letter = LetterWaiting
+	}
+	for _, notice := range run.DecisionTasks {
+		if notice.Notice() != asked.Inquiry {
+			continue
+		}
+		failed := notice.Failure()
+		unknown := failed.Cause == schemas.FailureUnknownEffect || failed.EffectUnknown || notice.Permit != "" && !notice.State.UnderWay()
+		switch {
+		case notice.State == workflow.TaskCompleted:
+			return LetterSent, ""
+		case failed.Cause != "" && unknown:
+			letter, why = LetterUnconfirmed, failure(notice)
+		case failed.Cause != "" && letter != LetterUnconfirmed:
+			letter, why = LetterFailed, failure(notice)
+		case notice.State.UnderWay() && letter == LetterWaiting:
+			letter = LetterUnderWay
+		}
+	}
+	return letter, why
+}

@@ -1,0 +1,81 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"podium/cmd/podium/view"
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// TestRunsThatWaitForRoomAreToldSo: a run that nobody works on says what it waits for, in a list and whole; one that somebody works on does not.
+func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
+	t.Parallel()
+	task := func(id string, state workflow.TaskState, resources ...string) *workflow.Task {
+		return &workflow.Task{ID: id, Agent: "clerk", State: state, Plan: &schemas.PlannedTask{TaskOptions: &schemas.TaskOptions{Resources: resources}}}
+	}
+	unserved := task("t2", workflow.TaskDispatched)
+	unserved.Unserved = &workflow.Unserved{}
+	extraction := &workflow.Task{ID: "extract:t1:reader", Kind: schemas.KindExtract, Agent: "reader", State: workflow.TaskReady}
+	for name, test := range map[string]struct {
+		run   workflow.Run
+		state string
+		line  string // of the run as a whole
+		waits []string
+	}{
+		"no room": {
+			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskCompleted), task("t2", workflow.TaskReady), task("t3", workflow.TaskPending)}},
+			", waits for clerk to have room", "           waits for clerk to have room\n",
+			[]string{"clerk"},
+		},
+		"somebody is at work": {
+			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskRunning), task("t2", workflow.TaskReady)}}, "", "           waits for clerk to have room\n", []string{"clerk"},
+		},
+		"another uses it": {
+			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskReady, "printer", "van")}}, ", waits until nobody uses: printer, van", "           waits until nobody uses: printer, van\n", nil,
+		},
+		"nobody serves it": {
+			workflow.Run{Tasks: []*workflow.Task{unserved}}, ", nobody serves clerk, and nobody ever has", "           waits: nobody serves clerk, and nobody ever has\n", nil,
+		},
+		"between attempts": {workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskWaiting)}}, "", "", nil},
+		"what the words say": {
+			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskReady)}, DecisionTasks: []*workflow.Task{extraction}},
+			", waits for reader to have room", "           waits for reader to have room\n",
+			[]string{"reader"},
+		},
+		"the answer": {
+			workflow.Run{Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskReady}}, ", waits for mail to have room", "           waits for mail to have room\n", []string{"mail"},
+		},
+	} {
+		run := &workflow.RunHistory{ID: "run-1", Run: test.run}
+		run.Phase = workflow.PhaseExecuting
+		if state := view.State(run); state != "executing"+test.state {
+			t.Errorf("%s: %s", name, state)
+		}
+		told := view.Run(run, "")
+		if !strings.Contains(told, test.line) || test.line == "" && strings.Contains(told, "waits") {
+			t.Errorf("%s:\n%s", name, told)
+		}
+		if waits := view.Awaited(run); strings.Join(waits, " ") != strings.Join(test.waits, " ") {
+			t.Errorf("%s: %q is awaited", name, waits)
+		}
+	}
+}
+
+// TestFullAgentsSayWhy: an agent has no room because it works on as much as it can, or since it has failed and one request is to show whether it still does.
+func TestFullAgentsSayWhy(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
+	for want, breaker := range map[string]*schemas.Breaker{
+		"clerk has no room: it works on 3 at a time": nil,
+		"clerk has failed too often, and one request decides whether others are asked of it: its breaker is half_open since 11:59:00": {
+			State: schemas.BreakerOpen, Since: now.Add(-2 * time.Minute), Until: now.Add(-time.Minute),
+		},
+	} {
+		if told := view.Full("clerk", 3, breaker, now); told != want {
+			t.Errorf("%q, want %q", told, want)
+		}
+	}
+}
