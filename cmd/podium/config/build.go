@@ -25,7 +25,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	uses := c.uses(&source)
 	profile := schemas.Profile{
 		Name:          name,
-		Edition:       schemas.Edition2,
+		Edition:       schemas.NewestEdition,
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage, Stream: source.Stream,
 		Agents:       uses,
