@@ -54,7 +54,8 @@ type Stage struct {
 
 	nonce string // keeps the ids of its requests apart from those of every other stage
 	asked int
-	long  *longWork // what was seen of it; nil when nobody has looked
+	made  map[string]bool // the message_ids of its requests
+	long  *longWork       // what was seen of it; nil when nobody has looked
 }
 
 // A Program is what is known of an agent in a process of its own, and what can be done to it.

@@ -42,18 +42,11 @@ type exchange struct {
 // begin begins an exchange in which permits are answered until end is called.
 func (s *Stage) begin(ctx context.Context) (x *exchange, end func() error, err error) {
 	if s.nonce == "" {
-		s.nonce = uuid.NewString()
+		s.nonce, s.made = uuid.NewString(), make(map[string]bool)
 	}
 	x = &exchange{Stage: s, questions: make(map[string]int)}
-	for _, place := range [...]struct {
-		stream string
-		next   *uint64
-	}{{bus.ShardStream(shard), &x.from}, {bus.WorkStream, &x.fromWork}} {
-		state, err := s.Core.State(ctx, place.stream)
-		if err != nil {
-			return nil, nil, err
-		}
-		*place.next = state.Last + 1
+	if err := x.fromNowOn(ctx); err != nil {
+		return nil, nil, err
 	}
 	r, err := s.Core.Read(ctx, bus.ShardStream(shard), x.from, bus.PermitSubject(s.Agent, shard))
 	if err != nil {
@@ -74,6 +67,21 @@ func (s *Stage) begin(ctx context.Context) (x *exchange, end func() error, err e
 		defer x.mu.Unlock()
 		return x.fault
 	}, nil
+}
+
+// fromNowOn leaves out what was said before.
+func (x *exchange) fromNowOn(ctx context.Context) error {
+	for _, place := range [...]struct {
+		stream string
+		next   *uint64
+	}{{bus.ShardStream(shard), &x.from}, {bus.WorkStream, &x.fromWork}} {
+		state, err := x.Core.State(ctx, place.stream)
+		if err != nil {
+			return err
+		}
+		*place.next = state.Last + 1
+	}
+	return nil
 }
 
 // permit answers one question for a permit, as the owner of the shard would.
@@ -121,6 +129,7 @@ func (x *exchange) request(of func(n int) schemas.Task) (schemas.ExecutionReques
 			ValidationCriteria: []string{}, Risks: []schemas.Risk{},
 		},
 	}
+	x.made[request.MessageID] = true
 	e := schemas.Event{
 		ID: request.MessageID, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
 		Subject: run + "/" + task.TaskID, Time: request.Timestamp, DataContentType: schemas.MediaTypeJSON,
@@ -249,6 +258,8 @@ func (x *exchange) understand(ctx context.Context, m bus.Message) (spoken, error
 		return spoken{}, err
 	}
 	switch {
+	case !x.made[s.InReplyTo]:
+		err = errors.New("its answer names a request in in_reply_to that was never made")
 	case s.From != x.Agent:
 		err = fmt.Errorf("its answer is from %q, and the agent is %q", s.From, x.Agent)
 	case s.MessageID != e.ID, s.InReplyTo != e.CausationID, e.Source != binding.SourceOf(x.Agent), e.Time.IsZero():
@@ -270,8 +281,9 @@ func (x *exchange) settle(ctx context.Context) ([]spoken, error) {
 		return nil, err
 	}
 	var others []spoken
+	end := time.Now().Add(x.patience()) // however much else is said meanwhile
 	for answered := false; ; {
-		limit := x.patience()
+		limit := time.Until(end)
 		if answered {
 			limit = quiet
 		}
@@ -280,7 +292,7 @@ func (x *exchange) settle(ctx context.Context) ([]spoken, error) {
 		case answered && errors.Is(err, errSilent):
 			return others, x.progressIsValid(ctx)
 		case errors.Is(err, errSilent):
-			return nil, fmt.Errorf("no answer came within %s", limit)
+			return nil, fmt.Errorf("no answer came within %s", x.patience())
 		case err != nil:
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func (x *exchange) longWork(ctx context.Context) (*longWork, error) {
 	}
 	seen.deliveries = after.Deliveries - before.Deliveries
 	x.long = seen
-	return seen, nil
+	return seen, x.fromNowOn(ctx)
 }
 
 // said reads progress and answers in the order in which they come.
@@ -247,6 +247,9 @@ func worksOnSeveral(ctx context.Context, x *exchange) error {
 	}
 	if err := x.lasts(ctx); err != nil {
 		return err
+	}
+	if x.long.begun == 0 {
+		return &NotChecked{"it tells no progress at all: see tells-that-it-works"}
 	}
 	r, err := x.said(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"podium/bus/agent/conformance"
@@ -71,7 +72,7 @@ var ErrNoCommand = errors.New("the agent cannot be started")
 func Check(ctx context.Context, config Config, tell func(Result)) ([]Result, error) {
 	r := &rehearsal{config: config, tell: tell}
 	defer r.close()
-	if err := r.open(ctx); err != nil {
+	if err := r.open(ctx); err != nil || r.place == nil {
 		return r.results, err
 	}
 	for _, check := range conformance.Checks(conformance.Programs) {
@@ -241,7 +242,7 @@ func (r *rehearsal) note(check conformance.Check, err error, took time.Duration)
 	case errors.As(err, &open):
 		result.Result, result.Why = NotChecked, open.Reason
 	case err != nil:
-		result.Result, result.Why, result.Do, result.Says = Failed, err.Error(), check.Mend, r.place.lastWords()
+		result.Result, result.Why, result.Do, result.Says = Failed, err.Error(), strings.ReplaceAll(check.Mend, "NAME", r.config.Agent), r.place.lastWords()
 	}
 	r.results = append(r.results, result)
 	r.tell(result)

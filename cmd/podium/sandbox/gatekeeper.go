@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,7 +38,8 @@ func (k *keeper) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.A
 	_, settle, err = k.Gate.Admit(message)
 	if errors.Is(err, gate.ErrUnsolicited) {
 		k.mu.Lock()
-		k.excess = append(k.excess, "it publishes more than it is asked for: "+err.Error())
+		_, reason, _ := strings.Cut(err.Error(), gate.ErrUnsolicited.Error()+": ")
+		k.excess = append(k.excess, "it publishes more than it is asked for: "+reason)
 		k.mu.Unlock()
 	}
 	if settle == nil {
