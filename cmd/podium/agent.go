@@ -198,13 +198,14 @@ func columnOf(v sandbox.Verdict) string { return strings.ReplaceAll(string(v), "
 
 // row tells a result in a line, and what to do in the next ones.
 func row(r sandbox.Result) string {
-	text := fmt.Sprintf("%-26s %-12s %s\n", r.Check, columnOf(r.Result), view.Line(cmp.Or(r.Why, r.Asks), 0))
+	var text strings.Builder
+	_, _ = fmt.Fprintf(&text, "%-26s %-12s %s\n", r.Check, columnOf(r.Result), view.Line(cmp.Or(r.Why, r.Asks), 0))
 	for _, more := range []struct{ label, words string }{{"do: ", r.Do}, {"it has written last: ", r.Says}} {
 		if more.words != "" {
-			text += fmt.Sprintf("%-26s %-12s %s%s\n", "", "", more.label, view.Line(more.words, 0))
+			_, _ = fmt.Fprintf(&text, "%-26s %-12s %s%s\n", "", "", more.label, view.Line(more.words, 0))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // settings joins what the command line and the configuration say of the agent.
@@ -277,7 +278,7 @@ func argumentsIn(file string) ([][]byte, error) {
 	}
 	var all [][]byte
 	for _, one := range list {
-		if kind := jsontext.Value(one).Kind(); kind != '{' || !jsontext.Value(one).IsValid() {
+		if one.Kind() != '{' || !one.IsValid() {
 			return nil, usage(fmt.Errorf("%s holds neither an object of JSON nor a list of them", file))
 		}
 		all = append(all, one)

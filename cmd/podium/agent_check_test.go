@@ -56,7 +56,7 @@ var wrongAgents = []struct {
 	{fault: "reads-no-store", check: "reads-large-requests", why: "no answer came within 15s"},
 	{fault: "answers-the-past", check: "skips-expired-requests", why: "a request that nobody waits for any more got 1 answers"},
 	{fault: "dies-of-garbage", check: "survives-garbage", why: "after a message that is no request: its process has ended"},
-	{fault: "answers-any-kind", check: "refuses-undeclared-kinds", why: `a request of kind "assess" is answered as completed`},
+	{fault: "answers-any-kind", check: "refuses-undeclared-kinds", why: "is answered as completed, and the agent does not declare that kind"},
 	{fault: "takes-a-refusal-for-a-yes", check: "repeats-what-was-refused", why: "its answer was refused for now, and then no answer came within 15s"},
 	{fault: "tells-nothing", check: "tells-that-it-works", why: "without any progress, so that its work counts as not begun", flags: slow},
 	{fault: "tells-once", check: "shows-signs-of-life", why: "while it works, and promises a sign of life every 3s", flags: slow},
@@ -87,7 +87,7 @@ func TestWrongAgentsAreFound(t *testing.T) {
 		t.Run(wrong.fault, func(t *testing.T) {
 			t.Parallel()
 			arguments := []string{"agent", "check", "-o", "json", "--concurrency", "2", "--heartbeat", "3s"}
-			for _, flag := range strings.Fields(wrong.flags) {
+			for flag := range strings.FieldsSeq(wrong.flags) {
 				arguments = append(arguments, strings.ReplaceAll(flag, "_", " "))
 			}
 			found := reportOf(t, podium(t, append(arguments, "clerk", "--", "/usr/bin/python3", program, wrong.fault)...))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"podium/bus"
@@ -52,14 +53,14 @@ func (x *exchange) completed(s spoken) error {
 	if s.Payload.Status == schemas.StatusCompleted {
 		return nil
 	}
-	because := ""
+	says := []string{"its answer is " + string(s.Payload.Status)}
 	for _, issue := range s.Payload.IssuesEncountered {
-		because += ": " + issue.Description
+		says = append(says, issue.Description)
 	}
 	if x.Program != nil {
-		because += " (it was asked what it may not be able to do: see --words and --arguments)"
+		says = append(says, "it was asked what it may not be able to do, see --words and --arguments")
 	}
-	return fmt.Errorf("its answer is %s%s", s.Payload.Status, because)
+	return errors.New(strings.Join(says, ": "))
 }
 
 func answersMany(ctx context.Context, x *exchange) error {

@@ -1,6 +1,6 @@
 // Package conformance is what is expected of every agent, as a list of checks that any
 // ledger can be laid under: [Checks] lists them, [Check.Run] holds one agent to one of
-// them. Tests in Go run them by bustest.TestHandler, and people by `podium agent check`.
+// them. Those in Go are held to them by bustest.TestHandler, and any other by `podium agent check`.
 //
 // A check sees of the agent what its messages and the ledger show. It knows nothing of
 // the language that the agent is written in, nor of what the agent is for.

@@ -31,7 +31,8 @@ const (
 type exchange struct {
 	*Stage
 
-	from, fromWork uint64 // where in the streams stands what is said from now on
+	from, fromWork uint64          // where in the streams stands what is said from now on
+	own            map[string]bool // the message_ids of its requests
 
 	mu        sync.Mutex
 	refuse    schemas.PermitReason // of permits; empty grants them
@@ -44,7 +45,7 @@ func (s *Stage) begin(ctx context.Context) (x *exchange, end func() error, err e
 	if s.nonce == "" {
 		s.nonce, s.made = uuid.NewString(), make(map[string]bool)
 	}
-	x = &exchange{Stage: s, questions: make(map[string]int)}
+	x = &exchange{Stage: s, questions: make(map[string]int), own: make(map[string]bool)}
 	if err := x.fromNowOn(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +130,7 @@ func (x *exchange) request(of func(n int) schemas.Task) (schemas.ExecutionReques
 			ValidationCriteria: []string{}, Risks: []schemas.Risk{},
 		},
 	}
-	x.made[request.MessageID] = true
+	x.made[request.MessageID], x.own[request.MessageID] = true, true
 	e := schemas.Event{
 		ID: request.MessageID, Source: binding.SourceOf("supervisor"), Type: schemas.TypeExecutionRequest,
 		Subject: run + "/" + task.TaskID, Time: request.Timestamp, DataContentType: schemas.MediaTypeJSON,
@@ -214,15 +215,25 @@ var errEnded = errors.New("its process has ended")
 
 // hear waits for the next response.
 func (x *exchange) hear(ctx context.Context, r bus.Reader) (spoken, error) {
-	limit := x.patience()
-	m, err := x.next(ctx, r, limit)
+	s, err := x.nextAnswer(ctx, r, x.patience())
 	if errors.Is(err, errSilent) {
-		return spoken{}, fmt.Errorf("no answer came within %s", limit)
+		err = fmt.Errorf("no answer came within %s", x.patience())
 	}
-	if err != nil {
-		return spoken{}, err
+	return s, err
+}
+
+// nextAnswer waits for the next answer to a request of the exchange. Programs may say more
+// of earlier ones: an acknowledgement that was lost has its request come again.
+func (x *exchange) nextAnswer(ctx context.Context, r bus.Reader, limit time.Duration) (spoken, error) {
+	for end := time.Now().Add(limit); ; {
+		m, err := x.next(ctx, r, time.Until(end))
+		if err != nil {
+			return spoken{}, err
+		}
+		if s, err := x.understand(ctx, m); err != nil || x.Program == nil || x.own[s.InReplyTo] {
+			return s, err
+		}
 	}
-	return x.understand(ctx, m)
 }
 
 func (x *exchange) patience() time.Duration {
@@ -287,17 +298,13 @@ func (x *exchange) settle(ctx context.Context) ([]spoken, error) {
 		if answered {
 			limit = quiet
 		}
-		m, err := x.next(ctx, r, limit)
+		s, err := x.nextAnswer(ctx, r, limit)
 		switch {
 		case answered && errors.Is(err, errSilent):
 			return others, x.progressIsValid(ctx)
 		case errors.Is(err, errSilent):
 			return nil, fmt.Errorf("no answer came within %s", x.patience())
 		case err != nil:
-			return nil, err
-		}
-		s, err := x.understand(ctx, m)
-		if err != nil {
 			return nil, err
 		}
 		if s.InReplyTo == last.MessageID {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -61,9 +62,12 @@ func (x *exchange) longWork(ctx context.Context) (*longWork, error) {
 			return nil, err
 		}
 		now := time.Now()
-		answered, err := x.isAnswer(ctx, m, request)
+		about, answered, err := x.concerns(ctx, m)
 		if err != nil {
 			return nil, err
+		}
+		if about != "" && about != request.MessageID {
+			continue // an earlier one
 		}
 		seen.gap, last = max(seen.gap, now.Sub(last)), now
 		if answered {
@@ -96,15 +100,6 @@ func (x *exchange) concerns(ctx context.Context, m bus.Message) (request string,
 	}
 	s, err := x.understand(ctx, m)
 	return s.InReplyTo, err == nil, err
-}
-
-// isAnswer reports whether a message answers the only request that is under way.
-func (x *exchange) isAnswer(ctx context.Context, m bus.Message, request schemas.ExecutionRequest) (bool, error) {
-	about, answered, err := x.concerns(ctx, m)
-	if err == nil && about != "" && about != request.MessageID {
-		err = errors.New("it speaks of another request than that which was made")
-	}
-	return answered, err
 }
 
 func tellsThatItWorks(ctx context.Context, x *exchange) error {
@@ -227,18 +222,14 @@ func stopsWhenCancelled(ctx context.Context, x *exchange) error {
 	if !stopped {
 		return fmt.Errorf("it was told that nobody waits any more, and %s later its request is not acknowledged", stopWithin)
 	}
-	m, err := x.next(ctx, r, quiet)
-	if errors.Is(err, errSilent) {
+	s, err := x.nextAnswer(ctx, r, quiet)
+	switch {
+	case errors.Is(err, errSilent):
 		return nil
+	case err == nil && s.Payload.Status != schemas.StatusFailed: // to say that it was not done changes nothing
+		return errors.New("it was told that nobody waits any more, and answers all the same")
 	}
-	if err != nil {
-		return err
-	}
-	// To say that it was not done changes nothing.
-	if s, err := x.understand(ctx, m); err != nil || s.Payload.Status != schemas.StatusFailed {
-		return errors.Join(errors.New("it was told that nobody waits any more, and answers all the same"), err)
-	}
-	return nil
+	return err
 }
 
 func worksOnSeveral(ctx context.Context, x *exchange) error {
@@ -274,6 +265,8 @@ func worksOnSeveral(ctx context.Context, x *exchange) error {
 		switch {
 		case err != nil:
 			return err
+		case !slices.Contains(ids, about): // an earlier one
+			continue
 		case answered && !begun[other(ids, about)]:
 			return fmt.Errorf("it is configured for %d requests at a time, and begins the second when the first is answered", x.Program.Concurrency)
 		}

@@ -26,7 +26,7 @@ func newLink(ctx context.Context, target string) (*link, error) {
 		return nil, err
 	}
 	l := &link{listener: listener, target: target, open: make(map[net.Conn]net.Conn)}
-	l.running.Go(l.accept) //nolint:contextcheck // it goes on after this call
+	l.running.Go(l.accept)
 	return l, nil
 }
 

@@ -20,7 +20,7 @@ func (n *notices) Write(line []byte) (int, error) {
 	if json.Unmarshal(line, &said) != nil || said.Agent != n.agent {
 		return len(line), nil
 	}
-	tried := ""
+	var tried string
 	switch {
 	case strings.HasPrefix(said.Message, "Publish Violation"):
 		tried = "it publishes to " + said.Subject + ", which it is not permitted"

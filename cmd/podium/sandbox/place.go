@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 const (
 	// ackWait is shorter than that of an installation, so that who keeps no request is found soon. It is longer than the
 	// 5 s after which agents are told to keep one.
-	ackWait = 7 * time.Second
+	ackWait = 8 * time.Second
 	// poolSize is how many requests an agent has at a time when nothing says it.
 	poolSize = 3
 	// connectWithin bounds the wait for a program to ask for requests, and byHandWithin for one that somebody starts.
@@ -152,8 +153,8 @@ func (p *place) close() {
 	if p.link != nil {
 		p.link.close()
 	}
-	for i := len(p.stops) - 1; i >= 0; i-- {
-		p.stops[i]()
+	for _, stop := range slices.Backward(p.stops) {
+		stop()
 	}
 	if p.core != nil {
 		p.core.Close()
