@@ -14,7 +14,7 @@ TIMEOUT  ?= 10m
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
 # A calculator has no goroutine.
-RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./agents/mcp ./ingest/chat ./ingest/runs
+RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/caldav ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./agents/mcp ./ingest/chat ./ingest/runs
 
 # What asks how large something becomes takes minutes under the detector, and the heap there is another one.
 RACE_SKIP := ^Test(HeapOfOpenSessions|ManyMailsWithLongSubjects|AQueueCostsWhatItHolds|ALargeResultIsAnswered|AJoinOfLargeResultsIsBounded)
@@ -55,11 +55,11 @@ cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 ##@ Work on it
 
 .PHONY: test
-test: dovecot chromium languages ## Run every test; Dovecot, Chromium, Node.js, PyNaCl and jq are installed when they are missing
+test: dovecot chromium radicale languages ## Run every test; Dovecot, Chromium, Radicale, Node.js, PyNaCl and jq are installed when they are missing
 	@$(GO) test -timeout $(TIMEOUT) ./...
 
 .PHONY: race
-race: dovecot chromium languages ## Run the tests of everything concurrent under the race detector
+race: dovecot chromium radicale languages ## Run the tests of everything concurrent under the race detector
 	@$(GO) test -race -timeout 30m $(RACE)
 
 .PHONY: race-fast
@@ -98,10 +98,10 @@ check: ## Everything that a change has to pass
 	@echo "check: passed"
 
 .PHONY: tools
-tools: dovecot chromium languages $(LINT) ## Install what tests and lint need
+tools: dovecot chromium radicale languages $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot chromium isync machine languages
-dovecot chromium isync machine languages:
+.PHONY: dovecot chromium radicale isync machine languages
+dovecot chromium radicale isync machine languages:
 	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum

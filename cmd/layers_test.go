@@ -86,6 +86,11 @@ var layers = []struct {
 	{"agents/exec", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "subprocess"}},
 	{"agents/mcp", []string{"schemas", "schemas/sentences", "schemas/validation", "bus", "bus/agent", "bus/backoff", "subprocess"}}, // schemas are a stranger's
 	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}},         // it holds answers to schemas, and hands on no grant
+	// What calendars and address books share: both are kept on the same kind of server.
+	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent"}},
+	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
+	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
@@ -143,7 +148,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
@@ -164,6 +169,8 @@ var rooms = []struct {
 	{"github.com/emersion/go-imap", []string{"ingest/imap/connection", "ingest/imap/memorymailbox"}, []string{"ingest/imap"}},
 	{"github.com/wneessen/go-mail", []string{"agents/mail"}, nil},
 	{"github.com/sashabaranov/go-openai", []string{"agents/llm"}, nil},
+	{"github.com/emersion/go-ical", []string{"agents/caldav"}, nil},
+	{"github.com/emersion/go-vcard", []string{"agents/carddav"}, nil},
 	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"agents/mcp", "tools/mcptools"}, []string{"cmd/podium/service"}},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},

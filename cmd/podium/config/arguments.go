@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/agents/document"
 	"podium/schemas"
 	"podium/supervisor/arguments"
 )
@@ -88,11 +89,12 @@ func (r *ArgumentRule) build() arguments.Rule {
 // arguments returns how the arguments of an agent's tasks are filled; nothing when they are not. An agent
 // whose schema requires anything has them filled without a word in the file.
 func (a *Agent) arguments() jsontext.Value {
+	schema := a.inputSchema()
 	spec := arguments.Spec{Input: a.Input, Rules: each(a.Arguments, (*ArgumentRule).build), Trusted: a.Trusted, Known: a.Known}
 	if a.Hours != nil {
 		spec.Hours = arguments.Hours(*a.Hours)
 	}
-	if !a.fillsArguments() {
+	if !a.fillsArguments(schema) {
 		return nil
 	}
 	body, err := schemas.Marshal(spec)
@@ -102,14 +104,22 @@ func (a *Agent) arguments() jsontext.Value {
 	return body
 }
 
-func (a *Agent) fillsArguments() bool {
+// inputSchema is the schema of the file, else that of the kind, if it has one for messages.
+func (a *Agent) inputSchema() jsontext.Value {
+	if len(a.InputSchema) == 0 && a.Kind == KindDocument {
+		return document.InputSchema(nil)
+	}
+	return a.InputSchema
+}
+
+func (a *Agent) fillsArguments(schema jsontext.Value) bool {
 	if len(a.Arguments) > 0 || a.Input != "" || a.Extractor != "" || len(a.Trusted) > 0 || len(a.Known) > 0 || a.Hours != nil {
 		return true
 	}
-	var schema struct {
+	var wants struct {
 		Required []string `json:"required"`
 	}
-	return len(a.InputSchema) > 0 && schemas.Unmarshal(a.InputSchema, &schema) == nil && len(schema.Required) > 0
+	return len(schema) > 0 && schemas.Unmarshal(schema, &wants) == nil && len(wants.Required) > 0
 }
 
 // arguments checks how the arguments of an agent's tasks are filled.
@@ -118,7 +128,7 @@ func (v *validator) arguments(path string, agent *Agent) {
 	if spec == nil {
 		return
 	}
-	if len(agent.InputSchema) == 0 {
+	if len(agent.inputSchema()) == 0 {
 		v.problem(path, "it says how arguments are filled, and has no input_schema that names them")
 		return
 	}
@@ -136,7 +146,7 @@ func (v *validator) arguments(path string, agent *Agent) {
 		v.problem(path+".arguments", "%v", err)
 		return
 	}
-	if _, err := arguments.Compile(built, agent.InputSchema); err != nil {
+	if _, err := arguments.Compile(built, agent.inputSchema()); err != nil {
 		for _, fault := range joined(err) {
 			v.problem(path+".arguments", "%s", strings.TrimPrefix(fault.Error(), "arguments, "))
 		}

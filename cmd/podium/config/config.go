@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/agents/document"
 	"podium/agents/llm"
 	"podium/agents/mcp"
 	"podium/agents/scripted"
@@ -94,8 +95,11 @@ const (
 	KindHTTP       AgentKind = "http"       // an HTTP endpoint: the request is posted, the response is the answer
 	KindLLM        AgentKind = "llm"        // a language model
 	KindMCP        AgentKind = "mcp"        // a tool of a server of the Model Context Protocol
+	KindCaldav     AgentKind = "caldav"     // a calendar on a server
+	KindCarddav    AgentKind = "carddav"    // an address book on a server
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
 	KindScripted   AgentKind = "scripted"   // its answers stand in a file
+	KindDocument   AgentKind = "document"   // writes documents from templates
 	KindPerson     AgentKind = "person"     // people are written to, and what they answer is the result
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
@@ -104,17 +108,21 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm mcp external scripted person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. mcp: a tool of a server of the Model Context Protocol. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm mcp caldav carddav external scripted document person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. mcp: a tool of a server of the Model Context Protocol. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone; an agent of kind llm has that of its role."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
-	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes."`
+	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes. caldav: 1."`
 	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments, which reads and answers as one under podium agent exec does. mcp: the program of a server that speaks by standard input and output, and its arguments; packages that npx, uvx and their like fetch need an exact version. It starts in the directory of this file."`
 	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec, http, llm, mcp and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed. exec and http: it is 30s when nothing is said, with mcp 1m, and with llm 2m."`
-	URL          string             `yaml:"url" doc:"http: where requests are posted to: https://…, or http://… on this machine and private networks. mcp: where a server is that speaks streamable HTTP, instead of a command."`
+	URL          string             `yaml:"url" doc:"http: where requests are posted to. mcp: where a server is that speaks streamable HTTP, instead of a command. caldav and carddav: the calendar or address book, or the server where this user has exactly one. https://…, or http://… on this machine and private networks."`
+	User         string             `yaml:"user" doc:"caldav and carddav: the user on the server."`
+	Password     Secret             `yaml:"password" doc:"caldav and carddav: the password, such as ${DAV_PASSWORD}. It goes to the host of url alone."`
+	Timezone     string             `yaml:"timezone" doc:"caldav: where its days begin and times are meant, by its IANA name, such as Europe/Berlin."`
+	Duration     schemas.Duration   `yaml:"duration" doc:"caldav: how long an appointment lasts of which nobody says so. Default: 30m."`
 	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks, and each callback."`
 	Async        bool               `yaml:"async" doc:"http: the endpoint may answer 202 and post its answer later, to the address in the header Podium-Callback, signed with secret. timeout bounds the call alone then; the answer has as long as the profile's deadlines.work, or work where the profile names the agent."`
-	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, mcp, exec and external: where its calls may lead. http, llm and mcp with a url are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. exec, mcp with a command and external only promise it, for profiles with local_only. Default: the host of its url or base_url."`
+	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, mcp, caldav, carddav, exec and external: where its calls may lead. All but exec, mcp with a command and external are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Those three only promise it, for profiles with local_only. Default: the host of its url or base_url."`
 	Role         llm.Role           `yaml:"role" enum:"router planner responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
 	BaseURL      string             `yaml:"base_url" doc:"llm: where chat completions are, up to /v1: https://…, or http://… on this machine and private networks."`
 	Model        string             `yaml:"model" doc:"llm: the name of the model, as its server knows it."`
@@ -131,18 +139,20 @@ type Agent struct {
 	Env          []string           `yaml:"env" min:"1" doc:"exec, and mcp with a command: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
+	Templates    string             `yaml:"templates" doc:"document: the directory with its templates, NAME.md each, relative to this file."`
+	Formats      []document.Format  `yaml:"formats" enum:"html pdf" min:"1" doc:"document: what a document is kept as. Default: html and pdf."`
 	People       []string           `yaml:"people" min:"1" doc:"person: who is written to, by their names in the people section; the first who answers has done it."`
 	Remind       schemas.Duration   `yaml:"remind" doc:"person: after that they are written to once more. Default: 24h."`
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
-	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent."`
+	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent. caldav and carddav have one of their own."`
 	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`
 	Arguments    []ArgumentRule     `yaml:"arguments" min:"1" doc:"Where arguments come from, tried in order until one has a value. Without rules JSON in the message and what is plain by input_schema (dates, numbers, choices) are read."`
 	Trusted      []string           `yaml:"trusted" min:"1" doc:"Arguments that are never taken from what somebody has written without asking them."`
 	Known        []string           `yaml:"known" min:"1" doc:"Words that change nothing in messages to this agent, where a rule wants them understood."`
-	Hours        *Hours             `yaml:"hours" doc:"The hours in which a time of day is meant: \"at 3\" is 15:00 from 07:00 to 19:00. Absent: it is asked."`
+	Hours        *Hours             `yaml:"hours" doc:"The hours in which a time of day is meant: \"at 3\" is 15:00 from 07:00 to 19:00. Absent: it is asked. caldav: no appointment is made outside of them."`
 	Extractor    string             `yaml:"extractor" doc:"An agent of kind extract that is asked for what nothing else has filled, before a person is."`
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
 	Render       string             `yaml:"render" doc:"How data without text is told to people: a template (Go text/template) over the data, such as '{{.total}} EUR'. Default: line by line."`
@@ -151,6 +161,8 @@ type Agent struct {
 	Answers *scripted.Script `yaml:"-"`
 	// Pinned is what Load has read in the file of a pin; nil of any other kind, and after LoadUnpinned.
 	Pinned *mcp.Pin `yaml:"-"`
+	// TemplatesRead are what Load has read in the templates; nil of any other kind.
+	TemplatesRead *document.Templates `yaml:"-"`
 	// PromptRead is what Load has read in the file of a prompt; nil without one.
 	PromptRead *llm.Prompt `yaml:"-"`
 }
@@ -198,7 +210,7 @@ func loadWith(path string, pins func(*Config) diagnostic.Problems) (*Config, err
 		return nil, fmt.Errorf("find the directory of the configuration: %w", err)
 	}
 	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)),
-		config.readPrompts(filepath.Dir(path)), pins(config))
+		config.readPrompts(filepath.Dir(path)), config.readFolders(filepath.Dir(path)), pins(config))
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -229,6 +241,7 @@ func decode(body []byte, name string, lookup func(name string) (value string, se
 		return nil, err
 	}
 	config.places, config.file = places, name
+	config.fillSchemas()
 	return &config, nil
 }
 

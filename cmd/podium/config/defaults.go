@@ -115,6 +115,9 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 }
 
 func (a Agent) withDefaults() Agent {
+	if a.keepsCollection() {
+		a.collectionDefaults()
+	}
 	a.Concurrency = cmp.Or(a.Concurrency, defaultConcurrency)
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
@@ -129,7 +132,7 @@ func (a Agent) withDefaults() Agent {
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
 	case KindMCP:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(mcp.DefaultTimeout))
-	case KindCalculator, KindEcho, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindCaldav, KindCarddav, KindExternal, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)

@@ -100,6 +100,10 @@ func (v *validator) agents() {
 			v.languageModel(path, &agent)
 		case KindMCP:
 			v.toolServer(path, &agent)
+		case KindCaldav, KindCarddav:
+			v.collection(path, &agent)
+		case KindDocument:
+			v.documents(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind == KindExec && (len(agent.Command) == 0 || agent.Command[0] == "") {
@@ -122,10 +126,14 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	}{
 		{"command", len(agent.Command) > 0, []AgentKind{KindExec, KindMCP}},
 		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindMCP, KindExternal}},
-		{"url", agent.URL != "", []AgentKind{KindHTTP, KindMCP}},
+		{"url", agent.URL != "", append(collections(), KindHTTP, KindMCP)},
+		{"user", agent.User != "", collections()},
+		{"password", agent.Password != "", collections()},
+		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
+		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, []AgentKind{KindHTTP, KindLLM, KindMCP, KindExec, KindExternal}},
+		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindMCP, KindExec, KindExternal)},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
@@ -143,6 +151,8 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
+		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
+		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
 		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},

@@ -18,8 +18,11 @@ func (v *validator) endpoint(path, key, address string, agent *Agent) {
 	target, err := url.Parse(address)
 	if address == "" || err != nil || target.Host == "" {
 		needs := "the url of its endpoint, such as https://erp.example.org/podium"
-		if agent.Kind == KindLLM {
+		switch {
+		case agent.Kind == KindLLM:
 			needs = "the base_url of its server, such as http://127.0.0.1:11434/v1"
+		case agent.keepsCollection():
+			needs = "the url of its server, such as https://dav.example.org/praxis/termine/"
 		}
 		v.problem(path+"."+key, "an agent of kind %s needs %s", agent.Kind, needs)
 		return
@@ -118,7 +121,7 @@ func (v *validator) localOnly(path, name string, way []string) {
 // local reports whether an agent stays on this machine and private networks, as far as its configuration says.
 func (a *Agent) local() bool {
 	switch a.Kind {
-	case KindHTTP, KindLLM:
+	case KindHTTP, KindLLM, KindCaldav, KindCarddav:
 		leads, err := a.egress()
 		return err != nil || leads.Local() // what is wrong with it has been told
 	case KindExec, KindExternal, KindMCP:
@@ -127,7 +130,7 @@ func (a *Agent) local() bool {
 			return err != nil || leads.Local()
 		}
 		return a.Egress.Local()
-	case KindCalculator, KindEcho, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -170,6 +171,11 @@ func (c *Config) Cautions() []string {
 				cautions = append(cautions, fmt.Sprintf("mail account %q sends mail and password readable over the network (%s.tls: none, cleartext: %s): that is for a test server; "+
 					"nothing goes to an address that is not private", account.Name, server.name, server.cleartext))
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if agent := c.Agents[name]; agent.readablePassword() {
+			cautions = append(cautions, fmt.Sprintf("agent %q sends its password readable over the network (agents.%s.url: http://…): write https:// where the server has it", name, name))
 		}
 	}
 	return append(cautions, c.hastyCallbacks()...)

@@ -15,6 +15,7 @@ import (
 
 	"podium/agents/calculator"
 	"podium/agents/chat"
+	"podium/agents/document"
 	"podium/agents/echo"
 	"podium/agents/exec"
 	agenthttp "podium/agents/http"
@@ -58,12 +59,20 @@ func handler(settings *config.Config, name string) (described, error) {
 			Script: agent.Answers, Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema,
 		})
+	case config.KindDocument:
+		return document.New(document.Config{
+			Templates: agent.TemplatesRead, Formats: agent.Formats, Description: agent.Description, InputSchema: agent.InputSchema,
+		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
 		return llmAgent(&agent, nil)
 	case config.KindMCP:
 		return toolAgent(settings, name, nil, zerolog.Nop())
+	case config.KindCaldav:
+		return calendarAgent(&agent, nil)
+	case config.KindCarddav:
+		return contactsAgent(&agent, nil)
 	case config.KindMail:
 		return mailAgent(settings, func(account *config.Account) (*oauth.Source, error) {
 			return tokenSource(settings, settings.Ledger.Data, account)

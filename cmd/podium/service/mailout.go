@@ -41,6 +41,10 @@ func (s *Service) handler(name string, agent config.Agent) (described, error) {
 		return llmAgent(&agent, s.listeners)
 	case config.KindMCP:
 		return toolAgent(s.settings, name, s.listeners, s.log)
+	case config.KindCaldav:
+		return calendarAgent(&agent, s.listeners)
+	case config.KindCarddav:
+		return contactsAgent(&agent, s.listeners)
 	}
 	return handler(s.settings, name)
 }

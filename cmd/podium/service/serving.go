@@ -43,7 +43,10 @@ func (s *Service) inProcessAgents() []*inProcess {
 			serve := func(ctx context.Context, worker *worker.Worker) error {
 				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
 			}
-			agent.serve = serve
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error {
+				s.checkAgent(ctx, name, h)
+				return serve(ctx, worker)
+			}
 			if tool, is := h.(connected); is {
 				agent.serve = func(ctx context.Context, worker *worker.Worker) error {
 					return s.keepConnected(ctx, name, func(why string) { agent.unwell.Store(why) }, tool, func() error { return serve(ctx, worker) })

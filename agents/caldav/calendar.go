@@ -1,0 +1,170 @@
+package caldav
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"podium/agents/dav"
+)
+
+// margin is how far a server's reading of days and of times without a zone may be from the calendar's own.
+const margin = 24 * time.Hour
+
+// A view is what the calendar holds in a time.
+type view struct {
+	all    []appointment // in their order
+	unread int           // entries around it that cannot be read
+}
+
+// look reads what the calendar holds between two moments.
+func (j *job) look(ctx context.Context, from, until time.Time) (view, error) {
+	resources, err := j.server.Appointments(ctx, from.Add(-margin), until.Add(margin))
+	if err != nil {
+		return view{}, err
+	}
+	var seen view
+	for i := range resources {
+		found, err := j.appointments(&resources[i], from, until)
+		if err != nil {
+			seen.unread++
+			continue
+		}
+		seen.all = append(seen.all, found...)
+	}
+	slices.SortFunc(seen.all, func(a, b appointment) int {
+		return cmp.Or(a.start.Compare(b.start), a.end.Compare(b.end), cmp.Compare(a.summary, b.summary), cmp.Compare(a.resource.Path, b.resource.Path))
+	})
+	return seen, nil
+}
+
+// own returns the appointment that this request has made, by its address; nil is none.
+func (j *job) own(ctx context.Context, path string) (*appointment, error) {
+	resource, err := j.server.Get(ctx, path)
+	switch {
+	case errors.Is(err, dav.ErrNotFound):
+		return nil, nil //nolint:nilnil // there is none, and nothing wrong
+	case err != nil:
+		return nil, err
+	}
+	calendar, err := decode(&resource)
+	if err != nil || len(calendar.Events()) == 0 {
+		return nil, refuse("entry_unreadable")
+	}
+	event := &calendar.Events()[0]
+	made := &appointment{resource: &resource, summary: textOf(event, "SUMMARY"), effect: textOf(event, propEffect)}
+	begins := event.Props.Get("DTSTART")
+	if begins == nil {
+		return nil, refuse("entry_unreadable")
+	}
+	if made.start, made.allDay, err = j.moment(begins); err == nil {
+		made.end, err = j.endOf(event, made.start, made.allDay)
+	}
+	if err != nil {
+		return nil, refuse("entry_unreadable")
+	}
+	return made, nil
+}
+
+// available refuses a time that is not free. What is at a path is not in its own way.
+func (j *job) available(ctx context.Context, start, end time.Time, except string) error {
+	from, until := j.midnight(start.Format(time.DateOnly))
+	if end.After(until) {
+		until = end
+	}
+	seen, err := j.look(ctx, from, until)
+	if err != nil {
+		return err
+	}
+	if seen.unread > 0 {
+		return refuse("entry_unreadable")
+	}
+	others := slices.DeleteFunc(seen.all, func(other appointment) bool { return other.resource.Path == except })
+	for i := range others {
+		other := &others[i]
+		if !other.blocks(start, end) {
+			continue
+		}
+		key, taken := "taken", other.start.Format(clockLayout)+"–"+other.end.Format(clockLayout)
+		if other.allDay {
+			key, taken = "taken_all_day", j.dayOf(other.start)
+		}
+		return &refusal{key: key, places: []string{"{taken}", taken}, free: j.slots(others, start, end.Sub(start))}
+	}
+	return nil
+}
+
+// slots are the free times of a day that are long enough, where the hours say when there are any.
+func (j *job) slots(taken []appointment, day time.Time, lasts time.Duration) []Slot {
+	if j.config.Hours.Until-j.config.Hours.From >= 24*time.Hour {
+		return nil
+	}
+	from, until := j.open(day)
+	if now := j.config.Now().In(j.config.Location); from.Before(now) {
+		from = now.Truncate(time.Minute).Add(time.Minute)
+	}
+	var free []Slot
+	add := func(end time.Time) {
+		if end.Sub(from) >= lasts {
+			free = append(free, Slot{From: from.Format(clockLayout), Until: clockOf(end, from)})
+		}
+	}
+	for i := range taken {
+		if next := &taken[i]; next.blocks(from, until) {
+			add(next.start)
+			if next.end.After(from) {
+				from = next.end
+			}
+		}
+	}
+	add(until)
+	return free
+}
+
+// chosen returns the one appointment that is meant; nil when there is none.
+func (j *job) chosen(seen *view) (*appointment, error) {
+	var meant []appointment
+	for i := range seen.all {
+		one := &seen.all[i]
+		listed := slices.ContainsFunc(meant, func(other appointment) bool { return other.resource.Path == one.resource.Path }) // a series counts once
+		if !listed && !one.allDay && j.wanted.mine(one) {
+			meant = append(meant, *one)
+		}
+	}
+	switch {
+	case len(meant) == 0 && seen.unread > 0:
+		return nil, refuse("entry_unreadable")
+	case len(meant) == 0:
+		return nil, nil //nolint:nilnil // there is none, and nothing wrong
+	case len(meant) > 1:
+		return nil, j.which(meant)
+	case meant[0].recurring:
+		return nil, refuse("recurring")
+	}
+	return &meant[0], nil
+}
+
+// which asks by what the appointments differ: their days, else their times, else the names in them.
+func (j *job) which(meant []appointment) error {
+	var days, clocks []string
+	for i := range meant {
+		days, clocks = append(days, meant[i].start.Format(time.DateOnly)), append(clocks, meant[i].start.Format(clockLayout))
+	}
+	slices.Sort(clocks)
+	clocks = slices.Compact(clocks)
+	switch {
+	case len(slices.Compact(slices.Clone(days))) > 1:
+		return &need{name: "appointment_data.date", key: "which_date", schema: `{"type":"string","format":"date"}`, choices: meant[:min(len(meant), mostChoices)]}
+	case len(clocks) > 1:
+		schema := `{"type":"string","enum":["` + joined(clocks) + `"]}`
+		return &need{name: "appointment_data.time", key: "which_time", schema: schema, choices: meant[:min(len(meant), mostChoices)]}
+	case j.wanted.Data.PatientName == "":
+		return &need{name: "appointment_data.patient_name", key: "which_name", schema: `{"type":"string","minLength":2,"maxLength":200}`}
+	}
+	return refuse("ambiguous")
+}
+
+// mostChoices is how many appointments a question lists.
+const mostChoices = 20

@@ -1,0 +1,70 @@
+package caldav
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"podium/bus/agent"
+	"podium/schemas"
+)
+
+const (
+	mostListed = 100 // appointments of an answer
+	lookAhead  = 7   // days, where neither day nor name are said
+)
+
+// query lists appointments: of a day, of somebody within a year, or of the days to come.
+func (j *job) query(ctx context.Context) (agent.Outcome, error) {
+	data := &j.wanted.Data
+	from, until := j.span()
+	if data.Date == "" && data.PatientName == "" {
+		until = from.AddDate(0, 0, lookAhead)
+	}
+	seen, err := j.look(ctx, from, until)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	result := Result{Action: actionQuery, Appointments: []Listed{}}
+	var lines []string
+	var outcome agent.Outcome
+	matched := 0
+	for i := range seen.all {
+		if one := &seen.all[i]; j.wanted.mine(one) || one.allDay && data.PatientName == "" {
+			if matched++; matched > mostListed {
+				continue
+			}
+			result.Appointments = append(result.Appointments, list(one))
+			lines = append(lines, j.line(one))
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{j.say("nothing")}
+	}
+	if matched > mostListed {
+		outcome.Issues = append(outcome.Issues, note(j.say("cut", "{limit}", strconv.Itoa(mostListed))))
+	}
+	if seen.unread > 0 {
+		outcome.Issues = append(outcome.Issues, note(j.say("unread", "{count}", strconv.Itoa(seen.unread))))
+	}
+	if data.Date != "" && data.PatientName == "" && seen.unread == 0 {
+		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))
+		if free := j.freeText(result.Free); free != "" {
+			lines = append(lines, free)
+		}
+	}
+	outcome.Text = strings.Join(lines, "\n")
+	outcome.Data, err = schemas.Marshal(result)
+	return outcome, err
+}
+
+func (j *job) line(one *appointment) string {
+	if one.allDay {
+		return j.tell("entry_all_day", one)
+	}
+	return j.tell("entry", one)
+}
+
+func note(description string) schemas.Issue {
+	return schemas.Issue{Severity: "low", Description: description, Resolution: schemas.ResolutionEscalated}
+}

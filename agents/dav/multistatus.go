@@ -1,0 +1,126 @@
+package dav
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// A Kind is what the resources of a collection are.
+type Kind struct {
+	media     string // of a resource
+	namespace string
+	element   string // by which a collection says what it is
+	home      string // the property that leads to somebody's collections
+}
+
+// Calendars are collections of appointments (RFC 4791).
+func Calendars() Kind {
+	return Kind{media: "text/calendar", namespace: caldavNamespace, element: "calendar", home: "calendar-home-set"}
+}
+
+// AddressBooks are collections of contacts (RFC 6352).
+func AddressBooks() Kind {
+	return Kind{media: "text/vcard", namespace: carddavNamespace, element: "addressbook", home: "addressbook-home-set"}
+}
+
+const (
+	caldavNamespace  = "urn:ietf:params:xml:ns:caldav"
+	carddavNamespace = "urn:ietf:params:xml:ns:carddav"
+)
+
+// A multistatus is the listing of RFC 4918, as far as it is asked for.
+type multistatus struct {
+	XMLName   xml.Name `xml:"DAV: multistatus"`
+	Responses []struct {
+		Href   string `xml:"DAV: href"`
+		Status string `xml:"DAV: status"`
+		Stats  []struct {
+			Status string     `xml:"DAV: status"`
+			Prop   properties `xml:"DAV: prop"`
+		} `xml:"DAV: propstat"`
+	} `xml:"DAV: response"`
+}
+
+type properties struct {
+	Type struct {
+		Elements []struct{ XMLName xml.Name } `xml:",any"`
+	} `xml:"DAV: resourcetype"`
+	ETag         string `xml:"DAV: getetag"`
+	Principal    href   `xml:"DAV: current-user-principal"`
+	CalendarHome href   `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
+	AddressHome  href   `xml:"urn:ietf:params:xml:ns:carddav addressbook-home-set"`
+	CalendarData string `xml:"urn:ietf:params:xml:ns:caldav calendar-data"`
+	AddressData  string `xml:"urn:ietf:params:xml:ns:carddav address-data"`
+	Components   struct {
+		All []struct {
+			Name string `xml:"name,attr"`
+		} `xml:"urn:ietf:params:xml:ns:caldav comp"`
+	} `xml:"urn:ietf:params:xml:ns:caldav supported-calendar-component-set"`
+}
+
+type href struct {
+	Href string `xml:"DAV: href"`
+}
+
+// A listed resource is one of a listing, with the properties that the server has.
+type listed struct {
+	address string
+	properties
+}
+
+// readListing reads a listing. What the server does not have is left out.
+func readListing(body []byte) ([]listed, error) {
+	var read multistatus
+	if err := xml.Unmarshal(body, &read); err != nil {
+		return nil, ErrUnreadable
+	}
+	var all []listed
+	for i := range read.Responses {
+		response := &read.Responses[i]
+		for j := range response.Stats {
+			if stat := &response.Stats[j]; succeeded(stat.Status) && response.Href != "" {
+				all = append(all, listed{strings.TrimSpace(response.Href), stat.Prop})
+			}
+		}
+	}
+	return all, nil
+}
+
+// succeeded reads a status line, such as HTTP/1.1 200 OK.
+func succeeded(status string) bool {
+	fields := strings.Fields(status)
+	return len(fields) >= 2 && strings.HasPrefix(fields[1], "2")
+}
+
+func (p *properties) is(kind Kind) bool {
+	for _, element := range p.Type.Elements {
+		if element.XMLName.Space == kind.namespace && element.XMLName.Local == kind.element {
+			return kind.namespace != caldavNamespace || p.takesEvents()
+		}
+	}
+	return false
+}
+
+// takesEvents reports whether a calendar is for appointments: one that does not say takes everything.
+func (p *properties) takesEvents() bool {
+	for _, component := range p.Components.All {
+		if strings.EqualFold(component.Name, "VEVENT") {
+			return true
+		}
+	}
+	return len(p.Components.All) == 0
+}
+
+func (p *properties) homeOf(kind Kind) string {
+	if kind.namespace == caldavNamespace {
+		return p.CalendarHome.Href
+	}
+	return p.AddressHome.Href
+}
+
+func (p *properties) data() string {
+	if p.CalendarData != "" {
+		return p.CalendarData
+	}
+	return p.AddressData
+}

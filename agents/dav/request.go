@@ -1,0 +1,38 @@
+package dav
+
+import (
+	"bytes"
+
+	"github.com/google/uuid"
+
+	"podium/bus/agent"
+	"podium/schemas"
+)
+
+// namespace makes names of effects.
+const namespace = "5d1f0b0a-6a0e-5b0f-9d52-0f3a4f1c7c58"
+
+// Name is the name of the resource that a request makes: the same for every attempt, and so is the id in it.
+func Name(request *agent.Request) string {
+	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(request.EffectID)).String()
+}
+
+// ReadArguments reads the arguments of a request into a struct, and over them what people have answered since.
+func ReadArguments(request *agent.Request, into any) error {
+	context := &request.Task().Context
+	read := func(body []byte) error {
+		if len(bytes.TrimSpace(body)) == 0 || string(body) == "null" {
+			return nil
+		}
+		return schemas.Unmarshal(body, into)
+	}
+	if err := read(context.Arguments); err != nil {
+		return err
+	}
+	for i := range context.Answers {
+		if err := read(context.Answers[i].Values); err != nil {
+			return err
+		}
+	}
+	return nil
+}

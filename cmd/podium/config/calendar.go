@@ -1,0 +1,104 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/agents/caldav"
+	"podium/agents/carddav"
+	"podium/cleartext"
+	"podium/schemas"
+)
+
+// collections are the kinds of agent that keep a calendar or an address book on a server.
+func collections() []AgentKind { return []AgentKind{KindCaldav, KindCarddav} }
+
+func (a *Agent) keepsCollection() bool { return slices.Contains(collections(), a.Kind) }
+
+// builtInSchema is the schema of the arguments that a kind takes by itself; nil of those whose file says it.
+func (a *Agent) builtInSchema() jsontext.Value {
+	switch a.Kind { //nolint:exhaustive // all others take what their file says
+	case KindCaldav:
+		return caldav.InputSchema()
+	case KindCarddav:
+		return carddav.InputSchema()
+	}
+	return nil
+}
+
+// fillSchemas gives agents the schema of their kind where the file has none, so that arguments are filled by it.
+func (c *Config) fillSchemas() {
+	for name, agent := range c.Agents { //nolint:modernize // one entry after the other, into the same map
+		if schema := agent.builtInSchema(); len(agent.InputSchema) == 0 && schema != nil {
+			agent.InputSchema = schema
+			c.Agents[name] = agent
+		}
+	}
+}
+
+// collection checks what an agent of a calendar or an address book needs.
+func (v *validator) collection(path string, agent *Agent) {
+	v.endpoint(path, "url", agent.URL, agent)
+	if target, err := url.Parse(agent.URL); err == nil && (target.RawQuery != "" || target.Fragment != "") {
+		v.problem(path+".url", "it has something behind the path, which no call would have")
+	}
+	if (agent.User == "") != (agent.Password == "") {
+		v.problem(path, "user and password go together")
+	}
+	if agent.Kind != KindCaldav {
+		return
+	}
+	if agent.Timezone == "" {
+		v.problem(path, "an agent of kind caldav needs a timezone, such as Europe/Berlin: that of its days and times")
+	} else {
+		v.timezone(path+".timezone", agent.Timezone)
+	}
+	if lasts := time.Duration(agent.Duration); lasts < 0 || lasts > 24*time.Hour || lasts%time.Minute != 0 {
+		v.problem(path+".duration", "it is one of whole minutes, up to 24h")
+	}
+	if agent.Concurrency > 1 {
+		v.problem(path+".concurrency", "a calendar cannot be written on the condition that a time is free: it is kept by one request at a time, and concurrency is 1")
+	}
+}
+
+// OpenHours are the hours in which appointments are made; zero is the whole day.
+func (a *Agent) OpenHours() (caldav.Hours, error) {
+	if a.Hours == nil {
+		return caldav.Hours{}, nil
+	}
+	from, err := sinceMidnight(a.Hours.From)
+	if err != nil {
+		return caldav.Hours{}, err
+	}
+	until, err := sinceMidnight(a.Hours.Until)
+	return caldav.Hours{From: from, Until: until}, err
+}
+
+func sinceMidnight(clock string) (time.Duration, error) {
+	at, err := time.Parse("15:04", clock)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no time of a day, such as 07:00", clock)
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
+}
+
+// collectionDefaults are those of an agent that keeps a collection: it acts outside, and one request at a time changes a calendar.
+func (a *Agent) collectionDefaults() {
+	a.SideEffects = schemas.SideEffectsExternal
+	if a.Kind == KindCaldav && a.Concurrency == 0 {
+		a.Concurrency = 1
+	}
+	if a.Kind == KindCaldav && a.Duration == 0 {
+		a.Duration = schemas.Duration(caldav.DefaultDuration)
+	}
+}
+
+// readablePassword reports whether an agent sends its password readable over a network.
+func (a *Agent) readablePassword() bool {
+	target, err := url.Parse(a.URL)
+	return err == nil && a.keepsCollection() && a.Password != "" && target.Scheme == "http" && !cleartext.Here(target.Hostname())
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"podium/schemas"
+)
+
+// example installs an example of deploy/examples with all that lies beside it.
+func example(t *testing.T, name string) *deployment {
+	t.Helper()
+	tree := os.DirFS("../../deploy/examples/" + name)
+	settings, err := fs.ReadFile(tree, "podium.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := install(t, string(settings))
+	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || path == "." || path == "podium.yaml":
+			return err
+		case entry.IsDir():
+			return os.Mkdir(filepath.Join(i.folder, path), 0o700)
+		}
+		body, err := fs.ReadFile(tree, path)
+		if err == nil {
+			i.write(path, string(body))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// TestDocumentsExample_G10: a document is asked for in words, what its template lacks is asked back, and both files are made.
+func TestDocumentsExample_G10(t *testing.T) {
+	t.Parallel()
+	i := example(t, "documents")
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	run := i.asksBack("Please write a referral", "I still need to know: recipient, patient name, reason.", "recipient: Dr Weiß\nname: Łukasz Čapek\nreason: <b>rash</b>")
+	if run.Status != schemas.RunCompleted || len(run.Tasks) != 1 || len(run.Tasks[0].Deliverables) != 2 {
+		t.Fatalf("%s: %+v", run.Status, run.Tasks)
+	}
+	sizes := map[string]int64{}
+	for _, made := range run.Tasks[0].Deliverables {
+		var kept schemas.Artifact
+		if err := schemas.Unmarshal(made.Metadata, &kept); err != nil {
+			t.Fatal(err)
+		}
+		sizes[kept.MediaType+" "+made.Path] = kept.Size
+	}
+	if sizes["text/html referral.html"] < 300 || sizes["application/pdf referral.pdf"] < 3000 {
+		t.Errorf("%v", sizes)
+	}
+	i.asks(`{"document_type": "invoice", "content_data": {"number": "2026-7", "recipient": "Dr Weiß", "items": [{"what": "Letter | copy", "price": 12.5}], "total": 12.5}}`, "invoice.pdf")
+	i.stop()
+	i.verify()
+	i.write("templates/referral.md", "# Referral\n\n{{.recipient")
+	if checked := i.podium("check", "-c", i.config); checked.code == exitOK || !strings.Contains(checked.stdout+checked.stderr, "templates/referral.md:3:1: unclosed action") {
+		t.Errorf("check: exit code %d\n%s%s", checked.code, checked.stdout, checked.stderr)
+	}
+}

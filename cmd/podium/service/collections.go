@@ -1,0 +1,68 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"podium/agents/caldav"
+	"podium/agents/carddav"
+	"podium/agents/dav"
+	"podium/cmd/podium/config"
+	"podium/cmd/podium/egress"
+	"podium/supervisor/arguments"
+)
+
+// davConfig is the server of an agent that keeps a calendar or an address book. Own is where Podium itself listens, and no call leads.
+func davConfig(settings *config.Agent, own func() []netip.AddrPort) dav.Config {
+	guard := egress.Guard{Policy: settings.Leads(), Own: own, Limits: egress.Limits{Body: dav.MaxBody + 1}} // the agent itself says what is too much
+	return dav.Config{
+		URL: settings.URL, User: settings.User, Password: string(settings.Password), Client: guard.Client(),
+		Barred: func(err error) bool { return errors.Is(err, egress.ErrEgress) },
+	}
+}
+
+// calendarAgent makes an agent of kind caldav.
+func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav.Agent, error) {
+	location, err := arguments.Zone(settings.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	hours, err := settings.OpenHours()
+	if err != nil {
+		return nil, err
+	}
+	return caldav.New(caldav.Config{
+		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours,
+		Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
+	})
+}
+
+// contactsAgent makes an agent of kind carddav.
+func contactsAgent(settings *config.Agent, own func() []netip.AddrPort) (*carddav.Agent, error) {
+	return carddav.New(carddav.Config{
+		Server: davConfig(settings, own), Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
+	})
+}
+
+// A checker is an agent that can say whether what it works with is there.
+type checker interface {
+	Check(ctx context.Context) error
+}
+
+// checkTimeout bounds a look whether that is so, for which the agent's first request may have to wait.
+const checkTimeout = 5 * time.Second
+
+// checkAgent tells the log when what an agent works with does not answer as it begins.
+func (s *Service) checkAgent(ctx context.Context, name string, h described) {
+	checked, is := h.(checker)
+	if !is {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if err := checked.Check(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		s.log.Warn().Err(err).Str("agent", name).Msg("what the agent works with does not answer as it should; requests to it fail until it does")
+	}
+}

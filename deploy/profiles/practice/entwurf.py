@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+"""Nimmt E-Mails zur Kenntnis und schreibt Entwürfe. Gesendet wird nichts: ein Entwurf ist eine Datei, die jemand prüft."""
+
+import email.message
+import email.policy
+import json
+import os
+import pathlib
+import sys
+
+arguments = json.load(sys.stdin)["payload"]["tasks"][0]["context"]["arguments"]
+action, received = arguments["action"], arguments["email_data"]
+recipient, content = arguments.get("recipient"), arguments.get("content")
+subject = received.get("subject", "")
+
+
+def one_line(text):
+    return " ".join(str(text).split())
+
+
+def draft(to, about, text):
+    message = email.message.EmailMessage(policy=email.policy.SMTPUTF8)
+    # Ein Name ist keine Adresse: er steht im Text, und wer absendet, wählt die Adresse.
+    if "@" in to and " " not in to:
+        message["To"] = one_line(to)
+    message["Subject"] = one_line(about)
+    message["X-Unsent"] = "1"
+    message.set_content(text if message["To"] else f"An: {one_line(to)}\n\n{text}")
+    (pathlib.Path(os.environ["PODIUM_DIR"]) / "out" / "entwurf.eml").write_bytes(bytes(message))
+
+
+if action == "compose":
+    draft(recipient, subject or "Nachricht der Praxis", content)
+    said = f"Der Entwurf an {one_line(recipient)} liegt bei. Gesendet ist er nicht."
+elif action == "reply":
+    to = recipient or received.get("from")
+    if not to:
+        print("Es ist nicht bekannt, wem geantwortet werden soll.", file=sys.stderr)
+        sys.exit(65)
+    draft(to, "Re: " + subject if subject else "Antwort der Praxis", content or "\n\n> " + received.get("text", "").replace("\n", "\n> "))
+    said = f"Der Entwurf einer Antwort an {one_line(to)} liegt bei. Gesendet ist er nicht."
+elif recipient:
+    draft(recipient, "Weiterleitung: " + subject, received.get("text", ""))
+    said = f"Der Entwurf einer Weiterleitung an {one_line(recipient)} liegt bei. Gesendet ist er nicht."
+else:
+    said = "Die Nachricht ist zur Kenntnis genommen."
+print(json.dumps({"text": said, "data": {"action": action, "draft": recipient is not None or action != "process"}}, ensure_ascii=False))
