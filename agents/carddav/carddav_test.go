@@ -19,8 +19,8 @@ import (
 	"podium/schemas"
 )
 
-// TestContactIsCreated_G09: once for an effect, with everything that was said, and never beside somebody of the same name who may be the same.
-func TestContactIsCreated_G09(t *testing.T) {
+// TestContactIsCreated: once for an effect, with everything that was said, and never beside somebody of the same name who may be the same.
+func TestContactIsCreated(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -56,8 +56,8 @@ func TestContactIsCreated_G09(t *testing.T) {
 	}
 }
 
-// TestContactsAreFound_G09: by parts of names in any spelling, by numbers with and without the code of a country, and by all else.
-func TestContactsAreFound_G09(t *testing.T) {
+// TestContactsAreFound: by parts of names in any spelling, by numbers with and without the code of a country, and by all else.
+func TestContactsAreFound(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -88,8 +88,8 @@ func TestContactsAreFound_G09(t *testing.T) {
 	}
 }
 
-// TestContactIsChanged_G09: what is named is replaced, every other line stays as it is.
-func TestContactIsChanged_G09(t *testing.T) {
+// TestContactIsChanged: what is named is replaced, every other line stays as it is.
+func TestContactIsChanged(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -109,8 +109,8 @@ func TestContactIsChanged_G09(t *testing.T) {
 	}
 }
 
-// TestWhoIsMeant_G09: of several nobody is taken by guess; what tells them apart is asked for.
-func TestWhoIsMeant_G09(t *testing.T) {
+// TestWhoIsMeant: of several nobody is taken by guess; what tells them apart is asked for.
+func TestWhoIsMeant(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -160,10 +160,9 @@ func TestSomebodyWasFaster(t *testing.T) {
 		if _, err := made.Handle(t.Context(), request.WithPermit(func(context.Context) error { return refused }), silent); !errors.Is(err, refused) {
 			t.Errorf("%s: %v", action, err)
 		}
-		failure := failed(t, made, request.WithPermit(func(context.Context) error {
+		failure := failed(t, made, request.WithPermit(meanwhile(func() {
 			card(t, server, "a", "FN:Anna Weber", "N:Weber;Anna;;;", "TEL:1", "NOTE:faster")
-			return nil
-		}))
+		})))
 		if !strings.HasPrefix(failure.Message, "Jemand war schneller") || failure.Permanent || failure.Unknown {
 			t.Errorf("%s: %+v", action, failure)
 		}

@@ -32,7 +32,7 @@ func (a *Agent) builtInSchema() jsontext.Value {
 
 // fillSchemas gives agents the schema of their kind where the file has none, so that arguments are filled by it.
 func (c *Config) fillSchemas() {
-	for name, agent := range c.Agents { //nolint:modernize // one entry after the other, into the same map
+	for name, agent := range c.Agents {
 		if schema := agent.builtInSchema(); len(agent.InputSchema) == 0 && schema != nil {
 			agent.InputSchema = schema
 			c.Agents[name] = agent
