@@ -79,7 +79,7 @@ func topics(t *testing.T) []topic {
 		{"mail", "A mailbox", "Mailboxes that are read, and the servers that send the answers. [Mail in](mail.md), [Reading mail](mail-reading.md) and [Mail out](mail-out.md) say what comes of it.", ""},
 		{"chat", "Chat channels", "Channels whose messages come in by a webhook. [Chat](chat.md) has the steps for each provider.", ""},
 		{"http", "Events and pages by HTTP", "The listener of chat, events, the chat page and health. [Events and the chat page](http.md) says how a system sends.", ""},
-		{"agents", "Agents", "Who can be given work. The agents `mail` and `chat`, which deliver answers, are there without being named. [An agent in any language](write-an-agent.md) is one of kind `external`, [an endpoint](http-agents.md) one of kind `http`, and [a language model](models.md) one of kind `llm`.", ""},
+		{"agents", "Agents", "Who can be given work. The agents `mail` and `chat`, which deliver answers, are there without being named. [An agent in any language](write-an-agent.md) is one of kind `external`, [an endpoint](http-agents.md) one of kind `http`, [a language model](models.md) one of kind `llm`, and [a calendar or an address book](calendar-contacts.md) one of kind `caldav` or `carddav`.", ""},
 		{"people", "People", "Who does work by mail, as agents of kind `person` name them. What they answer to the letter that hands it to them is the result.", ""},
 		{"profiles", "Profiles", "How a conversation is handled: who may be asked, who is chosen, what happens when that fails.", ""},
 		{"ledger", "The ledger", "Where everything that happens is kept. [Operations](operations.md) says what is in the directory, [NATS](nats.md) how a ledger stands on a server of your own.", ""},
