@@ -67,7 +67,11 @@ func TestNothingIsBookedTwice(t *testing.T) {
 	}
 	for range 3 {
 		first = again(first)
-		if _, result := handled(t, made, first); len(result.Appointments) != 1 || result.Appointments[0].Summary != "Anna Weber" {
+		repeated := first.WithPermit(func(context.Context) error {
+			t.Error("a repeat asks for a permit")
+			return nil
+		})
+		if _, result := handled(t, made, repeated); len(result.Appointments) != 1 || result.Appointments[0].Summary != "Anna Weber" {
 			t.Errorf("a repeat: %+v", result)
 		}
 	}
@@ -84,6 +88,7 @@ func TestWhatOthersHaveEntered(t *testing.T) {
 	made := newAgent(t, server.URL)
 	entry(t, server, "zone", "DTSTART;TZID=America/New_York:20260330T040000", "DURATION:PT30M", "SUMMARY:x") // 10:00 in Berlin
 	entry(t, server, "floating", "DTSTART:20260330T120000", "DTEND:20260330T123000")
+	entry(t, server, "late", "DTSTART:20260331T233000", "DTEND:20260331T234500") // a server that takes it for UTC has it on another day
 	entry(t, server, "transparent", "DTSTART:20260330T110000Z", "DTEND:20260330T120000Z", "TRANSP:TRANSPARENT")
 	entry(t, server, "cancelled", "DTSTART:20260330T130000Z", "DTEND:20260330T140000Z", "STATUS:CANCELLED")
 	entry(t, server, "day", "DTSTART;VALUE=DATE:20260401", "DTEND;VALUE=DATE:20260402", "SUMMARY:closed")
@@ -93,7 +98,7 @@ func TestWhatOthersHaveEntered(t *testing.T) {
 		"RECURRENCE-ID;TZID=Europe/Berlin:20260414T090000", "DTSTART;TZID=Europe/Berlin:20260414T150000", "DTEND;TZID=Europe/Berlin:20260414T153000")
 	for at, taken := range map[string]bool{
 		"2026-03-30 10:00": true, "2026-03-30 12:15": true, "2026-03-30 13:00": false, "2026-03-30 15:00": false, "2026-03-30 09:30": false, "2026-03-30 10:30": false,
-		"2026-04-01 00:30": true, "2026-04-01 23:30": true, "2026-03-31 23:30": false, "2026-04-02 00:00": false,
+		"2026-04-01 00:30": true, "2026-04-01 23:30": true, "2026-03-31 23:30": true, "2026-03-31 23:00": false, "2026-04-02 00:00": false,
 		"2026-03-31 09:00": true, "2026-03-24 09:15": true, "2026-04-07 09:00": false, "2026-04-14 09:00": false, "2026-04-14 15:00": true,
 	} {
 		day, clock, _ := strings.Cut(at, " ")

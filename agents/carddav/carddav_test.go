@@ -94,7 +94,8 @@ func TestContactIsChanged(t *testing.T) {
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
 	card(t, server, "a", "FN:Anna Weber", "N:Weber;Anna;;;", "TEL;TYPE=home:1", "item1.TEL;TYPE=pref:2", "item1.X-ABLABEL:mobil", `NOTE:a\;b\, c`, "ORG:X\\; Y;Z", "PHOTO;ENCODING=b;TYPE=JPEG:AAECAwQF")
-	outcome, contacts := handled(t, made, asked("e1", "update", `{"name":"anna weber","phone":"+49 30 99","address":"Neue Str. 1, 10115 Berlin"}`))
+	request := asked("e1", "update", `{"name":"anna weber","phone":"+49 30 99","address":"Neue Str. 1, 10115 Berlin"}`)
+	outcome, contacts := handled(t, made, request)
 	if len(contacts) != 1 || contacts[0].Phone != "+49 30 99" || contacts[0].Address != "Neue Str. 1, 10115 Berlin" || !strings.HasPrefix(outcome.Text, "Der Kontakt ist geändert:\nAnna Weber, ") {
 		t.Errorf("%q, %+v", outcome.Text, contacts)
 	}
@@ -103,6 +104,11 @@ func TestContactIsChanged(t *testing.T) {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is not in\n%s", line, text)
 		}
+	}
+	// What somebody changes after that stays, whoever repeats the request.
+	server.Put(t, radicale.Contacts+"a.vcf", strings.ReplaceAll(server.Read(t, radicale.Contacts+"a.vcf"), "+49 30 99", "+49 30 100"))
+	if _, contacts := handled(t, made, again(request)); contacts[0].Phone != "+49 30 100" || !strings.Contains(server.Read(t, radicale.Contacts+"a.vcf"), "+49 30 100") {
+		t.Errorf("a repeat: %+v", contacts)
 	}
 	if failure := failed(t, made, asked("e2", "update", `{"name":"Nobody","phone":"1"}`)); !strings.Contains(failure.Message, "gibt es im Adressbuch nicht") {
 		t.Errorf("%+v", failure)
