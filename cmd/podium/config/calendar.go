@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -86,15 +87,21 @@ func sinceMidnight(clock string) (time.Duration, error) {
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
 }
 
-// collectionDefaults are those of an agent that keeps a collection: it acts outside, and one request at a time changes a calendar.
-func (a *Agent) collectionDefaults() {
-	a.SideEffects = schemas.SideEffectsExternal
-	if a.Kind == KindCaldav && a.Concurrency == 0 {
-		a.Concurrency = 1
+// calendarDefaults are those of a calendar, which one request at a time changes.
+func (a *Agent) calendarDefaults() {
+	if a.Kind != KindCaldav {
+		return
 	}
-	if a.Kind == KindCaldav && a.Duration == 0 {
-		a.Duration = schemas.Duration(caldav.DefaultDuration)
+	a.Concurrency = cmp.Or(a.Concurrency, 1)
+	a.Duration = cmp.Or(a.Duration, schemas.Duration(caldav.DefaultDuration))
+}
+
+// sideEffects are those that a profile pins: whoever keeps a collection acts outside without saying so.
+func (a *Agent) sideEffects() string {
+	if a.keepsCollection() {
+		return schemas.SideEffectsExternal
 	}
+	return a.SideEffects
 }
 
 // readablePassword reports whether an agent sends its password readable over a network.
