@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -104,8 +105,14 @@ func (a *Agent) sideEffects() string {
 	return a.SideEffects
 }
 
-// readablePassword reports whether an agent sends its password readable over a network.
-func (a *Agent) readablePassword() bool {
-	target, err := url.Parse(a.URL)
-	return err == nil && a.keepsCollection() && a.Password != "" && target.Scheme == "http" && !cleartext.Here(target.Hostname())
+// readablePasswords cautions about agents whose password crosses a network where others may read it.
+func (c *Config) readablePasswords() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		agent := c.Agents[name]
+		target, err := url.Parse(agent.URL)
+		if err == nil && agent.keepsCollection() && agent.Password != "" && target.Scheme == "http" && !cleartext.Here(target.Hostname()) {
+			cautions = append(cautions, fmt.Sprintf("agent %q sends its password readable over the network (agents.%s.url: http://…): write https:// where the server has it", name, name))
+		}
+	}
+	return cautions
 }
