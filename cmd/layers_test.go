@@ -89,8 +89,8 @@ var layers = []struct {
 	// What calendars and address books share: both are kept on the same kind of server.
 	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent"}},
 	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
-	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
-	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
+	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:

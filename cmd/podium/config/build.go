@@ -61,7 +61,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		uses[i] = schemas.AgentUse{
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(), Async: agent.Async,
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
-			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
+			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
 			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
 		}

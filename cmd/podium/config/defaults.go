@@ -115,9 +115,7 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 }
 
 func (a Agent) withDefaults() Agent {
-	if a.keepsCollection() {
-		a.collectionDefaults()
-	}
+	a.calendarDefaults()
 	a.Concurrency = cmp.Or(a.Concurrency, defaultConcurrency)
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
