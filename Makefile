@@ -14,7 +14,7 @@ TIMEOUT  ?= 10m
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
 # A calculator has no goroutine.
-RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/caldav ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./ingest/chat ./ingest/runs
+RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/caldav ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./agents/mcp ./ingest/chat ./ingest/runs
 
 # What asks how large something becomes takes minutes under the detector, and the heap there is another one.
 RACE_SKIP := ^Test(HeapOfOpenSessions|ManyMailsWithLongSubjects|AQueueCostsWhatItHolds|ALargeResultIsAnswered|AJoinOfLargeResultsIsBounded)

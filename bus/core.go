@@ -82,4 +82,8 @@ type PoolState struct {
 	Size    int       // requests at a time, as declared
 	Waiting int       // processes that wait for a request now
 	Last    time.Time // when somebody was last handed a request, or acknowledged one; zero is not since the bus began
+	// Working is how many requests are handed out and not acknowledged. Deliveries counts how often
+	// any was handed out, each time anew.
+	Working    int
+	Deliveries uint64
 }

@@ -36,6 +36,7 @@ var layers = []struct {
 	{"bus/history", []string{"schemas", "schemas/seen", "schemas/workflow", "bus", "bus/artifact", "bus/backoff", "bus/binding"}},
 	{"bus/registry", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/agent", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/backoff", "bus/binding", "bus/keyring"}},
+	{"bus/agent/conformance", []string{"schemas", "schemas/validation", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/memory", []string{"schemas", "bus", "bus/artifact"}},
 	{"bus/partial", []string{"schemas"}},
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
@@ -51,7 +52,7 @@ var layers = []struct {
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
-	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
+	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
 	{"supervisor/answer", []string{"schemas"}},
@@ -80,12 +81,16 @@ var layers = []struct {
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
 	{"agents/mail", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "cleartext"}},
-	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}}, // it holds answers to schemas, and hands on no grant
+	// Programs are started and ended in one way, whatever is said to them.
+	{"subprocess", nil},
+	{"agents/exec", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "subprocess"}},
+	{"agents/mcp", []string{"schemas", "schemas/sentences", "schemas/validation", "bus", "bus/agent", "bus/backoff", "subprocess"}}, // schemas are a stranger's
+	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}},         // it holds answers to schemas, and hands on no grant
 	// What calendars and address books share: both are kept on the same kind of server.
 	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent"}},
 	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
-	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
-	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav"}},
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
+	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:
@@ -167,6 +172,7 @@ var rooms = []struct {
 	{"github.com/emersion/go-ical", []string{"agents/caldav"}, nil},
 	{"github.com/emersion/go-vcard", []string{"agents/carddav"}, nil},
 	{"github.com/kaptinlin/jsonrepair", []string{"agents/llm"}, nil},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"agents/mcp", "tools/mcptools"}, []string{"cmd/podium/service"}},
 	{"github.com/goccy/go-yaml", []string{"cmd/podium/config/strictyaml", "tools/coverage"}, []string{"cmd/podium/config", "schemas", "supervisor/session"}},
 	{"github.com/alecthomas/kong", []string{"cmd/podium", "cmd/podium-bench"}, nil},
 	{"github.com/charmbracelet", []string{"cmd/podium/view"}, []string{"cmd/podium"}},
@@ -255,6 +261,8 @@ func TestLayerTable(t *testing.T) {
 		{"agents/mail", "supervisor", false},
 		{"agents/mail", "cleartext", true},
 		{"agents/chat", "cleartext", false},
+		{"agents/mcp", "subprocess", true},
+		{"agents/http", "subprocess", false},
 		{"agents/llm", "schemas/validation", true},
 		{"agents/chat", "schemas/validation", false},
 		{"ingest/imap", "agents/mail", false},

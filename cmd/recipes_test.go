@@ -210,7 +210,7 @@ func (r *readTree) read(pattern string) []string {
 func camel(name string) string {
 	var words strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
-		if word == "http" || word == "llm" { // an initialism keeps its case
+		if word == "http" || word == "llm" || word == "mcp" { // an initialism keeps its case
 			words.WriteString(strings.ToUpper(word))
 			continue
 		}

@@ -35,6 +35,8 @@ type DeliveryBounced struct {
 	Status  string `json:"status,omitzero"`  // RFC 3463, such as 5.1.1
 	Failed  bool   `json:"failed,omitzero"`  // for good: nobody has got the answer
 	Inquiry int    `json:"inquiry,omitzero"` // it is about a notice of that inquiry, and not about the answer
+	// Recipient is the address of the one who has not got a notice, when several were asked, from Edition3 on.
+	Recipient string `json:"recipient,omitzero"`
 }
 
 // DeliveryArguments is the arguments object of a request that delivers an answer.

@@ -68,6 +68,18 @@ type Adopted struct {
 	Letters []InquiryName `json:"letters"` // by which people may name it, at most MaxLetters; the oldest first
 	Asked   time.Time     `json:"asked"`   // when the first notice went out
 	Notices int           `json:"notices"` // that were made
+	// Uncertain is the one letter by which people may know of it; nil when it is known that one has gone out, and before Edition3. Bounced are
+	// those of To whom no letter has reached, from Edition3 on.
+	Uncertain *UncertainLetter `json:"uncertain,omitzero"`
+	Bounced   []string         `json:"bounced,omitzero"`
+}
+
+// An UncertainLetter is a notice that was permitted to one process, of which nobody knows whether it has gone out. Only the answer to its request
+// can say that.
+type UncertainLetter struct {
+	Run     int    `json:"run"`
+	Task    string `json:"task"`
+	Request string `json:"request"` // the attempt that was permitted
 }
 
 // MaxLetters bounds Adopted.Letters.

@@ -30,6 +30,8 @@ type MessageReceived struct {
 	Reason      string      `json:"reason,omitzero"` // machine-readable, when nothing came of it
 	// Message is held while it waits for its turn.
 	Message *Incoming `json:"message,omitzero"`
+	// Final says that a person has cancelled a run that waits for its turn, from Edition3 on: see RunEnded.
+	Final bool `json:"final,omitzero"`
 }
 
 // Begins reports whether a run was made for the message, at once or in its turn.

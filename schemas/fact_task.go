@@ -35,6 +35,9 @@ type TaskDispatched struct {
 	Queue   time.Time `json:"queue"`   // by when it must have begun
 	// Permitted says that the request brings the permit for its effect along.
 	Permitted bool `json:"permitted,omitzero"`
+	// Told is the hash of what the agent is told, when it may answer by a callback, from Edition3 on: its answer counts for any
+	// attempt of the task, and for one of a later run for the same effect that is told the same.
+	Told string `json:"told,omitzero"`
 }
 
 // TaskUnserved says that nobody serves the agent that a task waits for. It holds
@@ -215,6 +218,8 @@ type ResponseLate struct {
 	Attempt  int    `json:"attempt"`
 	Sequence uint64 `json:"sequence"`
 	Status   string `json:"status"`
+	// Undone says that the answer is about an UncertainLetter, and that it has not gone out.
+	Undone bool `json:"undone,omitzero"`
 }
 
 // EntityMismatched flags an answer that speaks about another entity than the

@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 and Edition2. Configuration gives a profile the newest.
+	// as it was: see Edition1 to Edition3. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -51,6 +51,14 @@ const Edition1 = 1
 // class of its failure is kept; what people answer an agent is held to the schema that it has asked by; a further attempt of somebody upstream takes
 // over what the attempts before it have left: what people are asked, and what is completed.
 const Edition2 = 2
+
+// Edition3 is the next one. From it on an answer by callback counts for the attempt under way whichever attempt of the task it
+// answers, also one of an earlier run for the same effect that was told the same; people are asked anew when the only letter to them is said not to
+// have gone out; a question ends when nobody is left who has its letter; and whom a person's cancel meets while it waits is over for good.
+const Edition3 = 3
+
+// NewestEdition is the one that this version decides new runs by.
+const NewestEdition = Edition3
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {

@@ -12,8 +12,8 @@ import (
 	"podium/schemas"
 )
 
-// TestAppointmentIsMoved_G08: by name or time, with everything else of it as it was, and not onto another one.
-func TestAppointmentIsMoved_G08(t *testing.T) {
+// TestAppointmentIsMoved: by name or time, with everything else of it as it was, and not onto another one.
+func TestAppointmentIsMoved(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -55,10 +55,9 @@ func TestSomebodyWasFaster(t *testing.T) {
 		`{"action":"cancel","appointment_data":{"date":"2026-03-30"}}`,
 	} {
 		entry(t, server, "one", "DTSTART:20260330T070000Z", "DTEND:20260330T073000Z", "SUMMARY:before")
-		failure := failed(t, made, asked("e", arguments).WithPermit(func(context.Context) error {
+		failure := failed(t, made, asked("e", arguments).WithPermit(meanwhile(func() {
 			entry(t, server, "one", "DTSTART:20260330T080000Z", "DTEND:20260330T083000Z", "SUMMARY:after")
-			return nil
-		}))
+		})))
 		if !strings.HasPrefix(failure.Message, "Jemand war schneller") || failure.Permanent || failure.Unknown {
 			t.Errorf("%s: %+v", arguments, failure)
 		}
@@ -68,8 +67,8 @@ func TestSomebodyWasFaster(t *testing.T) {
 	}
 }
 
-// TestWhichOneIsMeant_G08: of several nobody is taken by guess. What is asked for tells them apart, and shows no names.
-func TestWhichOneIsMeant_G08(t *testing.T) {
+// TestWhichOneIsMeant: of several nobody is taken by guess. What is asked for tells them apart, and shows no names.
+func TestWhichOneIsMeant(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
@@ -154,8 +153,8 @@ func TestWhatIsNotChanged(t *testing.T) {
 	}
 }
 
-// TestAppointmentsAreListed_G08: of a day, of somebody, of the days to come; with what is free where the hours are known.
-func TestAppointmentsAreListed_G08(t *testing.T) {
+// TestAppointmentsAreListed: of a day, of somebody, of the days to come; with what is free where the hours are known.
+func TestAppointmentsAreListed(t *testing.T) {
 	t.Parallel()
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL, func(c *caldav.Config) { c.Hours = caldav.Hours{From: 8 * time.Hour, Until: 12 * time.Hour} })

@@ -108,12 +108,20 @@ func (a *Agent) occurrences(event *ical.Event, moved map[int64]bool, from, until
 	return a.series(event, &one, moved, from, until)
 }
 
-// series expands a recurring event. Rules by the second, minute or hour are for no calendar of people.
+// mostADay is how often a rule may have an appointment on one day: to expand one of seconds would take minutes.
+const mostADay = 8
+
+func tooOften(rule *rrule.ROption) bool {
+	byTheHour := rule.Freq == rrule.HOURLY || rule.Freq == rrule.MINUTELY || rule.Freq == rrule.SECONDLY
+	return byTheHour || max(1, len(rule.Byhour))*max(1, len(rule.Byminute))*max(1, len(rule.Bysecond)) > mostADay
+}
+
+// series expands a recurring event.
 func (a *Agent) series(event *ical.Event, one *appointment, moved map[int64]bool, from, until time.Time) ([]appointment, error) {
 	var set rrule.Set
 	for _, rule := range event.Props[ical.PropRecurrenceRule] {
 		option, err := rrule.StrToROptionInLocation(rule.Value, one.start.Location())
-		if err != nil || option.Freq == rrule.HOURLY || option.Freq == rrule.MINUTELY || option.Freq == rrule.SECONDLY {
+		if err != nil || tooOften(option) {
 			return nil, errEntry
 		}
 		option.Dtstart = one.start

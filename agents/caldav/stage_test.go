@@ -182,3 +182,11 @@ func (l *link) set(cut func(r *http.Request) cutting) {
 	defer l.mu.Unlock()
 	l.cut = cut
 }
+
+// meanwhile is a permit, before which something happens.
+func meanwhile(happens func()) func(context.Context) error {
+	return func(context.Context) error {
+		happens()
+		return nil
+	}
+}

@@ -150,6 +150,16 @@ func (lastWish) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
+// TestWrongPassword: nobody is told more than that, and whoever runs the agent which keys to look at.
+func TestWrongPassword(t *testing.T) {
+	t.Parallel()
+	server := radicale.Start(t)
+	failure := failed(t, newAgent(t, server.URL, func(c *caldav.Config) { c.Server.Password = "wrong" }), booking("e1", "2026-03-31", "09:00", "Ann"))
+	if !failure.Permanent || failure.Unknown || !strings.Contains(failure.Message, "HTTP 401") || !strings.Contains(failure.Remedy, "keys user and password") {
+		t.Errorf("%+v", failure)
+	}
+}
+
 // TestTheServerIsAway: nothing was done, and another attempt may help.
 func TestTheServerIsAway(t *testing.T) {
 	t.Parallel()
@@ -176,7 +186,8 @@ func TestBrokenEntriesStopNobody(t *testing.T) {
 	for name, body := range map[string]string{
 		"panic":    "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;TZID=x\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 		"no start": calendarOf("x", "SUMMARY:x"), "hourly": calendarOf("x", "DTSTART:20260330T070000Z", "RRULE:FREQ=HOURLY"),
-		"rule": calendarOf("x", "DTSTART:20260330T070000Z", "RRULE:FREQ=OFTEN"), "half": "BEGIN:VCALENDAR",
+		"crowd": calendarOf("x", "DTSTART:19000105T070000Z", "RRULE:FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,1,2,3,4,5,6,7,8,9;BYSECOND=0,1,2,3,4,5,6,7,8,9"),
+		"rule":  calendarOf("x", "DTSTART:20260330T070000Z", "RRULE:FREQ=OFTEN"), "half": "BEGIN:VCALENDAR",
 		"period": calendarOf("x", "DTSTART:20260330T070000Z", "RDATE;VALUE=PERIOD:20260330T070000Z/PT1H"),
 		"length": calendarOf("x", "DTSTART:20260330T070000Z", "DURATION:long"),
 	} {

@@ -56,8 +56,12 @@ func newCard(name string, contact *Contact, now time.Time) []byte {
 	}
 	lines := []string{"BEGIN:VCARD", "VERSION:3.0"}
 	for _, one := range append([]field{
-		{"PRODID", "-//podium//carddav//EN"}, {"UID", name}, {fieldEffect, name}, {"REV", now.UTC().Format("20060102T150405Z")},
-		{"FN", escaped(strings.TrimSpace(given + " " + family))}, {"N", escaped(family) + ";" + escaped(given) + ";;;"},
+		{"PRODID", "-//podium//carddav//EN"},
+		{"UID", name},
+		{fieldEffect, name},
+		{"REV", now.UTC().Format("20060102T150405Z")},
+		{"FN", escaped(strings.TrimSpace(given + " " + family))},
+		{"N", escaped(family) + ";" + escaped(given) + ";;;"},
 	}, fields(contact)...) {
 		lines = append(lines, one.name+":"+one.value)
 	}

@@ -1,6 +1,7 @@
 package carddav_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -105,4 +106,12 @@ func card(tb testing.TB, server *radicale.Server, uid string, lines ...string) {
 
 func cardOf(uid string, lines ...string) string {
 	return strings.Join(append(append([]string{"BEGIN:VCARD", "VERSION:3.0", "UID:" + uid}, lines...), "END:VCARD", ""), "\r\n")
+}
+
+// meanwhile is a permit, before which something happens.
+func meanwhile(happens func()) func(context.Context) error {
+	return func(context.Context) error {
+		happens()
+		return nil
+	}
 }

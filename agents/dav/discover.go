@@ -42,9 +42,10 @@ func (c *Client) Check(ctx context.Context) error {
 // that the server has for this user: below the URL, or in the home that the server names.
 func (c *Client) Collection(ctx context.Context) (string, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.collection != "" {
-		return c.collection, nil
+	known := c.collection
+	c.mu.Unlock()
+	if known != "" {
+		return known, nil
 	}
 	found, err := c.discover(ctx)
 	if err != nil {
@@ -54,8 +55,16 @@ func (c *Client) Collection(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.collection = strings.TrimSuffix(target.EscapedPath(), "/") + "/"
-	return c.collection, nil
+	known = strings.TrimSuffix(target.EscapedPath(), "/") + "/"
+	c.know(known)
+	return known, nil
+}
+
+// know keeps the path of the collection; an empty one is looked for anew.
+func (c *Client) know(collection string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.collection = collection
 }
 
 func (c *Client) discover(ctx context.Context) (string, error) {
@@ -123,9 +132,7 @@ func (c *Client) report(ctx context.Context, body string) ([]Resource, error) {
 		body: []byte(`<?xml version="1.0" encoding="utf-8"?>` + body),
 	})
 	if errors.Is(err, ErrNotFound) {
-		c.mu.Lock()
-		c.collection = "" // it may be elsewhere by now
-		c.mu.Unlock()
+		c.know("") // it may be elsewhere by now
 	}
 	if err != nil {
 		return nil, err

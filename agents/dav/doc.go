@@ -8,5 +8,5 @@
 //   - A resource is made only where none is (If-None-Match), and changed or deleted only as it was read (If-Match).
 //   - Nothing is sent twice by the client itself. Whoever has written and has not heard the answer looks (Client.Settle).
 //   - Times in queries are UTC.
-//   - No error holds an address, or what a server has said.
+//   - No error holds a path on the server, or what the server has said.
 package dav

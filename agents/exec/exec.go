@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
+	"podium/subprocess"
 )
 
 // The bounds of a program that the configuration does not bound.
@@ -89,35 +89,20 @@ func New(config Config) (*Agent, error) {
 		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with a permit, "+
 			"which there is for work alone; let another agent answer them", config.Kinds[question])
 	}
-	for _, variable := range config.Env {
-		if name, _, _ := strings.Cut(variable, "="); name == "" || strings.ContainsRune(variable, 0) {
-			return nil, fmt.Errorf("exec: %q is neither NAME nor NAME=value", name)
-		}
+	if err := subprocess.CheckEnvironment(config.Env); err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
 	}
 	if config.Dir != "" {
 		if info, err := os.Stat(config.Dir); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("exec: the directory %q does not exist", config.Dir)
 		}
 	}
-	path, err := resolve(config.Command[0], config.Dir)
+	path, err := subprocess.Find(config.Command[0], config.Dir) // a wrong name shows at the start, and not at the first request
 	if err != nil {
 		return nil, fmt.Errorf("exec: the program %q cannot be run: %w", config.Command[0], err)
 	}
 	config.Files = cmp.Or(config.Files, filepath.Join(os.TempDir(), fmt.Sprintf("podium-requests-%d", os.Getuid())))
 	return &Agent{config: config, path: path, words: loaded}, nil
-}
-
-// resolve finds the program once, so that a wrong name shows at the start and
-// not at the first request.
-func resolve(name, dir string) (string, error) {
-	if filepath.Base(name) != name && !filepath.IsAbs(name) {
-		absolute, err := filepath.Abs(filepath.Join(dir, name))
-		if err != nil {
-			return "", err
-		}
-		name = absolute
-	}
-	return osexec.LookPath(name)
 }
 
 // Description is the agent's entry in the registry, but for its name.
@@ -137,20 +122,7 @@ func (a *Agent) Description() schemas.Agent {
 
 // environment is everything that the program sees of ours.
 func (a *Agent) environment(request *agent.Request, files *folder) []string {
-	var variables []string
-	for _, name := range inherited() {
-		if value, set := os.LookupEnv(name); set {
-			variables = append(variables, name+"="+value)
-		}
-	}
-	for _, variable := range a.config.Env {
-		if strings.Contains(variable, "=") {
-			variables = append(variables, variable)
-		} else if value, set := os.LookupEnv(variable); set {
-			variables = append(variables, variable+"="+value)
-		}
-	}
-	return append(variables,
+	return append(subprocess.Environment(a.config.Env),
 		"PODIUM_RUN="+plainVariable(request.Run),
 		"PODIUM_TASK="+plainVariable(request.Task().TaskID),
 		fmt.Sprintf("PODIUM_ATTEMPT=%d", request.Attempt),

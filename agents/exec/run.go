@@ -14,6 +14,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/subprocess"
 )
 
 // pipeGrace is how long pipes may stay open after the program has ended:
@@ -93,11 +94,11 @@ func (a *Agent) run(ctx context.Context, language string, request *agent.Request
 	command.Stdout = output
 	command.Stderr = progress
 	command.WaitDelay = pipeGrace
-	ownGroup(command)
+	subprocess.Group(command)
 	var killing *time.Timer
 	command.Cancel = func() error {
-		killing = time.AfterFunc(termGrace, func() { _ = killGroup(command) })
-		return endGroup(command)
+		killing = time.AfterFunc(termGrace, func() { _ = subprocess.Kill(command) })
+		return subprocess.End(command)
 	}
 
 	if err := command.Start(); err != nil {
@@ -112,7 +113,7 @@ func (a *Agent) run(ctx context.Context, language string, request *agent.Request
 	if killing != nil {
 		killing.Stop()
 	}
-	sweepGroup(command)
+	subprocess.Sweep(command)
 	said := progress.finish()
 	reason := context.Cause(running)
 	stop(nil)

@@ -72,8 +72,20 @@ func testPoolState(t *testing.T, s System, agent string) {
 	}
 	mustAppend(t, s.Core, bus.RequestSubject(agent), "one")
 	for _, d := range <-ended {
+		if now := state(); now.Working != 1 || now.Deliveries != 1 {
+			t.Errorf("one request is handed out, and the bus says %+v", now)
+		}
+		if err := d.Nak(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range fetch(t, w, 1) {
+		if now := state(); now.Working != 1 || now.Deliveries != 2 {
+			t.Errorf("one request is handed out again, and the bus says %+v", now)
+		}
 		ack(t, d)
 	}
+	until(t, "nothing is handed out", func() bool { return state().Working == 0 })
 	stop()
 	if last := state().Last; last.IsZero() {
 		t.Error("a request was taken, and nothing shows it")

@@ -227,7 +227,9 @@ func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, erro
 		return bus.PoolState{}, wire.Classify(op, err)
 	}
 	info := consumer.CachedInfo()
-	state := bus.PoolState{Size: info.Config.MaxAckPending, Waiting: info.NumWaiting}
+	state := bus.PoolState{
+		Size: info.Config.MaxAckPending, Waiting: info.NumWaiting, Working: info.NumAckPending, Deliveries: info.Delivered.Consumer,
+	}
 	for _, last := range [...]*time.Time{info.Delivered.Last, info.AckFloor.Last} {
 		if last != nil && last.After(state.Last) {
 			state.Last = *last

@@ -22,6 +22,8 @@ type consumer struct {
 	waiting int           // Fetch calls
 	last    time.Time     // when somebody asked for requests without waiting, or acknowledged one
 	changed chan struct{} // closed and replaced when a Fetch may find more
+
+	deliveries uint64 // so far
 }
 
 // A lease is one request handed out and not acknowledged.
@@ -64,7 +66,7 @@ func (l *Ledger) PoolState(_ context.Context, agent string) (bus.PoolState, erro
 	if c == nil {
 		return bus.PoolState{}, fmt.Errorf("pool of agent %s: %w", agent, bus.ErrNotFound)
 	}
-	return bus.PoolState{Size: c.pool.Size, Waiting: c.waiting, Last: c.last}, nil
+	return bus.PoolState{Size: c.pool.Size, Waiting: c.waiting, Last: c.last, Working: len(c.pending), Deliveries: c.deliveries}, nil
 }
 
 func (l *Ledger) wakeConsumer(subject string) {
@@ -101,6 +103,7 @@ func (l *Ledger) take(c *consumer, n int) []bus.Delivery {
 
 func (l *Ledger) deliver(c *consumer, p *lease, now time.Time) bus.Delivery {
 	p.deliveries++
+	c.deliveries++
 	c.last = now
 	p.until = now.Add(c.pool.AckWait)
 	return &delivery{ledger: l, consumer: c, lease: p, count: p.deliveries, server: l.name()}

@@ -14,15 +14,21 @@ import (
 	"podium/schemas"
 )
 
-// agentCommand runs one agent in this process.
+// agentCommand is what writers of agents need.
 type agentCommand struct {
-	Exec agentExecCommand `cmd:"" help:"Make an agent of any program."`
+	Exec  agentExecCommand  `cmd:"" help:"Make an agent of any program."`
+	New   agentNewCommand   `cmd:"" help:"Write the beginning of an agent, with a test."`
+	Check agentCheckCommand `cmd:"" help:"Hold an agent, in any language, to what is expected of every one."`
+	Pin   agentPinCommand   `cmd:"" help:"Look at the tool of an agent of kind mcp, and agree to it."`
 }
 
 func (agentCommand) Help() string {
 	return `An agent takes requests from a running instance and answers them.
 
-  podium agent exec --name summary -- ./summary.sh`
+  podium agent exec --name summary -- ./summary.sh
+  podium agent new --lang py summary
+  podium agent check summary -- python3 summary.py
+  podium agent pin fetch`
 }
 
 type agentExecCommand struct {

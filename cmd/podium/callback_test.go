@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const (
@@ -289,4 +291,68 @@ func TestForgedCallbacks(t *testing.T) {
 	if log := i.process.stderr.String(); strings.Contains(log, token) || strings.Contains(log, bankToken) {
 		t.Error("the log has a token")
 	}
+}
+
+// nestedCallbackConfig has a supervisor ask another one, again and again, for what an endpoint does that takes longer.
+const nestedCallbackConfig = `
+agents:
+  erp: {kind: http, url: "%s/erp", secret: %q, async: true, concurrency: 8}
+  desk: {kind: supervisor, profile: desk}
+profiles:
+  front:
+    language: en
+    agents: [desk]
+    routers: [{kind: default, agent: desk}]
+    deadlines: {queue: 10m, work: 3s}
+    retry: {attempts: 20, wait: 1s, timeout_growth: 1}
+  desk:
+    language: en
+    agents: [{name: erp, work: 10m}]
+    routers: [{kind: default, agent: erp}]
+`
+
+// TestCallbackToAnEarlierRun: an endpoint that answers to the address of the first call is heard, also when the supervisor that has asked has given that up and
+// asks again: both calls are one effect, and what the endpoint says counts for the call that is under way.
+func TestCallbackToAnEarlierRun_X03(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	i := install(t, fmt.Sprintf(nestedCallbackConfig, o.URL, webSecret), "ledger: {shards: 1}")
+	i.up()
+	i.podium("send", "--profile", "front", "order a printer").succeeds(t)
+	calls := func() []officeCall {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return slices.Clone(o.calls)
+	}
+	eventually(t, "it is called by two runs", func() bool { return len(calls()) > 1 })
+	first := calls()[0]
+	eventually(t, "the answer to the first call is taken while one is under way", func() bool {
+		if status, said := callBack(t, first.callback, webSecret, orderDone); status != http.StatusAccepted {
+			t.Fatalf("HTTP %d: %s", status, said)
+		}
+		return slices.ContainsFunc(i.runs(), func(run workflow.RunHistory) bool {
+			return run.Profile == "front" && run.Phase == workflow.PhaseComplete
+		})
+	})
+	for _, call := range calls() {
+		if call.id != first.id {
+			t.Errorf("a call is the effect %s, and the first was %s", call.id, first.id)
+		}
+	}
+	completed := 0
+	for _, run := range i.runs() {
+		run = i.run(run.ID)
+		if run.Status != schemas.RunCompleted {
+			continue
+		}
+		completed++
+		if task := run.Tasks[0]; task.Result.Text != "Order 12 is placed." || run.Profile == "desk" && run.Number < 2 {
+			t.Errorf("run %s of profile %s: %+v", run.ID, run.Profile, task)
+		}
+	}
+	if completed != 2 {
+		t.Errorf("%d runs are completed, want that of the front and the last of the desk", completed)
+	}
+	i.stop()
+	i.verify()
 }

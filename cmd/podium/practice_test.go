@@ -57,6 +57,9 @@ func TestPracticeExample_G08_G09(t *testing.T) {
 	if _, answer := i.answered("Bitte Kontakt für Jürgen Müller anlegen, Telefon 030 1234567."); !strings.Contains(answer, "Der Kontakt ist angelegt:") || !strings.Contains(answer, "Jürgen Müller, Telefon") {
 		t.Errorf("%q", answer)
 	}
+	if _, answer := i.answered("Bitte Kontakt von Jürgen Müller ändern, Telefon 030 7654321."); !strings.Contains(answer, "Der Kontakt ist geändert:") || strings.Contains(answer, "1234567") {
+		t.Errorf("%q", answer)
+	}
 	if _, answer := i.answered("Bitte Kontakt von Juergen Mueller suchen."); !strings.Contains(answer, "Gefunden:") || !strings.Contains(answer, "Jürgen Müller, Telefon") {
 		t.Errorf("%q", answer)
 	}

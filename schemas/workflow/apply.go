@@ -41,7 +41,10 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		*schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled, *schemas.PermitGranted:
 		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
+			r.noticeIsPermitted(task, f)
 		}
+	case *schemas.PermitRefused:
+		r.doubt(f)
 	case *schemas.ArgumentsFilled:
 		if task := r.change(f.Task); task != nil {
 			task.Filled = f
@@ -49,12 +52,20 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		r.applyInquiry(f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
-	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.PermitRefused,
-		*schemas.ReplyWithheld: // of its history
+	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
 	case *schemas.DeliveryBounced:
-		if delivery := r.Delivery; f.Failed && f.Inquiry == 0 && f.Run == r.Number && delivery != nil && delivery.State == TaskCompleted {
-			r.change(schemas.DeliveryTask).State = TaskFailed // whatever its agent has said
-		}
+		r.applyBounce(f)
+	}
+}
+
+// applyBounce notes that a letter has not arrived, whatever its agent has said.
+func (r *Run) applyBounce(f *schemas.DeliveryBounced) {
+	switch inquiry := r.Inquiry(f.Inquiry); {
+	case !f.Failed || f.Run != r.Number:
+	case inquiry != nil && f.Recipient != "":
+		r.Inquiries[f.Inquiry-1] = inquiry.without(f.Recipient)
+	case f.Inquiry == 0 && r.Delivery != nil && r.Delivery.State == TaskCompleted:
+		r.change(schemas.DeliveryTask).State = TaskFailed
 	}
 }
 
@@ -115,6 +126,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task := r.take(f.Task, f.Kind)
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
+	task.called(f)
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {

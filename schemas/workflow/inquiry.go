@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -17,6 +18,8 @@ type Inquiry struct {
 	Answered *schemas.InquiryAnswered `json:"answered,omitzero"`
 	Closed   schemas.InquiryReason    `json:"closed,omitzero"`
 	Ended    time.Time                `json:"ended,omitzero"`
+	// Bounced are those of To whom no letter has reached, when several were asked, from schemas.Edition3 on.
+	Bounced []string `json:"bounced,omitzero"`
 }
 
 // Open reports whether a word on it counts.
@@ -28,6 +31,23 @@ func (i *Inquiry) Expires() time.Time {
 		return time.Time{}
 	}
 	return i.Asked.Add(time.Duration(i.Expire))
+}
+
+// Reaches reports whether anybody who was asked by a letter may have one.
+func (i *Inquiry) Reaches() bool {
+	return slices.ContainsFunc(i.To, func(to schemas.Address) bool {
+		return !slices.ContainsFunc(i.Bounced, func(lost string) bool { return strings.EqualFold(lost, to.Address) })
+	})
+}
+
+// without returns the inquiry when a letter has not reached one of those who were asked.
+func (i *Inquiry) without(recipient string) *Inquiry {
+	if slices.Contains(i.Bounced, recipient) {
+		return i
+	}
+	lost := *i
+	lost.Bounced = append(slices.Clip(i.Bounced), recipient)
+	return &lost
 }
 
 // Inquiry returns the inquiry of that number, or nil.
@@ -97,7 +117,7 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 		}
 		opened := &Inquiry{InquiryOpened: *f, Opened: now}
 		if f.Adopts != nil {
-			opened.Asked, opened.Notices = f.Adopts.Asked, f.Adopts.Notices
+			opened.Asked, opened.Notices, opened.Bounced = f.Adopts.Asked, f.Adopts.Notices, f.Adopts.Bounced
 		}
 		r.Inquiries = append(r.Inquiries, opened)
 		if task := r.change(f.Task); task != nil {

@@ -10,8 +10,10 @@ import (
 // Left is what the runs for one effect have left for the next attempt of whoever is upstream. It is never changed in place.
 type Left struct {
 	Effect    string        `json:"effect"`
+	Edition   int           `json:"edition,omitzero"`   // of the newest run, from schemas.Edition3 on
 	Inquiries []LeftInquiry `json:"inquiries,omitzero"` // that people know of, at most one of a task and schemas.MaxInquiries
 	Results   []LeftResult  `json:"results,omitzero"`   // at most one of a task, together at most maxLeftResults
+	Calls     []LeftCall    `json:"calls,omitzero"`     // that may still be answered by a callback, at most MaxCalls; the oldest first
 }
 
 // A LeftInquiry is one that people may answer though its run has ended.
@@ -19,6 +21,8 @@ type LeftInquiry struct {
 	Run     int      `json:"run"`
 	Inquiry *Inquiry `json:"inquiry"`
 	Word    uint64   `json:"word,omitzero"` // sequence of what was said to it since; 0 while nothing was
+	// Uncertain is the one letter by which they may know of it; nil when it is known that one has gone out.
+	Uncertain *schemas.UncertainLetter `json:"uncertain,omitzero"`
 }
 
 // A LeftResult is what a task was completed with.
@@ -87,7 +91,7 @@ func (l *Left) ResultOf(task string) *LeftResult {
 
 // orNil returns nil for what says nothing.
 func (l *Left) orNil() *Left {
-	if len(l.Inquiries) == 0 && len(l.Results) == 0 {
+	if len(l.Inquiries) == 0 && len(l.Results) == 0 && len(l.Calls) == 0 {
 		return nil
 	}
 	return l
@@ -114,6 +118,87 @@ func (l *Left) WithWord(name schemas.InquiryName, sequence uint64) *Left {
 	return &said
 }
 
+// Call returns the call with a request, or nil.
+func (l *Left) Call(request string) *LeftCall {
+	if l == nil {
+		return nil
+	}
+	at := slices.IndexFunc(l.Calls, func(call LeftCall) bool { return call.Request == request })
+	if at < 0 {
+		return nil
+	}
+	return &l.Calls[at]
+}
+
+// Unsent returns the inquiry of which nobody knows, if what a request was to send has not gone out; else nil. What somebody has said to one has arrived.
+func (l *Left) Unsent(request string) *LeftInquiry {
+	if l == nil {
+		return nil
+	}
+	at := slices.IndexFunc(l.Inquiries, func(left LeftInquiry) bool {
+		return left.Uncertain != nil && left.Uncertain.Request == request && left.Word == 0
+	})
+	if at < 0 {
+		return nil
+	}
+	return &l.Inquiries[at]
+}
+
+// withLetter returns the place of the inquiry that a letter asks by which people may know of it; -1 is none.
+func (l *Left) withLetter(run int, task string) int {
+	if l == nil {
+		return -1
+	}
+	return slices.IndexFunc(l.Inquiries, func(left LeftInquiry) bool { return isLetter(left.Uncertain, run, task) })
+}
+
+// Late returns what is left once the agent of a letter has answered: nobody knows of an inquiry whose only letter has not gone out.
+func (l *Left) Late(f *schemas.ResponseLate) *Left {
+	at := l.withLetter(f.Run, f.Task)
+	if !f.Undone || at < 0 {
+		return l
+	}
+	return l.Without(l.Inquiries[at].Inquiry.Task)
+}
+
+// Doubted returns what is left once another process was refused a permit: see Run.doubt.
+func (l *Left) Doubted(f *schemas.PermitRefused) *Left {
+	if l == nil {
+		return nil
+	}
+	doubted := *l
+	if at := l.withLetter(f.Run, f.Task); at >= 0 {
+		doubted.Inquiries = slices.Clone(l.Inquiries)
+		doubted.Inquiries[at].Uncertain = nil
+	}
+	is := func(call LeftCall) bool { return call.Run == f.Run && call.Task == f.Task && call.Attempt == f.Attempt }
+	if at := slices.IndexFunc(l.Calls, is); at >= 0 {
+		doubted.Calls = slices.Clone(l.Calls)
+		doubted.Calls[at].Refused = true
+	}
+	return &doubted
+}
+
+// Bounced returns what is left once a letter has come back: nobody knows of an inquiry whose letter has reached nobody. What somebody has said to one
+// has arrived.
+func (l *Left) Bounced(f *schemas.DeliveryBounced) *Left {
+	lost := l.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry})
+	switch {
+	case !f.Failed || lost == nil || lost.Word != 0:
+		return l
+	case f.Recipient == "":
+		return l.Without(lost.Inquiry.Task)
+	}
+	inquiry := lost.Inquiry.without(f.Recipient)
+	if !inquiry.Reaches() {
+		return l.Without(inquiry.Task)
+	}
+	rest := *l
+	rest.Inquiries = slices.Clone(l.Inquiries)
+	rest.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}).Inquiry = inquiry
+	return &rest
+}
+
 // Without returns what is left without the inquiry about a task: it was adopted, or people are asked anew.
 func (l *Left) Without(task string) *Left {
 	if l.InquiryOf(task) == nil {
@@ -132,19 +217,23 @@ func (r *Run) LeavesAll() bool {
 // Leave returns what a run that has ended at now leaves, beside what runs before it have left and it has not touched.
 func (r *Run) Leave(before *Left, now time.Time) *Left {
 	left := Left{Effect: r.Message.Upstream.Effect}
+	if r.Edition >= schemas.Edition3 {
+		left.Edition = r.Edition
+	}
 	if before != nil && before.Effect == left.Effect {
-		left.Results = before.Results
+		left.Results, left.Calls = before.Results, before.Calls
 		if rest := before.At(now); rest != nil {
 			left.Inquiries = slices.Clone(rest.Inquiries)
 		}
 	}
 	for i, inquiry := range r.Inquiries {
 		newer := slices.ContainsFunc(r.Inquiries[i+1:], func(other *Inquiry) bool { return other.Task == inquiry.Task })
-		if own := (LeftInquiry{Run: r.Number, Inquiry: r.asTold(inquiry)}); !newer && r.leaves(inquiry) && !own.Over(now) {
+		if own := (LeftInquiry{Run: r.Number, Inquiry: r.asTold(inquiry), Uncertain: r.Uncertain(inquiry)}); !newer && r.leaves(inquiry) && !own.Over(now) {
 			left.Inquiries = append(left.Inquiries, own)
 		}
 	}
 	left.Inquiries = left.Inquiries[max(len(left.Inquiries)-schemas.MaxInquiries, 0):]
+	left.Calls = r.leaveCalls(left.Calls)
 	return left.orNil()
 }
 

@@ -108,6 +108,8 @@ type Task struct {
 	// Filled are the arguments that were filled; nil while the plan's own hold.
 	Filled *schemas.ArgumentsFilled `json:"filled,omitzero"`
 	Permit string                   `json:"permit,omitzero"` // the newest that was granted, until the agent says that the attempt failed
+	// Asked is what is remembered of its requests; nil is nothing. In JSON its members are those of the task.
+	Asked *Asked `json:",embed"`
 }
 
 // Failure returns LastFailure, or the zero value while no attempt has failed.

@@ -100,7 +100,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		Arguments: task.Plan.Options().Arguments, Words: d.content(task.Plan.Description).Text,
 		Tainted:  message.Upstream == nil || message.Tainted,
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
-		SharedMonths: d.Run.Edition >= schemas.Edition2,
+		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
 	}
 	if given.Moment.IsZero() {
 		given.Moment = d.Now
@@ -225,7 +225,7 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	}
 	filled := filler.Fill(arguments.Given{
 		Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
-		SharedMonths: d.Run.Edition >= schemas.Edition2,
+		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
 	})
 	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)

@@ -58,6 +58,9 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 		return true
 	}
 	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
+	if d.Run.Edition >= schemas.Edition3 {
+		opened.Adopts.Uncertain, opened.Adopts.Bounced = left.Uncertain, left.Inquiry.Bounced
+	}
 	word := left.Word
 	d.Left = d.Left.Without(task.ID) // it is adopted once
 	d.open(task, &opened)
@@ -289,11 +292,16 @@ func (d *Decision) closeInquiries(reason schemas.InquiryReason) {
 func (d *Decision) remind(notice string) {
 	inquiry := d.Run.Inquiry(schemas.NoticeOf(notice))
 	if len(inquiry.People) > 0 && !slices.Equal(inquiry.To, d.reached(inquiry.People).To) {
-		d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
-		d.handOver(d.Run.Task(inquiry.Task))
+		d.AskAnew(inquiry)
 		return
 	}
 	d.notify(schemas.NoticeTask(schemas.NoticeOf(notice), 2))
+}
+
+// AskAnew asks people by a letter of its own what an inquiry has asked by letters that do not reach who is asked now, or nobody.
+func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
+	d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
+	d.handOver(d.Run.Task(inquiry.Task))
 }
 
 // unanswered reports whether a task came to nothing because nobody has answered.

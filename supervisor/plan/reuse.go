@@ -66,6 +66,18 @@ func (d *Decision) toldHash(task *workflow.Task) string {
 	if d.worksAsPerson(task) {
 		return d.hashTold(task, nil, nil)
 	}
+	return d.agentToldHash(task)
+}
+
+// calledHash is the hash of what an agent that may answer by a callback is told, from schemas.Edition3 on; else it is empty.
+func (d *Decision) calledHash(task *workflow.Task, agent string) string {
+	if d.Run.Edition < schemas.Edition3 || task.Plan == nil || !d.Profile.Async(agent) {
+		return ""
+	}
+	return d.agentToldHash(task)
+}
+
+func (d *Decision) agentToldHash(task *workflow.Task) string {
 	var beside jsontext.Value
 	if d.ToldBeside != nil {
 		beside = d.ToldBeside(task)

@@ -217,7 +217,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
 		Effect:  d.effect(run, id),
 		Queue:   d.bounded(queue),
-		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent),
 	})
 }
 

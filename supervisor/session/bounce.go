@@ -34,13 +34,37 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
 	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
+		if d.state.Active.Edition >= schemas.Edition3 && bounced.Failed {
+			bounced.Recipient = oneAsked(inquiry, report.Recipient)
+		}
 	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
 		bounced.Inquiry = left.Inquiry.Inquiry
+	case left != nil && d.state.left().Edition >= schemas.Edition3 && bounced.Failed:
+		if bounced.Recipient = oneAsked(left.Inquiry, report.Recipient); bounced.Recipient != "" {
+			bounced.Inquiry = left.Inquiry.Inquiry
+		}
 	}
 	d.emit(&bounced)
-	if inquiry != nil && inquiry.Open() && bounced.Failed && d.onlyRecipient(inquiry, report.Recipient) {
+	if inquiry == nil || !inquiry.Open() || !bounced.Failed {
+		return
+	}
+	inquiry = d.state.Active.Inquiry(inquiry.Inquiry)
+	if nobody := bounced.Recipient != "" && !inquiry.Reaches(); nobody || d.onlyRecipient(inquiry, report.Recipient) {
 		d.planDecision(d.env.Pinned).Unanswered(inquiry, schemas.InquiryUnreachable)
 	}
+}
+
+// oneAsked returns the address, as an inquiry has it, of the one of several who were asked whom a report is about; empty is nobody of them.
+func oneAsked(inquiry *workflow.Inquiry, recipient string) string {
+	if len(inquiry.To) < 2 {
+		return ""
+	}
+	for _, to := range inquiry.To {
+		if strings.EqualFold(to.Address, recipient) {
+			return to.Address
+		}
+	}
+	return ""
 }
 
 // onlyRecipient reports whether a report is about all whom a question was for.

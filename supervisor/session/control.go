@@ -36,6 +36,7 @@ func (d *decision) control(control *schemas.Control) {
 			d.planDecision(d.env.Pinned).Cancel()
 		}
 	case d.state.Queue.has(number):
+		received.Final = control.Run != "" && d.env.Current.Edition >= schemas.Edition3
 		d.emit(&received)
 	default:
 		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"

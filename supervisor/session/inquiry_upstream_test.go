@@ -11,7 +11,7 @@ import (
 // begins with the effect of its request.
 func TestBounceOfAQuestionUpstream(t *testing.T) {
 	t.Parallel()
-	for edition := 1; edition <= schemas.Edition2; edition++ {
+	for edition := 1; edition <= schemas.NewestEdition; edition++ {
 		t.Run(fmt.Sprint("edition ", edition), func(t *testing.T) {
 			t.Parallel()
 			bounceOfAQuestion(t, edition)

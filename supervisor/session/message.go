@@ -203,6 +203,8 @@ func (d *decision) next() {
 		message.Entities = nil
 		started := d.start(run, message, content.Text, said)
 		switch {
+		case head.final:
+			started.Cancel()
 		case head.cancelled:
 			started.Release()
 		case d.overtaken(&message):

@@ -30,6 +30,7 @@ type waiting struct {
 	message   *schemas.Incoming
 	referred  bool
 	cancelled bool
+	final     bool // a person has
 }
 
 // Queued is a message that waits until the active run has ended.
@@ -126,11 +127,11 @@ func (q Queue) merged(message *schemas.Incoming) Queue {
 	return q
 }
 
-// cancelled returns the queue in which a run is to end as soon as it begins.
-func (q Queue) cancelled(run int) Queue {
+// cancelled returns the queue in which a run is to end as soon as it begins. Final says that a person has cancelled it.
+func (q Queue) cancelled(run int, final bool) Queue {
 	if q.has(run) {
 		w := q.waiting.At(run - q.first)
-		w.cancelled = true
+		w.cancelled, w.final = true, w.final || final
 		q.waiting = q.waiting.Set(run-q.first, w)
 	}
 	return q
@@ -148,6 +149,7 @@ type queueSegment struct {
 	Run       int               `json:"run"` // of the first
 	Message   *schemas.Incoming `json:"message,omitzero"`
 	Cancelled bool              `json:"cancelled,omitzero"`
+	Final     bool              `json:"final,omitzero"` // a person has cancelled it
 	// Sequences are those of the inputs that are referred to, each as its distance
 	// from the one before it, in varints as encoding/binary has them.
 	Sequences []byte            `json:"sequences,omitzero"`
@@ -167,14 +169,14 @@ func (q Queue) MarshalJSON() ([]byte, error) {
 	for w := range q.waiting.All() {
 		switch {
 		case !w.referred:
-			segments = append(segments, queueSegment{Run: run, Message: w.message, Cancelled: w.cancelled})
-		case before.referred && before.cancelled == w.cancelled && sameSharedPart(before.message, w.message):
+			segments = append(segments, queueSegment{Run: run, Message: w.message, Cancelled: w.cancelled, Final: w.final})
+		case before.referred && before.cancelled == w.cancelled && before.final == w.final && sameSharedPart(before.message, w.message):
 			last := &segments[len(segments)-1]
 			last.Sequences = binary.AppendUvarint(last.Sequences, w.sequence-before.sequence)
 		default:
 			m := w.message
 			segments = append(segments, queueSegment{
-				Run: run, Cancelled: w.cancelled, Sequences: binary.AppendUvarint(nil, w.sequence),
+				Run: run, Cancelled: w.cancelled, Final: w.final, Sequences: binary.AppendUvarint(nil, w.sequence),
 				Channel: m.Channel, Language: m.Language, Agent: m.Reply.Agent, To: m.Reply.To, Withheld: m.Withheld,
 			})
 		}
@@ -197,7 +199,7 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 			return errQueue
 		}
 		if s.Message != nil {
-			read = append(read, waiting{sequence: s.Message.Sequence, message: s.Message, cancelled: s.Cancelled})
+			read = append(read, waiting{sequence: s.Message.Sequence, message: s.Message, cancelled: s.Cancelled, final: s.Final})
 			continue
 		}
 		of := &schemas.Incoming{Channel: s.Channel, Language: s.Language, Withheld: s.Withheld, Reply: &schemas.Reply{Agent: s.Agent, To: s.To}}
@@ -207,7 +209,7 @@ func (q *Queue) UnmarshalJSON(body []byte) error {
 				return errQueue
 			}
 			sequence, left = sequence+distance, left[n:]
-			read = append(read, waiting{sequence: sequence, message: of, referred: true, cancelled: s.Cancelled})
+			read = append(read, waiting{sequence: sequence, message: of, referred: true, cancelled: s.Cancelled, final: s.Final})
 		}
 	}
 	*q = Queue{waiting: immutable.ListOf(read)}

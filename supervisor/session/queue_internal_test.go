@@ -17,6 +17,7 @@ type wholeQueued struct {
 	Run       int              `json:"run"`
 	Message   schemas.Incoming `json:"message"`
 	Cancelled bool             `json:"cancelled,omitzero"`
+	Final     bool             `json:"final,omitzero"`
 }
 
 // drawMessage returns a message as a session queues it.
@@ -56,7 +57,9 @@ func TestQueue_G33(t *testing.T) {
 				queue, whole = queue.with(run, message), append(whole, wholeQueued{Run: run, Message: *message})
 			case rapid.Bool().Draw(t, "cancelled"):
 				place := rapid.IntRange(0, n-1).Draw(t, "place")
-				queue, whole[place].Cancelled = queue.cancelled(whole[place].Run), true
+				final := rapid.Bool().Draw(t, "final")
+				queue, whole[place].Cancelled = queue.cancelled(whole[place].Run, final), true
+				whole[place].Final = whole[place].Final || final
 			case rapid.Bool().Draw(t, "merged"):
 				message := whole[n-1].Message
 				message.MergedTexts = append(slices.Clip(message.MergedTexts), schemas.Content{Sequence: 1, Size: 1})
@@ -96,7 +99,7 @@ func saysAsMuch(t *rapid.T, queue Queue, whole wholeQueue) {
 	place := 0
 	for queued := range queue.All() {
 		want, kept := &whole[place], queue.waiting.At(place)
-		if queued.Run != want.Run || queued.Cancelled != want.Cancelled || !queue.has(want.Run) || queue.has(want.Run+len(whole)) {
+		if queued.Run != want.Run || queued.Cancelled != want.Cancelled || kept.final != want.Final || !queue.has(want.Run) || queue.has(want.Run+len(whole)) {
 			t.Fatalf("run %d, cancelled %v, want run %d", queued.Run, queued.Cancelled, want.Run)
 		}
 		if kept.sequence != want.Message.Sequence || (queued.Message.Upstream == nil) != (want.Message.Upstream == nil) ||

@@ -14,6 +14,9 @@ import (
 // response decides what an agent's answer changes.
 func (d *decision) response(response *schemas.ExecutionResponse) {
 	task, attempt := d.asked(response.InReplyTo)
+	if task == nil {
+		task, attempt = d.askedBefore(response)
+	}
 	switch {
 	case d.input.Usable() != nil:
 		d.refuse(schemas.QuarantineMalformed, errTooDeep.Error())
@@ -46,10 +49,38 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 // nobody knows what has become of an earlier attempt says nothing about this one, and a request that is not known
 // here was made in a past that is lost.
 func (d *decision) countsForPending(task *workflow.Task, response *schemas.ExecutionResponse) bool {
-	made := response.InReplyTo == task.PreviousRequest || slices.ContainsFunc(d.state.Recent, func(call schemas.RecentCall) bool {
-		return call.Request == response.InReplyTo && call.Task == task.ID
-	})
+	call, made := task.Call(response.InReplyTo)
+	if made && refusedOnly(&call, response) {
+		return false
+	}
+	if made = made || response.InReplyTo == task.PreviousRequest; d.state.Active.Edition < schemas.Edition3 {
+		made = made || slices.ContainsFunc(d.state.Recent, func(call schemas.RecentCall) bool {
+			return call.Request == response.InReplyTo && call.Task == task.ID
+		})
+	}
 	return made && task.Agent == d.input.Agent && d.env.Pinned.Async(task.Agent) && !unknowing(response)
+}
+
+// refusedOnly reports whether an answer says no more than that its process was not permitted to work, as another one may have been.
+func refusedOnly(call *workflow.Call, response *schemas.ExecutionResponse) bool {
+	return call.Refused && response.Payload.Status == schemas.StatusFailed
+}
+
+// askedBefore returns the task, and its attempt under way, that an answer to a request of an earlier run for the same effect counts for: the same
+// agent is told the same, and may answer by a callback. Nil is none.
+func (d *decision) askedBefore(response *schemas.ExecutionResponse) (*workflow.Task, int) {
+	call := d.state.leftFor(d.state.Active).Call(response.InReplyTo)
+	if call == nil || unknowing(response) || refusedOnly(&call.Call, response) {
+		return nil, 0
+	}
+	task := d.state.Active.Task(call.Task)
+	if task == nil || !task.State.UnderWay() || call.Agent != d.input.Agent {
+		return nil, 0
+	}
+	if now, calls := task.Call(task.Request); !calls || now.Agent != call.Agent || now.Told != call.Told {
+		return nil, 0
+	}
+	return task, task.Attempt
 }
 
 // unknowing reports whether an answer leaves open what has become of an effect: another one may still say it.
@@ -141,7 +172,8 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 
 // isRepeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again. One that may answer by a callback is known by
-// settledKey: what else it says about an attempt was overtaken by the answer to an earlier one, and is late.
+// settledKey, and what leaves open what has become of an effect by the failure: anything else that it says about an attempt was overtaken by the
+// answer to an earlier one, and is late.
 func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
@@ -149,7 +181,9 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	if task.AgentOf(attempt) != task.Agent {
 		return false // what has become of the task since is its fallback's, which may not have been asked
 	}
-	if d.env.Pinned.Async(task.Agent) && !unknowing(response) {
+	failure := task.Failure()
+	taken := unknowing(response) && (d.state.Active.Edition < schemas.Edition3 || failure.EffectUnknown && failure.Attempt == attempt)
+	if d.env.Pinned.Async(task.Agent) && !taken {
 		return false
 	}
 	switch task.State {
@@ -195,10 +229,31 @@ func (d *decision) askedByEndedRun(request string) (number int, task string, att
 }
 
 func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {
+	asked, undone := d.unsent(response)
 	d.emit(&schemas.ResponseLate{
 		Run: run, Task: task, Attempt: attempt,
-		Sequence: d.input.Sequence, Status: string(response.Payload.Status),
+		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone,
 	})
+	if asked != nil {
+		d.planDecision(d.env.Pinned).AskAnew(asked)
+	}
+}
+
+// unsent reports whether an answer says that the one letter by which people may know of an inquiry has not gone out, and returns that inquiry when the
+// run under way has adopted it.
+func (d *decision) unsent(response *schemas.ExecutionResponse) (asked *workflow.Inquiry, undone bool) {
+	failed := response.Payload.Status == schemas.StatusFailed || response.Payload.Status == schemas.StatusBlocked
+	if !failed || unknowing(response) || d.input.Agent != schemas.MailDelivery {
+		return nil, false
+	}
+	if active := d.state.Active; active != nil {
+		for _, inquiry := range active.Inquiries {
+			if letter := active.Uncertain(inquiry); inquiry.Open() && inquiry.Adopts != nil && letter != nil && letter.Request == response.InReplyTo {
+				return inquiry, true
+			}
+		}
+	}
+	return nil, d.state.left().Unsent(response.InReplyTo) != nil
 }
 
 func (d *decision) wrongAgent(asked string) {

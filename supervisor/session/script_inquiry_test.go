@@ -10,7 +10,7 @@ import (
 
 // waiting lets runs ask people, and has the arguments of an agent filled.
 func (s *script) waiting(p *schemas.Profile) {
-	s.edition = max(s.edition, s.next()%3) // no profile goes back to an older one
+	s.edition = max(s.edition, s.next()%4) // no profile goes back to an older one
 	p.Edition = s.edition
 	if s.one(2) {
 		p.Waiting = &schemas.WaitingPolicy{Remind: s.span(0, time.Minute), Expire: s.span(time.Hour, 2*time.Minute), Asks: 1 + s.next()%2}

@@ -203,6 +203,8 @@ func (s *stage) count(record *schemas.Record) {
 			s.facts["adopted"]++
 		case schemas.As[*schemas.RunEnded](fact) != nil && schemas.As[*schemas.RunEnded](fact).Final:
 			s.facts["ended for good"]++
+		case schemas.As[*schemas.ResponseLate](fact) != nil && schemas.As[*schemas.ResponseLate](fact).Undone:
+			s.facts["undone"]++
 		case schemas.As[*schemas.TaskFailed](fact) != nil:
 			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Action)]++
 			s.facts[string(schemas.As[*schemas.TaskFailed](fact).Cause)]++

@@ -62,8 +62,8 @@ func (s *State) Deadlines() []schemas.Deadline {
 }
 
 // Requests yields what an answer to the session may name: all attempts of the run under way, in
-// a shard of that number and of any epoch, and the plan, which is all that a bare progress
-// update names.
+// a shard of that number and of any epoch, those of runs before whose answers count for it, and the plan,
+// which is all that a bare progress update names.
 func (s *State) Requests(shard int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if s.Active == nil {
@@ -81,6 +81,13 @@ func (s *State) Requests(shard int) iter.Seq[string] {
 			}
 			if task.Request != "" && !yield(task.Request) {
 				return
+			}
+		}
+		if left := s.leftFor(s.Active); left != nil {
+			for i := range left.Calls {
+				if !yield(left.Calls[i].Request) {
+					return
+				}
 			}
 		}
 	}
@@ -264,7 +271,7 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 			s.Queue = s.Queue.merged(&message)
 		}
 	case schemas.DispositionControl:
-		s.Queue = s.Queue.cancelled(f.Run)
+		s.Queue = s.Queue.cancelled(f.Run, f.Final)
 	case schemas.DispositionHeld:
 		s.keepAttempts(s.possibleEffects(), s.left().WithWord(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}, f.Sequence))
 	case schemas.DispositionIgnored, schemas.DispositionRefused, schemas.DispositionAnswered:

@@ -56,6 +56,12 @@ func (s *story) inquiry(f schemas.Fact) string {
 		}
 		if f.Adopts != nil {
 			told += fmt.Sprintf(", adopted from %v, asked at %s", f.Adopts.Letters, s.clock(f.Adopts.Asked))
+			if f.Adopts.Uncertain != nil {
+				told += ", if that has gone out"
+			}
+			if len(f.Adopts.Bounced) > 0 {
+				told += ", without " + strings.Join(f.Adopts.Bounced, ", ")
+			}
 		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
 	case *schemas.InquiryAnswered:

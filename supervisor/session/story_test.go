@@ -54,7 +54,8 @@ type story struct {
 //	     [file=a]             a file of the letter, whose hash is 64 times the name
 //	     [name=(Ana)] [quoted=(…)]
 //	     [answers=1.1]        the letter of ours that it names: run, and inquiry
-//	     [bounce-of=1 [notice=ask:1:1] [action=failed] [status=5.1.1] [signed]]     a report on the answer of that run; 0 is another mail
+//	     [bounce-of=1 [notice=ask:1:1] [action=failed] [status=5.1.1] [signed] [recipient=b@example.org]]     a report on the answer of
+//	     that run; 0 is another mail
 //	chat id=c1 [thread=…] [reply_ref=…] [user=U1] [file=a] [padding=5000]
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [unknown] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
@@ -288,7 +289,7 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 		}
 		mail.Class = schemas.MailBounce
 		mail.Bounce = &schemas.Bounce{MessageID: sent + "@support.example", RecipientStatus: schemas.RecipientStatus{
-			Action: text(d, "action", ""), Status: text(d, "status", ""),
+			Recipient: text(d, "recipient", ""), Action: text(d, "action", ""), Status: text(d, "status", ""),
 		}}
 	}
 	mail.Answers = s.letterNamed(text(d, "answers", ""))

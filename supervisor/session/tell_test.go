@@ -88,8 +88,12 @@ func (s *story) fact(f schemas.Fact) string {
 		}
 		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.Run, f.Reason, s.clock(f.Until))
 	case *schemas.DeliveryBounced:
-		return fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.Run,
+		told := fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.Run,
 			s.called(f.Message), f.Action, f.Status, f.Failed)
+		if f.Recipient != "" {
+			told += ", of " + f.Recipient
+		}
+		return told
 	case *schemas.ResendRequested:
 		return fmt.Sprintf("run %d answer is to be sent again, maybe twice: %v", f.Run, f.AllowDuplicate)
 	case *schemas.DeliveryReopened:
@@ -141,7 +145,11 @@ func (s *story) task(f schemas.Fact) string {
 	case *schemas.TaskCancelled:
 		return fmt.Sprintf("attempt %d: cancelled", f.Attempt)
 	case *schemas.ResponseLate:
-		return fmt.Sprintf("attempt %d: late answer %s, input %d", f.Attempt, f.Status, f.Sequence)
+		told := fmt.Sprintf("attempt %d: late answer %s, input %d", f.Attempt, f.Status, f.Sequence)
+		if f.Undone {
+			told += ", nothing has gone out"
+		}
+		return told
 	case *schemas.EntityMismatched:
 		return fmt.Sprintf("speaks of another %s: %q", f.Entity, f.Found)
 	case *schemas.PermitGranted, *schemas.PermitRefused:
@@ -168,6 +176,9 @@ func (s *story) message(f *schemas.MessageReceived) string {
 	}
 	if f.Reason != "" {
 		told += " (" + f.Reason + ")"
+	}
+	if f.Final {
+		told += ", for good"
 	}
 	return told
 }

@@ -223,7 +223,7 @@ func (s *State) leave(f *schemas.RunEnded) {
 	s.keepAttempts(effects, left)
 }
 
-// takeOver notes what a further attempt has taken over, and which letter of an attempt before has not arrived.
+// takeOver notes what a further attempt has taken over, and what becomes of the letters of the attempts before.
 func (s *State) takeOver(f schemas.Fact) {
 	effects, left := s.possibleEffects(), s.left()
 	switch f := f.(type) {
@@ -241,9 +241,11 @@ func (s *State) takeOver(f schemas.Fact) {
 		}
 		left = s.Active.Completed(left, f)
 	case *schemas.DeliveryBounced:
-		if lost := left.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry}); f.Failed && lost != nil && lost.Word == 0 { // what somebody has said has arrived
-			left = left.Without(lost.Inquiry.Task)
-		}
+		left = left.Bounced(f)
+	case *schemas.ResponseLate:
+		left = left.Late(f)
+	case *schemas.PermitRefused:
+		left = left.Doubted(f)
 	default:
 		return
 	}

@@ -40,6 +40,7 @@ type pendingRequest struct {
 	task     *schemas.Task
 	permit   string // the permit that it has; empty is none
 	acted    bool
+	refused  bool // a permit
 	first    bool // nobody was handed it before, as bus.IsFirstDelivery has it
 }
 
@@ -290,13 +291,14 @@ func newCallbacks(w *World) *callbacks {
 	return c
 }
 
-// declare says in profiles who answers by callback. Most of them promise signs of life, so that silence means something.
+// declare says in profiles who answers by callback. Most of them promise signs of life, so that silence means something. They are of the newest edition:
+// by older ones the failure of a process that was refused a permit ends another attempt.
 func (c *callbacks) declare(sources []schemas.Profile) {
 	if c == nil {
 		return
 	}
 	for i := range sources {
-		sources[i].Retry.Attempts = max(sources[i].Retry.Attempts, 2)
+		sources[i].Retry.Attempts, sources[i].Edition = max(sources[i].Retry.Attempts, 3), schemas.NewestEdition
 		for n := range sources[i].Agents {
 			switch use := &sources[i].Agents[n]; use.Name {
 			case c.agent:
@@ -402,6 +404,11 @@ func (pr *pendingRequest) callBack(c *callbacks) {
 	case 11: // about when its time is over
 		pr.waits(pr.event.Expires)
 		a.later(max(expired-time.Second+c.span(2*time.Second), 0), pr.answer)
+	case 14: // to the first address alone, when some attempts were given up
+		pr.waits(w.now.Add(c.span(time.Second)))
+		if pr.event.Attempt == 1 {
+			a.later(10*time.Second+c.span(40*time.Second), pr.answer)
+		}
 	default:
 		pr.waits(pr.event.Expires)
 		a.later(soon, pr.answer)

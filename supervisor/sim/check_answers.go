@@ -114,6 +114,7 @@ func (o *oracle) questionsAreHeard() {
 // The invariants that speak of agents that answer by callback.
 const (
 	CountsOnce    = "an answer to one request counts once, and to an earlier attempt only when its agent answers by callback and has the one under way"
+	AnswersCount  = "an answer by callback counts for the attempt under way whichever attempt of the task was told the same, in whichever run for the effect"
 	SilenceIsTold = "an agent that answers by callback may be silent for as long as it says and its request is good for, and nobody else may"
 	AttemptsEnd   = "every attempt that was begun ends"
 )
@@ -149,8 +150,56 @@ func (o *oracle) settles(s *shardHistory, session *sessionHistory, cause *schema
 // countsForLater reports whether an answer to an earlier attempt of the task counts for the one under way.
 func (o *oracle) countsForLater(m *moment, by *saying) bool {
 	earlier := o.requests[by.request]
-	return earlier != nil && earlier.task == m.task && earlier.agent == m.task.attempt.agent && o.world.callbacks.is(by.agent) && m.cause.Settles == by.request &&
-		!by.open && by.status != ""
+	return earlier != nil && m.task.repeats(earlier) && o.world.callbacks.is(by.agent) && m.cause.Settles == by.request &&
+		!by.open && by.status != "" && !earlier.saysNothing(m.run, by)
+}
+
+// repeats reports whether the attempt under way is another one at the same work as an earlier attempt: of the task itself, or of an earlier run for the same
+// effect that has told the same agent the same.
+func (t *task) repeats(earlier *attempt) bool {
+	now := t.attempt
+	switch {
+	case earlier.agent != now.agent:
+		return false
+	case earlier.task == t:
+		return true
+	case t.run.edition < schemas.Edition3 || earlier.task.id != t.id || earlier.fact.Told == "" || earlier.fact.Told != now.fact.Told:
+		return false
+	}
+	for before := range t.run.before {
+		if done := before.task(t.id); done != nil && done.state == taskCompleted {
+			return false
+		}
+		if before == earlier.task.run {
+			return true
+		}
+	}
+	return false
+}
+
+// saysNothing reports whether an answer may be that of a process which was handed a request once more, and refused a permit: it knows nothing of the
+// work.
+func (a *attempt) saysNothing(now *run, by *saying) bool {
+	return a.refused && by.status == schemas.StatusFailed && now.edition >= schemas.Edition3
+}
+
+// answersCount: an answer is late when there is nothing that it counts for.
+func (o *oracle) answersCount(m *moment) {
+	f := schemas.As[*schemas.ResponseLate](m.fact)
+	if f == nil {
+		return
+	}
+	by, err := o.saidAt(m.shard, f.Sequence)
+	earlier := o.requests[by.request]
+	if err != nil || earlier == nil || by.open || by.status == "" || by.agent != earlier.agent || !o.world.callbacks.is(by.agent) {
+		return
+	}
+	runs := earlier.task.run.session.runs
+	now := runs[len(runs)-1]
+	if t := now.task(earlier.task.id); now.ended == nil && now.edition >= schemas.Edition3 && t != nil && t.state == taskUnderWay && t.repeats(earlier) &&
+		!earlier.saysNothing(now, &by) {
+		o.world.violate(AnswersCount, "%s: the answer to attempt %d is late, and attempt %d of run %d is under way", m.id, earlier.number, t.attempt.number, now.number)
+	}
 }
 
 // countsOnce: an answer that decides something is remembered, so that its repeat decides nothing.

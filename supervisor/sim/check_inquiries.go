@@ -94,7 +94,7 @@ func (o *oracle) bounces(m *moment, number int) bool {
 	if mail == nil || mail.Bounce == nil || mail.Bounce.Action != "failed" {
 		return false
 	}
-	if recipient := mail.Bounce.Recipient; i.work() && (len(i.fact.To) > 1 || recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
+	if recipient := mail.Bounce.Recipient; i.work() && (len(i.fact.To) > 1 && i.nobody != m.cause || len(i.fact.To) == 1 && recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
 		return false // others have got it
 	}
 	for _, letter := range i.letters(m.run) {
@@ -113,7 +113,7 @@ func (o *oracle) bounces(m *moment, number int) bool {
 func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
-			others := i.work() && i.closed == schemas.InquiryWithdrawn && i.cause.Deadline != nil && i.cause.Deadline.Kind == schemas.DeadlineRemind
+			others := i.work() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.cause.Deadline != nil && i.cause.Deadline.Kind == schemas.DeadlineRemind)
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
@@ -278,8 +278,11 @@ type inquiry struct {
 	ended    time.Time
 	answered *schemas.InquiryAnswered
 	closed   schemas.InquiryReason
-	bounced  bool   // a letter of it has not arrived
-	held     uint64 // the word that was held for it when it was adopted; 0 is none
+	bounced  bool           // nobody has a letter of it
+	lost     []string       // who has none, of several
+	nobody   *schemas.Cause // since which nobody has one of it, of several
+	unsent   *schemas.Cause // since which it is known that its only letter has not gone out
+	held     uint64         // the word that was held for it when it was adopted; 0 is none
 }
 
 // expires is when a word on it counts no more; zero while nobody was asked.
@@ -350,6 +353,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	}
 	if f.Adopts != nil && len(f.Adopts.Letters) > 0 {
 		i.asked = f.Adopts.Asked
+		i.lost = f.Adopts.Bounced
 		i.held = m.run.session.held[f.Adopts.Letters[0]].Sequence
 		delete(m.run.session.held, f.Adopts.Letters[0])
 	}
@@ -371,6 +375,9 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 		return // see inquiriesEndForAReason
 	}
 	i.open, i.cause, i.ended = false, m.cause, m.cause.Time
+	if i.nobody != nil && i.nobody != m.cause {
+		o.world.violate(InquiriesEndOnce, "%s: inquiry %d is open, and since %s nobody has a letter of it", m.id, number, i.nobody.Time)
+	}
 	end(i)
 	if t := i.task; i.answered != nil && !i.work() && t != nil && t.state == taskAsked {
 		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time

@@ -49,7 +49,7 @@ func Invariants() []string {
 		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
-		CountsOnce, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone,
+		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
 		Itself,
 	}
 }

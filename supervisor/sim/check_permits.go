@@ -25,6 +25,7 @@ type grantedPermit struct {
 	granted uint64 // the record that says so
 	closed  uint64 // the record since which it holds no longer; 0 is none
 	again   bool
+	request string // the attempt that it was given to
 }
 
 // permittedOnce: as long as an effect may have happened, it is permitted again
@@ -100,11 +101,23 @@ func (o *oracle) permitIsAskedFor(m *moment) {
 func (o *oracle) grant(m *moment, permit, agent string, again bool) {
 	t := m.task
 	t.close(m)
+	t.doubted = again
 	t.permit = &grantedPermit{
 		task: t, agent: agent, permit: permit, effect: t.effect(),
-		shard: m.at.shard, granted: m.at.sequence, again: again,
+		shard: m.at.shard, granted: m.at.sequence, again: again, request: t.attempt.fact.Request,
 	}
 	o.permits[permit] = t.permit
+}
+
+// refuses notes that a process which was handed a request was refused a permit: what it says of it is nothing about one that was permitted.
+func (m *moment) refuses(f *schemas.PermitRefused) {
+	if m.task == nil {
+		return
+	}
+	m.task.doubted = m.task.permit != nil
+	for _, made := range m.task.made {
+		made.refused = made.refused || made.number == f.Attempt
+	}
 }
 
 // effect is what every attempt of the task has in common, those of a run that

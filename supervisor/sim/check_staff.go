@@ -180,6 +180,8 @@ func (o *oracle) withdrawn(m *moment, i *inquiry) bool {
 const (
 	AdoptedIsLeft = "what a further attempt adopts is an inquiry that an earlier one has left, unchanged and in its time, and no person has stopped that"
 	BroughtIsDone = "a result that a further attempt brings is what an earlier one has completed the task with, told the same, and no person has stopped that"
+	FinalByPeople = "a run is over for good when a person has cancelled it, also while it waited for its turn, and only then"
+	LettersCount  = "a letter that its agent says not to have gone out, or that is reported to have come back, has told nobody, and any other one may have"
 )
 
 // has reports whether a word is the cause of the fact that it counts, or was held until the inquiry was adopted.
@@ -218,7 +220,7 @@ func (r *run) before(yield func(*run) bool) {
 // leaves reports whether people may still answer an inquiry that ended with its run: they were written to, or may have been.
 func (i *inquiry) leaves(r *run) bool {
 	ended := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
-	if !ended || i.bounced || i.fact.Told == "" || !i.work() || i.asked.IsZero() {
+	if !ended || i.bounced || i.nobody != nil || i.unsent != nil || i.fact.Told == "" || !i.work() || i.asked.IsZero() {
 		return false
 	}
 	if i.fact.Adopts != nil {
@@ -266,6 +268,9 @@ func (o *oracle) adoptedIsLeft(m *moment) {
 	}
 	letters := left.letters(of)
 	_, held := m.run.session.held[letters[0]]
+	if !slices.Equal(left.lost, f.Adopts.Bounced) {
+		o.world.violate(AdoptedIsLeft, "%s: inquiry %d adopts letters that have not reached %v, and it was %v", m.id, f.Inquiry, f.Adopts.Bounced, left.lost)
+	}
 	if !slices.Equal(letters, f.Adopts.Letters) || !f.Adopts.Asked.Equal(left.asked) || f.Expire != left.fact.Expire || f.Remind != left.fact.Remind ||
 		!held && !m.cause.Time.Before(left.expires()) {
 		o.world.violate(AdoptedIsLeft, "%s: inquiry %d adopts %+v at %s, and %v asked at %s for %s was left", m.id, f.Inquiry, f.Adopts, m.cause.Time, letters, left.asked, time.Duration(left.fact.Expire))
@@ -333,4 +338,109 @@ func (r *run) fallback(agent string) string {
 		}
 	}
 	return ""
+}
+
+// asks returns the inquiry that a notice asks, and its run: the newest that has adopted it; nil when there is none.
+func (s *sessionHistory) asks(notice *task) (*inquiry, *run) {
+	name := schemas.InquiryName{Run: notice.run.number, Inquiry: notice.notice()}
+	for _, r := range slices.Backward(s.runs) {
+		for _, i := range slices.Backward(r.inquiries) {
+			if slices.Contains(i.letters(r), name) {
+				return i, r
+			}
+		}
+	}
+	return nil, nil
+}
+
+// told are the notices that people may know an inquiry by.
+func (i *inquiry) told(r *run) []*task {
+	var told []*task
+	for _, letter := range i.letters(r) {
+		asked := r.session.runs[letter.Run-1]
+		for _, t := range asked.aside {
+			if t.notice() == letter.Inquiry && (t.state == taskCompleted || t.permit != nil) {
+				told = append(told, t)
+			}
+		}
+	}
+	return told
+}
+
+// lettersAreUnsent: what the agent of a letter says when its run has ended is about the only one by which people may know of an inquiry, and about that
+// one process which was permitted to send it; or it changes nothing.
+func (o *oracle) lettersAreUnsent(m *moment) {
+	f := schemas.As[*schemas.ResponseLate](m.fact)
+	if f == nil || m.task == nil || m.task.notice() == 0 {
+		return
+	}
+	by, err := o.saidAt(m.shard, f.Sequence)
+	i, r := m.run.session.asks(m.task)
+	failed := by.status == schemas.StatusFailed || by.status == schemas.StatusBlocked
+	known := err == nil && i != nil && i.work() && failed && !by.open && by.agent == schemas.MailDelivery && r.edition >= schemas.Edition3 && m.run.edition >= schemas.Edition3 &&
+		m.run.ended != nil && m.task.permit != nil && !m.task.doubted && m.task.permit.request == by.request && m.task.state != taskCompleted
+	if known {
+		told := i.told(r)
+		_, held := m.run.session.held[i.letters(r)[0]]
+		known = len(told) == 1 && !held && (i.open || r.ended != nil && i.leaves(r))
+	}
+	switch {
+	case f.Undone && !known:
+		o.world.violate(LettersCount, "%s: the letter of attempt %d is said not to have gone out, and nobody can say that", m.id, f.Attempt)
+	case known:
+		i.unsent = m.cause
+	}
+}
+
+// lettersComeBack: of several who were asked those have no letter of whom that is reported.
+func (o *oracle) lettersComeBack(m *moment) {
+	f := schemas.As[*schemas.DeliveryBounced](m.fact)
+	if f == nil || f.Inquiry == 0 && f.Recipient == "" {
+		return
+	}
+	i, mail := m.run.inquiry(f.Inquiry), o.heard(m.shard, m.cause.Sequence).mail
+	is := func(to schemas.Address) bool {
+		return mail != nil && mail.Bounce != nil && strings.EqualFold(to.Address, mail.Bounce.Recipient)
+	}
+	if i == nil || m.run.edition < schemas.Edition3 || len(i.fact.To) < 2 || !f.Failed || !slices.ContainsFunc(i.fact.To, is) {
+		if f.Recipient != "" {
+			o.world.violate(LettersCount, "%s: the letter of inquiry %d to %s is said to have come back", m.id, f.Inquiry, f.Recipient)
+		}
+		return
+	}
+	recipient := i.fact.To[slices.IndexFunc(i.fact.To, is)].Address
+	if f.Recipient != recipient {
+		o.world.violate(LettersCount, "%s: the letter of inquiry %d to %s has come back, and %q is on record", m.id, f.Inquiry, recipient, f.Recipient)
+	}
+	if _, held := m.run.session.held[i.letters(m.run)[0]]; held || slices.Contains(i.lost, recipient) {
+		return // what somebody has said has arrived
+	}
+	i.lost = append(slices.Clip(i.lost), recipient)
+	if reached := func(to schemas.Address) bool { return !slices.Contains(i.lost, to.Address) }; !slices.ContainsFunc(i.fact.To, reached) {
+		i.nobody = m.cause
+	}
+}
+
+// stops notes that a person has cancelled a run. Of one that waits it is known since the edition of the profile in force.
+func (o *oracle) stops(session *sessionHistory, m *moment, f *schemas.MessageReceived) {
+	if f.Disposition != schemas.DispositionControl {
+		return
+	}
+	control := o.heard(m.shard, f.Sequence).control
+	if control == nil || control.Action != schemas.ControlCancel || control.Run == "" {
+		return
+	}
+	begun := f.Run <= len(session.runs)
+	session.stopped[f.Run] = session.stopped[f.Run] || begun || o.profile(m.cause.Profile).Edition >= schemas.Edition3
+}
+
+func (o *oracle) finalByAPerson(m *moment) {
+	f := schemas.As[*schemas.RunEnded](m.fact)
+	if f == nil {
+		return
+	}
+	want := m.run.piece() != "" && m.run.session.stopped[f.Run] && f.Reason == schemas.StopCancelled
+	if f.Final != want {
+		o.world.violate(FinalByPeople, "%s: it ends by %s, for good: %t, and that a person has cancelled it is %t", m.id, f.Reason, f.Final, m.run.session.stopped[f.Run])
+	}
 }

@@ -57,6 +57,7 @@ type sessionHistory struct {
 	runs     []*run
 	settled  map[string]bool                                 // requests of which an answer has counted, of agents that call back
 	held     map[schemas.InquiryName]schemas.MessageReceived // words that wait for a further attempt, by the oldest letter
+	stopped  map[int]bool                                    // runs that a person has cancelled, under way or while they waited
 }
 
 type run struct {
@@ -93,11 +94,13 @@ type task struct {
 	ready    place     // the record that made it wait for its agent
 	until    time.Time // when it is not waited for any longer; zero is never
 	attempt  *attempt
+	made     []*attempt // all of them
 	attempts int
 	base     int // attempts of other agents
 	retryAt  time.Time
 	result   *schemas.TaskCompleted
 	permit   *grantedPermit // that may have been used
+	doubted  bool           // somebody else was refused one since
 	use      *use           // of its resources, under way
 	inquired int            // attempts of the agent that ended in an inquiry
 	refused  int            // how often the agent could not be asked
@@ -120,6 +123,7 @@ type attempt struct {
 	dropped  bool       // in the record that decided it
 	answers  []*inquiry // what its agent is told of what people said
 
+	refused   bool      // a process that was handed it was refused a permit
 	completed bool      // by an answer to it
 	over      time.Time // when it ended; zero is never
 	overAt    uint64    // the record that says so; 0 is none
@@ -213,7 +217,7 @@ func (o *oracle) session(id string, shard int) *sessionHistory {
 	if s == nil {
 		s = &sessionHistory{
 			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: workflow.SessionHistory{Session: id},
-			settled: map[string]bool{}, held: map[schemas.InquiryName]schemas.MessageReceived{},
+			settled: map[string]bool{}, held: map[schemas.InquiryName]schemas.MessageReceived{}, stopped: map[int]bool{},
 		}
 		o.sessions[id] = s
 		o.order = append(o.order, s)
@@ -300,8 +304,10 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 	switch f := m.fact.(type) {
 	case *schemas.PermitRefused:
 		o.denied[f.Permit] = true
+		m.refuses(f)
 	case *schemas.MessageReceived:
 		session.messages[f.ID] = append(session.messages[f.ID], *f)
+		o.stops(session, m, f)
 	case *schemas.RunStarted:
 		session.runs = append(session.runs, &run{
 			session: session, number: f.Run, profile: o.profile(f.ProfileHash), edition: f.Edition, message: f.Message, expires: f.Expires,
@@ -326,8 +332,8 @@ func (o *oracle) applyRun(m *moment) {
 	case *schemas.ResendRequested:
 		m.run.again = f
 	case *schemas.DeliveryBounced:
-		if i := m.run.inquiry(f.Inquiry); i != nil && f.Failed {
-			i.bounced = true
+		if i := m.run.inquiry(f.Inquiry); i != nil && f.Failed && f.Recipient == "" {
+			i.bounced = i.bounced || len(i.fact.To) < 2
 		}
 	case *schemas.InquiryOpened:
 		o.opens(m, f)
@@ -431,6 +437,7 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
+	t.made = append(t.made, t.attempt)
 	t.attempt.answers = t.run.answersTo(t)
 	m.noticed(t)
 	o.requests[f.Request], o.attempts[schemas.AttemptKey(f.Request)] = t.attempt, t.attempt

@@ -66,5 +66,63 @@ func mutationsOfAttempts() []mutation {
 			`	if left == nil || left.Word != 0 ||`,
 			`	if left == nil || left.Word != 0 && !planted("a second word is held") ||`,
 		}},
+	}, {
+		name: "a second answer counts", seed: 1442, invariant: sim.CountsOnce,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`	case d.env.Pinned.Async(d.input.Agent) && d.state.HasTaken(`,
+			`	case d.env.Pinned.Async(d.input.Agent) && !planted("a second answer counts") && d.state.HasTaken(`,
+		}},
+	}, {
+		name: "permitted again elsewhere", seed: 1666, invariant: sim.PermittedOnce,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`	case d.worksElsewhere(task):`,
+			`	case d.worksElsewhere(task) && !planted("permitted again elsewhere"):`,
+		}},
+	}, {
+		name: "an answer to an earlier run is late", seed: 1041, invariant: sim.AnswersCount,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`	if task == nil {
+		task, attempt`,
+			`	if task == nil && !planted("an answer to an earlier run is late") {
+		task, attempt`,
+		}},
+	}, {
+		name: "an answer to an earlier run counts whatever was told", seed: 11025, invariant: sim.AnswersFit,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`now.Told != call.Told {`,
+			`now.Told != call.Told && !planted("an answer to an earlier run counts whatever was told") {`,
+		}},
+	}, {
+		name: "the failure of who was refused ends another attempt", seed: 2498, invariant: sim.AnswersFit,
+		edits: []edit{{
+			"supervisor/session/response.go",
+			`	return call.Refused &&`,
+			`	return call.Refused && !planted("the failure of who was refused ends another attempt") &&`,
+		}},
+	}, {
+		name: "a letter that has not gone out is waited for", seed: 9041, people: true, invariant: sim.LettersCount,
+		edits: []edit{{
+			"schemas/workflow/left.go",
+			`	if !f.Undone || at < 0 {`,
+			`	if !f.Undone || at < 0 || planted("a letter that has not gone out is waited for") {`,
+		}},
+	}, {
+		name: "who was cancelled by a person while it waited is asked for again", seed: 3, people: true, invariant: sim.FinalByPeople,
+		edits: []edit{{
+			"supervisor/session/message.go",
+			`		case head.final:`,
+			`		case head.final && !planted("who was cancelled by a person while it waited is asked for again"):`,
+		}},
+	}, {
+		name: "a question that has reached nobody stays open", seed: 850, people: true, invariant: sim.InquiriesEndOnce,
+		edits: []edit{{
+			"supervisor/session/bounce.go",
+			`	if nobody := bounced.Recipient != "" &&`,
+			`	if nobody := bounced.Recipient != "" && !planted("a question that has reached nobody stays open") &&`,
+		}},
 	}}
 }

@@ -345,7 +345,7 @@ const numbered = `{"type":"object","required":["number"],"properties":{"number":
 func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
-		p.Edition = schemas.Edition2
+		p.Edition = schemas.NewestEdition
 		for n := range p.Languages {
 			texts := &p.Languages[n].Texts
 			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"

@@ -165,6 +165,7 @@ func (a *agent) told(answer *schemas.PermitAnswer) {
 	case answer.Reason == schemas.PermitGone:
 		// It is another process's by now: neither an answer nor an acknowledgment.
 	default:
+		pr.refused = true
 		pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
 		pr.ack()
 	}
@@ -187,8 +188,12 @@ func (pr *pendingRequest) allowed(permit string) {
 		if pr.lacks(2) {
 			return
 		}
-		pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred)
-		pr.ack()
+		failed := func() { pr.fail(schemas.StatusFailed, schemas.ResolutionDeferred); pr.ack() }
+		if w.further != nil && pr.notice() && once(w.further, 2) { // maybe when its run has ended
+			a.later(time.Duration(w.further.Int64N(int64(20*time.Second))), failed)
+			return
+		}
+		failed()
 	case 1: // it dies before it acts
 		a.later(a.wait, func() {})
 	case 2: // it acts much later
@@ -215,7 +220,8 @@ func (pr *pendingRequest) brought() bool { return pr.event.Permit != "" && pr.fi
 
 // doubtful reports whether an agent that fails cannot be sure that its effect has
 // not happened: it has acted, or maybe another process has that was permitted, unless it
-// was handed the permit that came along itself. For a question nobody has.
+// was handed the permit that came along itself. For a question nobody has. Who was refused knows
+// what it has not done, and nothing of others.
 func (pr *pendingRequest) doubtful() bool {
-	return pr.agent.external && pr.task.Context.Kind.IsWork() && (pr.acted || pr.permit == "" && !pr.brought())
+	return pr.agent.external && pr.task.Context.Kind.IsWork() && !pr.refused && (pr.acted || pr.permit == "" && !pr.brought())
 }

@@ -133,11 +133,11 @@ func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
 	return []schemas.Profile{d.profile(outer), d.profile(inner)}
 }
 
-// inEditions gives half of the profiles the newest edition, and bounds what they tell of a conversation.
+// inEditions gives half of the profiles an edition, mostly the newest, and bounds what they tell of a conversation.
 func inEditions(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		if once(r, 2) {
-			drafted[i].Edition = schemas.Edition2
+			drafted[i].Edition = pick(r, schemas.Edition2, schemas.NewestEdition, schemas.NewestEdition)
 			drafted[i].Context = schemas.ContextPolicy{Messages: r.IntN(schemas.MaxConversationMessages + 1), Bytes: pick(r, 0, 20, 4<<10)}
 		}
 	}
@@ -148,7 +148,7 @@ func edited(sources []schemas.Profile) []schemas.Profile {
 	changed := slices.Clone(sources)
 	for i := range changed {
 		changed[i].Retry.Attempts++
-		changed[i].Edition = schemas.Edition2
+		changed[i].Edition = schemas.NewestEdition
 		changed[i].Execution.ContextLimit = 1 << 10
 	}
 	return changed

@@ -221,7 +221,14 @@ func (s *staff) disturb(q *question, soon time.Time) {
 		p.later(soon, s.chat(q))
 	case 6: // one of the letters comes back, or all of them
 		p.later(soon, func() {
-			q.bounceOf(pick(r, "", q.reply.To[0].Address, q.reply.To[len(q.reply.To)-1].Address, "nobody@sim"))
+			lost := pick(r, "", q.reply.To[0].Address, q.reply.To[len(q.reply.To)-1].Address, "nobody@sim")
+			if lost != "" || len(q.reply.To) < 2 {
+				q.bounceOf(lost)
+				return
+			}
+			for _, to := range q.reply.To { // each by a report of its own
+				q.bounceOf(to.Address)
+			}
 		})
 	case 7: // somebody stops the run
 		p.later(soon, q.cancel)

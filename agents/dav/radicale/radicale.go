@@ -118,7 +118,7 @@ func (s *Server) Read(tb testing.TB, path string) string {
 // Do makes a call as the user, which has to succeed, and returns what the server says.
 func (s *Server) Do(tb testing.TB, method, path string, header map[string]string, body string) string {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startDeadline)
+	ctx, cancel := context.WithTimeout(tb.Context(), startDeadline)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader([]byte(body)))
 	if err != nil {

@@ -25,7 +25,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	uses := c.uses(&source)
 	profile := schemas.Profile{
 		Name:          name,
-		Edition:       schemas.Edition2,
+		Edition:       schemas.NewestEdition,
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage, Stream: source.Stream,
 		Agents:       uses,
@@ -61,7 +61,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		uses[i] = schemas.AgentUse{
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(), Async: agent.Async,
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
-			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.SideEffects, OnUnknown: use.OnUnknown,
+			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
 			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
 		}
@@ -104,7 +104,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 // served here keeps the default (M-36, M-47).
 func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
-	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindCaldav, KindCarddav, KindScripted, KindDocument, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindMCP, KindCaldav, KindCarddav, KindScripted, KindDocument, KindMail, KindChat:
 		return schemas.Duration(agent.DefaultProgressEvery)
 	case KindExternal, KindSupervisor, KindPerson:
 	}

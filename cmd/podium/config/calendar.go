@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -32,7 +34,7 @@ func (a *Agent) builtInSchema() jsontext.Value {
 
 // fillSchemas gives agents the schema of their kind where the file has none, so that arguments are filled by it.
 func (c *Config) fillSchemas() {
-	for name, agent := range c.Agents { //nolint:modernize // one entry after the other, into the same map
+	for name, agent := range c.Agents {
 		if schema := agent.builtInSchema(); len(agent.InputSchema) == 0 && schema != nil {
 			agent.InputSchema = schema
 			c.Agents[name] = agent
@@ -86,19 +88,31 @@ func sinceMidnight(clock string) (time.Duration, error) {
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
 }
 
-// collectionDefaults are those of an agent that keeps a collection: it acts outside, and one request at a time changes a calendar.
-func (a *Agent) collectionDefaults() {
-	a.SideEffects = schemas.SideEffectsExternal
-	if a.Kind == KindCaldav && a.Concurrency == 0 {
-		a.Concurrency = 1
+// calendarDefaults are those of a calendar, which one request at a time changes.
+func (a *Agent) calendarDefaults() {
+	if a.Kind != KindCaldav {
+		return
 	}
-	if a.Kind == KindCaldav && a.Duration == 0 {
-		a.Duration = schemas.Duration(caldav.DefaultDuration)
-	}
+	a.Concurrency = cmp.Or(a.Concurrency, 1)
+	a.Duration = cmp.Or(a.Duration, schemas.Duration(caldav.DefaultDuration))
 }
 
-// readablePassword reports whether an agent sends its password readable over a network.
-func (a *Agent) readablePassword() bool {
-	target, err := url.Parse(a.URL)
-	return err == nil && a.keepsCollection() && a.Password != "" && target.Scheme == "http" && !cleartext.Here(target.Hostname())
+// sideEffects are those that a profile pins: whoever keeps a collection acts outside without saying so.
+func (a *Agent) sideEffects() string {
+	if a.keepsCollection() {
+		return schemas.SideEffectsExternal
+	}
+	return a.SideEffects
+}
+
+// readablePasswords cautions about agents whose password crosses a network where others may read it.
+func (c *Config) readablePasswords() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		agent := c.Agents[name]
+		target, err := url.Parse(agent.URL)
+		if err == nil && agent.keepsCollection() && agent.Password != "" && target.Scheme == "http" && !cleartext.Here(target.Hostname()) {
+			cautions = append(cautions, fmt.Sprintf("agent %q sends its password readable over the network (agents.%s.url: http://…): write https:// where the server has it", name, name))
+		}
+	}
+	return cautions
 }

@@ -13,6 +13,7 @@ import (
 
 	"podium/agents/document"
 	"podium/agents/llm"
+	"podium/agents/mcp"
 	"podium/agents/scripted"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
@@ -93,6 +94,7 @@ const (
 	KindExec       AgentKind = "exec"       // a program: the request on stdin, the answer on stdout
 	KindHTTP       AgentKind = "http"       // an HTTP endpoint: the request is posted, the response is the answer
 	KindLLM        AgentKind = "llm"        // a language model
+	KindMCP        AgentKind = "mcp"        // a tool of a server of the Model Context Protocol
 	KindCaldav     AgentKind = "caldav"     // a calendar on a server
 	KindCarddav    AgentKind = "carddav"    // an address book on a server
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
@@ -106,33 +108,35 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm caldav carddav external scripted document person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm mcp caldav carddav external scripted document person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. mcp: a tool of a server of the Model Context Protocol. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone; an agent of kind llm has that of its role."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
 	Concurrency  int                `yaml:"concurrency" min:"1" max:"1024" default:"3" doc:"Requests at a time, over all its processes. caldav: 1."`
-	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments, which reads and answers as one under podium agent exec does. It starts in the directory of this file."`
-	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec, http, llm and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed. exec and http: it is 30s when nothing is said, and with llm 2m."`
-	URL          string             `yaml:"url" doc:"http: where requests are posted to. caldav and carddav: the calendar or address book, or the server where this user has exactly one. https://…, or http://… on this machine and private networks."`
+	Command      []string           `yaml:"command" min:"1" doc:"exec: program and arguments, which reads and answers as one under podium agent exec does. mcp: the program of a server that speaks by standard input and output, and its arguments; packages that npx, uvx and their like fetch need an exact version. It starts in the directory of this file."`
+	Timeout      schemas.Duration   `yaml:"timeout" doc:"exec, http, llm, mcp and external: how long it may work on a request; it wins over a shorter deadlines.work of a profile. exec: after it the program and all it started are killed. exec and http: it is 30s when nothing is said, with mcp 1m, and with llm 2m."`
+	URL          string             `yaml:"url" doc:"http: where requests are posted to. mcp: where a server is that speaks streamable HTTP, instead of a command. caldav and carddav: the calendar or address book, or the server where this user has exactly one. https://…, or http://… on this machine and private networks."`
 	User         string             `yaml:"user" doc:"caldav and carddav: the user on the server."`
 	Password     Secret             `yaml:"password" doc:"caldav and carddav: the password, such as ${DAV_PASSWORD}. It goes to the host of url alone."`
 	Timezone     string             `yaml:"timezone" doc:"caldav: where its days begin and times are meant, by its IANA name, such as Europe/Berlin."`
 	Duration     schemas.Duration   `yaml:"duration" doc:"caldav: how long an appointment lasts of which nobody says so. Default: 30m."`
 	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks, and each callback."`
 	Async        bool               `yaml:"async" doc:"http: the endpoint may answer 202 and post its answer later, to the address in the header Podium-Callback, signed with secret. timeout bounds the call alone then; the answer has as long as the profile's deadlines.work, or work where the profile names the agent."`
-	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, caldav, carddav, exec and external: where its calls may lead. All but exec and external are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. exec and external only promise it, for profiles with local_only. Default: the host of its url or base_url."`
+	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, mcp, caldav, carddav, exec and external: where its calls may lead. All but exec, mcp with a command and external are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Those three only promise it, for profiles with local_only. Default: the host of its url or base_url."`
 	Role         llm.Role           `yaml:"role" enum:"router planner responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
 	BaseURL      string             `yaml:"base_url" doc:"llm: where chat completions are, up to /v1: https://…, or http://… on this machine and private networks."`
 	Model        string             `yaml:"model" doc:"llm: the name of the model, as its server knows it."`
-	Key          Secret             `yaml:"key" doc:"llm: the key for its server, such as ${LLM_KEY}. Default: none is sent."`
+	Key          Secret             `yaml:"key" doc:"llm, and mcp with a url: the key for its server, such as ${LLM_KEY}. Default: none is sent."`
 	Temperature  *float64           `yaml:"temperature" max:"2" doc:"llm: how freely the model chooses its words. Default: 0 for router, planner and extractor, else 0.7."`
 	MaxTokens    int                `yaml:"max_tokens" min:"1" max:"1000000" doc:"llm: tokens of an answer at most. Default: as its server likes."`
 	FirstByte    schemas.Duration   `yaml:"first_byte" doc:"llm: how long its server may take until an answer begins; router, planner and extractor wait for the whole of it. Default: 60s."`
 	Idle         schemas.Duration   `yaml:"idle" doc:"llm: how long its server may be silent inside of an answer. Default: 20s."`
 	Structured   llm.Enforcing      `yaml:"structured" enum:"never always probe" doc:"llm: whether its server is asked to hold answers to a JSON Schema (response_format). probe: if it does so, which is tried out once. Answers are checked all the same. Default: never."`
 	Prompt       string             `yaml:"prompt" doc:"llm: a file with what the model is told of its role, relative to this one: a template (Go text/template) in which {{.agents}}, {{.max_tasks}} and {{.language}} stand for what is at hand. Default: Podium's own."`
+	Tool         string             `yaml:"tool" doc:"mcp: the name of the tool, as its server has it. Its description and its schemas are those of the agent, unless the agent has its own."`
+	Pin          string             `yaml:"pin" doc:"mcp: the file with the tool as it was agreed to, relative to this one; podium agent pin writes it. A tool that is another by now does no work. Default: the name of the agent with .pin.json behind it."`
 	Vision       bool               `yaml:"vision" doc:"llm: pictures among the files are shown to the model, as far as there is room; it has to understand them. All other files are told by name, type and size."`
-	Env          []string           `yaml:"env" min:"1" doc:"exec: NAME=value, or NAME to hand a variable on."`
+	Env          []string           `yaml:"env" min:"1" doc:"exec, and mcp with a command: NAME=value, or NAME to hand a variable on."`
 	SideEffects  string             `yaml:"side_effects" enum:"external" doc:"external when it reaches people or systems outside: it asks before it acts, so that it does so once, and not after the run was cancelled."`
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
 	Templates    string             `yaml:"templates" doc:"document: the directory with its templates, NAME.md each, relative to this file."`
@@ -155,6 +159,8 @@ type Agent struct {
 
 	// Answers are what Load has read in the script; nil of any other kind.
 	Answers *scripted.Script `yaml:"-"`
+	// Pinned is what Load has read in the file of a pin; nil of any other kind, and after LoadUnpinned.
+	Pinned *mcp.Pin `yaml:"-"`
 	// TemplatesRead are what Load has read in the templates; nil of any other kind.
 	TemplatesRead *document.Templates `yaml:"-"`
 	// PromptRead is what Load has read in the file of a prompt; nil without one.
@@ -183,8 +189,15 @@ func (c *Config) File() string {
 	return filepath.Join(c.Directory, filepath.Base(c.file))
 }
 
-// Load reads a file and returns it as Parse does.
-func Load(path string) (*Config, error) {
+// Load reads a file, and what it names beside itself, and returns it as Parse does.
+func Load(path string) (*Config, error) { return loadWith(path, (*Config).readPins) }
+
+// LoadUnpinned is Load for whoever pins the tools of agents of kind mcp: no pin is read, and none is missed.
+func LoadUnpinned(path string) (*Config, error) {
+	return loadWith(path, func(*Config) diagnostic.Problems { return nil })
+}
+
+func loadWith(path string, pins func(*Config) diagnostic.Problems) (*Config, error) {
 	body, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
@@ -196,7 +209,8 @@ func Load(path string) (*Config, error) {
 	if config.Directory, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("find the directory of the configuration: %w", err)
 	}
-	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)), config.readPrompts(filepath.Dir(path)), config.readFolders(filepath.Dir(path)))
+	faults := slices.Concat(diagnostic.ProblemsOf(config.readLanguages(filepath.Dir(path))), config.readScripts(filepath.Dir(path)),
+		config.readPrompts(filepath.Dir(path)), config.readFolders(filepath.Dir(path)), pins(config))
 	if len(faults) > 0 {
 		return nil, faults
 	}

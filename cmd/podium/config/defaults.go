@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/agents/llm"
+	"podium/agents/mcp"
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -114,9 +115,7 @@ func portOf(encryption Encryption, implicit, startTLS, none int) int {
 }
 
 func (a Agent) withDefaults() Agent {
-	if a.keepsCollection() {
-		a.collectionDefaults()
-	}
+	a.calendarDefaults()
 	a.Concurrency = cmp.Or(a.Concurrency, defaultConcurrency)
 	a.Kinds = a.kinds()
 	a.Capabilities = slices.Clone(a.Capabilities)
@@ -129,6 +128,8 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
+	case KindMCP:
+		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(mcp.DefaultTimeout))
 	case KindCalculator, KindEcho, KindCaldav, KindCarddav, KindExternal, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	if a.Kind == KindPerson {

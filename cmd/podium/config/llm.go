@@ -42,11 +42,16 @@ func (v *validator) languageModel(path string, agent *Agent) {
 			v.problem(path+".base_url", "leave out /chat/completions, which is added")
 		}
 	}
-	if strings.ContainsFunc(string(agent.Key), func(c rune) bool { return c > unicode.MaxASCII || unicode.IsSpace(c) || unicode.IsControl(c) }) {
-		v.problem(path+".key", "a key has no blanks, line ends or special letters: look at where it comes from")
-	}
+	v.key(path+".key", agent.Key)
 	if len(agent.OutputSchema) > 0 && agent.Role != "" && agent.Role.Kind() != schemas.KindWork {
 		v.problem(path+".output_schema", "the role %s has a schema of its own", agent.Role)
+	}
+}
+
+// key checks a key that is sent along.
+func (v *validator) key(path string, key Secret) {
+	if strings.ContainsFunc(string(key), func(c rune) bool { return c > unicode.MaxASCII || unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		v.problem(path, "a key has no blanks, line ends or special letters: look at where it comes from")
 	}
 }
 

@@ -98,16 +98,15 @@ func (v *validator) agents() {
 			v.async(path, &agent)
 		case KindLLM:
 			v.languageModel(path, &agent)
+		case KindMCP:
+			v.toolServer(path, &agent)
 		case KindCaldav, KindCarddav:
 			v.collection(path, &agent)
 		case KindDocument:
 			v.documents(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
-		if agent.Kind != KindExec {
-			continue
-		}
-		if len(agent.Command) == 0 || agent.Command[0] == "" {
+		if agent.Kind == KindExec && (len(agent.Command) == 0 || agent.Command[0] == "") {
 			v.problem(path, "an agent of kind exec needs a command")
 		}
 		for i, variable := range agent.Env {
@@ -125,20 +124,20 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		set   bool
 		kinds []AgentKind
 	}{
-		{"command", len(agent.Command) > 0, []AgentKind{KindExec}},
-		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindExternal}},
-		{"url", agent.URL != "", append(collections(), KindHTTP)},
+		{"command", len(agent.Command) > 0, []AgentKind{KindExec, KindMCP}},
+		{"timeout", agent.Timeout != 0, []AgentKind{KindExec, KindHTTP, KindLLM, KindMCP, KindExternal}},
+		{"url", agent.URL != "", append(collections(), KindHTTP, KindMCP)},
 		{"user", agent.User != "", collections()},
 		{"password", agent.Password != "", collections()},
 		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
 		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
-		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindExec, KindExternal)},
+		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindMCP, KindExec, KindExternal)},
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
-		{"key", agent.Key != "", []AgentKind{KindLLM}},
+		{"key", agent.Key != "", []AgentKind{KindLLM, KindMCP}},
 		{"temperature", agent.Temperature != nil, []AgentKind{KindLLM}},
 		{"max_tokens", agent.MaxTokens != 0, []AgentKind{KindLLM}},
 		{"first_byte", agent.FirstByte != 0, []AgentKind{KindLLM}},
@@ -146,8 +145,10 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"structured", agent.Structured != "", []AgentKind{KindLLM}},
 		{"vision", agent.Vision, []AgentKind{KindLLM}},
 		{"prompt", agent.Prompt != "", []AgentKind{KindLLM}},
-		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
+		{"tool", agent.Tool != "", []AgentKind{KindMCP}},
+		{"pin", agent.Pin != "", []AgentKind{KindMCP}},
+		{"env", len(agent.Env) > 0, []AgentKind{KindExec, KindMCP}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
@@ -196,7 +197,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		}
 	}
 	v.personAgent(path, agent)
-	v.arguments(path, agent)
+	if agent.Kind != KindMCP || len(agent.InputSchema) > 0 { // else the schema is that of the pinned tool
+		v.arguments(path, agent)
+	}
 }
 
 func list[T ~string](words []T, separator string) string {

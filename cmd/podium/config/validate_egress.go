@@ -124,7 +124,11 @@ func (a *Agent) local() bool {
 	case KindHTTP, KindLLM, KindCaldav, KindCarddav:
 		leads, err := a.egress()
 		return err != nil || leads.Local() // what is wrong with it has been told
-	case KindExec, KindExternal:
+	case KindExec, KindExternal, KindMCP:
+		if a.Kind == KindMCP && a.URL != "" {
+			leads, err := a.egress()
+			return err != nil || leads.Local()
+		}
 		return a.Egress.Local()
 	case KindCalculator, KindEcho, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
@@ -133,7 +137,7 @@ func (a *Agent) local() bool {
 
 // beyond says why an agent that is not local is not.
 func (a *Agent) beyond() string {
-	if len(a.Egress) == 0 && (a.Kind == KindExec || a.Kind == KindExternal) {
+	if len(a.Egress) == 0 && a.URL == "" && a.BaseURL == "" {
 		return "does not say where it goes"
 	}
 	leads := a.Leads()

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -173,12 +172,7 @@ func (c *Config) Cautions() []string {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		if agent := c.Agents[name]; agent.readablePassword() {
-			cautions = append(cautions, fmt.Sprintf("agent %q sends its password readable over the network (agents.%s.url: http://…): write https:// where the server has it", name, name))
-		}
-	}
-	return append(cautions, c.hastyCallbacks()...)
+	return append(append(cautions, c.hastyCallbacks()...), c.readablePasswords()...)
 }
 
 // answersStrangers reports whether nobody is believed about who writes to an account, and

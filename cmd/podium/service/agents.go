@@ -41,7 +41,8 @@ type described interface {
 }
 
 // handler makes the agent that a configuration names; nil for one that runs elsewhere.
-func handler(settings *config.Config, agent config.Agent) (described, error) {
+func handler(settings *config.Config, name string) (described, error) {
+	agent := settings.Agents[name]
 	switch agent.Kind {
 	case config.KindEcho:
 		return echo.New()
@@ -66,6 +67,8 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
 		return llmAgent(&agent, nil)
+	case config.KindMCP:
+		return toolAgent(settings, name, nil, zerolog.Nop())
 	case config.KindCaldav:
 		return calendarAgent(&agent, nil)
 	case config.KindCarddav:
@@ -158,7 +161,7 @@ func (s *Service) listeners() []netip.AddrPort {
 func CheckAgents(settings *config.Config) error {
 	var failed []error
 	for _, name := range slices.Sorted(maps.Keys(settings.Agents)) {
-		if _, err := handler(settings, settings.Agents[name]); err != nil {
+		if _, err := handler(settings, name); err != nil {
 			failed = append(failed, fmt.Errorf("agent %q: %w", name, err))
 		}
 	}

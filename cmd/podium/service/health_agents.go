@@ -24,6 +24,8 @@ type servedAgent struct {
 	Served *bool `json:"served,omitempty"`
 	// People are who that is.
 	People []string `json:"people,omitempty"`
+	// Problem is why what it works by cannot be used at this moment, such as a tool that is not the one that was agreed to.
+	Problem string `json:"problem,omitempty"`
 	// LastSeen is its newest sign of life; while nobody serves it, since when that
 	// is so. Absent is never.
 	LastSeen time.Time `json:"last_seen,omitzero"`
@@ -72,7 +74,7 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 			return nil, err
 		}
 		found = append(found, servedAgent{
-			Name: name, Kind: s.settings.Agents[name].Kind, Served: &presence.Served, LastSeen: presence.LastSeen,
+			Name: name, Kind: s.settings.Agents[name].Kind, Served: &presence.Served, LastSeen: presence.LastSeen, Problem: s.unwell(name),
 		})
 	}
 	return found, nil

@@ -39,12 +39,14 @@ func (s *Service) handler(name string, agent config.Agent) (described, error) {
 		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
 	case config.KindLLM:
 		return llmAgent(&agent, s.listeners)
+	case config.KindMCP:
+		return toolAgent(s.settings, name, s.listeners, s.log)
 	case config.KindCaldav:
 		return calendarAgent(&agent, s.listeners)
 	case config.KindCarddav:
 		return contactsAgent(&agent, s.listeners)
 	}
-	return handler(s.settings, agent)
+	return handler(s.settings, name)
 }
 
 func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Source, error), letters *messageid.Signer, log zerolog.Logger) (*mail.Agent, error) {

@@ -15,7 +15,7 @@ type missingError struct{ name string }
 func (m *missingError) Error() string { return "there is no file " + m.name }
 
 // Is implements what errors.Is asks.
-func (*missingError) Is(target error) bool { return target == fs.ErrNotExist } //nolint:errorlint // it is the sentinel itself
+func (*missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Read reads a regular file of a folder, within a bound in bytes. The error is fs.ErrNotExist when there is none.
 func Read(folder fs.FS, name string, limit int64) ([]byte, error) {

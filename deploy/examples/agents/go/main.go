@@ -2,11 +2,14 @@
 //
 //	go run . [data directory of podium]
 //
+// Without an argument the directory is PODIUM_DATA of the environment, else podium-data.
+//
 // work is what you replace. All below it can stay, but for the description in the announcement.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha1"
@@ -75,7 +78,7 @@ func work(ctx context.Context, t task, say func(percentage int, words string)) (
 
 func main() {
 	log.SetFlags(0)
-	data := "podium-data"
+	data := cmp.Or(os.Getenv("PODIUM_DATA"), "podium-data")
 	if len(os.Args) > 1 {
 		data = os.Args[1]
 	}
@@ -196,6 +199,7 @@ type task struct {
 	Description string `json:"description"`
 	Context     struct {
 		Request string `json:"request"`
+		Kind    string `json:"kind"`
 	} `json:"context"`
 }
 
@@ -268,6 +272,9 @@ func (a *agent) hold(message jetstream.Msg, stop context.CancelFunc) *held {
 }
 
 func (a *agent) handle(message jetstream.Msg) error {
+	if header(message, "id") == "" {
+		return message.Ack() // no request of Podium's
+	}
 	expires, err := time.Parse(time.RFC3339, header(message, "expires"))
 	if err != nil {
 		return err
@@ -327,7 +334,7 @@ func (h *held) deal(ctx context.Context, done <-chan struct{}) error {
 		}
 	}()
 	payload := map[string]any{"plan_id": asked.Payload.PlanID, "status": "completed"}
-	text, err := work(ctx, asked.Payload.Tasks[0], func(percentage int, words string) {
+	text, err := answerable(ctx, asked.Payload.Tasks[0], func(percentage int, words string) {
 		h.mu.Lock()
 		h.percentage, h.words = percentage, words
 		due := time.Since(h.told) >= time.Second // at once, but once a second at most
@@ -357,6 +364,14 @@ func (h *held) deal(ctx context.Context, done <-chan struct{}) error {
 		payload["issues_encountered"] = []any{map[string]any{"severity": "high", "description": told.words, "resolution": resolution}}
 	}
 	return h.answer(ctx, asked, payload)
+}
+
+// answerable does work, and no question that the announcement does not declare.
+func answerable(ctx context.Context, t task, say func(percentage int, words string)) (string, error) {
+	if kind := cmp.Or(t.Context.Kind, "work"); kind != "work" {
+		return "", failure{"This agent does not answer requests of kind " + kind + ".", true}
+	}
+	return work(ctx, t, say)
 }
 
 func (h *held) progress(asked request) {

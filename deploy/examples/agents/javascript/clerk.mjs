@@ -2,11 +2,14 @@
 //
 //   node clerk.mjs [data directory of podium]
 //
+// Without an argument the directory is PODIUM_DATA of the environment, else podium-data.
+//
 // `work` is what you replace. All below it can stay, but for the description in the announcement.
 
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { jetstream } from "@nats-io/jetstream";
 import { connect, headers, nkeyAuthenticator } from "@nats-io/transport-node";
 
@@ -38,21 +41,23 @@ async function work(task, say, signal, files) {
 
 // --- Connecting
 
-const data = process.argv[2] ?? "podium-data";
+const data = process.argv[2] ?? process.env.PODIUM_DATA ?? "podium-data";
 const key = `${data}/credentials/agent-${name}.nk`;
-const nats = await login().catch((error) => end(`${error.message}; does \`podium up\` run on ${data}, with an agent ${name}, whose key is ${key}?`));
 const subject = (last) => `podium.agent.${name}.${last}`;
 const working = new Map(); // what is under way, by message_id
-let stopping = false;
+let nats, consumer, stopping = false;
 
-nats.subscribe(subject("cancel"), { callback: (refused, hint) => refused || working.get(hint.string())?.stop.abort() });
-nats.closed().then((error) => stopping || end(`${error?.message ?? "the connection is closed"}: is ${key} still the agent's?`));
-tellErrors();
-stayKnown();
-const consumer = await jetstream(nats, { apiPrefix: "CORE.API" }).consumers.get("PODIUM_WORK", name);
-for (let slot = 0; slot < concurrency; slot++) takeRequests();
-for (const told of ["SIGINT", "SIGTERM"]) process.once(told, giveBack);
-console.log(`${name} takes requests; Ctrl-C stops it`);
+async function start() {
+  nats = await login().catch((error) => end(`${error.message}; does \`podium up\` run on ${data}, with an agent ${name}, whose key is ${key}?`));
+  nats.subscribe(subject("cancel"), { callback: (refused, hint) => refused || working.get(hint.string())?.stop.abort() });
+  nats.closed().then((error) => stopping || end(`${error?.message ?? "the connection is closed"}: is ${key} still the agent's?`));
+  tellErrors();
+  stayKnown();
+  consumer = await jetstream(nats, { apiPrefix: "CORE.API" }).consumers.get("PODIUM_WORK", name);
+  for (let slot = 0; slot < concurrency; slot++) takeRequests();
+  for (const told of ["SIGINT", "SIGTERM"]) process.once(told, giveBack);
+  console.log(`${name} takes requests; Ctrl-C stops it`);
+}
 
 async function login() {
   return connect({
@@ -108,6 +113,7 @@ async function takeRequests() {
 async function handle(message) {
   const header = (attribute) => decodeURIComponent(message.headers?.get(`ce-${attribute}`) ?? "");
   const id = header("id"), expires = Date.parse(header("expires"));
+  if (!id) return message.ackAck(); // no request of Podium's
   const known = working.get(id);
   if (known) { // handed out again, while this process is at it
     known.message = message;
@@ -143,7 +149,7 @@ async function handle(message) {
       open: (file) => get(id, file.sha256, file.grant, signal),
       keep: async (name, media_type, bytes) => made.push({ name, media_type, artifact: await put(bytes, media_type, signal) }),
     };
-    const outcome = await work(request.payload.tasks[0], say, signal, files).then(
+    const outcome = await answerable(request.payload.tasks[0], say, signal, files).then(
       (said) => {
         const payload = { status: "completed", ...(typeof said === "string" ? { result: { text: said } } : said) };
         if (made.length) payload.result = { ...payload.result, data: { ...payload.result?.data, attachments: made } };
@@ -169,6 +175,13 @@ async function handle(message) {
     working.delete(id);
   }
   await held.message.ackAck(); // it is dealt with. Should this be lost, it comes again, and the same is answered
+}
+
+// answerable does work, and no question that the announcement does not declare.
+async function answerable(task, ...rest) {
+  const kind = task.context?.kind ?? "work";
+  if (kind !== "work") throw new Hopeless(`This agent does not answer requests of kind ${kind}.`);
+  return work(task, ...rest);
 }
 
 // giveBack leaves what is under way to another process: in a second, because at once it
@@ -256,3 +269,8 @@ function uuid5(namespace, text) {
   hash[8] = (hash[8] & 0x3f) | 0x80;
   return hash.toString("hex", 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
+
+export { work };
+
+// A test imports this file, and starts nothing.
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) await start();

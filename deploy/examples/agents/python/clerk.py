@@ -3,6 +3,7 @@
 
     python3 clerk.py [data directory of podium]
 
+Without an argument the directory is PODIUM_DATA of the environment, else podium-data.
 It needs no NATS client: the protocol of NATS is lines of text over a socket
 (https://docs.nats.io/reference/reference-protocols/nats-protocol). Keys are made
 use of by PyNaCl, in Debian python3-nacl.
@@ -261,6 +262,9 @@ def take_requests():
             if message is None or not message.status.startswith(("404", "408")):
                 time.sleep(1)
             continue
+        if "ce-id" not in message.headers:  # no request of Podium's
+            nats.request(message.reply, b"+ACK")
+            continue
         try:
             handle(Held(message))
         except Exception:
@@ -288,7 +292,7 @@ def handle(held):
 
         outcome = {"plan_id": plan, "status": "completed"}
         try:
-            outcome["result"] = {"text": work(request["payload"]["tasks"][0], say, held.stopped)}
+            outcome["result"] = {"text": answerable(request["payload"]["tasks"][0], say, held.stopped)}
         except Exception as error:
             told = isinstance(error, Failure)
             if not told:
@@ -307,6 +311,14 @@ def handle(held):
         held.done.set()
         del working[held.id]
     nats.request(held.message.reply, b"+ACK")  # it is dealt with. Should this be lost, it comes again, and the same is answered
+
+
+def answerable(task, say, stopped):
+    """Do work, and no question that the announcement does not declare."""
+    kind = task.get("context", {}).get("kind") or "work"
+    if kind != "work":
+        raise Hopeless(f"This agent does not answer requests of kind {kind}.")
+    return work(task, say, stopped)
 
 
 def keep(held):
@@ -413,6 +425,8 @@ def cancel(hint):
 
 
 def main():
+    global nats
+    nats = Nats(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("PODIUM_DATA", "podium-data"))
     nats.subscribe(subject("cancel"), cancel)
     for job in [stay_known] + [take_requests] * CONCURRENCY:
         threading.Thread(target=job, daemon=True).start()
@@ -427,7 +441,7 @@ def main():
 
 
 working = {}  # what is under way, by message_id
-nats = Nats(sys.argv[1] if len(sys.argv) > 1 else "podium-data")
+nats = None  # the connection, once it is started
 
 if __name__ == "__main__":
     main()

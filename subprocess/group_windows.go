@@ -1,10 +1,10 @@
 //go:build windows
 
-package exec
+package subprocess
 
 import (
 	"context"
-	osexec "os/exec"
+	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
@@ -18,25 +18,25 @@ func inherited() []string {
 	}
 }
 
-// ownGroup makes the program the leader of a new process group.
-func ownGroup(command *osexec.Cmd) {
+// Group makes the program the leader of a new process group.
+func Group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// endGroup ends the program and its descendants: there is no way to tell them to.
-func endGroup(command *osexec.Cmd) error { return killGroup(command) }
+// End ends the program and its descendants: there is no way to tell them to.
+func End(command *exec.Cmd) error { return Kill(command) }
 
-// killGroup kills the program and its descendants. Descendants are found by
+// Kill kills the program and its descendants. Descendants are found by
 // their parent, so those whose parent has ended before stay.
-func killGroup(command *osexec.Cmd) error {
+func Kill(command *exec.Cmd) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	tree := osexec.CommandContext(ctx, "taskkill", "/T", "/F", "/PID", strconv.Itoa(command.Process.Pid))
+	tree := exec.CommandContext(ctx, "taskkill", "/T", "/F", "/PID", strconv.Itoa(command.Process.Pid))
 	if err := tree.Run(); err == nil {
 		return nil
 	}
 	return command.Process.Kill()
 }
 
-// sweepGroup does nothing: without its parent, a process cannot be told from others.
-func sweepGroup(*osexec.Cmd) {}
+// Sweep does nothing: without its parent, a process cannot be told from others.
+func Sweep(*exec.Cmd) {}
