@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"podium/agents/document"
+	"podium/agents/file"
 	"podium/cmd/podium/config/beside"
 	"podium/cmd/podium/diagnostic"
 )
@@ -26,6 +27,21 @@ func (v *validator) documents(path string, agent *Agent) {
 		v.problem(path, "an agent of kind document needs templates: a directory with a file such as letter.md")
 	}
 }
+
+// files checks what an agent of kind file needs.
+func (v *validator) files(path string, agent *Agent) {
+	if agent.Dir == "" {
+		v.problem(path, "an agent of kind file needs a dir: where it writes")
+	}
+	if agent.Name == "" {
+		v.problem(path, "an agent of kind file needs a name for its files, such as plan_{time}_{run}.md")
+	} else if _, err := file.ParsePattern(agent.Name); err != nil {
+		v.problem(path+".name", "%v", err)
+	}
+}
+
+// In returns a path of the configuration, relative to its directory.
+func (c *Config) In(path string) string { return beneath(c.Directory, path) }
 
 // readFolders reads the templates of documents, as readScripts does scripts.
 func (c *Config) readFolders(directory string) diagnostic.Problems {

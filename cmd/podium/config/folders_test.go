@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,9 +44,7 @@ func TestLoadReadsTemplates(t *testing.T) {
 		"no plain file": {map[string]string{"t/a.md/b": "x"}, "agents.writer.templates: a.md is no regular file"},
 	} {
 		files := map[string]string{"podium.yaml": configuration}
-		for file, text := range test.files {
-			files[file] = text
-		}
+		maps.Copy(files, test.files)
 		loaded, err := Load(filepath.Join(folder(t, files), "podium.yaml"))
 		switch {
 		case test.want == "":

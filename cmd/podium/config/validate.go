@@ -100,6 +100,8 @@ func (v *validator) agents() {
 			v.languageModel(path, &agent)
 		case KindDocument:
 			v.documents(path, &agent)
+		case KindFile:
+			v.files(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
@@ -141,11 +143,13 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"vision", agent.Vision, []AgentKind{KindLLM}},
 		{"prompt", agent.Prompt != "", []AgentKind{KindLLM}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindExternal, KindScripted, KindFile}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
 		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},
+		{"dir", agent.Dir != "", []AgentKind{KindFile}},
+		{"name", agent.Name != "", []AgentKind{KindFile}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
 		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},

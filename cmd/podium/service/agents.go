@@ -18,6 +18,7 @@ import (
 	"podium/agents/document"
 	"podium/agents/echo"
 	"podium/agents/exec"
+	"podium/agents/file"
 	agenthttp "podium/agents/http"
 	"podium/agents/llm"
 	"podium/agents/scripted"
@@ -62,6 +63,8 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return document.New(document.Config{
 			Templates: agent.TemplatesRead, Formats: agent.Formats, Description: agent.Description, InputSchema: agent.InputSchema,
 		})
+	case config.KindFile:
+		return fileAgent(settings, &agent)
 	case config.KindHTTP:
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
@@ -78,6 +81,16 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+func fileAgent(settings *config.Config, agent *config.Agent) (*file.Agent, error) {
+	name, err := file.ParsePattern(agent.Name)
+	if err != nil {
+		return nil, err
+	}
+	return file.New(file.Config{
+		Directory: settings.In(agent.Dir), Name: name, Description: agent.Description, SideEffects: agent.SideEffects, InputSchema: agent.InputSchema,
+	})
 }
 
 // httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads; callback gives calls
