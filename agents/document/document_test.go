@@ -226,7 +226,7 @@ func TestDescription(t *testing.T) {
 		t.Error("there is an agent without templates")
 	}
 	entry := open(t, map[string]string{"a.md": "a", "B.md": "b", "LICENSE": "{{"}).Description()
-	if entry.Kind != "document" || entry.Description == "" || entry.SideEffects != "" || !strings.Contains(string(entry.InputSchema), `"document_type": {"enum": ["B","a"]}`) {
+	if entry.Kind != "document" || entry.Description == "" || entry.SideEffects != "" || !strings.Contains(string(entry.InputSchema), `"document_type": {"enum":["B","a"]}`) {
 		t.Errorf("%+v", entry)
 	}
 }

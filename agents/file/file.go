@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -189,7 +190,7 @@ func (a *Agent) answer(language string, about *record) (agent.Outcome, error) {
 	for i := range about.Files {
 		names[i] = about.Files[i].Name
 		made.Deliverables = append(made.Deliverables, schemas.Deliverable{
-			DeliverableID: fmt.Sprint(i + 1), Type: schemas.DeliverableReport, Path: names[i],
+			DeliverableID: strconv.Itoa(i + 1), Type: schemas.DeliverableReport, Path: names[i],
 		})
 	}
 	var err error

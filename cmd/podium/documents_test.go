@@ -98,3 +98,20 @@ func TestWorkspaceExample(t *testing.T) {
 		t.Errorf("notes %q, records %q, %v", notes, records, err)
 	}
 }
+
+// TestKnowledgeExample_G13: what a person has validated is found again by another form of a part of its words, over a restart; what nobody has is refused.
+func TestKnowledgeExample_G13(t *testing.T) {
+	t.Parallel()
+	i := example(t, "knowledge")
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	if run, answer := i.asksInVain(`{"text_for_embedding": "Bei Hautausschlag hilft Ruhe.", "medical_context": {}, "validated_by_human": false}`); run.Status != schemas.RunFailed || !strings.Contains(answer, "Only what a person has validated is learned.") {
+		t.Errorf("%s: %s", run.Status, answer)
+	}
+	i.asks(`{"text_for_embedding": "Bei Hautausschlag hilft eine kühle Salbe.", "medical_context": {"source": "Leitfaden"}, "validated_by_human": true}`, "Gelernt: 1 Textstellen.")
+	i.stop()
+	i.up()
+	i.asks("Was hilft bei Ausschlägen?", "1. Bei Hautausschlag hilft eine kühle Salbe. (Leitfaden)")
+	i.stop()
+	i.verify()
+}

@@ -126,7 +126,10 @@ func (a Agent) withDefaults() Agent {
 	case KindLLM:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(llm.DefaultTimeout))
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
-	case KindCalculator, KindEcho, KindExternal, KindScripted, KindDocument, KindFile, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindExternal, KindScripted, KindDocument, KindFile, KindRetrieval, KindPerson, KindSupervisor, KindMail, KindChat:
+	}
+	if a.Kind == KindRetrieval {
+		a.InputSchema = a.inputSchema()
 	}
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)

@@ -102,6 +102,8 @@ func (v *validator) agents() {
 			v.documents(path, &agent)
 		case KindFile:
 			v.files(path, &agent)
+		case KindRetrieval:
+			v.retrieval(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind != KindExec {
@@ -150,6 +152,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},
 		{"dir", agent.Dir != "", []AgentKind{KindFile}},
 		{"name", agent.Name != "", []AgentKind{KindFile}},
+		{"index", agent.Index != "", []AgentKind{KindRetrieval}},
+		{"mode", agent.Mode != "", []AgentKind{KindRetrieval}},
+		{"compounds", agent.Compounds != "", []AgentKind{KindRetrieval}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
 		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},

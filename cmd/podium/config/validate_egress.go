@@ -123,7 +123,7 @@ func (a *Agent) local() bool {
 		return err != nil || leads.Local() // what is wrong with it has been told
 	case KindExec, KindExternal:
 		return a.Egress.Local()
-	case KindCalculator, KindEcho, KindScripted, KindDocument, KindFile, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindScripted, KindDocument, KindFile, KindRetrieval, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	return true
 }

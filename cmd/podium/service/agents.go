@@ -21,6 +21,7 @@ import (
 	"podium/agents/file"
 	agenthttp "podium/agents/http"
 	"podium/agents/llm"
+	"podium/agents/retrieval"
 	"podium/agents/scripted"
 	"podium/bus"
 	"podium/bus/agent"
@@ -65,6 +66,11 @@ func handler(settings *config.Config, agent config.Agent) (described, error) {
 		})
 	case config.KindFile:
 		return fileAgent(settings, &agent)
+	case config.KindRetrieval:
+		return retrieval.New(retrieval.Config{
+			Directory: filepath.Join(settings.Ledger.Data, "indexes", agent.Index), Mode: agent.Mode, Compounds: agent.CompoundsRead,
+			Description: agent.Description, InputSchema: agent.InputSchema,
+		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
