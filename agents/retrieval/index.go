@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
-	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
@@ -20,7 +20,6 @@ const (
 	fieldText, fieldParts   = "text", "parts"
 	fieldSource, fieldTags  = "source", "tags"
 	fieldContext            = "context"
-	wait                    = 5 * time.Second // for whoever has the index open
 	textWeight, partsWeight = 2, 1
 )
 
@@ -55,9 +54,9 @@ func schema() mapping.IndexMapping {
 	return read
 }
 
-// openIndex opens the index in a directory. To write, one that is not there is made; to read, it is fs.ErrNotExist.
-func openIndex(directory string, write bool) (bleve.Index, error) {
-	options := map[string]any{"bolt_timeout": wait.String(), "read_only": !write}
+// openIndex opens the index. To write, one that is not there is made; to read, it is fs.ErrNotExist.
+func (a *Agent) openIndex(write bool) (bleve.Index, error) {
+	directory, options := a.config.Directory, map[string]any{"bolt_timeout": a.config.Wait.String(), "read_only": !write}
 	index, err := bleve.OpenUsing(directory, options)
 	switch {
 	case errors.Is(err, bleve.ErrorIndexPathDoesNotExist) && !write:
@@ -88,15 +87,48 @@ func makeIndex(directory string, options map[string]any) (bleve.Index, error) {
 	if err := index.Close(); err != nil {
 		return nil, err
 	}
+	if err := synced(made); err != nil {
+		return nil, err
+	}
 	if err := os.Rename(made, directory); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := synced(filepath.Dir(directory)); err != nil {
 		return nil, err
 	}
 	return bleve.OpenUsing(directory, options)
 }
 
-// learn adds passages under the id of an effect, all at once, unless they are there. It reports how many there are.
-func learn(directory, effect string, passages []passage) (count int, err error) {
-	index, err := openIndex(directory, true)
+// synced has a directory on the disk, with the files in it, but for what lies in other directories.
+func synced(directory string) error {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return err
+	}
+	access := map[string]int{}
+	if runtime.GOOS != "windows" { // its directories cannot be synced, and need not be
+		access[directory] = os.O_RDONLY
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			access[filepath.Join(directory, entry.Name())] = os.O_RDWR // Windows wants it
+		}
+	}
+	for path, mode := range access {
+		file, err := os.OpenFile(path, mode, 0)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(file.Sync(), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store adds passages under the id of an effect, all at once, unless they are there. It reports how many there are.
+func (a *Agent) store(effect string, passages []passage) (count int, err error) {
+	index, err := a.openIndex(true)
 	if err != nil {
 		return 0, err
 	}
@@ -127,8 +159,8 @@ type Hit struct {
 }
 
 // find returns the passages that fit best, the best first. Of several tags a passage has to have each.
-func find(ctx context.Context, directory, question string, tags []string, most int) (hits []Hit, err error) {
-	index, err := openIndex(directory, false)
+func (a *Agent) find(ctx context.Context, question string, tags []string, most int) (hits []Hit, err error) {
+	index, err := a.openIndex(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

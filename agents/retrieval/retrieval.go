@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -30,6 +31,7 @@ const (
 	maxText     = 1 << 20 // bytes of what is learned at once
 	maxPassage  = 1500    // bytes, but for a word that is longer
 	defaultHits = 5
+	defaultWait = 5 * time.Second
 	maxHits     = 50
 )
 
@@ -38,6 +40,8 @@ type Config struct {
 	Directory string // of the index; it is made when something is learned
 	Mode      Mode
 	Compounds *Compounds // nil is none
+	// Wait is how long an agent waits for others who have the index open; zero is five seconds.
+	Wait time.Duration
 	// Description and InputSchema go to the registry; without a schema it is InputSchema of the mode.
 	Description string
 	InputSchema jsontext.Value
@@ -62,6 +66,7 @@ func New(config Config) (*Agent, error) {
 	if config.Directory == "" || config.Mode != ModeLearn && config.Mode != ModeRead {
 		return nil, errors.New("retrieval: it needs an index, and the mode learn or read")
 	}
+	config.Wait = cmp.Or(config.Wait, defaultWait)
 	return &Agent{config: config, words: words}, nil
 }
 
@@ -149,7 +154,7 @@ func (a *Agent) learn(ctx context.Context, request *agent.Request, asked *argume
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	count, err := learn(a.config.Directory, effectOf(request), passages)
+	count, err := a.store(effectOf(request), passages)
 	if err != nil {
 		return agent.Outcome{}, a.away(language, err) // it is all there or nothing, and a repeat changes nothing
 	}
@@ -185,7 +190,7 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 		return agent.Outcome{}, a.refuse(told.Language(), "no_query", errors.New("there is no question, or a limit above 50"))
 	}
 	a.mu.Lock()
-	hits, err := find(ctx, a.config.Directory, question, asked.Tags, cmp.Or(asked.Limit, defaultHits))
+	hits, err := a.find(ctx, question, asked.Tags, cmp.Or(asked.Limit, defaultHits))
 	a.mu.Unlock()
 	if err != nil {
 		return agent.Outcome{}, a.away(told.Language(), err)

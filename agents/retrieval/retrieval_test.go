@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,11 +24,17 @@ const compounds = "haut\nausschlag # Exanthem\n\nkopf\nschmerz\ntermin\narzt\nse
 
 func open(t *testing.T, directory string, mode retrieval.Mode) *retrieval.Agent {
 	t.Helper()
+	return opened(t, retrieval.Config{Directory: directory, Mode: mode, Wait: time.Minute})
+}
+
+func opened(t *testing.T, config retrieval.Config) *retrieval.Agent {
+	t.Helper()
 	words, err := retrieval.ParseCompounds([]byte(compounds))
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := retrieval.New(retrieval.Config{Directory: directory, Mode: mode, Compounds: words})
+	config.Compounds = words
+	opened, err := retrieval.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +218,7 @@ func TestAtOnce(t *testing.T) {
 func TestInUse(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "medical")
-	learner := open(t, directory, retrieval.ModeLearn)
+	learner := opened(t, retrieval.Config{Directory: directory, Mode: retrieval.ModeLearn, Wait: 100 * time.Millisecond})
 	request := asked(knowledge(t, "Salbe", "s"))
 	if _, err := learner.Handle(t.Context(), request, silent); err != nil {
 		t.Fatal(err)
