@@ -10,12 +10,15 @@ import (
 	"slices"
 
 	"podium/agents/document"
+	"podium/agents/file"
+	"podium/agents/retrieval"
 	"podium/cmd/podium/config/beside"
 	"podium/cmd/podium/diagnostic"
 )
 
-// The bounds of templates.
+// The bounds of files.
 const (
+	maxCompounds = 4 << 20   // bytes
 	maxTemplate  = 256 << 10 // bytes of one
 	maxTemplates = 200
 )
@@ -27,37 +30,79 @@ func (v *validator) documents(path string, agent *Agent) {
 	}
 }
 
-// readFolders reads the templates of documents, as readScripts does scripts.
+// files checks what an agent of kind file needs.
+func (v *validator) files(path string, agent *Agent) {
+	if agent.Dir == "" {
+		v.problem(path, "an agent of kind file needs a dir: where it writes")
+	}
+	if agent.Name == "" {
+		v.problem(path, "an agent of kind file needs a name for its files, such as plan_{time}_{run}.md")
+	} else if _, err := file.ParsePattern(agent.Name); err != nil {
+		v.problem(path+".name", "%v", err)
+	}
+}
+
+// retrieval checks what an agent of kind retrieval needs.
+func (v *validator) retrieval(path string, agent *Agent) {
+	if agent.Index == "" {
+		v.problem(path, "an agent of kind retrieval needs an index: the name of what it learns or reads")
+	} else {
+		v.name(path+".index", agent.Index)
+	}
+	if agent.Mode == "" {
+		v.problem(path, "an agent of kind retrieval needs a mode: learn or read")
+	}
+	if agent.Mode == retrieval.ModeRead && agent.Compounds != "" {
+		v.problem(path+".compounds", "words are taken apart when they are learned: it belongs to the agent with mode: learn")
+	}
+}
+
+// In returns a path of the configuration, relative to its directory.
+func (c *Config) In(path string) string { return beneath(c.Directory, path) }
+
+// readFolders reads the templates of documents and the lists of compounds, as readScripts does scripts.
 func (c *Config) readFolders(directory string) diagnostic.Problems {
 	v := &validator{config: c}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		entry := c.Agents[name]
-		if entry.Kind != KindDocument {
-			continue
-		}
-		folder := beneath(directory, entry.Templates)
-		files, err := readTemplates(folder)
-		if err != nil {
-			v.problem("agents."+name+".templates", "%v", err)
-			continue
-		}
-		templates, faults := document.ParseTemplates(files)
-		for _, fault := range faults {
-			if fault.File == "" {
-				v.problem("agents."+name+".templates", "%s", fault.Message)
-				continue
+		switch {
+		case entry.Kind == KindDocument:
+			v.readTemplates(name, beneath(directory, entry.Templates), &entry)
+		case entry.Compounds != "":
+			path := beneath(directory, entry.Compounds)
+			text, err := beside.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), maxCompounds)
+			if err == nil {
+				entry.CompoundsRead, err = retrieval.ParseCompounds(text)
 			}
-			v.problems = append(v.problems, &diagnostic.Problem{
-				File: filepath.Join(folder, fault.File), Line: fault.Line, Column: fault.Column, Message: fault.Message,
-			})
-		}
-		entry.TemplatesRead = templates
-		if len(entry.InputSchema) == 0 {
-			entry.InputSchema = document.InputSchema(templates.Names())
+			if err != nil {
+				v.problem("agents."+name+".compounds", "%v", err)
+			}
 		}
 		c.Agents[name] = entry
 	}
 	return v.problems
+}
+
+func (v *validator) readTemplates(name, folder string, entry *Agent) {
+	files, err := readTemplates(folder)
+	if err != nil {
+		v.problem("agents."+name+".templates", "%v", err)
+		return
+	}
+	templates, faults := document.ParseTemplates(files)
+	for _, fault := range faults {
+		if fault.File == "" {
+			v.problem("agents."+name+".templates", "%s", fault.Message)
+			continue
+		}
+		v.problems = append(v.problems, &diagnostic.Problem{
+			File: filepath.Join(folder, fault.File), Line: fault.Line, Column: fault.Column, Message: fault.Message,
+		})
+	}
+	entry.TemplatesRead = templates
+	if len(entry.InputSchema) == 0 {
+		entry.InputSchema = document.InputSchema(templates.Names())
+	}
 }
 
 // beneath is a path of the configuration, relative to its directory.
