@@ -45,7 +45,7 @@ func (a *arguments) answered(answer *schemas.InquiryAnswer) {
 	for _, need := range answer.Needs {
 		value, found := at(values, strings.Split(need, "."))
 		if !found {
-			value, found = labelled(answer, need)
+			value, found = underName(answer, need)
 		}
 		if !found {
 			continue
@@ -62,8 +62,8 @@ func (a *arguments) answered(answer *schemas.InquiryAnswer) {
 	}
 }
 
-// labelled finds a value in a person's words: behind its name on a line of its own, or all of them where nothing else was asked for.
-func labelled(answer *schemas.InquiryAnswer, need string) (any, bool) {
+// underName finds a value in a person's words: behind its name on a line of its own, or all of them where nothing else was asked for.
+func underName(answer *schemas.InquiryAnswer, need string) (any, bool) {
 	title := titleOf(strings.TrimPrefix(need, contentData))
 	for line := range strings.Lines(answer.Text) {
 		label, value, found := strings.Cut(line, ":")
@@ -76,7 +76,9 @@ func labelled(answer *schemas.InquiryAnswer, need string) (any, bool) {
 }
 
 // titleOf is what people are asked for.
-func titleOf(path string) string { return strings.NewReplacer("[]", "", "_", " ", ".", " ").Replace(path) }
+func titleOf(path string) string {
+	return strings.NewReplacer("[]", "", "_", " ", ".", " ").Replace(path)
+}
 
 // lastOf is the title of the last part of a path.
 func lastOf(title, need string) string {

@@ -99,7 +99,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		return a.whichTemplate(language, asked), nil
 	}
 	f := &filling{say: func(key string) string { return a.words.Say(language, key) }}
-	source, err := f.fill(a.config.Templates.byName[strings.ToLower(name)], map[string]any(asked.data))
+	source, err := f.fill(a.config.Templates.byName[strings.ToLower(name)], asked.data)
 	switch {
 	case errors.Is(err, errTooLong):
 		return agent.Outcome{}, a.failure(language, "too_long", err)

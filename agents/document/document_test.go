@@ -151,7 +151,8 @@ func TestMissingIsAsked_G10(t *testing.T) {
 				answer("", " letter ", "document_type"),
 				answer(`{"content_data":{"recipient":"Frau *A*","patient":{"name":"not asked"}}}`, "Frau *A*", "content_data.recipient", "content_data.seen"),
 				answer("", "gestern", "content_data.seen"),
-			}, "", "<p>Sehr geehrte <strong>Frau *A*</strong>,</p>\n<p>B war am gestern hier.</p>",
+			},
+			"", "<p>Sehr geehrte <strong>Frau *A*</strong>,</p>\n<p>B war am gestern hier.</p>",
 		},
 		"answered in part": {
 			`{"document_type":"letter","content_data":{"recipient":"A","doses":[]}}`,
@@ -165,7 +166,8 @@ func TestMissingIsAsked_G10(t *testing.T) {
 		},
 		"a list": {
 			`{"document_type":"letter","content_data":{"recipient":"A","patient":{"name":"B"},"seen":"heute","doses":[{"mg":1}]}}`,
-			[]schemas.InquiryAnswer{answer(`{"content_data":{"doses":[{"drug":"C","mg":1.25}]}}`, "C", "content_data.doses")}, "", "<li>C: 1,2 mg</li>",
+			[]schemas.InquiryAnswer{answer(`{"content_data":{"doses":[{"drug":"C","mg":1.25}]}}`, "C", "content_data.doses")},
+			"", "<li>C: 1,2 mg</li>",
 		},
 	} {
 		request := asked(t, test.arguments, test.answers...)
@@ -224,7 +226,7 @@ func TestDescription(t *testing.T) {
 		t.Error("there is an agent without templates")
 	}
 	entry := open(t, map[string]string{"a.md": "a", "B.md": "b", "LICENSE": "{{"}).Description()
-	if entry.Kind != "document" || entry.Description == "" || entry.SideEffects != "" || !strings.Contains(string(entry.InputSchema), `"document_type": {"enum": ["B","a"]}`) {
+	if entry.Kind != "document" || entry.Description == "" || entry.SideEffects != "" || !strings.Contains(string(entry.InputSchema), `"document_type": {"enum":["B","a"]}`) {
 		t.Errorf("%+v", entry)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A piece is text in one face, as wide as it will be drawn, in millimetres.
+// A piece is text in one face, as wide as it will be drawn, in millimeters.
 type piece struct {
 	text  string
 	face  face

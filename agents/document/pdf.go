@@ -12,7 +12,7 @@ import (
 	extensionast "github.com/yuin/goldmark/extension/ast"
 )
 
-// The measures of a page (A4), in millimetres, and of text, in points.
+// The measures of a page (A4), in millimeters, and of text, in points.
 const (
 	leftMargin, rightMargin   = 25.0, 20.0
 	topMargin, bottomMargin   = 25.0, 22.0
@@ -23,7 +23,7 @@ const (
 	cellGap                   = 3.0 // between columns
 	textSize, codeSize        = 10.0, 9.0
 	footerSize                = 8.0
-	millimetresOfPoint        = 25.4 / 72
+	millimetersOfPoint        = 25.4 / 72
 	lineHeight                = 1.42 // of the size
 	baseline                  = 1.05 // of the size, from the top of a line
 	maxPages                  = 200
@@ -91,10 +91,10 @@ func use(pdf *fpdf.Fpdf, f face, size float64) {
 }
 
 func (s *sheet) width(f face, text string, size float64) float64 {
-	return s.fonts[f].width(text) * size * millimetresOfPoint
+	return s.fonts[f].width(text) * size * millimetersOfPoint
 }
 
-func heightOf(size float64) float64 { return size * millimetresOfPoint * lineHeight }
+func heightOf(size float64) float64 { return size * millimetersOfPoint * lineHeight }
 
 // next begins a page.
 func (s *sheet) next() {
@@ -115,7 +115,7 @@ func (s *sheet) room(height float64) {
 func (s *sheet) draw(l *line, x, y, size float64) {
 	for _, p := range l.pieces {
 		use(s.pdf, p.face, size)
-		s.pdf.Text(x, y+size*millimetresOfPoint*baseline, p.text)
+		s.pdf.Text(x, y+size*millimetersOfPoint*baseline, p.text)
 		if p.link != "" {
 			s.pdf.LinkString(x, y, p.width, heightOf(size), p.link)
 		}

@@ -165,7 +165,7 @@ func TestEveryGlyph(t *testing.T) {
 	}
 	var accepted []rune
 	for c := rune(0x21); c <= 0xFFFF; c++ {
-		if drawable(c) && fonts[regular].has(c) && string(legible(string(c))) == string(c) && c != 0xA0 {
+		if drawable(c) && fonts[regular].has(c) && legible(string(c)) == string(c) && c != 0xA0 {
 			accepted = append(accepted, c)
 		}
 	}
@@ -317,7 +317,7 @@ func TestNothingIsLost(t *testing.T) {
 	if !slices.Equal(read.links, []string{"https://example.org/a_b", "mailto:mail@example.org"}) {
 		t.Errorf("links %q", read.links)
 	}
-	const point = millimetresOfPoint
+	const point = millimetersOfPoint
 	last := read.runs[len(read.runs)-1]
 	if last.page < 4 || last.text != fmt.Sprintf("%d / %d", last.page+1, last.page+1) {
 		t.Errorf("the last page says %q", last.text)

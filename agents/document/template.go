@@ -255,7 +255,7 @@ func (r *rewriter) needed(pipe *parse.PipeNode, dot scope) {
 }
 
 func (r *rewriter) reported(node parse.Node, dot scope) parse.Node {
-	path := ""
+	var path string
 	switch n := node.(type) {
 	case *parse.PipeNode:
 		r.needed(n, dot)

@@ -67,3 +67,51 @@ func TestDocumentsExample_G10(t *testing.T) {
 		t.Errorf("check: exit code %d\n%s%s", checked.code, checked.stdout, checked.stderr)
 	}
 }
+
+// TestWorkspaceExample: words and results become files of the folder, one for each run, over a restart too.
+func TestWorkspaceExample(t *testing.T) {
+	t.Parallel()
+	i := example(t, "workspace")
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	i.asks("a note: water the plants", "note_")
+	i.asks("calculate 12 * 5 then record it", ".json")
+	i.stop()
+	i.up()
+	i.asks("a note: and the cat", "note_")
+	i.stop()
+	i.verify()
+	var notes, records []string
+	err := fs.WalkDir(os.DirFS(filepath.Join(i.folder, "workspace")), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(path, ".podium") {
+			return err
+		}
+		body, err := os.ReadFile(filepath.Join(i.folder, "workspace", path))
+		if filepath.Ext(path) == ".md" {
+			notes = append(notes, string(body))
+		} else {
+			records = append(records, string(body))
+		}
+		return err
+	})
+	if err != nil || len(notes) != 2 || len(records) != 1 || !strings.Contains(strings.Join(notes, ""), "a note: water the plants\n") || !strings.Contains(records[0], `"value": 60`) {
+		t.Errorf("notes %q, records %q, %v", notes, records, err)
+	}
+}
+
+// TestKnowledgeExample_G13: what a person has validated is found again by another form of a part of its words, over a restart; what nobody has is refused.
+func TestKnowledgeExample_G13(t *testing.T) {
+	t.Parallel()
+	i := example(t, "knowledge")
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	if run, answer := i.asksInVain(`{"text_for_embedding": "Bei Hautausschlag hilft Ruhe.", "medical_context": {}, "validated_by_human": false}`); run.Status != schemas.RunFailed || !strings.Contains(answer, "Only what a person has validated is learned.") {
+		t.Errorf("%s: %s", run.Status, answer)
+	}
+	i.asks(`{"text_for_embedding": "Bei Hautausschlag hilft eine kühle Salbe.", "medical_context": {"source": "Leitfaden"}, "validated_by_human": true}`, "Gelernt: 1 Textstellen.")
+	i.stop()
+	i.up()
+	i.asks("Was hilft bei Ausschlägen?", "1. Bei Hautausschlag hilft eine kühle Salbe. (Leitfaden)")
+	i.stop()
+	i.verify()
+}

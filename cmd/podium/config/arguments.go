@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/document"
+	"podium/agents/retrieval"
 	"podium/schemas"
 	"podium/supervisor/arguments"
 )
@@ -106,8 +107,12 @@ func (a *Agent) arguments() jsontext.Value {
 
 // inputSchema is the schema of the file, else that of the kind, if it has one for messages.
 func (a *Agent) inputSchema() jsontext.Value {
-	if len(a.InputSchema) == 0 && a.Kind == KindDocument {
+	switch {
+	case len(a.InputSchema) > 0:
+	case a.Kind == KindDocument:
 		return document.InputSchema(nil)
+	case a.Kind == KindRetrieval:
+		return retrieval.InputSchema(a.Mode)
 	}
 	return a.InputSchema
 }

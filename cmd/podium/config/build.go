@@ -104,7 +104,7 @@ func (c *Config) WorkDeadlines(agent string) map[string]schemas.Duration {
 // served here keeps the default (M-36, M-47).
 func (a *Agent) heartbeat() schemas.Duration {
 	switch a.Kind {
-	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindMCP, KindCaldav, KindCarddav, KindScripted, KindDocument, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindMCP, KindCaldav, KindCarddav, KindScripted, KindDocument, KindFile, KindRetrieval, KindMail, KindChat:
 		return schemas.Duration(agent.DefaultProgressEvery)
 	case KindExternal, KindSupervisor, KindPerson:
 	}

@@ -14,6 +14,7 @@ import (
 	"podium/agents/document"
 	"podium/agents/llm"
 	"podium/agents/mcp"
+	"podium/agents/retrieval"
 	"podium/agents/scripted"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
@@ -100,6 +101,8 @@ const (
 	KindExternal   AgentKind = "external"   // runs elsewhere and joins by NATS
 	KindScripted   AgentKind = "scripted"   // its answers stand in a file
 	KindDocument   AgentKind = "document"   // writes documents from templates
+	KindFile       AgentKind = "file"       // writes results into files of a folder
+	KindRetrieval  AgentKind = "retrieval"  // learns passages, and finds them again
 	KindPerson     AgentKind = "person"     // people are written to, and what they answer is the result
 	KindSupervisor AgentKind = "supervisor" // a profile of this file: its work is other agents' work
 	KindMail       AgentKind = "mail"       // delivers answers by SMTP
@@ -108,7 +111,7 @@ const (
 
 // An Agent is one entry of the agents section.
 type Agent struct {
-	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm mcp caldav carddav external scripted document person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. mcp: a tool of a server of the Model Context Protocol. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
+	Kind         AgentKind          `yaml:"kind" required:"true" enum:"calculator echo exec http llm mcp caldav carddav external scripted document file retrieval person supervisor mail chat" doc:"What it is made of. calculator: arithmetic. echo: what it is asked. exec: a program on this machine. http: an endpoint that the request is posted to. llm: a language model. mcp: a tool of a server of the Model Context Protocol. caldav: a calendar on a CalDAV server. carddav: an address book on a CardDAV server. external: it runs elsewhere and joins by NATS. scripted: its answers stand in a file. document: it writes documents from templates. file: it writes results into files of a folder. retrieval: it learns passages of text, and finds them again. person: people are written to by mail, and what they answer is the result. supervisor: a profile of this file. mail and chat: they deliver answers, and are there without being named."`
 	Description  string             `yaml:"description" doc:"What it can do, in one sentence."`
 	Kinds        []schemas.TaskKind `yaml:"kinds" enum:"work assess plan route extract" min:"1" doc:"exec, http, external and scripted: the requests that it answers; all others are refused before it sees them. work: tasks. assess: how well it could do one, asked by routers of kind score. plan: asked by planners of kind agent. route: asked by routers of kind agent. extract: which arguments a message holds, asked for agents that name it as extractor. Default: work alone; an agent of kind llm has that of its role."`
 	Capabilities []Capability       `yaml:"capabilities" min:"1" doc:"How well it can do what certain words ask for. Routers of kind score read it here instead of asking, unless its kinds hold assess."`
@@ -141,6 +144,11 @@ type Agent struct {
 	Script       string             `yaml:"script" doc:"scripted: the file with its answers, relative to this one. podium schema script prints what may stand there."`
 	Templates    string             `yaml:"templates" doc:"document: the directory with its templates, NAME.md each, relative to this file."`
 	Formats      []document.Format  `yaml:"formats" enum:"html pdf" min:"1" doc:"document: what a document is kept as. Default: html and pdf."`
+	Dir          string             `yaml:"dir" doc:"file: the directory in which it writes, relative to this file; it is made when the first file is written."`
+	Name         string             `yaml:"name" doc:"file: what a file is called, such as plan_{time}_{run}.md; {date}, {time} (UTC), {run}, {task} and {file} are filled in. .csv is written as rows, .json as data, all else as text. With {file} the files that came along are written, each under its own name."`
+	Index        string             `yaml:"index" doc:"retrieval: the name of what is learned and read; agents of one name share it. It is kept in the directory of the ledger."`
+	Mode         retrieval.Mode     `yaml:"mode" enum:"learn read" doc:"retrieval: learn takes in what a person has validated, read finds it."`
+	Compounds    string             `yaml:"compounds" doc:"retrieval: a file with the words of which others are made, one a line, relative to this one: with haut and ausschlag in it, Ausschlag finds Hautausschlag. It counts for what is learned from then on."`
 	People       []string           `yaml:"people" min:"1" doc:"person: who is written to, by their names in the people section; the first who answers has done it."`
 	Remind       schemas.Duration   `yaml:"remind" doc:"person: after that they are written to once more. Default: 24h."`
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
@@ -161,6 +169,8 @@ type Agent struct {
 	Answers *scripted.Script `yaml:"-"`
 	// Pinned is what Load has read in the file of a pin; nil of any other kind, and after LoadUnpinned.
 	Pinned *mcp.Pin `yaml:"-"`
+	// CompoundsRead are what Load has read in the file of compounds; nil without one.
+	CompoundsRead *retrieval.Compounds `yaml:"-"`
 	// TemplatesRead are what Load has read in the templates; nil of any other kind.
 	TemplatesRead *document.Templates `yaml:"-"`
 	// PromptRead is what Load has read in the file of a prompt; nil without one.

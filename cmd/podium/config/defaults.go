@@ -130,7 +130,10 @@ func (a Agent) withDefaults() Agent {
 		a.FirstByte, a.Idle = cmp.Or(a.FirstByte, defaultFirstByte), cmp.Or(a.Idle, defaultIdle)
 	case KindMCP:
 		a.Timeout = cmp.Or(a.Timeout, schemas.Duration(mcp.DefaultTimeout))
-	case KindCalculator, KindEcho, KindCaldav, KindCarddav, KindExternal, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindCaldav, KindCarddav, KindExternal, KindScripted, KindDocument, KindFile, KindRetrieval, KindPerson, KindSupervisor, KindMail, KindChat:
+	}
+	if a.Kind == KindRetrieval {
+		a.InputSchema = a.inputSchema()
 	}
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)

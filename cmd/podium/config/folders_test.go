@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,9 +44,7 @@ func TestLoadReadsTemplates(t *testing.T) {
 		"no plain file": {map[string]string{"t/a.md/b": "x"}, "agents.writer.templates: a.md is no regular file"},
 	} {
 		files := map[string]string{"podium.yaml": configuration}
-		for file, text := range test.files {
-			files[file] = text
-		}
+		maps.Copy(files, test.files)
 		loaded, err := Load(filepath.Join(folder(t, files), "podium.yaml"))
 		switch {
 		case test.want == "":
@@ -54,6 +53,29 @@ func TestLoadReadsTemplates(t *testing.T) {
 			}
 		case err == nil || !strings.Contains(err.Error(), test.want) || diagnostic.ProblemsOf(err) == nil:
 			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+// TestLoadReadsCompounds: a list of words is beside the configuration, and a retrieval agent has the schema of its mode.
+func TestLoadReadsCompounds(t *testing.T) {
+	t.Parallel()
+	const configuration = "agents: {rag: {kind: retrieval, index: medical, mode: learn, compounds: ./w.txt}}\nprofiles: {desk: {agents: [rag], routers: [{kind: default, agent: rag}]}}\n"
+	for list, want := range map[string]string{
+		"haut\n": "", "none": "agents.rag.compounds: there is no file w.txt", "a b": `agents.rag.compounds: line 1: "a b" is not a word of at least 3 letters`,
+	} {
+		files := map[string]string{"podium.yaml": configuration, "w.txt": list}
+		if list == "none" {
+			delete(files, "w.txt")
+		}
+		loaded, err := Load(filepath.Join(folder(t, files), "podium.yaml"))
+		switch {
+		case want == "":
+			if err != nil || loaded.Agents["rag"].CompoundsRead == nil || !strings.Contains(string(loaded.Profile("desk").Agents[0].InputSchema), "validated_by_human") {
+				t.Errorf("%q: %v", list, err)
+			}
+		case err == nil || !strings.Contains(err.Error(), want):
+			t.Errorf("%q: %v", list, err)
 		}
 	}
 }

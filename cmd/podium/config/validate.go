@@ -104,6 +104,10 @@ func (v *validator) agents() {
 			v.collection(path, &agent)
 		case KindDocument:
 			v.documents(path, &agent)
+		case KindFile:
+			v.files(path, &agent)
+		case KindRetrieval:
+			v.retrieval(path, &agent)
 		case KindCalculator, KindEcho, KindExec, KindExternal, KindScripted, KindPerson, KindSupervisor, KindMail, KindChat:
 		}
 		if agent.Kind == KindExec && (len(agent.Command) == 0 || agent.Command[0] == "") {
@@ -148,11 +152,16 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"tool", agent.Tool != "", []AgentKind{KindMCP}},
 		{"pin", agent.Pin != "", []AgentKind{KindMCP}},
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec, KindMCP}},
-		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted}},
+		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted, KindFile}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
 		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},
+		{"dir", agent.Dir != "", []AgentKind{KindFile}},
+		{"name", agent.Name != "", []AgentKind{KindFile}},
+		{"index", agent.Index != "", []AgentKind{KindRetrieval}},
+		{"mode", agent.Mode != "", []AgentKind{KindRetrieval}},
+		{"compounds", agent.Compounds != "", []AgentKind{KindRetrieval}},
 		{"profile", agent.Profile != "", []AgentKind{KindSupervisor}},
 		{"people", len(agent.People) > 0, []AgentKind{KindPerson}},
 		{"remind", agent.Remind != 0, []AgentKind{KindPerson}},

@@ -130,7 +130,7 @@ func (a *Agent) local() bool {
 			return err != nil || leads.Local()
 		}
 		return a.Egress.Local()
-	case KindCalculator, KindEcho, KindScripted, KindDocument, KindPerson, KindSupervisor, KindMail, KindChat:
+	case KindCalculator, KindEcho, KindScripted, KindDocument, KindFile, KindRetrieval, KindPerson, KindSupervisor, KindMail, KindChat:
 	}
 	return true
 }

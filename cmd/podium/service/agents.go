@@ -18,8 +18,10 @@ import (
 	"podium/agents/document"
 	"podium/agents/echo"
 	"podium/agents/exec"
+	"podium/agents/file"
 	agenthttp "podium/agents/http"
 	"podium/agents/llm"
+	"podium/agents/retrieval"
 	"podium/agents/scripted"
 	"podium/bus"
 	"podium/bus/agent"
@@ -63,6 +65,13 @@ func handler(settings *config.Config, name string) (described, error) {
 		return document.New(document.Config{
 			Templates: agent.TemplatesRead, Formats: agent.Formats, Description: agent.Description, InputSchema: agent.InputSchema,
 		})
+	case config.KindFile:
+		return fileAgent(settings, &agent)
+	case config.KindRetrieval:
+		return retrieval.New(retrieval.Config{
+			Directory: filepath.Join(settings.Ledger.Data, "indexes", agent.Index), Mode: agent.Mode, Compounds: agent.CompoundsRead,
+			Description: agent.Description, InputSchema: agent.InputSchema,
+		})
 	case config.KindHTTP:
 		return httpAgent(&agent, nil, nil)
 	case config.KindLLM:
@@ -85,6 +94,16 @@ func handler(settings *config.Config, name string) (described, error) {
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+func fileAgent(settings *config.Config, agent *config.Agent) (*file.Agent, error) {
+	name, err := file.ParsePattern(agent.Name)
+	if err != nil {
+		return nil, err
+	}
+	return file.New(file.Config{
+		Directory: settings.In(agent.Dir), Name: name, Description: agent.Description, SideEffects: agent.SideEffects, InputSchema: agent.InputSchema,
+	})
 }
 
 // httpAgent makes an agent of kind http. Own is where Podium itself listens, and no call leads; callback gives calls
