@@ -60,9 +60,9 @@ func practiceAt(t *testing.T, dav string, imap, smtp int) *deployment {
 	return i
 }
 
-// TestPracticeProfile plays the profile: each of its nine formats from words to an answer in German, what is missing is asked in German, and
+// TestPracticeProfile plays the profile: each of the nine formats from words to an answer in German, what is missing is asked in German, and
 // what cannot be is refused in German.
-func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12(t *testing.T) {
+func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 	t.Parallel()
 	i, _, _ := profileOfPractice(t)
 	i.podium("check", "-c", i.config).succeeds(t)
@@ -77,7 +77,8 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12(t *testing.T) {
 		{"Wie viele Packungen Ibuprofen 400 haben wir noch?", "inventory_agent", "Ibuprofen 400: 12 Packung im Lager, Mindestbestand 20, auf der Bestellliste 0. Der Mindestbestand ist unterschritten."},
 		{"Bitte 20 Packungen Ibuprofen 400 bestellen.", "inventory_agent", "Auf der Bestellliste: 20 Packung Ibuprofen 400."},
 		{"BMI berechnen: 82 kg, 1,76 m", "calculator", "26,5"},
-		{"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Nesselsucht hilft Kühlung.", "rag_learn", "gespeichert ist deshalb nichts"},
+		{"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Nesselsucht hilft Kühlung.", "rag_learn", "Gelernt: 1 Textstellen."},
+		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "rag_read", "Bei Nesselsucht hilft Kühlung."},
 	} {
 		run, answer := i.answered(c.words)
 		if run.Tasks[0].Agent != c.agent || !strings.Contains(answer, c.says) || run.Status != schemas.RunCompleted {
@@ -101,7 +102,7 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12(t *testing.T) {
 	for _, c := range []struct{ words, says string }{
 		{"Bitte einen Termin am 30.03.2099 um 9:10 Uhr für Anna Weber buchen.", "Diese Zeit ist belegt: 09:00–09:20."},
 		{"Bitte 20 Packungen Einhorn bestellen.", "Den Artikel Einhorn gibt es im Lager nicht. Geändert ist nichts."},
-		{"Bitte in die Wissensdatenbank aufnehmen, ungeprüft: Bei Nesselsucht hilft Kühlung.", "Ungeprüftes kommt nicht in die Wissensdatenbank."},
+		{"Bitte in die Wissensdatenbank aufnehmen, ungeprüft: Bei Nesselsucht hilft Kühlung.", "Gelernt wird nur, was ein Mensch geprüft hat."},
 	} {
 		if run, answer := i.asksInVain(c.words); run.Status != schemas.RunFailed || !strings.Contains(answer, c.says) {
 			t.Errorf("%s\n%s: %q", c.words, run.Status, answer)
