@@ -156,6 +156,10 @@ chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon m
 crowd: build ## Have TASKS tasks done by a program, an endpoint and a model, eight at a time, and look what is left
 	@$(GO) test -count=1 -timeout 30m -v -run '^TestCrowd$$' ./cmd/podium -crowd.tasks=$(TASKS)
 
+.PHONY: check-agents
+check-agents: build ## Hold each of the wrong agents to every check (5 min)
+	@$(GO) test -count=1 -timeout 30m -v -run '^TestWrongAgentsAreFound$$' ./cmd/podium -every-check
+
 .PHONY: soak
 soak: build ## Beset the service at half its rate with dropped readers, a flooding agent and garbage (15 min)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestSoak$$' ./cmd/podium -soak.time=10m -soak.quiet=40s -soak.pairs=5

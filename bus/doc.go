@@ -150,9 +150,9 @@
 //     (TestServeEndsTheHandlersContext), and before the lease lapses
 //     (TestServeEndsBeforeItsLeaseLapses), which lasts as long as the work does
 //     (TestServeKeepsTheLeaseOfLongWork).
-//  13. A request of the past is not begun (TestServeIsAHandlerSystem/ExpiredIsRefused),
+//  13. A request of the past is not begun (TestServeIsAHandlerSystem/skips-expired-requests),
 //     and one of a kind that its agent does not declare never reaches it
-//     (TestServeRefusesUndeclaredKinds, TestServeIsAHandlerSystem/UndeclaredKindIsRefused).
+//     (TestServeRefusesUndeclaredKinds, TestServeIsAHandlerSystem/refuses-undeclared-kinds).
 //  14. Two copies of a request are never worked on at the same time in one process,
 //     and a copy of an answered one gets the same response without work
 //     (TestServeDoesOneOfTwoCopiesAtATime, TestServeAnswersARedeliveryFromMemory).
@@ -169,12 +169,12 @@
 //     (TestWithoutItsNoticeARequestComesAgain), and whoever brings the answer gives the response
 //     that Serve would have given (TestServeSaysThatTheWorkGoesOnElsewhere).
 //  17. Its id derives from the request's, so a repeat of it is known as one
-//     (TestServeIsAHandlerSystem/RepeatGetsTheSameResponse).
+//     (TestServeIsAHandlerSystem/repeats-its-answer).
 //  18. Progress says that work has begun within 100 ms, never falls, never follows
 //     the response (TestServeProgress). While the work goes on it comes at least
 //     every ProgressEvery, also when nothing has changed, and not when nobody waits
 //     any more (TestServeGivesSignsOfLife_M36_M47, TestServeGivesNoSignOfADeadRequest).
-//  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/GarbageStopsNobody).
+//  19. What cannot be read stops nobody (TestServeIsAHandlerSystem/survives-garbage).
 //
 // # What Receive promises
 //

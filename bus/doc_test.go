@@ -27,10 +27,10 @@ func TestDocumentationNamesRealTests(t *testing.T) {
 		return all.String()
 	}
 	tests := read("*_test.go") + read("memory/*_test.go") + read("agent/*_test.go") + read("intake/*_test.go")
-	suite := read("bustest/*.go") + `"PODIUM_AGENTS"` // the name of a subtest is the bucket's
+	suite := read("bustest/*.go") + read("agent/conformance/*.go") + `"PODIUM_AGENTS"` // the name of a subtest is the bucket's
 	found := 0
-	for _, group := range regexp.MustCompile(`\(((?:Test\w+|[A-Z]\w+/\w+)(?:/\w+)?(?:,[\s/]+(?:Test\w+|[A-Z]\w+/\w+))*)\)`).FindAllStringSubmatch(read("doc.go"), -1) {
-		for _, witness := range regexp.MustCompile(`\w[\w/]*`).FindAllString(group[1], -1) {
+	for _, group := range regexp.MustCompile(`\(((?:Test\w+|[A-Z]\w+/\w+)(?:/[\w-]+)?(?:,[\s/]+(?:Test\w+|[A-Z]\w+/\w+)(?:/[\w-]+)?)*)\)`).FindAllStringSubmatch(read("doc.go"), -1) {
+		for _, witness := range regexp.MustCompile(`\w[\w/-]*`).FindAllString(group[1], -1) {
 			found++
 			name, sub, _ := strings.Cut(witness, "/")
 			if strings.HasPrefix(name, "Test") {

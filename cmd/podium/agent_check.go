@@ -26,6 +26,7 @@ type agentCheckCommand struct {
 	Heartbeat   time.Duration `help:"How often it promises a sign of life while it works, as podium.yaml has it." placeholder:"DURATION"`
 	SideEffects string        `help:"external when it reaches people or systems outside: then it has to ask for permits." enum:"external," default:"" placeholder:"external"`
 	Patience    time.Duration `help:"How long an answer to --words may take." default:"15s"`
+	Only        []string      `help:"Hold it to these checks alone, by their names: what has failed is looked at again in seconds." placeholder:"CHECK"`
 	Agent       []string      `arg:"" optional:"" passthrough:"" help:"NAME of the agent, and after -- the command that starts it. Without a command it is started by hand."`
 }
 
@@ -41,6 +42,7 @@ PODIUM_SEED the key. Options stand before NAME.
 
   podium agent check clerk -- node clerk.mjs
   podium agent check --slow "in 10 seconds" --heartbeat 5s clerk -- python3 clerk.py
+  podium agent check --only comes-back,acknowledges clerk -- node clerk.mjs
   podium agent check -c podium.yaml -- ./clerk
   podium agent check clerk -- podium agent exec --name clerk -- ./clerk.sh
   podium agent check -o json clerk
@@ -99,8 +101,13 @@ func row(r sandbox.Result) string {
 
 // settings joins what the command line and the configuration say of the agent.
 func (c *agentCheckCommand) settings(env *environment) (sandbox.Config, error) {
+	for _, name := range c.Only {
+		if names := sandbox.Names(); !slices.Contains(names, name) {
+			return sandbox.Config{}, usage(fmt.Errorf("there is no check %q; there are: %s", name, strings.Join(names, ", ")))
+		}
+	}
 	settings := sandbox.Config{
-		Words: c.Words, SlowWords: c.Slow, Concurrency: c.Concurrency, Heartbeat: c.Heartbeat, External: c.SideEffects != "", Patience: c.Patience,
+		Only: c.Only, Words: c.Words, SlowWords: c.Slow, Concurrency: c.Concurrency, Heartbeat: c.Heartbeat, External: c.SideEffects != "", Patience: c.Patience,
 		Waiting: func(environment []string) {
 			_, _ = fmt.Fprintf(env.stderr, "start the agent now, with this in its environment:\n\n  export %s\n\n", strings.Join(environment, "\n  export "))
 		},

@@ -33,6 +33,8 @@ type Config struct {
 	OutputSchema []byte
 	// Patience bounds the wait for an answer to what is no long work.
 	Patience time.Duration
+	// Only names the checks that it is held to; none are all of them.
+	Only []string
 }
 
 // Verdict is what came of a check.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,15 @@ import (
 // ErrNoCommand reports a command that cannot be started.
 var ErrNoCommand = errors.New("the agent cannot be started")
 
+// Names are those of the checks, in their order.
+func Names() []string {
+	names := []string{connects().Name}
+	for _, check := range conformance.Checks(conformance.Programs) {
+		names = append(names, check.Name)
+	}
+	return names
+}
+
 // Check holds an agent to every check, one after the other, and tells each result when it is there. After one that has
 // failed, or that has left a request under way, an agent that was started here is started anew on another
 // ledger: what one check meets is not the next one's doing.
@@ -26,6 +36,9 @@ func Check(ctx context.Context, config Config, tell func(Result)) ([]Result, err
 		return r.results, err
 	}
 	for _, check := range conformance.Checks(conformance.Programs) {
+		if len(config.Only) > 0 && !slices.Contains(config.Only, check.Name) {
+			continue
+		}
 		if r.place == nil {
 			if err := r.open(ctx); err != nil {
 				return r.results, err
