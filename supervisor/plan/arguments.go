@@ -101,6 +101,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		Tainted:  message.Upstream == nil || message.Tainted,
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
 		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
+		Degrees: d.Run.Edition >= schemas.Edition4, Contradictions: d.Run.Edition >= schemas.Edition4, Alternatives: d.Run.Edition >= schemas.Edition4,
 	}
 	if given.Moment.IsZero() {
 		given.Moment = d.Now
@@ -225,7 +226,7 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	}
 	filled := filler.Fill(arguments.Given{
 		Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
-		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
+		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3, Degrees: d.Run.Edition >= schemas.Edition4,
 	})
 	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
