@@ -59,7 +59,7 @@ const Edition3 = 3
 
 // Edition4 is the next one. From it on one decision sends one message past the open circuit breaker of an agent that tells people, because no more
 // room for it is known: the others wait for theirs; and of the words of a person a degree is a part of a name, what the session is about and the
-// words say otherwise is asked, and so is each of several things of which one is enough.
+// words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough.
 const Edition4 = 4
 
 // NewestEdition is the one that this version decides new runs by.

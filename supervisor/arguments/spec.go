@@ -166,6 +166,8 @@ type Given struct {
 	Degrees bool
 	// Contradictions asks where the words say something else than the session is about, such as the number of another patient.
 	Contradictions bool
+	// NearDates asks which year a day without one is of, where the last one is looked for and the next one is nearer: Datum 4.12. in November.
+	NearDates bool
 	// Alternatives asks for each thing of which one is enough. Without it, one of them is asked for.
 	Alternatives bool
 }

@@ -183,7 +183,7 @@ func (s *filling) said(path string, whole bool) int {
 	first := len(s.text.tokens)
 	for i := range s.rules {
 		r := &s.rules[i]
-		if !r.Words || r.when == nil || !slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == path }) && !(whole && s.applies(r)) {
+		if !r.Words || r.when == nil || !slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == path }) && !(whole && s.meets(r)) {
 			continue
 		}
 		kept, negated := s.placesBoth(r.when)
