@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,11 +36,11 @@ func TestReadBy(t *testing.T) {
 		}
 		readBy(&given, edition)
 		filled := filler.Fill(given)
-		got := string(filled.Values)
+		parts := []string{string(filled.Values)}
 		for _, missing := range filled.Missing {
-			got += " " + missing.Path
+			parts = append(parts, missing.Path)
 		}
-		if got != want {
+		if got := strings.Join(parts, " "); got != want {
 			t.Errorf("edition %d: %s, want %s", edition, got, want)
 		}
 	}
