@@ -66,7 +66,7 @@ func (a *Agent) appointments(resource *dav.Resource, from, until time.Time) ([]a
 	moved := map[int64]bool{} // moments of a series that have an entry of their own
 	for i := range events {
 		if own := events[i].Props.Get(ical.PropRecurrenceID); own != nil {
-			at, _, err := a.moment(own)
+			at, err := a.moment(own)
 			if err != nil || own.Params.Get(ical.ParamRange) != "" {
 				return nil, errEntry
 			}
@@ -236,7 +236,7 @@ func (a *Agent) moments(props []ical.Prop) (all []time.Time, err error) {
 		for value := range strings.SplitSeq(props[i].Value, ",") {
 			single := props[i]
 			single.Value = value
-			at, _, err := a.moment(&single)
+			at, err := a.moment(&single)
 			if err != nil {
 				return nil, err
 			}
@@ -247,9 +247,9 @@ func (a *Agent) moments(props []ical.Prop) (all []time.Time, err error) {
 }
 
 // moment reads a moment or a day, in the calendar's zone.
-func (a *Agent) moment(prop *ical.Prop) (at time.Time, day bool, err error) {
-	at, day, err = a.written(prop)
-	return at.In(a.config.Location), day, err
+func (a *Agent) moment(prop *ical.Prop) (time.Time, error) {
+	at, _, err := a.written(prop)
+	return at.In(a.config.Location), err
 }
 
 // written reads a moment in the zone that it names, or a day. What names no zone is meant in the calendar's.

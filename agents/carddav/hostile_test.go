@@ -15,7 +15,9 @@ func TestNobodyIsCreatedTwiceAtOnce(t *testing.T) {
 	made := newAgent(t, server.URL)
 	var all sync.WaitGroup
 	for i := range 6 {
-		all.Go(func() { _, _ = made.Handle(t.Context(), asked("e"+strconv.Itoa(i), "create", `{"name":"Anna Weber"}`), silent) })
+		all.Go(func() {
+			_, _ = made.Handle(t.Context(), asked("e"+strconv.Itoa(i), "create", `{"name":"Anna Weber"}`), silent)
+		})
 	}
 	all.Wait()
 	if n := stored(t, server); n != 1 {
