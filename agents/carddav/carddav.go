@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,6 +33,8 @@ type Agent struct {
 	config Config
 	server *dav.Client
 	words  sentences.Catalog
+
+	creating sync.Mutex // held from looking whether somebody is listed until the contact is: of two for one name one is made
 }
 
 var _ agent.Handler = (*Agent)(nil)
