@@ -2,11 +2,27 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"podium/agents/mcp"
+	"podium/cmd/podium/starter"
 )
+
+// TestNewAgentCanBeConfigured: what is written is never for an agent that `podium check` refuses by its name.
+func TestNewAgentCanBeConfigured(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mail", "chat"} {
+		folder := filepath.Join(t.TempDir(), "made")
+		err := (&agentNewCommand{Lang: "sh", Name: name, Dir: folder}).Run(&environment{stdout: &bytes.Buffer{}})
+		if _, absent := os.Stat(folder); !errors.Is(err, starter.ErrName) || absent == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
 
 // TestWhoAgreesSeesAll: what a tool says of itself and no eye sees is shown by its number, since models read it; and none of its lines passes for one of
 // Podium's.
