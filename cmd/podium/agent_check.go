@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/cmd/podium/sandbox"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/sandbox"
 	"podium/cmd/podium/starter"
 	"podium/cmd/podium/view"
 	"podium/schemas"
