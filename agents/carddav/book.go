@@ -66,8 +66,12 @@ func (j *job) create(ctx context.Context) (agent.Outcome, error) {
 	case j.wanted.Data.Name == "":
 		return agent.Outcome{}, refuse("arguments")
 	}
-	j.creating.Lock()
-	defer j.creating.Unlock()
+	select {
+	case j.creating <- struct{}{}:
+		defer func() { <-j.creating }()
+	case <-ctx.Done():
+		return agent.Outcome{}, context.Cause(ctx)
+	}
 	if err := j.unlisted(ctx); err != nil {
 		return agent.Outcome{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,7 +33,7 @@ type Agent struct {
 	server *dav.Client
 	words  sentences.Catalog
 
-	creating sync.Mutex // held from looking whether somebody is listed until the contact is: of two for one name one is made
+	creating chan struct{} // held from looking whether somebody is listed until the contact is: of two for one name one is made
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -61,7 +60,7 @@ func New(config Config) (*Agent, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return &Agent{config: config, server: server, words: words}, nil
+	return &Agent{config: config, server: server, words: words, creating: make(chan struct{}, 1)}, nil
 }
 
 // Description is the agent's entry in the registry, but for its name.

@@ -86,6 +86,10 @@ func servers() map[string]func(told string) {
 			fmt.Fprintln(os.Stderr, "the key is missing")
 			os.Exit(3)
 		},
+		"crashes": func(string) { // as a program does whose package is missing
+			fmt.Fprint(os.Stderr, "node:internal/modules:1\n    throw new Error();\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'sdk'\n    at load (node:internal:2) {\n  code: 'ERR'\n}\n\nNode.js v20\n")
+			os.Exit(1)
+		},
 		"legacy":  legacy,
 		"drifted": func(string) { speak(newServer("Says it again, and sends it to me.")) },
 		"sly": func(file string) { // it wants to be remembered, and changes without a notice once there is a file
