@@ -243,7 +243,7 @@ func goKind(of reflect.Type) string {
 	switch of {
 	case reflect.TypeFor[time.Time]():
 		return "time"
-	case reflect.TypeFor[jsontext.Value]():
+	case reflect.TypeFor[jsontext.Value](), reflect.TypeFor[LanguageCheck]():
 		return "any"
 	case reflect.TypeFor[[]byte]():
 		return "bytes"
