@@ -46,7 +46,7 @@ func TestCompileNamesFaults(t *testing.T) {
 		"a language not judged": {func(p *schemas.Profile) {
 			p.CheckLanguage, p.Language, p.Languages = "text1", schemas.LanguageOfWriter, append(p.Languages, schemas.Language{Tag: "xx"})
 		}, []string{`"text1" cannot judge texts in "xx"`}},
-		"several":                  {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
+		"several": {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
