@@ -119,7 +119,7 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	needs, wordless := d.askable(needs)
 	if len(wordless) > 0 && d.reachesRequester() {
 		failed.Cause, failed.Category = schemas.FailureInvalidResult, ""
-		failed.Detail = truncate("What is lacking needs a question in the language "+d.Run.Message.Language+": "+strings.Join(wordless, "; "), maxFeedback)
+		failed.Detail = truncate("What is lacking needs a question in the language "+d.Run.Message.Language+": "+strings.Join(wordless, ", "), maxFeedback)
 		return false
 	}
 	if d.inquire(task, schemas.InquiryOpened{Attempt: task.Attempt, Needs: needs, Tokens: failed.Tokens, Findings: failed.Findings}) {

@@ -115,11 +115,6 @@ func (d *Decision) fits(text string) bool {
 // said is what the requester has written.
 func (d *Decision) said() string { return RequestText(&d.Run.Message, d.Read) }
 
-// Fits reports whether a text may be told to who reads a language: any may, unless the profile judges texts.
-func (p *Profile) Fits(text, tag string) bool {
-	return p.detector == nil || p.detector.Fits(text, tag, "")
-}
-
 // compileLanguage makes ready what judges the texts of agents.
 func (p *Profile) compileLanguage() []error {
 	if !p.CheckLanguage.Texts() {
@@ -140,7 +135,7 @@ func (p *Profile) compileLanguage() []error {
 }
 
 // askable are the needs of an agent as people may be asked for them, in its own words where these are in their language. It also returns
-// those for which it has no words that are, by name and with the words that it has.
+// the names of those for which it has no words that are.
 func (d *Decision) askable(needs []schemas.Need) (asked []schemas.Need, wordless []string) {
 	if d.Profile.detector == nil {
 		return needs, nil
@@ -148,29 +143,26 @@ func (d *Decision) askable(needs []schemas.Need) (asked []schemas.Need, wordless
 	asked = slices.Clone(needs)
 	for i := range asked {
 		need, tag := &asked[i], d.Run.Message.Language
-		question := need.Question[tag]
-		if !d.fits(question) {
+		if !d.fits(need.Question[tag]) {
 			need.Question = maps.Clone(need.Question)
 			delete(need.Question, tag)
 		}
 		if need.Question[tag] == "" && (need.Title == "" || !d.fits(need.Title)) {
-			wordless = append(wordless, strings.TrimSpace(need.Name+" "+question))
+			wordless = append(wordless, need.Name)
 		}
 	}
 	return asked, wordless
 }
 
-// fitting parts what an agent says of a failure into the lines that a person may read and the others.
-func (d *Decision) fitting(detail string) (told, kept string) {
-	var lines, others []string
+// fitting returns the lines of what an agent says of a failure that a person may read. All of it stands with the task on record.
+func (d *Decision) fitting(detail string) string {
+	var lines []string
 	for line := range strings.Lines(detail) {
 		if d.fits(line) {
 			lines = append(lines, line)
-		} else {
-			others = append(others, strings.TrimSpace(line))
 		}
 	}
-	return strings.Join(lines, ""), strings.Join(others, " ")
+	return strings.Join(lines, "")
 }
 
 // findings are those of what agents have said beside their results that may be told in their words.

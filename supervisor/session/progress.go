@@ -25,16 +25,6 @@ func ProgressOf(run *workflow.Run, profile *plan.Profile, now time.Time) schemas
 			break
 		}
 	}
-	if profile != nil {
-		if !profile.Fits(told.Message, run.Message.Language) {
-			told.Message = ""
-		}
-		for i := range told.TasksBlocked {
-			if blocked := &told.TasksBlocked[i]; !profile.Fits(blocked.Reason, run.Message.Language) {
-				blocked.Reason = ""
-			}
-		}
-	}
 	for task := range run.All {
 		if task.Unserved != nil && profile != nil {
 			told.Message = unserved(profile.TextsIn(run.Message.Language), task, now)
