@@ -60,6 +60,10 @@ type Config struct {
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 
+	// Barred reports whether nobody is to ask an agent at this moment, by what the process knows of it, such as
+	// that it cannot do its work. It answers at once. Nil bars nobody.
+	Barred func(agent string, now time.Time) bool
+
 	// Observe, unless nil, is given every record that this owner has stored, and the state
 	// of its session before it. It changes neither, and does not wait for anything.
 	Observe func(before *session.State, record *schemas.Record)
@@ -150,7 +154,7 @@ func NewOwner(config Config) *Owner {
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
-		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
+		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, Barred: o.Barred, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
 		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,

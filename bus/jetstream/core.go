@@ -229,6 +229,7 @@ func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, erro
 	info := consumer.CachedInfo()
 	state := bus.PoolState{
 		Size: info.Config.MaxAckPending, Waiting: info.NumWaiting, Working: info.NumAckPending, Deliveries: info.Delivered.Consumer,
+		Pending: info.NumPending,
 	}
 	for _, last := range [...]*time.Time{info.Delivered.Last, info.AckFloor.Last} {
 		if last != nil && last.After(state.Last) {

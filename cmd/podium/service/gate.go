@@ -25,7 +25,7 @@ func (s *Service) admitAgents(ctx context.Context) (err error) {
 	external := s.settings.AgentNames(true)
 	if s.closeServices == nil {
 		s.closeServices, err = registry.ServeAgents(ctx, s.Ledger.Core, registry.AgentServices{
-			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external}, Partial: s.partials.Take,
+			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external}, Standing: s.standing, Partial: s.partials.Take,
 		})
 	}
 	if err == nil {

@@ -63,6 +63,7 @@ type Service struct {
 	handlers      map[string]described
 	instance      string // a secret of this process, by which it announces its agents
 	present       present
+	standing      *registry.Standing       // how the agents are
 	serving       []*inProcess             // the agents that this process serves, by name
 	sources       map[string]*oauth.Source // of access tokens, by mail account
 	letters       *messageid.Signer        // of the Message-IDs of answers
@@ -92,7 +93,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}, partials: partial.New()}
+	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}, partials: partial.New(), standing: registry.NewStanding()}
 	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
@@ -165,12 +166,14 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 	if err = s.openCallbacks(ctx); err != nil {
 		return err
 	}
+	policies := make([]registry.Policy, 0, len(names))
 	for _, name := range names {
 		if err = s.prepare(ctx, name); err != nil {
 			return fmt.Errorf("agent %q: %w", name, err)
 		}
+		policies = append(policies, policyOf(name, s.settings.Agents[name]))
 	}
-	return nil
+	return registry.Configure(ctx, s.Ledger.Core, policies)
 }
 
 func (s *Service) prepare(ctx context.Context, name string) error {
@@ -233,6 +236,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
 			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
 			Async:    func(agent string) bool { return s.settings.Agents[agent].Async },
+			Barred:   s.standing.Barred,
 			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe, Streamed: s.partials.Expect,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
