@@ -67,6 +67,7 @@ var layers = []struct {
 	{"supervisor/progress", []string{"schemas", "schemas/workflow", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
 	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/restore"}},
+	{"supervisor/statistics", []string{"schemas", "schemas/workflow", "bus", "supervisor/session"}},
 	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{

@@ -198,7 +198,9 @@ func (e *Entry) hold(policy *Policy) {
 	e.Description = cmp.Or(policy.Description, e.Description)
 	e.Input = cmp.Or(policy.Input, e.Input)
 	e.Profile = cmp.Or(policy.Profile, e.Profile)
-	e.Concurrency = cmp.Or(policy.Concurrency, e.Concurrency)
+	if e.Concurrency == 0 || policy.Concurrency > 0 && e.Concurrency > policy.Concurrency {
+		e.Concurrency = policy.Concurrency
+	}
 	if policy.External {
 		e.SideEffects = policy.SideEffects
 	}

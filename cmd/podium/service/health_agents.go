@@ -12,6 +12,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/ledgerwatch"
 	"podium/schemas"
+	"podium/supervisor/session"
 )
 
 // presentFor is how long what was found out about the agents is told again: the
@@ -35,6 +36,9 @@ type servedAgent struct {
 	// LastSeen is its newest sign of life; while nobody serves it, since when that
 	// is so. Absent is never.
 	LastSeen time.Time `json:"last_seen,omitzero"`
+
+	queued   uint64 // requests that nobody has taken
+	inFlight int    // requests that somebody has
 }
 
 // well reports whether the installation is not held up by it.
@@ -97,8 +101,11 @@ func (s *Service) lookAfterAgents(ctx context.Context, now time.Time) ([]servedA
 func (s *Service) servedAgent(entry *registry.Entry, now time.Time) servedAgent {
 	presence := entry.Presence(now)
 	agent := servedAgent{
-		Name: entry.Name, Kind: s.settings.Agents[entry.Name].Kind, State: entry.State, Required: entry.Required,
+		Name: entry.Name, Kind: s.agentOf(entry.Name).Kind, State: entry.State, Required: entry.Required,
 		Served: &presence.Served, LastSeen: presence.LastSeen, Instances: entry.Alive(now), Problem: s.unwell(entry.Name),
+	}
+	if entry.Pool != nil {
+		agent.queued, agent.inFlight = entry.Pool.Pending, entry.Pool.Working
 	}
 	if agent.Problem == "" && entry.State == schemas.AgentDegraded && agent.Kind == config.KindExternal {
 		agent.Problem = "by its own word it cannot do its work at present; podium agents has its words"
@@ -117,11 +124,47 @@ func (s *Service) unwell(name string) string {
 	return ""
 }
 
+// policies are what the registry is told of the agents.
+func (s *Service) policies() []registry.Policy {
+	names := s.agentNames()
+	policies := make([]registry.Policy, len(names))
+	for i, name := range names {
+		policies[i] = policyOf(name, s.agentOf(name))
+	}
+	return policies
+}
+
 // policyOf is what the registry is told of an agent of the configuration.
 func policyOf(name string, agent config.Agent) registry.Policy {
 	policy := registry.Policy{Agent: agent.Policy(), Required: agent.Required, External: agent.Kind == config.KindExternal}
 	policy.Name = name
 	return policy
+}
+
+const (
+	// keepStatisticsEvery is how much of the figures about agents a crash may take.
+	keepStatisticsEvery = 5 * time.Second
+	// keepWait bounds the writing of them.
+	keepWait = 5 * time.Second
+)
+
+// observe takes a record that was stored, and the state of its session before.
+func (s *Service) observe(before *session.State, record *schemas.Record) {
+	s.Activity.Observe(before, record)
+	s.statistics.Observe(before, record)
+}
+
+// keepStatistics writes the figures about agents from time to time, and once more when ctx ends.
+func (s *Service) keepStatistics(ctx context.Context) {
+	keep := func() {
+		bounded, stop := context.WithTimeout(context.WithoutCancel(ctx), keepWait)
+		defer stop()
+		if err := s.statistics.Write(bounded, time.Now()); err != nil {
+			s.log.Warn().Err(err).Msg("the figures about agents are not kept yet")
+		}
+	}
+	backoff.Every(ctx, keepStatisticsEvery, keep)
+	keep()
 }
 
 // lookAfterAgentsEvery is how soon it is told that an agent has come or gone.

@@ -121,7 +121,7 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 func (s *Service) external() map[string]installation.ExternalAgent {
 	agents := map[string]installation.ExternalAgent{}
 	for _, name := range s.agentNames() {
-		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal {
+		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal && s.keyOf(name) != "" {
 			agents[name] = installation.ExternalAgent{
 				Seed: installation.Absolute(s.Ledger.Keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
 			}
