@@ -42,6 +42,7 @@ var layers = []struct {
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/jetstream/wire", []string{"schemas", "bus", "bus/backoff"}},
 	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/jetstream", "bus/jetstream/wire"}},
+	{"bus/jetstream/discovery", []string{"schemas", "bus", "bus/jetstream", "bus/registry"}},
 	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded/wholefile", nil},

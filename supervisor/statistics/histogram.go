@@ -73,6 +73,14 @@ func (h *Histogram) Quantile(at time.Time, share float64) time.Duration {
 	return 0
 }
 
+// Sum returns how long all of them took together, as of a moment.
+func (h *Histogram) Sum(at time.Time) (sum time.Duration) {
+	for bucket, n := range h.lately(at) {
+		sum += time.Duration(n) * middleOf(bucket) //nolint:gosec // a count
+	}
+	return sum
+}
+
 // lately returns the counts of both generations, as of a moment.
 func (h *Histogram) lately(at time.Time) map[int]uint64 {
 	aged := *h

@@ -14,6 +14,7 @@ import (
 	"podium/bus"
 	"podium/bus/embedded"
 	"podium/bus/embedded/wholefile"
+	"podium/bus/jetstream/discovery"
 	"podium/bus/registry"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
@@ -49,9 +50,16 @@ func (s *Service) agentNames() []string {
 	return names
 }
 
-// administer answers the command line.
-func (s *Service) administer() (err error) {
-	s.members.stop, err = s.Ledger.Core.Serve(installation.AdministrationSubject("*"), func(ctx context.Context, subject string, body []byte) ([]byte, error) {
+// administer answers the command line, and whoever asks which services there are.
+func (s *Service) administer() error {
+	discovered, err := discovery.Serve(s.Ledger.Core, func(ctx context.Context) ([]registry.Entry, error) {
+		entries, err := registry.List(ctx, s.Ledger.Core, time.Now())
+		return slices.DeleteFunc(entries, func(entry registry.Entry) bool { return s.agentOf(entry.Name).Kind == config.KindPerson }), err
+	}, s.numbers)
+	if err != nil {
+		return err
+	}
+	stop, err := s.Ledger.Core.Serve(installation.AdministrationSubject("*"), func(ctx context.Context, subject string, body []byte) ([]byte, error) {
 		var asked installation.MemberRequest
 		if err := schemas.Unmarshal(body, &asked); err != nil || !schemas.ValidAgentName(asked.Agent) {
 			return nil, &bus.RefusedError{Reason: "it names no agent"}
@@ -71,7 +79,25 @@ func (s *Service) administer() (err error) {
 		}
 		return schemas.Marshal(done)
 	})
-	return err
+	if err != nil {
+		discovered()
+		return err
+	}
+	s.members.stop = func() {
+		discovered()
+		stop()
+	}
+	return nil
+}
+
+// numbers are what tools for services are told of an agent.
+func (s *Service) numbers(agent string) discovery.Numbers {
+	counted, now := s.statistics.Agent(agent), time.Now()
+	told := discovery.Numbers{Requests: int(counted.Completed + counted.Failed), Errors: int(counted.Failed), Working: counted.Work.Sum(now)} //nolint:gosec // counts
+	if counted.LastFailure != nil {
+		told.LastError = string(counted.LastFailure.Cause)
+	}
+	return told
 }
 
 // takeIn has an external agent take part from now on. It may be repeated.
