@@ -95,13 +95,14 @@ func TestOthersNoticeNothing(t *testing.T) {
 
 	// Requests flow as long as agents come and go.
 	const least = 200
-	asking, stopAsking := context.WithCancel(t.Context())
+	ctx := t.Context()
+	asking, stopAsking := context.WithCancel(ctx)
 	var flowing sync.WaitGroup
 	var mu sync.Mutex
 	asked, done := 0, map[string]int{}
 	flowing.Go(func() {
 		for asking.Err() == nil || asked < least {
-			if _, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.RequestSubject("steady"), Body: fmt.Appendf(nil, "%d", asked)}, bus.Expect{}); err != nil {
+			if _, err := bus.Append(ctx, c, bus.Message{Subject: bus.RequestSubject("steady"), Body: fmt.Appendf(nil, "%d", asked)}, bus.Expect{}); err != nil {
 				t.Errorf("ask: %v", err)
 				return
 			}
@@ -109,7 +110,7 @@ func TestOthersNoticeNothing(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	})
-	working, stopWorking := context.WithCancel(t.Context())
+	working, stopWorking := context.WithCancel(ctx)
 	flowing.Go(func() {
 		for working.Err() == nil {
 			taken, err := steady.Fetch(working, 10)
@@ -118,10 +119,10 @@ func TestOthersNoticeNothing(t *testing.T) {
 				return
 			}
 			for _, d := range taken {
-				if _, err := steady.Publish(t.Context(), bus.Message{Subject: bus.ProgressSubject("steady", 0), Body: []byte("at it")}); err != nil && !bus.Temporary(err) {
+				if _, err := steady.Publish(ctx, bus.Message{Subject: bus.ProgressSubject("steady", 0), Body: []byte("at it")}); err != nil && !bus.Temporary(err) {
 					t.Errorf("publish: %v", err)
 				}
-				if err := d.Ack(t.Context()); err != nil {
+				if err := d.Ack(ctx); err != nil {
 					t.Errorf("acknowledge: %v", err)
 				}
 				mu.Lock()
@@ -152,8 +153,8 @@ func TestOthersNoticeNothing(t *testing.T) {
 		if _, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.RequestSubject(come), Body: []byte("welcome")}, bus.Expect{}); err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-		if taken, err := joined.Fetch(ctx, 1); err != nil || string(taken[0].Message().Body) != "welcome" {
+		soon, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		if taken, err := joined.Fetch(soon, 1); err != nil || string(taken[0].Message().Body) != "welcome" {
 			t.Errorf("%s is handed %v, %v", come, taken, err)
 		}
 		stop()
@@ -169,11 +170,11 @@ func TestOthersNoticeNothing(t *testing.T) {
 		if _, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.RequestSubject(agent), Body: []byte("too late")}, bus.Expect{}); err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop = context.WithTimeout(t.Context(), time.Second)
-		if taken, err := cut[agent].Fetch(ctx, 1); err == nil {
+		soon, stop = context.WithTimeout(t.Context(), time.Second)
+		if taken, err := cut[agent].Fetch(soon, 1); err == nil {
 			t.Errorf("%s was cut off, and is handed %d requests", agent, len(taken))
 		}
-		if _, err := cut[agent].Publish(ctx, bus.Message{Subject: bus.ResponseSubject(agent, 0), Body: []byte("too late")}); err == nil {
+		if _, err := cut[agent].Publish(soon, bus.Message{Subject: bus.ResponseSubject(agent, 0), Body: []byte("too late")}); err == nil {
 			t.Errorf("%s was cut off, and publishes", agent)
 		}
 		stop()

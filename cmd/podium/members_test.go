@@ -90,7 +90,11 @@ func TestAgentsComeAndGo(t *testing.T) {
 func (i *deployment) discovers(posing *plainAgent) {
 	i.t.Helper()
 	asking := connectCore(i.t, i)
-	gather := func(subject string) (found []micro.Info) {
+	if _, err := posing.conn.Request("podium.agent.gamma.announce", []byte(`{"name":"gamma","id":"one","version":"2"}`), patience); err != nil {
+		i.t.Fatal(err)
+	}
+	const silence = 500 * time.Millisecond // after which no other answer is waited for
+	gather := func(subject string, wait time.Duration) (found []micro.Info) {
 		i.t.Helper()
 		inbox := asking.NewInbox()
 		heard, err := asking.SubscribeSync(inbox)
@@ -100,7 +104,7 @@ func (i *deployment) discovers(posing *plainAgent) {
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		for wait := patience; ; wait = 500 * time.Millisecond {
+		for ; ; wait = silence {
 			m, err := heard.NextMsg(wait)
 			if err != nil {
 				return found
@@ -120,19 +124,19 @@ func (i *deployment) discovers(posing *plainAgent) {
 		return names
 	}
 	for verb, kind := range map[string]string{"PING": micro.PingResponseType, "INFO": micro.InfoResponseType, "STATS": micro.StatsResponseType} {
-		found := gather("$SRV." + verb)
+		found := gather("$SRV."+verb, 5*time.Second)
 		if got := names(found); !slices.Equal(got, []string{"chat", "gamma"}) {
 			i.t.Errorf("%s: %v answer", verb, got)
 		}
 		for _, one := range found {
-			if one.Type != kind || one.Version != "0.0.0" || one.ID == "" {
+			if version := map[string]string{"chat": "0.0.0", "gamma": "2.0.0"}[one.Name]; one.Type != kind || one.Version != version || one.ID == "" {
 				i.t.Errorf("%s: %+v", verb, one)
 			}
-			if by := gather("$SRV." + verb + "." + one.Name + "." + one.ID); len(by) != 1 || by[0].Name != one.Name {
+			if by := gather("$SRV."+verb+"."+one.Name+"."+one.ID, 5*time.Second); len(by) != 1 || by[0].Name != one.Name {
 				i.t.Errorf("%s of %s by its id: %+v", verb, one.Name, by)
 			}
 		}
-		if by := gather("$SRV." + verb + ".nobody"); len(by) != 0 {
+		if by := gather("$SRV."+verb+".nobody", silence); len(by) != 0 {
 			i.t.Errorf("%s of nobody: %+v", verb, by)
 		}
 	}

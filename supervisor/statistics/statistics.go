@@ -137,7 +137,7 @@ func (a *attempts) of(run int, task string) attempt {
 }
 
 func (k *Keeper) observe(asked *attempts, fact schemas.Fact, at time.Time) {
-	switch f := fact.(type) {
+	switch f := fact.(type) { //nolint:gochecksumtype // no other fact begins or ends an attempt
 	case *schemas.TaskDispatched:
 		asked.began[asked.key(f.Run, f.Task)] = attempt{agent: f.Agent, dispatched: at}
 	case *schemas.TaskStarted:

@@ -37,14 +37,16 @@ func Serve(core *jetstream.Core, list func(ctx context.Context) ([]registry.Entr
 			one()
 		}
 	}
-	for verb, make := range map[micro.Verb]func(*registry.Entry, micro.ServiceIdentity) any{
+	for verb, answerOf := range map[micro.Verb]func(*registry.Entry, micro.ServiceIdentity) any{
 		micro.PingVerb: func(_ *registry.Entry, is micro.ServiceIdentity) any {
 			return micro.Ping{ServiceIdentity: is, Type: micro.PingResponseType}
 		},
 		micro.InfoVerb: func(entry *registry.Entry, is micro.ServiceIdentity) any {
 			return micro.Info{ServiceIdentity: is, Type: micro.InfoResponseType, Description: entry.Description, Endpoints: []micro.EndpointInfo{}}
 		},
-		micro.StatsVerb: func(entry *registry.Entry, is micro.ServiceIdentity) any { return stats(entry, is, numbers(entry.Name)) },
+		micro.StatsVerb: func(entry *registry.Entry, is micro.ServiceIdentity) any {
+			return stats(entry, is, numbers(entry.Name))
+		},
 	} {
 		all, err := micro.ControlSubject(verb, "", "")
 		if err != nil {
@@ -56,7 +58,7 @@ func Serve(core *jetstream.Core, list func(ctx context.Context) ([]registry.Entr
 			if err != nil {
 				return nil, err
 			}
-			return answers(entries, strings.TrimPrefix(strings.TrimPrefix(subject, all), "."), time.Now(), make)
+			return answers(entries, strings.TrimPrefix(strings.TrimPrefix(subject, all), "."), time.Now(), answerOf)
 		}
 		for _, subject := range []string{all, all + ".>"} {
 			one, err := core.ServeMany(subject, answer)
@@ -71,7 +73,7 @@ func Serve(core *jetstream.Core, list func(ctx context.Context) ([]registry.Entr
 }
 
 // answers returns one answer of each process that is asked: by nothing, by the name of its agent, or by that and its id.
-func answers(entries []registry.Entry, asked string, now time.Time, make func(*registry.Entry, micro.ServiceIdentity) any) (bodies [][]byte, err error) {
+func answers(entries []registry.Entry, asked string, now time.Time, answerOf func(*registry.Entry, micro.ServiceIdentity) any) (bodies [][]byte, err error) {
 	name, id, one := strings.Cut(asked, ".")
 	for i := range entries {
 		entry := &entries[i]
@@ -82,7 +84,7 @@ func answers(entries []registry.Entry, asked string, now time.Time, make func(*r
 			if one && process.ID != id {
 				continue
 			}
-			body, err := json.Marshal(make(entry, identity(entry, &process)))
+			body, err := json.Marshal(answerOf(entry, identity(entry, &process)))
 			if err != nil {
 				return nil, err
 			}

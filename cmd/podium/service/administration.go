@@ -166,7 +166,7 @@ func (s *Service) readAgain(name string) (*config.Config, error) {
 	if err != nil {
 		return nil, &bus.RefusedError{Reason: fmt.Sprintf("%s cannot be read as it stands now: %v", s.settings.File(), err)}
 	}
-	switch agent := fresh.Agents[name]; agent.Kind {
+	switch agent := fresh.Agents[name]; agent.Kind { //nolint:exhaustive // all others run here
 	case config.KindExternal:
 		return fresh, nil
 	case "":
