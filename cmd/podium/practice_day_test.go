@@ -28,9 +28,12 @@ type dayMessage struct {
 	At      string `json:"at"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
+	Quoted  string `json:"quoted"` // what a mail quotes of the one before it
 	Thread  string `json:"thread"` // the message whose question it answers
 	From    struct {
-		Address string `json:"address"`
+		Name    string `json:"name"`
+		Address string `json:"address"` // of a mail
+		User    string `json:"user"`    // of a chat
 	} `json:"from"`
 	Attachments []struct {
 		Name      string `json:"name"`
@@ -57,6 +60,19 @@ type day struct {
 	profile *plan.Profile
 	fillers map[string]*arguments.Filler
 	berlin  *time.Location
+}
+
+func readDay(t *testing.T) []dayMessage {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(practiceProfile, "testdata", "day.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages []dayMessage
+	if err := schemas.Unmarshal(body, &messages); err != nil || len(messages) != 200 {
+		t.Fatalf("%d messages, %v", len(messages), err)
+	}
+	return messages
 }
 
 func newDay(t *testing.T) *day {
@@ -167,14 +183,7 @@ func leaves(at string, object map[string]any) map[string]any {
 // names. A message that gets better or worse has to be looked at.
 func TestPracticeDay(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile(filepath.Join(practiceProfile, "testdata", "day.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var messages []dayMessage
-	if err := schemas.Unmarshal(body, &messages); err != nil || len(messages) != 200 {
-		t.Fatalf("%d messages, %v", len(messages), err)
-	}
+	messages := readDay(t)
 	practice, before := newDay(t), map[string]*dealt{}
 	score := map[string][4]int{} // by agent: messages, those that it gets, those that another gets who may, those that end as they should
 	var misses []string
