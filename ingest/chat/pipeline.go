@@ -146,11 +146,21 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 		e.channel.tally.repeated.Add(1)
 	default:
 		e.channel.tally.accepted.Add(1)
+		d.tell(e, message, receipt)
 		if e.channel.progress && from.replyRef != "" {
 			d.showProgress(ctx, e, message, receipt, from.replyRef)
 		}
 	}
 	return event.ID, receipt, err
+}
+
+// tell says that a message was taken, without saying whose it is to anybody who does not know already.
+func (d *Adapter) tell(e *exchange, message *Message, receipt intake.Receipt) {
+	said := d.log.Debug().Str("channel", e.name).Str("session", receipt.Session)
+	if d.config.Pseudonym != nil && message.User.ID != "" {
+		said = said.Str("sender", d.config.Pseudonym(message.User.ID))
+	}
+	said.Msg("a chat message is taken")
 }
 
 // deliver publishes an event, or returns the receipt of an earlier delivery.

@@ -56,7 +56,7 @@ func (s *Service) openAdapters() error {
 			settings := mailboxConfig(s.settings, account, mailbox, source, s.letters)
 			dependencies := imap.Dependencies{
 				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.KeyValue(bus.MailboxBucket),
-				Host: hosts[address], Report: s.reportMail, Log: s.log,
+				Host: hosts[address], Report: s.reportMail, Log: s.log, Pseudonym: s.Pseudonym,
 			}
 			if canary := account.IMAP.Canary; canary != nil && n == 0 {
 				settings.CanaryEvery, settings.CanaryWithin, settings.CanaryKey = time.Duration(canary.Every), time.Duration(canary.Within), key
