@@ -101,6 +101,9 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Letter:      func(id string) (schemas.Letter, bool) { return letters.Letter(letterSource(account), id) },
 	}
+	if _, held := settings.LocalAccounts()[account.Name]; held {
+		made.Control = localGuard().Control // it gets a copy of what is sent
+	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT
 	}
