@@ -14,7 +14,7 @@ import (
 	"podium/schemas"
 )
 
-// MaxBody is the size limit of a POST in bytes.
+// MaxBody is the size limit of a POST in bytes, but for files that come along: see MaxBodyWithFiles.
 const MaxBody = 1 << 20
 
 // A Config is what a Adapter needs to know. Fields at zero take the default named.

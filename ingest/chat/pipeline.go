@@ -24,7 +24,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		e.dismiss()
 		return
 	}
-	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, problemTooLarge())
+	body, fault := admission.ReadBody(w, r, from.bodyLimit(), d.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
 		e.refuse(fault)
 		return
@@ -134,6 +134,9 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 		if from.replyRef, err = d.config.Sealer.Seal(e.name, &route, now.Add(d.config.ReplyWithin)); err != nil {
 			return "", receipt, err
 		}
+	}
+	if err = d.keepFiles(ctx, message); err != nil {
+		return "", receipt, err
 	}
 	event, named, err := message.event(from)
 	if err != nil {
