@@ -46,6 +46,7 @@ type playedDay struct {
 	sink     *smtpsink.Server
 	dav      *radicale.Server
 	sessions map[string]string // of each message that was sent, by its id
+	came     map[string]int    // how many messages of a session were taken when more were sent, by session
 }
 
 // newPlayedDay starts the profile as it is: its mailbox on a Dovecot, its letters to a server that keeps them, its calendar and address book on a
@@ -89,9 +90,26 @@ func (m *dayMessage) letter(answers string) []byte {
 	return mail.Bytes()
 }
 
+// taken counts the messages of a session that its runs have taken.
+func taken(runs []workflow.RunHistory) int {
+	count := len(runs)
+	for i := range runs {
+		for _, inquiry := range runs[i].Inquiries {
+			if inquiry.Answered != nil {
+				count++
+			}
+		}
+	}
+	return count
+}
+
 // send brings messages in, mails through the mailbox in bulk and chats at once, and waits until each is answered, or asked about.
 func (d *playedDay) send(messages []*dayMessage) {
 	d.t.Helper()
+	d.came = map[string]int{}
+	for session, runs := range d.bySession() {
+		d.came[session] = taken(runs)
+	}
 	var letters [][]byte
 	var chats sync.WaitGroup
 	var mutex sync.Mutex
@@ -193,7 +211,7 @@ func (d *playedDay) bySession() map[string][]workflow.RunHistory {
 func (d *playedDay) settled() map[string]bool {
 	ended, runs := map[string]bool{}, d.bySession()
 	for id, session := range d.sessions {
-		ended[id] = len(runs[session]) > 0 && (runs[session][0].Phase == workflow.PhaseComplete || waitingFor(&runs[session][0]) != nil)
+		ended[id] = taken(runs[session]) > d.came[session] && (runs[session][0].Phase == workflow.PhaseComplete || waitingFor(&runs[session][0]) != nil)
 	}
 	return ended
 }
