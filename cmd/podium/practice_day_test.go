@@ -187,6 +187,13 @@ func (m *dayMessage) wrongly(t *testing.T, values []byte) string {
 			return fmt.Sprintf("%s is %v, not %v", name, got, want)
 		}
 	}
+	// Names are written in more than one way: somebody of the family has to be meant.
+	want := strings.Fields(fmt.Sprint(cmp.Or[any](m.Expect.Arguments["name"], "")))
+	for _, name := range []string{"patient_name", "name"} {
+		if got, there := taken[name]; there && len(want) > 0 && !strings.Contains(fmt.Sprint(got), want[len(want)-1]) {
+			return fmt.Sprintf("%s is %v, not %v", name, got, strings.Join(want, " "))
+		}
+	}
 	return ""
 }
 
