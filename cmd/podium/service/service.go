@@ -22,6 +22,7 @@ import (
 	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/jetstream"
+	"podium/bus/keyring"
 	"podium/bus/partial"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -73,6 +74,7 @@ type Service struct {
 	letters       *messageid.Signer        // of the Message-IDs of answers
 	adapters      []*imap.Adapter
 	callbacks     callbacks
+	keys          *keyring.Ring
 	http          *webServer
 
 	patience   patience
@@ -169,7 +171,7 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 	if s.Profiles, err = restore.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
-	if err = s.openCallbacks(ctx); err != nil {
+	if err = s.openKeys(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
