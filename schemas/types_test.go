@@ -23,6 +23,7 @@ import (
 func goTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"agent":                       reflect.TypeFor[Agent](),
+		"alive":                       reflect.TypeFor[Alive](),
 		"chat_received":               reflect.TypeFor[ChatReceived](),
 		"checkpoint":                  reflect.TypeFor[Checkpoint](),
 		"control":                     reflect.TypeFor[Control](),

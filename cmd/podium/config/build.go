@@ -73,6 +73,18 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	return uses
 }
 
+// Policy is what holds of an agent whatever it says of itself, but for its name.
+func (a *Agent) Policy() schemas.Agent {
+	policy := schemas.Agent{
+		Kind: string(a.Kind), Description: a.Description, Kinds: a.kinds(), Concurrency: a.Concurrency, Input: string(a.Input), Profile: a.Profile,
+		Capabilities: each(a.Capabilities, (*Capability).build), InputSchema: a.InputSchema, OutputSchema: a.OutputSchema, SideEffects: a.sideEffects(),
+	}
+	for _, target := range a.Egress {
+		policy.Egress = append(policy.Egress, target.String())
+	}
+	return policy
+}
+
 // each returns what is built of every entry, and nil of none.
 func each[From, To any](entries []From, build func(*From) To) (built []To) {
 	for i := range entries {

@@ -156,6 +156,7 @@ type Agent struct {
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	Required     bool               `yaml:"required" doc:"GET /health answers 503 while it is not well: nobody serves it, its own check fails, its breaker is open, or it is revoked."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent. caldav and carddav have one of their own."`
 	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`

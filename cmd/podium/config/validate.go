@@ -173,6 +173,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 			v.problem(path+"."+key.name, "only agents of these kinds have it: %s", list(key.kinds, ", "))
 		}
 	}
+	if agent.Required && agent.Kind == KindPerson {
+		v.problem(path+".required", "nobody can tell how people are: leave it out")
+	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
 	if agent.Kind == KindLLM && len(agent.Kinds) > 0 && !slices.Equal(agent.Kinds, agent.kinds()) {
 		v.problem(path+".kinds", "its role says what it answers: leave kinds out")
