@@ -48,11 +48,11 @@ func samples(t *testing.T, name string) []sample {
 
 var tags = []string{"de", "en", "fr", "nl", "es", "it", "pl", "tr", "da"}
 
-func detector(t testing.TB) *language.Detector {
-	t.Helper()
+func detector(tb testing.TB) *language.Detector {
+	tb.Helper()
 	found, err := language.Find(language.Text1)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found
 }

@@ -22,7 +22,7 @@ type model struct {
 }
 
 // text1 is read once in a process.
-var text1 = sync.OnceValues(func() (*model, error) { return readModel("models/" + Text1) })
+var text1 = sync.OnceValues(func() (*model, error) { return readModel("models/" + Text1) }) //nolint:gochecknoglobals // it is read once
 
 // neutral is Latin: the names of illnesses, medicines and species, which every language uses.
 const neutral = "la"

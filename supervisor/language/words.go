@@ -64,21 +64,39 @@ func prose(text string) []string {
 	return lines
 }
 
-// marks are those that open and close a quotation, or code in a line.
-var marks = map[rune]string{'"': `"`, '“': "”", '„': "“”", '«': "»", '»': "«", '‚': "‘", '`': "`", '<': ">"}
+// closes returns the marks that may close what a mark opens: a quotation, code in a line, or a tag. It is empty for any other letter.
+func closes(opening rune) string {
+	switch opening {
+	case '"', '`':
+		return string(opening)
+	case '“':
+		return "”"
+	case '„':
+		return "“”"
+	case '«':
+		return "»"
+	case '»':
+		return "«"
+	case '‚':
+		return "‘"
+	case '<':
+		return ">"
+	}
+	return ""
+}
 
 // unquoted returns the words of a line but for short quotations, code and tags in it.
 func unquoted(line string) []word {
 	var found []word
 	for line != "" {
-		open := strings.IndexFunc(line, func(r rune) bool { return marks[r] != "" })
+		open := strings.IndexFunc(line, func(r rune) bool { return closes(r) != "" })
 		if open < 0 {
 			return append(found, wordsOf(line)...)
 		}
 		mark, rest := []rune(line[open:])[0], line[open:]
 		inside := rest[len(string(mark)):]
 		found = append(found, wordsOf(line[:open])...)
-		end := strings.IndexAny(inside, marks[mark])
+		end := strings.IndexAny(inside, closes(mark))
 		if end >= 0 {
 			if quoted := wordsOf(inside[:end]); len(quoted) > longestQuotation {
 				found = append(found, quoted...)

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"podium/schemas"
-	"podium/supervisor/language"
 )
 
 // TestWordsBesideResults: of what an agent says beside its result, a person reads what is in their language.
 func TestWordsBesideResults(t *testing.T) {
 	t.Parallel()
 	profile := storyProfile()
-	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", language.Text1
+	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", "text1"
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: "clerk"}}
 	for i := range profile.Languages {
 		texts := &profile.Languages[i].Texts

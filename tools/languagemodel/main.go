@@ -34,20 +34,19 @@ const (
 )
 
 // languages are those that are told apart, by the names that lingua has for them.
-var languages = []string{
-	"af", "ca", "cs", "cy", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "hr", "hu", "id", "is", "it", "la", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "sk", "sl",
-	"sq", "sv", "sw", "tl", "tr", "vi",
+func languages() []string {
+	return []string{
+		"af", "ca", "cs", "cy", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "hr", "hu", "id", "is", "it", "la", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "sk", "sl",
+		"sq", "sv", "sw", "tl", "tr", "vi",
+	}
 }
-
-// lists are the names of lists of small words that are not those of lingua.
-var lists = map[string]string{"nb": "no"}
 
 func main() {
 	if len(os.Args) != 4 {
 		fmt.Fprintln(os.Stderr, "usage: languagemodel LINGUA STOPWORDS DIRECTORY")
 		os.Exit(2)
 	}
-	for _, language := range languages {
+	for _, language := range languages() {
 		if err := write(os.Args[1], os.Args[2], os.Args[3], language); err != nil {
 			fmt.Fprintf(os.Stderr, "languagemodel: %s: %v\n", language, err)
 			os.Exit(1)
@@ -64,7 +63,11 @@ func write(lingua, stopWords, directory, language string) error {
 			return err
 		}
 	}
-	words, err := smallWords(stopWords, cmp.Or(lists[language], language))
+	named := language
+	if named == "nb" {
+		named = "no"
+	}
+	words, err := smallWords(stopWords, named)
 	if err != nil {
 		return err
 	}
@@ -72,19 +75,12 @@ func write(lingua, stopWords, directory, language string) error {
 	file.WriteString("words " + strings.Join(words, " ") + "\n")
 	letters, two, three := probabilities[0], probabilities[1], probabilities[2]
 	joint := func(sequence string) float64 {
-		first, size := sequence, 0
-		for size = range sequence {
-			if size > 0 {
-				break
-			}
+		said := []rune(sequence)
+		first, pair := string(said[:1]), string(said[:2])
+		if len(said) == 2 {
+			return letters[first] * two[pair]
 		}
-		first = sequence[:size]
-		pair := sequence
-		if runes := []rune(sequence); len(runes) == 3 {
-			pair = string(runes[:2])
-			return letters[first] * two[pair] * three[sequence]
-		}
-		return letters[first] * two[pair]
+		return letters[first] * two[pair] * three[sequence]
 	}
 	byCost := map[int][]string{}
 	keep := func(sequences map[string]float64, most int, weight func(string) float64) {
@@ -132,10 +128,10 @@ func read(path string) (probabilities map[string]float64, err error) {
 		}
 		probability := 0.0
 		return each(set, func(number protowire.Number, value []byte, bits uint64) error {
-			switch number {
-			case probabilityOfSet:
+			if number == probabilityOfSet {
 				probability = math.Float64frombits(bits)
-			case sequenceOfSet:
+			}
+			if number == sequenceOfSet {
 				probabilities[string(value)] = probability
 			}
 			return nil
@@ -154,7 +150,7 @@ func each(message []byte, take func(number protowire.Number, value []byte, bits 
 		message = message[n:]
 		var value []byte
 		var bits uint64
-		switch kind {
+		switch kind { //nolint:exhaustive // the others are passed over
 		case protowire.BytesType:
 			value, n = protowire.ConsumeBytes(message)
 		case protowire.Fixed64Type:
