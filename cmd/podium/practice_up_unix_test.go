@@ -317,7 +317,7 @@ func became(run *workflow.RunHistory) (made dealt, words string) {
 
 // dayRefusals are the messages that rules understand, and whose agents cannot do what they ask for.
 func dayRefusals() map[string]string {
-	return map[string]string{"d-013": "what it means by today is over in the afternoon", "d-092": "a contact is not found by the name that it is to get"}
+	return map[string]string{"d-092": "a contact is not found by the name that it is to get"}
 }
 
 // TestPracticeDayThroughTheService sends the day to a `podium up` with real parts: 120 mails by LMTP into a Dovecot, from where they are fetched,
