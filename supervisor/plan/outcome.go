@@ -175,6 +175,10 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
+	if told := d.fitting(detail); told != detail {
+		failure.InternalDetails += ", in words that are not in " + d.Run.Message.Language
+		detail = told
+	}
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	if partial {
 		sentence += "\n\n" + texts.Partial
@@ -268,10 +272,9 @@ func (d *Decision) Deliver() {
 	if d.Run.Delivery != nil {
 		attempt += d.Run.Delivery.Attempt
 	}
-	switch d.Admission.Admit(agent) {
-	case Admitted, Unavailable: // an answer is worth the try
+	if d.admitTelling(agent) {
 		d.dispatch(schemas.DeliveryTask, "", agent, attempt)
-	case Full:
+	} else {
 		d.ready(schemas.DeliveryTask, "", agent)
 	}
 }
