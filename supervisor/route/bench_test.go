@@ -66,7 +66,7 @@ func BenchmarkDecide(b *testing.B) {
 // TestDecisionIsAsLargeAsItsText_G31: without a model, what a decision takes grows with the text and with what is found in it, not with its square,
 // and hardly with the number of keywords. How long that is depends on the machine: podium-bench route says the 99th percentile. What asks a model
 // ends by a deadline with a way out (TestNeedEnds_P09_G31_O12).
-func TestDecisionIsAsLargeAsItsText_G31(t *testing.T) {
+func TestDecisionIsAsLargeAsItsText_G31(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
 	measure := func(keywords, size int) float64 {
 		t.Helper()
 		router, err := route.Compile(benchProfile(keywords, benchModes()...))
