@@ -37,7 +37,7 @@ func TestParts(t *testing.T) {
 					if (inherits(r, "expectation_failure")) cat(jsonlite::toJSON(list(line = r$srcref[1]), auto_unbox = TRUE))`,
 			},
 			command: []string{"Rscript", "look.R"},
-			says: []string{`{"line":3}`},
+			says:    []string{`{"line":3}`},
 		},
 		{
 			name: "tsc", files: map[string]string{"price.ts": "export function price(): number {\n  return '7';\n}\n"},

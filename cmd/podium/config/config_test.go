@@ -224,7 +224,7 @@ profiles:
 }
 
 // TestVariableWithDefault: a variable that is not set, or empty, has the default that stands behind it, whatever that looks like.
-func TestVariableWithDefault_O32(t *testing.T) {
+func TestVariableWithDefault(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"${WORDS:-other}":                   "words",

@@ -107,6 +107,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
+	if err = s.openPlans(); err != nil {
+		return nil, err
+	}
 	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.Server != nil {
@@ -215,6 +218,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.tellOfAgents(running) })
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
+		group.Go(func() error { return s.writePlans(running, shard) })
 	}
 	err := s.explain(ctx, group.Wait())
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
