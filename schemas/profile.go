@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition3. Configuration gives a profile NewestEdition.
+	// as it was: see Edition1 to Edition4. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -57,8 +57,13 @@ const Edition2 = 2
 // have gone out; a question ends when nobody is left who has its letter; and whom a person's cancel meets while it waits is over for good.
 const Edition3 = 3
 
+// Edition4 is the next one. From it on one decision sends one message past the open circuit breaker of an agent that tells people, because no more
+// room for it is known: the others wait for theirs; and of the words of a person a degree is a part of a name, what the session is about and the
+// words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough.
+const Edition4 = 4
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition3
+const NewestEdition = Edition4
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {

@@ -59,12 +59,16 @@ func (j *job) own(ctx context.Context, path string) (*appointment, error) {
 	if begins == nil {
 		return nil, refuse("entry_unreadable")
 	}
-	if made.start, made.allDay, err = j.moment(begins); err == nil {
-		made.end, err = j.endOf(event, made.start, made.allDay)
-	}
+	start, allDay, err := j.written(begins)
 	if err != nil {
 		return nil, refuse("entry_unreadable")
 	}
+	lasts, err := j.lengthOf(event, start, allDay)
+	if err != nil {
+		return nil, refuse("entry_unreadable")
+	}
+	made.allDay = allDay
+	made.at(start, lasts, j.config.Location)
 	return made, nil
 }
 

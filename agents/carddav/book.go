@@ -70,6 +70,8 @@ func (j *job) create(ctx context.Context) (agent.Outcome, error) {
 	case j.wanted.Data.Name == "":
 		return agent.Outcome{}, refuse("arguments")
 	}
+	j.creating.Lock()
+	defer j.creating.Unlock()
 	if err := j.unlisted(ctx); err != nil {
 		return agent.Outcome{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,8 @@ type Agent struct {
 	config Config
 	server *dav.Client
 	words  sentences.Catalog
+
+	creating sync.Mutex // held from looking whether somebody is listed until the contact is: of two for one name one is made
 }
 
 var _ agent.Handler = (*Agent)(nil)

@@ -38,7 +38,8 @@ type Decision struct {
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
 
-	final         bool // a person has the run end, and every further attempt begin anew
+	final         bool     // a person has the run end, and every further attempt begin anew
+	tried         []string // agents that something went to though their circuit breakers are open
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 }

@@ -183,10 +183,9 @@ func (d *Decision) notify(notice string) {
 	if len(d.Run.Inquiry(schemas.NoticeOf(notice)).People) > 0 {
 		agent = schemas.MailDelivery
 	}
-	switch d.Admission.Admit(agent) {
-	case Admitted, Unavailable: // a question is worth the try
+	if d.admitTelling(agent) {
 		d.dispatch(notice, schemas.KindWork, agent, 1)
-	case Full:
+	} else {
 		d.ready(notice, schemas.KindWork, agent)
 	}
 }

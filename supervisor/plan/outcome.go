@@ -268,10 +268,9 @@ func (d *Decision) Deliver() {
 	if d.Run.Delivery != nil {
 		attempt += d.Run.Delivery.Attempt
 	}
-	switch d.Admission.Admit(agent) {
-	case Admitted, Unavailable: // an answer is worth the try
+	if d.admitTelling(agent) {
 		d.dispatch(schemas.DeliveryTask, "", agent, attempt)
-	case Full:
+	} else {
 		d.ready(schemas.DeliveryTask, "", agent)
 	}
 }

@@ -156,13 +156,29 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
 	}
-	untried := task.Tells() && task.Attempt == 0
-	if d.Admission.Admit(task.Agent) == Unavailable && !untried {
+	if task.Tells() && task.Attempt == 0 {
+		d.admitTelling(task.Agent) // a grant brings room with it
+	} else if d.Admission.Admit(task.Agent) == Unavailable {
 		d.fail(task, schemas.FailureUnavailable, "")
 		return true
 	}
 	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
 	return true
+}
+
+// admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open,
+// from schemas.Edition4 on once in a decision: a refusal says no more of room than that there is some for one.
+func (d *Decision) admitTelling(agent string) bool {
+	switch d.Admission.Admit(agent) {
+	case Admitted:
+		return true
+	case Unavailable:
+		again := slices.Contains(d.tried, agent)
+		d.tried = append(d.tried, agent)
+		return !again || d.Run.Edition < schemas.Edition4
+	case Full:
+	}
+	return false
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports
