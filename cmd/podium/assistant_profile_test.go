@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"podium/agents/llm/modelserver"
 	"podium/agents/mail/smtpsink"
@@ -79,7 +80,7 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 	} {
 		id := fmt.Sprintf("<%d@example.org>", n+1)
 		mailbox.Deliver(t, fmt.Appendf(nil, "From: Ada <ada@example.org>\r\nTo: assistant@example.org\r\nSubject: A question\r\nMessage-ID: %s\r\n\r\n%s\r\n", id, c.words))
-		eventually(t, "the mail is answered", func() bool { return len(sink.Messages()) == n+1 })
+		within(t, 5*time.Minute, "the mail is answered", func() bool { return len(sink.Messages()) == n+1 })
 		letter := sink.Messages()[n]
 		read, err := mail.ReadMessage(strings.NewReader(string(letter.Data)))
 		if err != nil || read.Header.Get("In-Reply-To") != id || !slices.Equal(letter.To, []string{"ada@example.org"}) || read.Header.Get("Subject") != "Re: A question" {
