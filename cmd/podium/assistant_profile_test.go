@@ -73,7 +73,8 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 		says   []string
 	}{
 		{
-			"Calculate HOMO/LUMO energy for this cation C[N+](C)(C)C and analyze the results", []string{"qm_agent", "multiwfn_agent"},
+			"Calculate HOMO/LUMO energy for this cation C[N+](C)(C)C and analyze the results",
+			[]string{"qm_agent", "multiwfn_agent"},
 			[]string{"HOMO -17.767 eV", "LUMO -6.289 eV", "gap 11.478 eV", "by GFN2-xTB"},
 		},
 		{"Run DFT optimization on C1CC", []string{"qm_agent"}, []string{"SMILES Parse Error: unclosed ring for input: 'C1CC'"}},

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// profileParts is where `make profiles` installs what is pinned of npm.
-const profileParts = "../../tools/profiles"
+// profileParts is where `make profiles` installs what tools/profiles pins of npm: where no go command looks for packages.
+const profileParts = "../../bin/.profiles"
 
 // TestParts holds each program that the scenarios of profiles work with to a small piece of real work, so that one that is missing, or another
 // version of it, is named here and not by a scenario.

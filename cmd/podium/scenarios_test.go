@@ -82,7 +82,7 @@ func (i *deployment) play(profile string, s *scenario) {
 			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.Say, asked.Question, sent.code, err, sent.stdout, sent.stderr)
 			return
 		}
-		sent = i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
 		id, _, _ := strings.Cut(asked.ID, ".")
 		within(i.t, 5*time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 		run := i.run(id)

@@ -53,7 +53,7 @@ func (s *Service) writePlans(ctx context.Context, shard int) error {
 		}
 		s.log.Error().Err(err).Int("shard", shard).Msg("plans are not written (outputs.plans); trying again")
 		if trouble.Wait(ctx) != nil {
-			return nil
+			return nil //nolint:nilerr // likewise
 		}
 	}
 }
