@@ -21,6 +21,8 @@ type KeyValue interface {
 	Delete(ctx context.Context, key string) error
 	// Keys lists the keys in lexical order.
 	Keys(ctx context.Context) ([]string, error)
+	// Below returns the values of the keys that begin with a prefix, which ends in a dot.
+	Below(ctx context.Context, prefix string) (map[string][]byte, error)
 }
 
 // Artifacts is the object store, addressed by content.
@@ -86,4 +88,5 @@ type PoolState struct {
 	// any was handed out, each time anew.
 	Working    int
 	Deliveries uint64
+	Pending    uint64 // requests that nobody was handed yet
 }

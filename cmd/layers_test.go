@@ -42,6 +42,7 @@ var layers = []struct {
 	{"bus/gate", []string{"schemas", "bus", "bus/artifact", "bus/binding"}},
 	{"bus/jetstream/wire", []string{"schemas", "bus", "bus/backoff"}},
 	{"bus/jetstream/worker", []string{"schemas", "bus", "bus/artifact", "bus/backoff", "bus/jetstream", "bus/jetstream/wire"}},
+	{"bus/jetstream/discovery", []string{"schemas", "bus", "bus/jetstream", "bus/registry"}},
 	{"bus/jetstream", []string{"schemas", "bus", "bus/artifact", "bus/backoff"}},
 	{"bus/jetstream/barebus", []string{"schemas", "bus"}},
 	{"bus/embedded/wholefile", nil},
@@ -55,9 +56,10 @@ var layers = []struct {
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
+	{"supervisor/language", nil},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/language", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/findings", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
@@ -67,6 +69,7 @@ var layers = []struct {
 	{"supervisor/progress", []string{"schemas", "schemas/workflow", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
 	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/eventloop", "supervisor/restore"}},
+	{"supervisor/statistics", []string{"schemas", "schemas/workflow", "bus", "supervisor/session"}},
 	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
 	// The loop of a shard's owner; only its tests use verify.
 	{"supervisor", []string{
@@ -143,7 +146,7 @@ var layers = []struct {
 	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "supervisor/gateway", "supervisor/restore"}},
+	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "bus/registry", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/podium/taskplan", []string{"schemas", "schemas/workflow", "bus", "bus/embedded/wholefile", "bus/history", "cmd/podium/runlog"}},
 	{"cmd/*/*", []string{"*"}},
 }

@@ -20,6 +20,14 @@ type Agent struct {
 	OutputSchema jsontext.Value `json:"output_schema,omitzero"` // of result.data
 	SideEffects  string         `json:"side_effects,omitzero"`  // "external" when it reaches people or systems outside
 	Profile      string         `json:"profile,omitzero"`       // of a supervisor: by which it has others do the work
+	Capabilities []Capability   `json:"capabilities,omitzero"`  // how well it can do what certain words ask for
+	Examples     []AgentExample `json:"examples,omitzero"`      // tasks that it can do
+	Input        string         `json:"input,omitzero"`         // what it works on: words, arguments or either
+	Egress       []string       `json:"egress,omitzero"`        // where its calls may lead
+	// ID tells the processes of an agent apart: a valid instance id. Empty is DefaultInstanceID.
+	ID string `json:"id,omitzero"`
+	// Health is what the process says of itself; absent: it is well, as far as it knows.
+	Health *AgentHealth `json:"health,omitzero"`
 	// Instance is the word by which a process proves that the agent is kept for it.
 	// It is never in the registry.
 	Instance  string    `json:"instance,omitzero"`
@@ -28,11 +36,70 @@ type Agent struct {
 	Breaker   *Breaker  `json:"breaker,omitzero"` // absent: it never mattered
 }
 
+// An AgentExample is a task that an agent can do.
+type AgentExample struct {
+	Words     string         `json:"words,omitzero"`     // that somebody might write
+	Arguments jsontext.Value `json:"arguments,omitzero"` // that its input_schema takes
+}
+
+// An AgentHealth is why a process of an agent cannot do its work at present.
+type AgentHealth struct {
+	Problem string    `json:"problem"`
+	Since   time.Time `json:"since,omitzero"`
+	// Answers says that it is asked all the same: it says itself what is wrong, and what to do.
+	Answers bool `json:"answers,omitzero"`
+}
+
+// An Alive is a sign of life of one process of an agent.
+type Alive struct {
+	ID       string `json:"id,omitzero"`       // as in its announcement
+	Instance string `json:"instance,omitzero"` // likewise
+	// Problem is why it cannot do its work at present; empty when it can.
+	Problem string `json:"problem,omitzero"`
+	// Answers says that it is asked all the same, and says that itself.
+	Answers bool `json:"answers,omitzero"`
+	// Leaving says that the process ends.
+	Leaving bool `json:"leaving,omitzero"`
+}
+
+// DefaultInstanceID is the id of a process that names none.
+const DefaultInstanceID = "0"
+
+// A Revocation takes an agent's leave to take part.
+type Revocation struct {
+	At     time.Time        `json:"at"`
+	Reason RevocationReason `json:"reason"`
+	Key    string           `json:"key,omitzero"` // public half of the key that it had
+}
+
+// RevocationReason says why an agent was revoked.
+type RevocationReason string
+
+// The reasons of revocations.
+const (
+	RevokedByOperator RevocationReason = "operator" // somebody has told so
+	RevokedForFlood   RevocationReason = "flood"    // it has sent without end what nobody has asked for, or nobody can read
+)
+
+// AgentState is how an agent is.
+type AgentState string
+
+// The states of an agent, of which the first that holds is told.
+const (
+	AgentRevoked  AgentState = "revoked"  // it may not take part any more
+	AgentFailing  AgentState = "failing"  // its circuit breaker is open: it has failed too often
+	AgentNever    AgentState = "never"    // nobody has ever served it
+	AgentLate     AgentState = "late"     // nobody serves it, since more than three heartbeats
+	AgentDegraded AgentState = "degraded" // whoever serves it cannot do the work at present, by its own word
+	AgentOK       AgentState = "ok"
+)
+
 const maxAgentName = 63 // bytes: a token of a subject
 
 var (
 	nameToken = regexp.MustCompile(`^[a-z0-9_-]{1,63}$`)
 	agentName = regexp.MustCompile(`^[0-9]*[a-z_-][a-z0-9_-]*$`)
+	instance  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
 // ValidToken reports whether name can stand as one token of a subject and in a file
@@ -45,6 +112,9 @@ func ValidToken(name string) bool { return nameToken.MatchString(name) }
 func ValidAgentName(name string) bool {
 	return len(name) <= maxAgentName && agentName.MatchString(name)
 }
+
+// ValidInstanceID reports whether id can tell a process of an agent from the others.
+func ValidInstanceID(id string) bool { return instance.MatchString(id) }
 
 // A Capability is how well an agent can do what certain words ask for, as it says
 // itself.

@@ -60,9 +60,17 @@ type Config struct {
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 
+	// Barred reports whether nobody is to ask an agent at this moment, by what the process knows of it, such as
+	// that it cannot do its work. It answers at once. Nil bars nobody.
+	Barred func(agent string, now time.Time) bool
+
 	// Observe, unless nil, is given every record that this owner has stored, and the state
 	// of its session before it. It changes neither, and does not wait for anything.
 	Observe func(before *session.State, record *schemas.Record)
+
+	// Waiting, unless nil, is told how many tasks wait for each agent to have room, once a second at most. It does not
+	// wait for anything.
+	Waiting func(shard int, ready map[string]int)
 
 	// Streamed, unless nil, hears of every request before it is sent whose result is shown while it comes, and until
 	// when it is waited for. It does not wait for anything.
@@ -116,8 +124,12 @@ type Owner struct {
 	queue     workQueue
 	orphans   orphans
 
-	now    time.Time // of the Tick
-	failed error
+	now     time.Time // of the Tick
+	failed  error
+	waiting struct { // see Waiting
+		some bool             // as was told last
+		next *eventloop.Timer // before which nothing more is told
+	}
 
 	onStageChange func(from, to stage) // nil but in tests: see enter
 }
@@ -150,7 +162,7 @@ func NewOwner(config Config) *Owner {
 	o.progress = progress.Reporter{Publisher: o.publisher, Profiles: o.Profiles}
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
-		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, LocalOwners: o.LocalOwners,
+		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, Barred: o.Barred, LocalOwners: o.LocalOwners,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
 		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
@@ -192,6 +204,7 @@ func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	}
 	worked = o.sortOutOrphans(ctx) || worked
 	o.checkpointIfDue(ctx, now)
+	o.tellWaiting(now)
 	return worked, o.failed
 }
 
@@ -230,6 +243,25 @@ func (o *Owner) pushReady() {
 			o.push(live)
 		}
 	}
+}
+
+// tellEvery is how often it is told at most how many tasks wait.
+const tellEvery = time.Second
+
+func (o *Owner) tellWaiting(now time.Time) {
+	if o.Waiting == nil {
+		return
+	}
+	if _, set := o.waiting.next.Due(); set {
+		return
+	}
+	ready := o.admission.Waiting()
+	if len(ready) == 0 && !o.waiting.some {
+		return
+	}
+	o.waiting.some = len(ready) > 0
+	o.Waiting(o.Shard, ready)
+	o.waiting.next = o.loop.At(now.Add(tellEvery), func(time.Time) {})
 }
 
 // checkpointIfDue says from time to time where the shard stands.

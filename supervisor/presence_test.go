@@ -38,7 +38,7 @@ func (d *desk) seen(agent string, at time.Time) {
 	d.tb.Helper()
 	entry, err := schemas.Marshal(schemas.Agent{Name: agent, Announced: at, LastSeen: at})
 	d.must(err)
-	_, err = d.ledger.KeyValue(bus.AgentBucket).Put(context.Background(), agent, entry)
+	_, err = d.ledger.KeyValue(bus.AgentBucket).Put(context.Background(), registry.InstanceKey(agent, "0"), entry)
 	d.must(err)
 }
 

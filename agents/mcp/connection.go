@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/backoff"
 )
 
@@ -297,9 +299,13 @@ func wordless(err error) error {
 	return err
 }
 
-// Check reports why the tool cannot be used at this moment; nil when it can. It starts the server, and asks it for the tool.
+// Check reports why the tool cannot be used at this moment; nil when it can. It starts the server, and asks it for the
+// tool. Of one that is not what was agreed to, each answer says what to do.
 func (a *Agent) Check(ctx context.Context) error {
 	_, err := a.ready(ctx, true)
+	if bus.IsAny(err, ErrDrifted, ErrNoTool) {
+		return agent.StillAnswers(err)
+	}
 	return err
 }
 

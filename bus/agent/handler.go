@@ -26,6 +26,14 @@ type Handler interface {
 	Handle(ctx context.Context, request *Request, report Report) (Outcome, error)
 }
 
+// A Checker is a Handler that can say whether it could do its work at this moment: whether a server answers, a program
+// is there. Serve asks it before it announces the agent, and again with its signs of life. While it cannot, that is
+// told and nobody asks it. Check changes nothing outside. The text of an error is shown to whoever runs the agent, so
+// that it holds no secret and nobody's words.
+type Checker interface {
+	Check(ctx context.Context) error
+}
+
 // A HandlerFunc is a function as a Handler.
 type HandlerFunc func(ctx context.Context, request *Request, report Report) (Outcome, error)
 

@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +21,8 @@ import (
 )
 
 const (
+	instanceIDLength = 10
+
 	rememberedBytes = 64 << 20        // of answers kept for repeats
 	askTimeout      = 5 * time.Second // of one question to a core service
 	announceWait    = time.Second     // that the first request waits for the announcement
@@ -29,11 +33,15 @@ const (
 // DefaultProgressEvery is how often Serve says that a request is under way.
 const DefaultProgressEvery = 10 * time.Second
 
+// DefaultCheckTimeout bounds a look at whether a handler could do its work.
+const DefaultCheckTimeout = 10 * time.Second
+
 // A ServeConfig bounds Serve. The zero value of a field stands for its default.
 type ServeConfig struct {
 	// Agent is what the agent says of itself. Its Name is always the worker's. A
 	// request of another kind than its Kinds, which are work by default, is refused
-	// before the handler sees it.
+	// before the handler sees it. Its ID tells this process from the others of the agent;
+	// a random one by default.
 	Agent schemas.Agent
 	// Concurrency is how many requests this process works on at a time; 1 by default.
 	Concurrency int
@@ -42,6 +50,13 @@ type ServeConfig struct {
 	// Heartbeat is the time between two signs of life to the registry;
 	// DefaultHeartbeat by default. After three that are missing nobody counts on it.
 	Heartbeat time.Duration
+	// CheckEvery is the time between two looks at whether the handler could do its work, if it is
+	// a Checker; as Heartbeat by default, and never longer while it cannot. CheckTimeout bounds each;
+	// 10 s by default.
+	CheckEvery, CheckTimeout time.Duration
+	// Health, unless nil, hears when that has changed: why it cannot, or nil. It is called by one
+	// goroutine at a time, until Serve returns.
+	Health func(problem error)
 	// ProgressEvery is the time after which a request under way gets a progress
 	// update also when nothing has changed; 10 s by default (M-36). Whoever waits
 	// takes the agent for crashed when three of them are missing (M-47), so that
@@ -66,6 +81,11 @@ func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	}
 	c.AckWait = positive(c.AckWait, 30*time.Second)
 	c.Heartbeat = positive(c.Heartbeat, bus.DefaultHeartbeat)
+	c.CheckEvery = positive(c.CheckEvery, c.Heartbeat)
+	c.CheckTimeout = positive(c.CheckTimeout, DefaultCheckTimeout)
+	if c.Agent.ID == "" {
+		c.Agent.ID = strings.ToLower(rand.Text()[:instanceIDLength])
+	}
 	c.ProgressEvery = positive(c.ProgressEvery, DefaultProgressEvery)
 	c.DrainTimeout = positive(c.DrainTimeout, 30*time.Second)
 	c.Remember = positive(c.Remember, 1024)
@@ -100,6 +120,9 @@ type server struct {
 	log            zerolog.Logger
 	slots          chan struct{}     // one value for each slot in use
 	idle           chan bus.Delivery // to a goroutine that waits for work
+
+	health    health
+	announced bool // to the registry; the goroutine of heartbeat has it, and who waits for that
 
 	malformed atomic.Uint64
 	draining  atomic.Bool // nothing new is taken
@@ -136,6 +159,7 @@ func newServer(worker bus.Worker, config ServeConfig) *server {
 		running:  make(map[string]context.CancelCauseFunc),
 		permits:  make(map[string]chan schemas.PermitAnswer),
 		answered: newAnswered(config.Remember),
+		health:   health{looked: make(chan struct{}), changed: make(chan struct{}, 1)},
 	}
 }
 
@@ -163,6 +187,7 @@ func (s *server) run(ctx context.Context) error {
 	defer refuse(nil)
 	var life, requests sync.WaitGroup
 	tried := make(chan struct{})
+	life.Go(func() { s.lookAfterHealth(background) })
 	life.Go(func() { s.heartbeat(background, sync.OnceFunc(func() { close(tried) }), refuse) })
 	life.Go(func() { listen(background, s.worker.Cancelled(), s.onCancel) })
 	life.Go(func() { listen(background, s.worker.Permitted(), s.passPermit) })
@@ -183,6 +208,7 @@ func (s *server) run(ctx context.Context) error {
 	late.Stop()
 	quiet()
 	life.Wait()
+	s.leave(work)
 	return err
 }
 

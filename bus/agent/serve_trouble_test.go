@@ -286,7 +286,7 @@ func TestServeAnnouncesUntilItIsHeard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2)
-		s.config.Agent = schemas.Agent{Name: "not mine to choose", Kind: "test", SideEffects: "external"}
+		s.config.Agent = schemas.Agent{Name: "not mine to choose", ID: "one", Kind: "test", SideEffects: "external"}
 		stop := s.serve(t, echo)
 		time.Sleep(time.Minute) // no core yet
 		stopServices, err := registry.ServeAgents(t.Context(), s.ledger, registry.AgentServices{Clock: time.Now})
@@ -306,7 +306,7 @@ func TestServeAnnouncesUntilItIsHeard(t *testing.T) {
 			}
 		}
 		check()
-		if err := s.ledger.KeyValue(bus.AgentBucket).Delete(t.Context(), agentName); err != nil {
+		if err := s.ledger.KeyValue(bus.AgentBucket).Delete(t.Context(), registry.InstanceKey(agentName, "one")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute) // a core that forgot it hears it again

@@ -107,7 +107,7 @@ func testPoolState(t *testing.T, s System, agent string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Core.KeyValue(bus.AgentBucket).Put(deadline(t), agent, entry); err != nil {
+	if _, err := s.Core.KeyValue(bus.AgentBucket).Put(deadline(t), registry.InstanceKey(agent, schemas.DefaultInstanceID), entry); err != nil {
 		t.Fatal(err)
 	}
 	if presence := served(told.Add(registry.AliveWithin)); !presence.Served {

@@ -83,6 +83,21 @@ func testBucket(t *testing.T, store bus.KeyValue) {
 	}
 	testKeys(ctx, t, store)
 	testStoreRace(ctx, t, store)
+	for key, value := range map[string]string{"a.b.c": "1", "a.b.d": "2", "a.bb.c": "3", "a.b": "4"} {
+		if _, err := store.Put(ctx, key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Delete(ctx, "a.b.d"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := store.Below(ctx, "a.b.")
+	if err != nil || len(found) != 1 || string(found["a.b.c"]) != "1" {
+		t.Errorf("below a.b.: %q, %v", found, err)
+	}
+	if found, err = store.Below(ctx, "none."); err != nil || len(found) != 0 {
+		t.Errorf("below nothing: %q, %v", found, err)
+	}
 }
 
 func testKeys(ctx context.Context, t *testing.T, store bus.KeyValue) {

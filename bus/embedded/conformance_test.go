@@ -74,11 +74,11 @@ func gated(t *testing.T, server *embedded.Server, agents []string) *jetstream.Co
 	t.Helper()
 	c := core(t, server)
 	keeper := gate.New(time.Now, func(int) bool { return false }, zerolog.New(zerolog.NewTestWriter(t)))
-	stop, err := c.OpenGate(t.Context(), keeper, agents)
+	opened, err := c.OpenGate(t.Context(), keeper, agents)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	t.Cleanup(opened.Close)
 	return c
 }
 

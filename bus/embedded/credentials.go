@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"podium/bus/embedded/secrets"
+	"podium/bus/embedded/wholefile"
 	"podium/schemas"
 )
 
@@ -49,7 +52,7 @@ func (k Keys) names() map[string]string {
 }
 
 // Credentials returns the keys in dir, core.nk and agent-<name>.nk, and makes those that
-// never were: see package secrets. A key once made is never replaced. The directory is for
+// never were: see package secrets. Agents that are retired have none. A key once made is never replaced. The directory is for
 // its owner only (0700), and so is every file (0600): a seed that others can read is an
 // error.
 func Credentials(dir string, agents []string) (Keys, error) {
@@ -63,11 +66,44 @@ func Credentials(dir string, agents []string) (Keys, error) {
 	}
 	keys := Keys{Core: core, Agents: make(map[string]Key, len(agents))}
 	for _, name := range agents {
+		if Retired(dir, name) {
+			continue
+		}
 		if keys.Agents[name], err = agentKey(list, dir, name); err != nil {
 			return Keys{}, err
 		}
 	}
 	return keys, list.Save()
+}
+
+// retiredFile says that an agent is to have no key.
+func retiredFile(dir, agent string) string { return filepath.Join(dir, "agent-"+agent+".retired") }
+
+// Retired reports whether an agent has no key any more, and none is made.
+func Retired(dir, agent string) bool {
+	_, err := os.Stat(retiredFile(dir, agent))
+	return err == nil
+}
+
+// Retire does away with the key of an agent: nobody connects by it once the server knows, and no start makes another
+// before Reinstate.
+func Retire(dir, agent string) error {
+	if err := wholefile.Replace(retiredFile(dir, agent), nil); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	list, err := secrets.Open(dir)
+	if err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	return list.Remove(filepath.Base(AgentSeedFile(dir, agent)))
+}
+
+// Reinstate makes a key for an agent that may have been retired. One that has a key keeps it.
+func Reinstate(dir, agent string) (Key, error) {
+	if err := os.Remove(retiredFile(dir, agent)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Key{}, fmt.Errorf("credentials: %w", err)
+	}
+	return AgentKey(dir, agent)
 }
 
 // AgentKey returns the key of one agent in dir, as Credentials does.

@@ -284,14 +284,14 @@ func TestWithoutAGateAgentsTryAgain(t *testing.T) {
 	if _, err := alpha.Publish(t.Context(), message); !bus.Temporary(err) {
 		t.Errorf("without a gate: %v, want a temporary error", err)
 	}
-	stop, err := c.OpenGate(t.Context(), gate.New(time.Now, func(int) bool { return false }, zerolog.Nop()), []string{"alpha"})
+	opened, err := c.OpenGate(t.Context(), gate.New(time.Now, func(int) bool { return false }, zerolog.Nop()), []string{"alpha"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := alpha.Publish(t.Context(), message); err != nil {
 		t.Errorf("with a gate: %v", err)
 	}
-	stop()
+	opened.Close()
 	if _, err := alpha.Publish(t.Context(), message); !bus.Temporary(err) {
 		t.Errorf("behind a closed gate: %v, want a temporary error", err)
 	}
@@ -307,11 +307,11 @@ func TestGateOverALostConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	keeper := &forgetful{Gate: gate.New(time.Now, func(int) bool { return false }, zerolog.Nop()), counted: make(chan uint64, 100)}
-	stop, err := c.OpenGate(t.Context(), keeper, []string{"alpha"})
+	opened, err := c.OpenGate(t.Context(), keeper, []string{"alpha"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	t.Cleanup(opened.Close)
 	if got := <-keeper.counted; got != 0 {
 		t.Errorf("%d requests waited at the beginning", got)
 	}
@@ -360,11 +360,11 @@ func BenchmarkResponse(b *testing.B) {
 				server := start(b, config)
 				c := core(b, server)
 				if way == "gate" {
-					stop, err := c.OpenGate(b.Context(), gate.New(time.Now, func(int) bool { return false }, zerolog.Nop()), []string{"alpha"})
+					opened, err := c.OpenGate(b.Context(), gate.New(time.Now, func(int) bool { return false }, zerolog.Nop()), []string{"alpha"})
 					if err != nil {
 						b.Fatal(err)
 					}
-					b.Cleanup(stop)
+					b.Cleanup(opened.Close)
 				}
 				w := connectWorker(b, server, "alpha")
 				body := make([]byte, 512)

@@ -58,22 +58,18 @@ func externalLimits() string {
 // server's own bound, max_pending, is for each connection, and has to be large
 // enough for the core's.
 func (s *Server) watch(ctx context.Context) {
-	agents := make(map[string]string, len(s.config.External)) // by public key
-	for _, name := range s.config.External {
-		agents[s.keys.Agents[name].Public] = name
-	}
 	barred, said := make(map[string]time.Time), make(map[string]time.Time)
 	messages, bytes := make(map[string]*pace), make(map[string]*pace)
-	for _, agent := range s.config.External {
-		messages[agent] = newPace(time.Now(), exchangeBurst, exchangeRate)
-		bytes[agent] = newPace(time.Now(), receivedBurst, receivedRate)
-	}
 	backoff.Every(ctx, watchEvery, func() {
+		external, agents := s.external()
 		connections, err := s.connections(agents)
 		if err != nil {
 			return // the server is stopping
 		}
-		for _, agent := range s.config.External {
+		for _, agent := range external {
+			if messages[agent] == nil {
+				messages[agent], bytes[agent] = newPace(time.Now(), exchangeBurst, exchangeRate), newPace(time.Now(), receivedBurst, receivedRate)
+			}
 			surplus, tooMuch := beyond(connections[agent])
 			now := time.Now()
 			exchanged, received := s.exchanged(agent)

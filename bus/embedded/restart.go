@@ -69,6 +69,8 @@ func (s *Server) CheckStreams(streams ...string) error {
 // After an error there is no server; it may be tried again. Nobody else calls the
 // server meanwhile, but for those who connect.
 func (s *Server) Restart(ctx context.Context) error {
+	s.members.Lock() // who comes or goes meanwhile does so afterwards
+	defer s.members.Unlock()
 	if s.reached.Swap(nil) != nil {
 		s.config.Listen = s.server.Addr().String() // others know it
 		s.unwatch()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -63,11 +64,14 @@ type Server struct {
 	held       []func() error // let go of when it has ended, the last first
 	storeBytes int64          // bound of the store
 	shardBytes int64          // of all shards; 0 leaves them theirs
-	keys       Keys
+	maxStore   int64          // as the server was told
 	server     *server.Server
 	recovery   *recovery.Recovery // nil for who only looks
 	lost       []recovery.Loss    // of a ledger that is only looked at
 	close      sync.Once
+
+	members sync.Mutex // of keys and config.External; held while they change
+	keys    Keys
 
 	reached atomic.Pointer[server.Server] // by connections; nil while there is none
 
@@ -114,6 +118,10 @@ func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.config.External = slices.DeleteFunc(slices.Clone(config.External), func(agent string) bool { // who is retired has no key
+		_, has := s.keys.Agents[agent]
+		return !has
+	})
 	s.recovery, err = recovery.Begin(ctx, recovery.Config{
 		Data: config.Dir, Store: store, Flushed: config.Durability == Fsync, AtRest: config.AtRest, Logger: config.Logger,
 	})
@@ -136,18 +144,11 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := Settings{
-		Listen: listen, StoreDir: s.store, Durability: s.config.Durability,
-		MaxBytes: max(s.storeBytes, reserved), Accounts: s.keys.Accounts(s.config.External...),
-	}.Config()
+	s.maxStore = max(s.storeBytes, reserved)
+	options, err := s.options(listen, s.keys, s.config.External)
 	if err != nil {
 		return err
 	}
-	options := &server.Options{}
-	if err := options.ProcessConfigString(text); err != nil {
-		return fmt.Errorf("the server's configuration: %w", err)
-	}
-	options.NoSigs = true // or the library ends the process on SIGTERM
 	if s.server, err = server.NewServer(options); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
@@ -172,6 +173,22 @@ func (s *Server) start(ctx context.Context) error {
 		s.watching.Go(func() { s.keepMarks(watched) })
 	}
 	return nil
+}
+
+// options are what the server is told, for the agents that may connect.
+func (s *Server) options(listen string, keys Keys, external []string) (*server.Options, error) {
+	text, err := Settings{
+		Listen: listen, StoreDir: s.store, Durability: s.config.Durability, MaxBytes: s.maxStore, Accounts: keys.Accounts(external...),
+	}.Config()
+	if err != nil {
+		return nil, err
+	}
+	options := &server.Options{}
+	if err := options.ProcessConfigString(text); err != nil {
+		return nil, fmt.Errorf("the server's configuration: %w", err)
+	}
+	options.NoSigs = true // or the library ends the process on SIGTERM
+	return options, nil
 }
 
 // reservedIn is what the streams of a store reserve together, in bytes. A server that may
@@ -251,7 +268,11 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 }
 
 // Keys returns the keys of everybody who may connect.
-func (s *Server) Keys() Keys { return s.keys }
+func (s *Server) Keys() Keys {
+	s.members.Lock()
+	defer s.members.Unlock()
+	return Keys{Core: s.keys.Core, Agents: maps.Clone(s.keys.Agents)}
+}
 
 // Core connects to the core account by a pipe inside the process, which gives a
 // third more compare-and-append than the loopback interface and the same of
@@ -281,7 +302,7 @@ func (s *Server) flush() func(context.Context) error {
 
 // Worker connects as one of the agents named in the configuration, by a pipe, too.
 func (s *Server) Worker(ctx context.Context, agent string) (*worker.Worker, error) {
-	key, ok := s.keys.Agents[agent]
+	key, ok := s.Keys().Agents[agent]
 	if !ok {
 		return nil, fmt.Errorf("agent %q has no key: it is not in the configuration", agent)
 	}

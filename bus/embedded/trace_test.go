@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/registry"
+	"podium/schemas"
 )
 
 // TestTracesReachNobodyElse_G40: an agent cannot have the server publish a trace of its
@@ -24,7 +25,7 @@ func TestTracesReachNobodyElse_G40(t *testing.T) {
 		t.Fatal(err)
 	}
 	registered := func() uint64 {
-		_, revision, err := c.KeyValue(bus.AgentBucket).Get(t.Context(), "beta")
+		_, revision, err := c.KeyValue(bus.AgentBucket).Get(t.Context(), registry.InstanceKey("beta", schemas.DefaultInstanceID))
 		if err != nil {
 			t.Fatal(err)
 		}

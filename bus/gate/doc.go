@@ -25,6 +25,9 @@
 // permit, which is asked until it is answered. The first response to each request passes
 // whatever came before.
 //
+// An agent that goes on for a minute to send what answers no request, or cannot be read, although all of that is
+// refused, is told of (Gate.Floods). Too much progress, too many artifacts or signs of life are refused, and no more than that.
+//
 // A gate knows the requests that it has seen go out. It allows as many more as waited
 // for the agent when it was opened, or when its connection came back.
 package gate

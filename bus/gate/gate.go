@@ -23,9 +23,10 @@ const warnEvery = time.Minute
 // A Gate holds what agents send against what they were asked to do. It is safe for
 // use by several goroutines at once.
 type Gate struct {
-	clock func() time.Time
-	full  func(shard int) bool
-	log   zerolog.Logger
+	clock  func() time.Time
+	full   func(shard int) bool
+	floods chan string
+	log    zerolog.Logger
 
 	mu     sync.Mutex
 	agents map[string]*account
@@ -44,13 +45,42 @@ type account struct {
 	partials    allowance // bytes
 	refused     uint64
 	warned      time.Time
+	flood       flood
+}
+
+// A flood is what an agent goes on to send that nobody has asked for, or nobody can read.
+type flood struct {
+	since, last time.Time // of the refusals
+	count       int
+}
+
+const (
+	// floodFor is how long a flood lasts after which the agent is taken for hostile, and floodGap how long it may pause
+	// meanwhile: the server cuts who sends too much for some seconds at a time.
+	floodFor = time.Minute
+	floodGap = 30 * time.Second
+	// floodLeast is how many refusals a flood has at least, so that what is only wrong is none.
+	floodLeast = 300
+)
+
+// goesOn notes a refusal, and reports whether the flood has lasted for too long: then it begins anew.
+func (f *flood) goesOn(now time.Time) bool {
+	if f.count == 0 || now.Sub(f.last) > floodGap {
+		*f = flood{since: now}
+	}
+	f.last, f.count = now, f.count+1
+	if now.Sub(f.since) < floodFor || f.count < floodLeast {
+		return false
+	}
+	*f = flood{}
+	return true
 }
 
 // New returns a gate at which every agent has its whole allowance. Into a shard that
 // is nearly full it lets only what ends work: responses to requests, and permits. A
 // shard of -1 is that of messages that name none.
 func New(clock func() time.Time, full func(shard int) bool, log zerolog.Logger) *Gate {
-	return &Gate{clock: clock, full: full, log: log, agents: make(map[string]*account)}
+	return &Gate{clock: clock, full: full, floods: make(chan string, 16), log: log, agents: make(map[string]*account)}
 }
 
 func (g *Gate) account(agent string) *account {
@@ -72,6 +102,10 @@ func (g *Gate) account(agent string) *account {
 	}
 	return known
 }
+
+// Floods hands out the agents that have gone on for a minute to send what answers no request, or cannot be read,
+// although it was refused. Who is not taken is told of again after another minute.
+func (g *Gate) Floods() <-chan string { return g.floods }
 
 // Waiting tells how many requests wait for an agent that the gate may not have seen go
 // out: it allows at least what they may bring.
@@ -143,6 +177,13 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 		reason = "the ledger is nearly full"
 	}
 	if reason != "" {
+		if request == nil && a.flood.goesOn(now) {
+			g.log.Error().Str("agent", subject.Agent).Msg("an agent floods the ledger with what nobody has asked for, or nobody can read")
+			select {
+			case g.floods <- subject.Agent:
+			default: // nobody looks
+			}
+		}
 		return nil, nil, a.refuse(now, g, subject, reason)
 	}
 	if !once {

@@ -23,6 +23,8 @@ type bench struct {
 	now  time.Time
 	full bool
 	sent uint64
+
+	asked string // a request that is under way, of those who need one
 }
 
 func open(t *testing.T) *bench {
@@ -360,4 +362,43 @@ func FuzzAdmit(f *testing.F) {
 			t.Errorf("%d messages that answer nothing have passed", passed)
 		}
 	})
+}
+
+// TestFloodsAreToldOf: who goes on for a minute to send what nobody has asked for, or nobody can read, is told of; who sends
+// too much for a request, or stops in between, is not.
+func TestFloodsAreToldOf(t *testing.T) {
+	t.Parallel()
+	unreadable := func() bus.Message { return bus.Message{Subject: bus.ResponseSubject("alpha", 0), Body: []byte("{")} }
+	for name, c := range map[string]struct {
+		message func(b *bench) bus.Message
+		pause   time.Duration // after each second of a hundred messages
+		seconds int
+		told    bool
+	}{
+		"what nobody has asked for": {func(*bench) bus.Message { return response(uuid.NewString()) }, time.Second, 70, true},
+		"what nobody can read":      {func(*bench) bus.Message { return unreadable() }, time.Second, 70, true},
+		"though it is cut at times": {func(*bench) bus.Message { return unreadable() }, 20 * time.Second, 6, true},
+		"for less than a minute":    {func(*bench) bus.Message { return unreadable() }, time.Second, 50, false},
+		"with pauses":               {func(*bench) bus.Message { return unreadable() }, 2 * time.Minute, 20, false},
+		"too much for a request":    {func(b *bench) bus.Message { return progress(b.asked, 48<<10) }, time.Second, 70, false},
+	} {
+		b := open(t)
+		b.asked = b.request()
+		for range c.seconds {
+			for range 100 {
+				b.publish(c.message(b))
+			}
+			b.now = b.now.Add(c.pause)
+		}
+		select {
+		case agent := <-b.Floods():
+			if !c.told || agent != "alpha" {
+				t.Errorf("%s: told of %s", name, agent)
+			}
+		default:
+			if c.told {
+				t.Errorf("%s: nobody is told", name)
+			}
+		}
+	}
 }

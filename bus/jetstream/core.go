@@ -206,6 +206,36 @@ func (c *Core) Declare(ctx context.Context, agent string, pool bus.Pool) error {
 	return c.Flush(ctx)
 }
 
+// Halt has the server hand out no request to an agent, however its processes ask, or ends that. What was handed out
+// stays with whom it is.
+func (c *Core) Halt(ctx context.Context, agent string, halted bool) error {
+	ctx, cancel := wire.Bounded(ctx)
+	defer cancel()
+	var err error
+	if halted {
+		_, err = c.js.PauseConsumer(ctx, bus.WorkStream, agent, time.Now().Add(haltFor))
+	} else {
+		_, err = c.js.ResumeConsumer(ctx, bus.WorkStream, agent)
+	}
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil // there is nothing to hand out by
+	}
+	return wire.Classify("halt agent "+agent, err)
+}
+
+// haltFor is longer than any installation lasts.
+const haltFor = 100 * 365 * 24 * time.Hour
+
+// Ask asks a service of the core, as Serve answers it, and waits for its answer. It is for other processes of the core
+// account; nobody there is a temporary error.
+func (c *Core) Ask(ctx context.Context, subject string, body []byte) ([]byte, error) {
+	reply, err := c.connection.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		return nil, wire.Classify("ask "+subject, err)
+	}
+	return wire.ReadAnswer("ask "+subject, reply)
+}
+
 // Flush implements bus.Core.
 func (c *Core) Flush(ctx context.Context) error {
 	if c.config.Flush == nil {
@@ -229,6 +259,7 @@ func (c *Core) PoolState(ctx context.Context, agent string) (bus.PoolState, erro
 	info := consumer.CachedInfo()
 	state := bus.PoolState{
 		Size: info.Config.MaxAckPending, Waiting: info.NumWaiting, Working: info.NumAckPending, Deliveries: info.Delivered.Consumer,
+		Pending: info.NumPending,
 	}
 	for _, last := range [...]*time.Time{info.Delivered.Last, info.AckFloor.Last} {
 		if last != nil && last.After(state.Last) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,33 +50,44 @@ type Gatekeeper interface {
 // errQueueFull is told to an agent that publishes faster than its messages are stored.
 var errQueueFull = &bus.TemporaryError{Op: "admit", Err: errors.New("too many messages wait to be stored; send the next ones when these are acknowledged")}
 
+// A Gate lets external agents publish, until it is closed, which waits for what is under way.
+type Gate interface {
+	// Admit lets one agent more publish.
+	Admit(ctx context.Context, agent string) error
+	// Expel takes nothing more of an agent.
+	Expel(agent string)
+	Close()
+}
+
+// errNotAdmitted is told to an agent that may not publish, or may not any more.
+var errNotAdmitted = &bus.RefusedError{Reason: "the agent is none that may publish here; whoever runs the instance takes it in: podium agents add"}
+
 // OpenGate lets the messages of external agents onto the ledger, those that the
-// gatekeeper admits, until stop is called, which waits for what is under way. The
+// gatekeeper admits. The
 // external account publishes to podium.gate.<agent>.…, which its import maps from
 // the agent's own subjects.
 //
 // It has a connection of its own, and each agent a queue of its own: whoever floods
 // it holds up nobody else. An agent that publishes more than its queue holds is told
 // at once. Of the headers those of CloudEvents are kept, and no other.
-func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string) (stop func(), err error) {
+func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string) (_ Gate, err error) {
 	g := &gate{
-		core: c, keeper: keeper, queues: make(map[string]*agentQueue, len(agents)),
+		core: c, keeper: keeper, queues: make(map[string]*agentQueue, len(agents)), requests: make(map[string]*nats.Subscription),
 		arrivals: make(chan *nats.Msg, gateArrivals), closing: make(chan struct{}),
 	}
 	if err := c.register(g); err != nil {
 		return nil, err
 	}
-	for _, agent := range agents {
-		g.queues[agent] = &agentQueue{changed: make(chan struct{}, 1)}
-	}
 	e := c.endpoint
 	e.Name += " gate"
 	e.Returned = wire.NewSignal()
 	if g.connection, err = e.Connect(ctx); err == nil {
-		err = g.listen()
+		err = g.listen(gatePrefix + ">")
 	}
-	if err == nil {
-		err = g.count(ctx)
+	for _, agent := range agents {
+		if err == nil {
+			err = g.Admit(ctx, agent)
+		}
 	}
 	if err != nil {
 		g.Close()
@@ -82,21 +95,66 @@ func (c *Core) OpenGate(ctx context.Context, keeper Gatekeeper, agents []string)
 	}
 	g.running.Go(g.dispatch)
 	g.running.Go(func() { g.recount(e.Returned) }) //nolint:contextcheck // it goes on after this call
-	for _, queue := range g.queues {
-		g.running.Go(func() { g.pass(queue) })
+	return g, nil
+}
+
+// Admit implements Gate.
+func (g *gate) Admit(ctx context.Context, agent string) error {
+	queue := &agentQueue{changed: make(chan struct{}, 1), closing: make(chan struct{})}
+	g.mu.Lock()
+	known := g.queues[agent] != nil
+	if !known {
+		g.queues[agent] = queue
 	}
-	return g.Close, nil
+	g.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := g.listen(bus.RequestSubject(agent))
+	if err == nil {
+		err = g.count(ctx, agent)
+	}
+	if err != nil {
+		g.Expel(agent)
+		return wire.Classify("let agent "+agent+" publish", err)
+	}
+	g.running.Go(func() { g.pass(queue) })
+	return nil
+}
+
+// Expel implements Gate.
+func (g *gate) Expel(agent string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if queue := g.queues[agent]; queue != nil {
+		close(queue.closing)
+		delete(g.queues, agent)
+	}
+	if requests := g.requests[bus.RequestSubject(agent)]; requests != nil {
+		_ = requests.Unsubscribe() // without a connection there is nothing to end
+		delete(g.requests, bus.RequestSubject(agent))
+	}
+}
+
+// queue returns the queue of an agent; nil when it may not publish.
+func (g *gate) queue(agent string) *agentQueue {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queues[agent]
 }
 
 type gate struct {
 	core       *Core
 	keeper     Gatekeeper
 	connection *nats.Conn
-	queues     map[string]*agentQueue // by agent
-	arrivals   chan *nats.Msg         // of all subscriptions, so that a request is seen before its response
+	arrivals   chan *nats.Msg // of all subscriptions, so that a request is seen before its response
 	closing    chan struct{}
 	close      sync.Once
 	running    sync.WaitGroup
+
+	mu       sync.Mutex
+	queues   map[string]*agentQueue        // by agent
+	requests map[string]*nats.Subscription // by subject
 }
 
 // An agentQueue is the messages of one agent that wait.
@@ -105,28 +163,34 @@ type agentQueue struct {
 	waiting []*nats.Msg
 	bytes   int
 	changed chan struct{} // holds a value when something waits
+	closing chan struct{} // closed when its agent may not publish any more
 
 	// What the server says of the agent's consumer, and when; pass alone uses it.
 	consumer   []byte
 	consumerAt time.Time
 }
 
-func (g *gate) listen() error {
-	subjects := []string{gatePrefix + ">"}
-	for agent := range g.queues {
-		subjects = append(subjects, bus.RequestSubject(agent))
+func (g *gate) listen(subject string) error {
+	subscription, err := g.connection.ChanSubscribe(subject, g.arrivals)
+	if err != nil {
+		return err
 	}
-	for _, subject := range subjects {
-		if _, err := g.connection.ChanSubscribe(subject, g.arrivals); err != nil {
-			return err
-		}
-	}
+	g.mu.Lock()
+	g.requests[subject] = subscription
+	g.mu.Unlock()
 	return g.connection.Flush()
 }
 
+// everybody lists the agents that may publish.
+func (g *gate) everybody() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.queues))
+}
+
 // count tells the gatekeeper of requests that went out while nobody looked.
-func (g *gate) count(ctx context.Context) error {
-	for agent := range g.queues {
+func (g *gate) count(ctx context.Context, agents ...string) error {
+	for _, agent := range agents {
 		consumer, err := g.core.js.Consumer(ctx, bus.WorkStream, agent)
 		if errors.Is(err, jetstream.ErrConsumerNotFound) {
 			continue // it is not declared yet: nothing waits for it
@@ -154,7 +218,7 @@ func (g *gate) recount(returned *wire.Signal) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), countWait)
 		again = nil
-		if err := g.count(ctx); err != nil { // the other connection may not be back yet
+		if err := g.count(ctx, g.everybody()...); err != nil { // the other connection may not be back yet
 			again = time.After(recountWait)
 		}
 		cancel()
@@ -180,8 +244,11 @@ func (g *gate) arrived(m *nats.Msg) {
 		return
 	}
 	agent, _, _ := strings.Cut(rest, ".")
-	queue := g.queues[agent]
-	if queue == nil || !queue.enter(m) {
+	queue := g.queue(agent)
+	switch {
+	case queue == nil:
+		g.refuse(m, errNotAdmitted)
+	case !queue.enter(m):
 		g.refuse(m, errQueueFull)
 	}
 }
@@ -217,6 +284,9 @@ func (g *gate) pass(queue *agentQueue) {
 	for {
 		select {
 		case <-queue.changed:
+		case <-queue.closing:
+			g.turnAway(queue)
+			return
 		case <-g.closing:
 			return
 		}
@@ -227,6 +297,8 @@ func (g *gate) pass(queue *agentQueue) {
 			}
 			select {
 			case slots <- struct{}{}:
+			case <-queue.closing:
+				return
 			case <-g.closing:
 				return // whoever waits for an answer publishes again
 			}
@@ -339,16 +411,21 @@ func (g *gate) answer(m *nats.Msg, body string) {
 	}
 }
 
+// turnAway refuses what waits.
+func (g *gate) turnAway(queue *agentQueue) {
+	for _, m := range queue.take() {
+		g.refuse(m, errQueueFull)
+	}
+}
+
 // Close stops the gate and waits for what is under way. It may be called again.
 func (g *gate) Close() {
 	g.close.Do(func() {
 		close(g.closing)
 		g.running.Wait()
 		if g.connection != nil {
-			for _, queue := range g.queues {
-				for _, m := range queue.take() {
-					g.refuse(m, errQueueFull)
-				}
+			for _, agent := range g.everybody() {
+				g.turnAway(g.queue(agent))
 			}
 			_ = g.connection.FlushTimeout(wire.DrainWait) // answers; whoever misses one publishes again
 			g.connection.Close()

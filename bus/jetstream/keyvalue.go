@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
@@ -139,4 +140,31 @@ func (s *store) Keys(ctx context.Context) (keys []string, err error) {
 	})
 	slices.Sort(keys)
 	return keys, err
+}
+
+// Below implements bus.KeyValue.
+func (s *store) Below(ctx context.Context, prefix string) (found map[string][]byte, err error) {
+	err = s.with(ctx, "list the values", func(ctx context.Context, values jetstream.KeyValue) error {
+		found = map[string][]byte{} // with may be tried anew
+		watcher, err := values.Watch(ctx, prefix+">", jetstream.IgnoreDeletes())
+		if err != nil {
+			return err
+		}
+		defer func() { _ = watcher.Stop() }()
+		for {
+			select {
+			case entry, open := <-watcher.Updates():
+				switch {
+				case !open:
+					return nats.ErrConnectionClosed
+				case entry == nil: // that was all there is
+					return nil
+				}
+				found[entry.Key()] = entry.Value()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	return found, err
 }

@@ -32,6 +32,7 @@ type service struct {
 	core         *Core
 	subscription *nats.Subscription
 	answer       func(ctx context.Context, subject string, body []byte) ([]byte, error)
+	answerMany   func(ctx context.Context, subject string) ([][]byte, error) // instead, of ServeMany
 
 	mu       sync.Mutex
 	stopped  bool
@@ -54,7 +55,16 @@ type asker struct {
 // one of them answers. Who asks more than can be answered is told so at once, with a
 // temporary error.
 func (c *Core) Serve(subject string, answer func(ctx context.Context, subject string, body []byte) ([]byte, error)) (stop func(), err error) {
-	s := &service{core: c, answer: answer, askers: make(map[string]*asker)}
+	return c.serve(subject, &service{core: c, answer: answer, askers: make(map[string]*asker)})
+}
+
+// ServeMany answers questions to a subject (wildcards allowed) with any number of messages each, as those do whom everybody
+// is asked about, until stop is called. After an error, which nobody is told, there is none.
+func (c *Core) ServeMany(subject string, answer func(ctx context.Context, subject string) ([][]byte, error)) (stop func(), err error) {
+	return c.serve(subject, &service{core: c, answerMany: answer, askers: make(map[string]*asker)})
+}
+
+func (c *Core) serve(subject string, s *service) (stop func(), err error) {
 	if err := c.register(s); err != nil {
 		return nil, err
 	}
@@ -134,6 +144,16 @@ func (s *service) done(a *asker) {
 func (s *service) respond(m *nats.Msg) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWait)
 	defer cancel()
+	if s.answerMany != nil {
+		bodies, err := s.answerMany(ctx, m.Subject)
+		if err != nil {
+			s.core.config.Logger.Warn().Err(err).Msg("a question about all agents is not answered")
+		}
+		for _, body := range bodies {
+			s.reply(m, body, nil)
+		}
+		return
+	}
 	body, err := s.answer(ctx, m.Subject, m.Data)
 	s.reply(m, body, err)
 }

@@ -66,7 +66,17 @@ func (l *Ledger) PoolState(_ context.Context, agent string) (bus.PoolState, erro
 	if c == nil {
 		return bus.PoolState{}, fmt.Errorf("pool of agent %s: %w", agent, bus.ErrNotFound)
 	}
-	return bus.PoolState{Size: c.pool.Size, Waiting: c.waiting, Last: c.last, Working: len(c.pending), Deliveries: c.deliveries}, nil
+	pending := uint64(0)
+	for from := c.from; ; pending++ {
+		message, some := l.work.next(from, l.work.end(), c.subject)
+		if !some {
+			break
+		}
+		from = message.Sequence + 1
+	}
+	return bus.PoolState{
+		Size: c.pool.Size, Waiting: c.waiting, Last: c.last, Working: len(c.pending), Deliveries: c.deliveries, Pending: pending,
+	}, nil
 }
 
 func (l *Ledger) wakeConsumer(subject string) {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"podium/bus"
@@ -106,6 +107,22 @@ func (s *store) Keys(context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.values)), nil
+}
+
+// Below implements bus.KeyValue.
+func (s *store) Below(_ context.Context, prefix string) (map[string][]byte, error) {
+	if s.missing != "" {
+		return nil, fmt.Errorf("bucket %s: %w", s.missing, bus.ErrNotFound)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := map[string][]byte{}
+	for key, v := range s.values {
+		if strings.HasPrefix(key, prefix) {
+			found[key] = bytes.Clone(v.bytes)
+		}
+	}
+	return found, nil
 }
 
 type artifacts struct {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"podium/bus"
-	"podium/schemas"
 )
 
 // AliveWithin is how old the newest sign of life of an agent may be while it
@@ -24,33 +23,51 @@ type Presence struct {
 // acknowledged one within it. An agent that never announces itself counts by what
 // it does.
 func PresenceOf(ctx context.Context, core bus.Core, agent string, now time.Time) (Presence, error) {
-	var presence Presence
-	kept, _, err := core.KeyValue(bus.AgentBucket).Get(ctx, agent)
-	switch {
-	case err == nil:
-		var entry schemas.Agent
-		if err = schemas.Unmarshal(kept, &entry); err != nil {
-			return presence, err
-		}
-		presence.LastSeen = entry.LastSeen
-	case !errors.Is(err, bus.ErrNotFound):
-		return presence, err
+	var entry Entry
+	var err error
+	if entry.Instances, err = Instances(ctx, core, agent); err != nil {
+		return Presence{}, err
 	}
-	if presence.Served = alive(presence.LastSeen, now); presence.Served {
+	if presence := entry.Presence(now); presence.Served {
 		return presence, nil
 	}
 	pool, err := core.PoolState(ctx, agent)
-	if errors.Is(err, bus.ErrNotFound) {
-		return presence, nil // nobody can wait for its requests
+	switch {
+	case err == nil:
+		entry.Pool = &pool
+	case !errors.Is(err, bus.ErrNotFound): // else nobody can wait for its requests
+		return Presence{}, err
 	}
-	if err != nil {
-		return presence, err
+	return entry.Presence(now), nil
+}
+
+// Presence says whether anybody serves the agent, as PresenceOf does.
+func (e *Entry) Presence(now time.Time) Presence {
+	var presence Presence
+	for i := range e.Instances {
+		if seen := e.Instances[i].LastSeen; seen.After(presence.LastSeen) {
+			presence.LastSeen = seen
+		}
 	}
-	if pool.Last.After(presence.LastSeen) {
-		presence.LastSeen = pool.Last
+	presence.Served = alive(presence.LastSeen, now)
+	if presence.Served || e.Pool == nil {
+		return presence
 	}
-	presence.Served = pool.Waiting > 0 || alive(pool.Last, now)
-	return presence, nil
+	if e.Pool.Last.After(presence.LastSeen) {
+		presence.LastSeen = e.Pool.Last
+	}
+	presence.Served = e.Pool.Waiting > 0 || alive(e.Pool.Last, now)
+	return presence
+}
+
+// Alive counts the processes that have given a sign of life lately.
+func (e *Entry) Alive(now time.Time) (count int) {
+	for i := range e.Instances {
+		if alive(e.Instances[i].LastSeen, now) {
+			count++
+		}
+	}
+	return count
 }
 
 func alive(seen, now time.Time) bool { return !seen.IsZero() && now.Sub(seen) <= AliveWithin }

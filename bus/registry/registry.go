@@ -1,19 +1,17 @@
 // Package registry knows which agents there are: [ServeAgents] answers the core services
-// by which they announce themselves and reach their artifacts, [Agents] lists them, and
+// by which they announce themselves and reach their artifacts, [List] says how each is, and
 // [PresenceOf] looks whether anybody serves one.
 //
-// Which agent asks is decided by the subject, never by the body. It does not decide what
-// an agent is asked to do.
+// Each process of an agent has an entry of its own. What the configuration says of an agent holds over
+// what its processes say (see [Configure]), and the differences are told. Which agent asks is decided
+// by the subject, never by the body. It does not decide what an agent is asked to do, but [Standing]
+// says whom nobody may ask.
 package registry
 
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"podium/bus"
@@ -22,8 +20,6 @@ import (
 )
 
 const (
-	// announceLimit is the size in bytes of the largest announcement.
-	announceLimit = 64 << 10
 	// openTimeout bounds the wait for what the services need of the ledger.
 	openTimeout = 30 * time.Second
 )
@@ -50,6 +46,8 @@ type AgentServices struct {
 	Clock    func() time.Time
 	Reserved []Reservation
 	Quota    Quota // nil bounds nothing
+	// Standing, unless nil, is told how the agents are.
+	Standing *Standing
 	// Partial takes what an agent says of a result that is still to come: a schemas.Partial. Nil takes nothing.
 	Partial func(agent string, body []byte) error
 }
@@ -62,9 +60,15 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 	if config.Quota == nil {
 		config.Quota = unbounded{}
 	}
-	r := registry{store: core.KeyValue(bus.AgentBucket), clock: config.Clock, reserved: config.Reserved, quota: config.Quota}
+	if config.Standing == nil {
+		config.Standing = NewStanding()
+	}
+	r := registry{store: core.KeyValue(bus.AgentBucket), clock: config.Clock, reserved: config.Reserved, quota: config.Quota, standing: config.Standing}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
+	if err = r.open(ctx); err != nil {
+		return nil, err
+	}
 	grants, err := artifact.OpenGrants(ctx, core, config.Clock())
 	if err != nil {
 		return nil, err
@@ -84,6 +88,9 @@ func ServeAgents(ctx context.Context, core bus.Core, config AgentServices) (stop
 			parsed, err := bus.ParseSubject(subject)
 			if err != nil {
 				return nil, err
+			}
+			if config.Standing.Revoked(parsed.Agent) {
+				return nil, &bus.RefusedError{Reason: "agent " + parsed.Agent + " is revoked; whoever runs the instance can take it in again: podium agents add " + parsed.Agent}
 			}
 			return service.answer(ctx, parsed.Agent, body)
 		})
@@ -121,6 +128,7 @@ type registry struct {
 	clock    func() time.Time
 	reserved []Reservation
 	quota    Quota
+	standing *Standing
 }
 
 // refuses says why an agent may not be announced by a process; nil when it may.
@@ -132,114 +140,4 @@ func (r registry) refuses(agent, instance string) error {
 		}
 	}
 	return nil
-}
-
-func (r registry) announce(ctx context.Context, agent string, body []byte) ([]byte, error) {
-	if err := r.quota.Heartbeat(agent); err != nil {
-		return nil, err
-	}
-	if len(body) > announceLimit {
-		return nil, fmt.Errorf("the announcement of %s: %w", agent, bus.ErrTooLarge)
-	}
-	var entry schemas.Agent
-	if err := schemas.Unmarshal(body, &entry); err != nil {
-		return nil, fmt.Errorf("the announcement of %s is not a description of an agent", agent)
-	}
-	if err := r.refuses(agent, entry.Instance); err != nil {
-		return nil, err
-	}
-	entry.Instance = "" // it stays a secret
-	now := r.clock().UTC()
-	entry.Name, entry.Announced, entry.LastSeen = agent, now, now
-	entry.Breaker = nil // not the agent's to say
-	kept, err := schemas.Marshal(entry)
-	if err != nil {
-		return nil, err
-	}
-	_, err = r.store.Put(ctx, agent, kept)
-	return nil, err
-}
-
-func (r registry) alive(ctx context.Context, agent string, body []byte) ([]byte, error) {
-	if err := r.quota.Heartbeat(agent); err != nil {
-		return nil, err
-	}
-	if err := r.refuses(agent, string(body)); err != nil {
-		return nil, err
-	}
-	kept, revision, err := r.store.Get(ctx, agent)
-	if err != nil {
-		return nil, fmt.Errorf("agent %s has not announced itself: %w", agent, err)
-	}
-	var entry schemas.Agent
-	if err := schemas.Unmarshal(kept, &entry); err != nil {
-		return nil, err
-	}
-	entry.LastSeen = r.clock().UTC()
-	if kept, err = schemas.Marshal(entry); err != nil {
-		return nil, err
-	}
-	_, err = r.store.Update(ctx, agent, kept, revision)
-	if errors.Is(err, bus.ErrConflict) { // another process of the agent was seen just now
-		return nil, nil
-	}
-	return nil, err
-}
-
-// breakerPrefix begins the keys of AgentBucket that hold breakers. No agent's name
-// holds a dot, so that keys with one are not entries of the registry.
-const breakerPrefix = "breaker."
-
-// BreakerKey is the key in AgentBucket of an agent's circuit breaker, which is a
-// schemas.Breaker (M-28).
-func BreakerKey(agent string) string { return breakerPrefix + agent }
-
-// BreakerAgent returns the agent whose breaker a key of AgentBucket holds; false
-// when it is another key.
-func BreakerAgent(key string) (agent string, ok bool) {
-	agent, ok = strings.CutPrefix(key, breakerPrefix)
-	return agent, ok && schemas.ValidAgentName(agent)
-}
-
-// Agents returns, in order of name, the agents that have announced themselves, and
-// those that have a breaker although they never have: of these nothing but name
-// and breaker is known. Every breaker says its state.
-func Agents(ctx context.Context, core bus.Core) ([]schemas.Agent, error) {
-	store := core.KeyValue(bus.AgentBucket)
-	keys, err := store.Keys(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list the agents: %w", err)
-	}
-	known := map[string]*schemas.Agent{}
-	for _, key := range keys {
-		name, isBreaker := strings.CutPrefix(key, breakerPrefix)
-		if !schemas.ValidAgentName(name) {
-			continue // somebody else's
-		}
-		kept, _, err := store.Get(ctx, key)
-		if errors.Is(err, bus.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the agent %s: %w", name, err)
-		}
-		agent := known[name]
-		if agent == nil {
-			agent = &schemas.Agent{Name: name, Breaker: &schemas.Breaker{State: schemas.BreakerClosed}}
-			known[name] = agent
-		}
-		if isBreaker {
-			err = schemas.Unmarshal(kept, agent.Breaker)
-		} else {
-			err = schemas.Unmarshal(kept, agent)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the agent %s: %w", name, err)
-		}
-	}
-	agents := make([]schemas.Agent, 0, len(known))
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		agents = append(agents, *known[name])
-	}
-	return agents, nil
 }

@@ -24,7 +24,7 @@ func TestAgentsSayHowManyRequestsAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		listed := i.podium("agents").succeeds(t).stdout
-		for _, row := range []string{fmt.Sprintf(`alpha +python +%d +yes +20`, want), `beta +7 +no +never +closed +has not connected`} {
+		for _, row := range []string{fmt.Sprintf(`alpha +python +ok +%d +1 +0 +0 +0 +0 +closed +20`, want), `beta +external +never +7 +0 +0 +0 +0 +0 +closed +never +has not connected`} {
 			if !regexp.MustCompile(`(?m)^` + row).MatchString(listed) {
 				t.Errorf("announced with %q, no row is %s:\n%s", announced, row, listed)
 			}
@@ -48,7 +48,7 @@ func TestAgentsSayHowManyRequestsAtATime(t *testing.T) {
 	if found := i.listedAgent("alpha"); found.Served != nil {
 		t.Errorf("at rest programs are told that somebody serves alpha: %t", *found.Served)
 	}
-	if listed := i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^alpha +python +[23] +20`).MatchString(listed) {
+	if listed := i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^alpha +python +(ok|late) +[23] +[01] +0 +0 +0 +0 +closed +20`).MatchString(listed) {
 		t.Errorf("at rest:\n%s", listed)
 	}
 }

@@ -37,7 +37,8 @@ func assistant(t *testing.T, replaced ...string) (i *deployment, plans string) {
 	t.Helper()
 	needs(t, "xtb")
 	plans = t.TempDir()
-	return profileAt(t, assistantProfile, append(replaced, "${OHMind_workspace:-/OHMind_workspace}", plans)...), plans
+	replaced = append(replaced, `http: {listen: "127.0.0.1:8080"}`, "", "${OHMind_workspace:-/OHMind_workspace}", plans)
+	return installTree(t, assistantProfile, replaced...), plans
 }
 
 // TestAssistantProfile plays the scenarios of the profile: every agent on its real program, by chat.

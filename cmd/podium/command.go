@@ -54,7 +54,7 @@ type command struct {
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
 	Agent      agentCommand      `cmd:"" help:"Run an agent."`
-	Agents     agentsCommand     `cmd:"" help:"List the agents."`
+	Agents     agentsCommand     `cmd:"" help:"List the agents, take external ones in, and cut them off."`
 	NATS       natsCommand       `cmd:"" name:"nats" help:"Prepare a NATS server of your own."`
 	Mail       mailCommand       `cmd:"" help:"Prove that no mail is missing, and show what mail becomes."`
 	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`

@@ -201,7 +201,7 @@ func (c *clerk) announces() {
 	if code, _ := c.said("alive", ""); code != "" {
 		t.Errorf("alive: %q", code)
 	}
-	if listed := c.i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^clerk +python +2 +yes`).MatchString(listed) {
+	if listed := c.i.podium("agents").succeeds(t).stdout; !regexp.MustCompile(`(?m)^clerk +python +ok +2 `).MatchString(listed) {
 		t.Errorf("agents lists\n%s", listed)
 	}
 	if code, _ := connectPlain(t, c.i, "echo").said("announce", `{"name":"echo"}`); code != "403" {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,34 +40,6 @@ func readScenarios(t *testing.T, file string) []scenario {
 		t.Fatal(err)
 	}
 	return read.Scenarios
-}
-
-// profileAt installs a profile of deploy/profiles as it is, but for what is replaced in podium.yaml: pairs of old and new.
-func profileAt(t *testing.T, profile string, replaced ...string) *deployment {
-	t.Helper()
-	tree := os.DirFS(profile)
-	text, err := fs.ReadFile(tree, "podium.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := install(t, strings.NewReplacer(append(replaced, `http: {listen: "127.0.0.1:8080"}`, "")...).Replace(string(text)))
-	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || path == "." || path == "podium.yaml":
-			return err
-		case entry.IsDir():
-			return os.Mkdir(filepath.Join(i.folder, path), 0o700)
-		}
-		body, err := fs.ReadFile(tree, path)
-		if err == nil {
-			i.write(path, string(body))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
 }
 
 // play sends the message of a scenario to a profile, answers what is asked, and holds the run to what shall come of it.

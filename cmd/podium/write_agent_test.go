@@ -388,7 +388,7 @@ func TestPageOfAFirstAgent(t *testing.T) {
 	agent.says(t, "clerk takes requests; Ctrl-C stops it")
 	eventually(t, "it is known", func() bool {
 		listed, err := shell(t, folder, "podium agents").CombinedOutput()
-		return err == nil && regexp.MustCompile(`(?m)^clerk +javascript +2 +yes`).Match(listed)
+		return err == nil && regexp.MustCompile(`(?m)^clerk +javascript +ok +2 `).Match(listed)
 	})
 	sending := launch(t, terminal(commands[4]))
 	sending.ends(t, exitOK)

@@ -75,8 +75,11 @@ func (c *Controller) openBreakers(ctx context.Context) error {
 }
 
 // breakerVerdict returns what the breaker of an agent says to a request; one that has no
-// id yet is empty.
+// id yet is empty. Who is barred is refused like one whose breaker is open.
 func (c *Controller) breakerVerdict(agent, request string) plan.BreakerVerdict {
+	if c.Barred != nil && c.Barred(agent, c.now) {
+		return plan.VerdictDeny
+	}
 	b := c.breaker(agent)
 	if b == nil || b.policy.Failures <= 0 {
 		return plan.VerdictAllow

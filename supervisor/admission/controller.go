@@ -37,6 +37,9 @@ type Config struct {
 	Breaker func(agent string) plan.BreakerPolicy
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
+	// Barred reports whether nobody is to ask an agent at this moment, for another reason than its breaker: it
+	// answers at once, from what the process knows. Nil bars nobody.
+	Barred func(agent string, now time.Time) bool
 	// LocalOwners are the owners of the same process; nil is none.
 	LocalOwners *LocalOwners
 }

@@ -26,6 +26,22 @@ func (d *waitingTask) before(other *waitingTask) bool {
 	return d.order < other.order
 }
 
+// Waiting counts the tasks that wait for each agent to have room; nil is none.
+func (c *Controller) Waiting() (waiting map[string]int) {
+	for agent, p := range c.pools {
+		for _, d := range p.waiting {
+			if d.gone {
+				continue
+			}
+			if waiting == nil {
+				waiting = map[string]int{}
+			}
+			waiting[agent]++
+		}
+	}
+	return waiting
+}
+
 // A waitingQueue is a heap of those that wait for one agent: the most urgent is the first.
 type waitingQueue []*waitingTask
 

@@ -17,35 +17,51 @@ import (
 // has pinned by hash. It is safe for use by several goroutines.
 type Profiles struct {
 	artifacts bus.Artifacts
-	current   map[string]*plan.Profile
 
-	mu     sync.Mutex
-	byHash map[string]*plan.Profile
+	mu      sync.Mutex
+	current map[string]*plan.Profile
+	byHash  map[string]*plan.Profile
 }
 
 // NewProfiles compiles the profiles in force and keeps a copy of each in the
 // object store, so that a run which pins one can always be decided again.
 func NewProfiles(ctx context.Context, artifacts bus.Artifacts, sources []schemas.Profile) (*Profiles, error) {
 	profiles := &Profiles{artifacts: artifacts, current: map[string]*plan.Profile{}, byHash: map[string]*plan.Profile{}}
+	return profiles, profiles.Replace(ctx, sources)
+}
+
+// Replace brings profiles into force in place of those of the same names: all of them, or none after an error. Runs
+// that are under way keep the one that they have pinned.
+func (p *Profiles) Replace(ctx context.Context, sources []schemas.Profile) error {
+	made := make([]*plan.Profile, len(sources))
 	for i := range sources {
 		compiled, err := plan.Compile(sources[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		body, err := schemas.Marshal(sources[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if _, err = artifacts.Put(ctx, bytes.NewReader(body), schemas.MediaTypeJSON); err != nil {
-			return nil, fmt.Errorf("store profile %q: %w", sources[i].Name, err)
+		if _, err = p.artifacts.Put(ctx, bytes.NewReader(body), schemas.MediaTypeJSON); err != nil {
+			return fmt.Errorf("store profile %q: %w", sources[i].Name, err)
 		}
-		profiles.current[compiled.Name], profiles.byHash[compiled.Hash] = compiled, compiled
+		made[i] = compiled
 	}
-	return profiles, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, compiled := range made {
+		p.current[compiled.Name], p.byHash[compiled.Hash] = compiled, compiled
+	}
+	return nil
 }
 
 // Current returns the profile in force of that name, or nil.
-func (p *Profiles) Current(name string) *plan.Profile { return p.current[name] }
+func (p *Profiles) Current(name string) *plan.Profile {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current[name]
+}
 
 // Pinned returns a profile by hash if it has been fetched, or nil.
 func (p *Profiles) Pinned(hash string) *plan.Profile {

@@ -226,7 +226,7 @@ func (o *oracle) runsRest(m *moment) {
 		return
 	}
 	upstream := m.run.message.Upstream != nil // who waits as long as they have said
-	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && !upstream {
+	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && rung.Run == m.run.number && !upstream {
 		o.world.violate(RunsRest, "%s: it ends by its time at %s, and inquiry %d is open", m.id, m.cause.Time, number)
 	}
 	var want time.Time

@@ -82,3 +82,12 @@ func (s *flakyStore) Keys(ctx context.Context) (keys []string, err error) {
 	})
 	return keys, err
 }
+
+// Below fails now and then.
+func (s *flakyStore) Below(ctx context.Context, prefix string) (found map[string][]byte, err error) {
+	err = s.faults.look("list values", func() (err error) {
+		found, err = s.store.Below(ctx, prefix)
+		return err
+	})
+	return found, err
+}

@@ -213,6 +213,22 @@ func (l *List) GiveUp(name string) (aside string, err error) {
 	return aside, l.Save()
 }
 
+// Remove destroys a secret that nobody is to have any more, so that Keep makes another. One that is not there is no error.
+func (l *List) Remove(name string) error {
+	if err := os.Remove(filepath.Join(l.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !l.found {
+		if err := l.adopt(); err != nil {
+			return err
+		}
+		l.found = true
+	}
+	delete(l.made, name)
+	l.changed = true
+	return l.Save()
+}
+
 // adopt lists what is there, when the first list is made.
 func (l *List) adopt() error {
 	entries, err := os.ReadDir(l.folder)

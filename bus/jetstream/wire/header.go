@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -63,4 +65,18 @@ func Incoming(header nats.Header) bus.Header {
 		return nil
 	}
 	return bus.Header(header)
+}
+
+// ReadAnswer reads the answer of a service of the core: its body, or its error.
+func ReadAnswer(op string, reply *nats.Msg) ([]byte, error) {
+	switch text, code := reply.Header.Get(ErrorHeader), reply.Header.Get(ErrorCodeHeader); {
+	case text == "":
+	case code == CodeBusy:
+		return nil, &bus.TemporaryError{Op: op, Err: errors.New(text)}
+	case code == CodeRefused:
+		return nil, fmt.Errorf("%s: %w", op, &bus.RefusedError{Reason: text})
+	default:
+		return nil, fmt.Errorf("%s: %s", op, text)
+	}
+	return reply.Data, nil
 }

@@ -2,12 +2,14 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"podium/bus"
+	"podium/bus/backoff"
 	"podium/bus/jetstream/wire"
 )
 
@@ -16,6 +18,12 @@ const (
 	ack        = "+ACK"
 	nak        = "-NAK"
 	inProgress = "+WPI"
+)
+
+// How often an acknowledgement that reached nobody is told again, and after which wait.
+const (
+	ackTries = 10
+	ackPause = 50 * time.Millisecond
 )
 
 // A delivery is one request in the hands of a worker.
@@ -46,9 +54,15 @@ func (d *delivery) InProgress() error {
 	return wire.Classify("report work in progress", d.worker.connection.Publish(d.raw.Reply, []byte(inProgress)))
 }
 
+// Ack implements bus.Delivery. While an agent comes or goes, the server reaches nobody's acknowledgements for a moment, and
+// says so: it is told again.
 func (d *delivery) Ack(ctx context.Context) error {
-	_, err := d.worker.request(ctx, "acknowledge a request", &nats.Msg{Subject: d.raw.Reply, Data: []byte(ack)})
-	return err
+	for tries := 0; ; tries++ {
+		_, err := d.worker.request(ctx, "acknowledge a request", &nats.Msg{Subject: d.raw.Reply, Data: []byte(ack)})
+		if tries >= ackTries || !errors.Is(err, nats.ErrNoResponders) || backoff.Pause(ctx, ackPause) != nil {
+			return err
+		}
+	}
 }
 
 func (d *delivery) Nak(wait time.Duration) error {

@@ -153,16 +153,7 @@ func (w *Worker) Ask(ctx context.Context, service string, body []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	switch text, code := reply.Header.Get(wire.ErrorHeader), reply.Header.Get(wire.ErrorCodeHeader); {
-	case text == "":
-	case code == wire.CodeBusy:
-		return nil, &bus.TemporaryError{Op: op, Err: errors.New(text)}
-	case code == wire.CodeRefused:
-		return nil, fmt.Errorf("%s: %w", op, &bus.RefusedError{Reason: text})
-	default:
-		return nil, fmt.Errorf("%s: %s", op, text)
-	}
-	return reply.Data, nil
+	return wire.ReadAnswer(op, reply)
 }
 
 // Artifacts implements bus.Worker.

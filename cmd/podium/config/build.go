@@ -27,7 +27,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Name:          name,
 		Edition:       schemas.NewestEdition,
 		Language:      source.Language,
-		CheckLanguage: source.CheckLanguage, Stream: source.Stream,
+		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,
 		People:       c.people(uses),
 		Planner:      source.Planner.build(),
@@ -71,6 +71,18 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 		}
 	}
 	return uses
+}
+
+// Policy is what holds of an agent whatever it says of itself, but for its name.
+func (a *Agent) Policy() schemas.Agent {
+	policy := schemas.Agent{
+		Kind: string(a.Kind), Description: a.Description, Kinds: a.kinds(), Concurrency: a.Concurrency, Input: string(a.Input), Profile: a.Profile,
+		Capabilities: each(a.Capabilities, (*Capability).build), InputSchema: a.InputSchema, OutputSchema: a.OutputSchema, SideEffects: a.sideEffects(),
+	}
+	for _, target := range a.Egress {
+		policy.Egress = append(policy.Egress, target.String())
+	}
+	return policy
 }
 
 // each returns what is built of every entry, and nil of none.

@@ -128,13 +128,15 @@ type Agent struct {
 	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, mcp, caldav, carddav, exec and external: where its calls may lead. All but exec, mcp with a command and external are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Those three only promise it, for profiles with local_only. Default: the host of its url or base_url."`
 	Role         llm.Role           `yaml:"role" enum:"router planner responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
 	BaseURL      string             `yaml:"base_url" doc:"llm: where chat completions are, up to /v1: https://…, or http://… on this machine and private networks."`
-	Model        string             `yaml:"model" doc:"llm: the name of the model, as its server knows it."`
+	Model        string             `yaml:"model" doc:"llm: the name of the model, as its server knows it; with api: azure that of the deployment."`
+	API          llm.API            `yaml:"api" enum:"openai azure" doc:"llm: how its server is addressed. azure: the model in the path, and the key as api-key; base_url is that of the resource, such as https://NAME.openai.azure.com. Default: openai."`
+	APIVersion   string             `yaml:"api_version" doc:"llm: with api: azure, and needed then, the version of that, such as 2024-10-21."`
 	Key          Secret             `yaml:"key" doc:"llm, and mcp with a url: the key for its server, such as ${LLM_KEY}. Default: none is sent."`
 	Temperature  *float64           `yaml:"temperature" max:"2" doc:"llm: how freely the model chooses its words. Default: 0 for router, planner and extractor, else 0.7."`
 	MaxTokens    int                `yaml:"max_tokens" min:"1" max:"1000000" doc:"llm: tokens of an answer at most. Default: as its server likes."`
 	FirstByte    schemas.Duration   `yaml:"first_byte" doc:"llm: how long its server may take until an answer begins; router, planner and extractor wait for the whole of it. Default: 60s."`
 	Idle         schemas.Duration   `yaml:"idle" doc:"llm: how long its server may be silent inside of an answer. Default: 20s."`
-	Structured   llm.Enforcing      `yaml:"structured" enum:"never always probe" doc:"llm: whether its server is asked to hold answers to a JSON Schema (response_format). probe: if it does so, which is tried out once. Answers are checked all the same. Default: never."`
+	Structured   llm.Enforcing      `yaml:"structured" enum:"never always probe" doc:"llm: whether its server is asked to hold answers to a JSON Schema (response_format). probe: if it does so, which is tried out once. Answers are checked all the same. Default: always with OpenAI and Azure, else never."`
 	Prompt       string             `yaml:"prompt" doc:"llm: a file with what the model is told of its role, relative to this one: a template (Go text/template) in which {{.agents}}, {{.max_tasks}} and {{.language}} stand for what is at hand. Default: Podium's own."`
 	Tool         string             `yaml:"tool" doc:"mcp: the name of the tool, as its server has it. Its description and its schemas are those of the agent, unless the agent has its own."`
 	Pin          string             `yaml:"pin" doc:"mcp: the file with the tool as it was agreed to, relative to this one; podium agent pin writes it. A tool that is another by now does no work. Default: the name of the agent with .pin.json behind it."`
@@ -154,6 +156,7 @@ type Agent struct {
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	Required     bool               `yaml:"required" doc:"GET /health answers 503 while it is not well: nobody serves it, its own check fails, its breaker is open, or it is revoked."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent. caldav and carddav have one of their own."`
 	Input        arguments.Input    `yaml:"input" enum:"words arguments either" doc:"What it works on. arguments: what input_schema requires and a message does not say is asked of whoever wrote it. words: nothing is filled. either: it can do with the words alone. Default: arguments when input_schema requires any."`

@@ -141,6 +141,8 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
+		{"api", agent.API != "", []AgentKind{KindLLM}},
+		{"api_version", agent.APIVersion != "", []AgentKind{KindLLM}},
 		{"key", agent.Key != "", []AgentKind{KindLLM, KindMCP}},
 		{"temperature", agent.Temperature != nil, []AgentKind{KindLLM}},
 		{"max_tokens", agent.MaxTokens != 0, []AgentKind{KindLLM}},
@@ -170,6 +172,9 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		if key.set && !slices.Contains(key.kinds, agent.Kind) {
 			v.problem(path+"."+key.name, "only agents of these kinds have it: %s", list(key.kinds, ", "))
 		}
+	}
+	if agent.Required && agent.Kind == KindPerson {
+		v.problem(path+".required", "nobody can tell how people are: leave it out")
 	}
 	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
 	if agent.Kind == KindLLM && len(agent.Kinds) > 0 && !slices.Equal(agent.Kinds, agent.kinds()) {

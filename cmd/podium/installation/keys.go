@@ -28,6 +28,9 @@ func Keys(settings config.Ledger, agents []string) (embedded.Keys, error) {
 	keys := embedded.Keys{Core: core, Agents: make(map[string]embedded.Key, len(agents))}
 	beside := filepath.Dir(settings.NATS.Credentials)
 	for _, name := range agents {
+		if embedded.Retired(own, name) {
+			continue // it is revoked
+		}
 		if seed := embedded.AgentSeedFile(beside, name); isThere(seed) {
 			keys.Agents[name], err = embedded.ReadKey(seed)
 		} else {

@@ -3,12 +3,12 @@ package runlog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/bus/history"
+	"podium/bus/registry"
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/gateway"
@@ -154,17 +154,11 @@ func childrenOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) ([
 
 // profileOf returns the profile of an agent that is a supervisor; empty of any other.
 func profileOf(ctx context.Context, core bus.Core, agent string) (string, error) {
-	entry, _, err := core.KeyValue(bus.AgentBucket).Get(ctx, agent)
-	if errors.Is(err, bus.ErrNotFound) {
-		return "", nil
+	known, err := registry.Instances(ctx, core, agent)
+	for i := range known {
+		if known[i].Kind == gateway.Kind {
+			return known[i].Profile, nil
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	var known schemas.Agent
-	err = schemas.Unmarshal(entry, &known)
-	if known.Kind != gateway.Kind {
-		return "", err
-	}
-	return known.Profile, err
+	return "", err
 }

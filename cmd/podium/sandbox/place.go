@@ -81,10 +81,11 @@ func openPlace(ctx context.Context, config Config) (_ *place, err error) {
 		return nil, err
 	}
 	p.stops = append(p.stops, stop)
-	if stop, err = p.core.OpenGate(ctx, p.keeper, []string{config.Agent}); err != nil {
+	opened, err := p.core.OpenGate(ctx, p.keeper, []string{config.Agent})
+	if err != nil {
 		return nil, err
 	}
-	p.stops = append(p.stops, stop)
+	p.stops = append(p.stops, opened.Close)
 	if p.link, err = newLink(ctx, strings.TrimPrefix(p.server.URL(), "nats://")); err != nil {
 		return nil, err
 	}

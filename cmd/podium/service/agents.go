@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -136,7 +137,7 @@ func llmAgent(settings *config.Agent, own func() []netip.AddrPort) (*llm.Agent, 
 // llmAgentBy makes one whose calls pass a guard.
 func llmAgentBy(settings *config.Agent, guard egress.Guard) (*llm.Agent, error) {
 	return llm.New(llm.Config{
-		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
+		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, API: settings.API, APIVersion: settings.APIVersion, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
 		Temperature: settings.Temperature, MaxTokens: settings.MaxTokens, Timeout: time.Duration(settings.Timeout),
 		Structured: settings.Structured, Prompt: settings.PromptRead, Vision: settings.Vision, Description: settings.Description,
 		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
@@ -203,19 +204,56 @@ func chatChannels(settings *config.Config) map[string]chat.Channel {
 	return channels
 }
 
-// serveAgent runs one agent until ctx ends.
-func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, configured config.Agent, h described) error {
-	return agent.Serve(ctx, worker, h, s.serveConfig(configured, h))
+// serveAgent runs one agent until ctx ends, and lets go of what it keeps open.
+func (s *Service) serveAgent(ctx context.Context, worker bus.Worker, served *inProcess, h described) error {
+	settings := s.serveConfig(s.settings.Agents[served.name], h)
+	settings.Health = func(problem error) {
+		said := ""
+		if problem != nil {
+			said = problem.Error()
+		}
+		served.unwell.Store(said)
+	}
+	err := agent.Serve(ctx, worker, h, settings)
+	if open, is := h.(io.Closer); is {
+		err = errors.Join(err, open.Close())
+	}
+	return err
 }
+
+const (
+	// ownInstance is the id of the one process that serves the agents of an installation.
+	ownInstance = "podium"
+	// checkEvery is how often an agent whose work goes elsewhere is asked whether it could do it: servers of others are
+	// not to be bothered with each sign of life.
+	checkEvery = time.Minute
+)
 
 func (s *Service) serveConfig(configured config.Agent, h described) agent.ServeConfig {
 	about := h.Description()
-	about.Instance = s.instance
+	about.Instance, about.ID = s.instance, ownInstance
 	if configured.Description != "" {
 		about.Description = configured.Description
 	}
 	return agent.ServeConfig{
 		Agent: about, Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
-		Log: s.log,
+		CheckEvery: everyCheck(configured.Kind), CheckTimeout: checkTimeout(configured), Log: s.log,
 	}
+}
+
+// everyCheck is how often an agent of a kind is asked whether it could do its work.
+func everyCheck(kind config.AgentKind) time.Duration {
+	switch kind { //nolint:exhaustive // all others look at what is on this machine
+	case config.KindHTTP, config.KindLLM, config.KindCaldav, config.KindCarddav, config.KindMail, config.KindRetrieval:
+		return checkEvery
+	}
+	return bus.DefaultHeartbeat
+}
+
+// checkTimeout is how long that may take: a server of tools may have to be fetched and started for it.
+func checkTimeout(configured config.Agent) time.Duration {
+	if configured.Kind == config.KindMCP {
+		return max(time.Duration(configured.Timeout), agent.DefaultCheckTimeout)
+	}
+	return agent.DefaultCheckTimeout
 }

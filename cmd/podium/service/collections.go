@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"errors"
 	"net/netip"
 	"time"
@@ -44,25 +43,4 @@ func contactsAgent(settings *config.Agent, own func() []netip.AddrPort) (*cardda
 	return carddav.New(carddav.Config{
 		Server: davConfig(settings, own), Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
-}
-
-// A checker is an agent that can say whether what it works with is there.
-type checker interface {
-	Check(ctx context.Context) error
-}
-
-// checkTimeout bounds a look whether that is so, for which the agent's first request may have to wait.
-const checkTimeout = 5 * time.Second
-
-// checkAgent tells the log when what an agent works with does not answer as it begins.
-func (s *Service) checkAgent(ctx context.Context, name string, h described) {
-	checked, is := h.(checker)
-	if !is {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	if err := checked.Check(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Warn().Err(err).Str("agent", name).Msg("what the agent works with does not answer as it should; requests to it fail until it does")
-	}
 }

@@ -2,12 +2,12 @@ package service
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"podium/bus/gate"
 	"podium/bus/intake"
 	"podium/bus/registry"
+	"podium/cmd/podium/config"
 	"podium/cmd/podium/ledgerwatch"
 )
 
@@ -22,14 +22,17 @@ const usageWait = 2 * time.Second
 // admitAgents answers the services of agents, and lets external ones publish, from now
 // on: they may have waited for it. Run ends that, or else the ledger's end does.
 func (s *Service) admitAgents(ctx context.Context) (err error) {
-	external := s.settings.AgentNames(true)
 	if s.closeServices == nil {
 		s.closeServices, err = registry.ServeAgents(ctx, s.Ledger.Core, registry.AgentServices{
-			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, external}, Partial: s.partials.Take,
+			Clock: time.Now, Reserved: s.reservations(), Quota: externalQuota{s.gate, func(agent string) bool { return s.agentOf(agent).Kind == config.KindExternal }}, Standing: s.standing, Partial: s.partials.Take,
 		})
 	}
+	if err != nil || s.openedGate != nil {
+		return err
+	}
+	external, err := s.keepOut(ctx)
 	if err == nil {
-		s.closeGate, err = s.Ledger.Core.OpenGate(ctx, s.gate, external)
+		s.openedGate, err = s.Ledger.Core.OpenGate(ctx, s.gate, external)
 	}
 	return err
 }
@@ -51,26 +54,26 @@ func (s *Service) newGate() *gate.Gate {
 
 // externalQuota bounds what external agents have the core keep, and nobody else.
 type externalQuota struct {
-	gate   *gate.Gate
-	agents []string
+	gate     *gate.Gate
+	external func(agent string) bool
 }
 
 func (q externalQuota) Heartbeat(agent string) error {
-	if !slices.Contains(q.agents, agent) {
+	if !q.external(agent) {
 		return nil
 	}
 	return q.gate.Heartbeat(agent)
 }
 
 func (q externalQuota) Partial(agent string, size int64) error {
-	if !slices.Contains(q.agents, agent) {
+	if !q.external(agent) {
 		return nil
 	}
 	return q.gate.Partial(agent, size)
 }
 
 func (q externalQuota) Store(agent string, size int64) error {
-	if !slices.Contains(q.agents, agent) {
+	if !q.external(agent) {
 		return nil
 	}
 	return q.gate.Store(agent, size)

@@ -15,6 +15,7 @@ import (
 	"podium/ingest/chat"
 	"podium/ingest/cloudevents"
 	"podium/ingest/imap"
+	"podium/schemas"
 )
 
 // metrics serves what the adapters and the gate count, and how ledger and process are, in the text format of Prometheus.
@@ -28,6 +29,7 @@ func (s *Service) metrics(chats *chat.Adapter, events *cloudevents.Adapter, entr
 		to.events(events.Tallies())
 		to.admission(entrance.Usage())
 		to.agents(s.gate.Refused())
+		to.registry(s)
 		to.answers(s.Activity.Answers())
 	}), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
@@ -143,6 +145,36 @@ func (m metrics) admission(usage admission.Usage) {
 func (m metrics) agents(refused map[string]uint64) {
 	for agent, count := range refused {
 		m.counter("podium_agent_refused_total", "Messages of an external agent that were refused since the start.", count, prometheus.Labels{"agent": agent})
+	}
+}
+
+// registry tells how each agent is, as /health does, and what becomes of requests to it.
+func (m metrics) registry(s *Service) {
+	ctx, stop := context.WithTimeout(context.Background(), ledgerWait)
+	defer stop()
+	agents, err := s.servedAgents(ctx)
+	if err != nil {
+		return // the ledger's own figures say so
+	}
+	now := time.Now()
+	for i := range agents {
+		agent := &agents[i]
+		if agent.State == "" {
+			continue // people
+		}
+		of, counted := prometheus.Labels{"agent": agent.Name}, s.statistics.Agent(agent.Name)
+		m.gauge("podium_agent_ok", "1 while the agent can be given work.", truth(agent.State == schemas.AgentOK), of)
+		m.gauge("podium_agent_processes", "Processes of the agent that have given a sign of life lately.", float64(agent.Instances), of)
+		m.gauge("podium_agent_ready", "Tasks that wait until the agent has room.", float64(counted.Ready), of)
+		m.gauge("podium_agent_queued", "Requests that wait for somebody to take them.", float64(agent.queued), of)
+		m.gauge("podium_agent_in_flight", "Requests that somebody has taken and not answered.", float64(agent.inFlight), of)
+		m.counter("podium_agent_completed_total", "Attempts that were completed, over the ledger's life.", counted.Completed, of)
+		m.counter("podium_agent_failed_total", "Attempts that have failed, over the ledger's life.", counted.Failed, of)
+		for quantile, share := range map[string]float64{"0.5": 0.5, "0.99": 0.99} {
+			labels := prometheus.Labels{"agent": agent.Name, "quantile": quantile}
+			m.gauge("podium_agent_queue_seconds", "How long requests waited, over the last one to two days.", counted.Queue.Quantile(now, share).Seconds(), labels)
+			m.gauge("podium_agent_work_seconds", "How long requests were worked on, over the last one to two days.", counted.Work.Quantile(now, share).Seconds(), labels)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"podium/bus"
 	"podium/bus/backoff"
 	"podium/bus/gate"
+	"podium/bus/jetstream"
 	"podium/bus/partial"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -37,6 +38,7 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/plan"
 	"podium/supervisor/restore"
+	"podium/supervisor/statistics"
 )
 
 // drainTimeout bounds how long a stop in order waits for agents at work.
@@ -56,13 +58,16 @@ type Service struct {
 	log         zerolog.Logger
 	listener    net.Listener
 	gate        *gate.Gate // of external agents
-	closeGate   func()
+	openedGate  jetstream.Gate
+	members     membership
 
 	closeServices func()       // of agents
 	partials      *partial.Hub // what agents have said of results that are still to come
 	handlers      map[string]described
 	instance      string // a secret of this process, by which it announces its agents
 	present       present
+	standing      *registry.Standing       // how the agents are
+	statistics    *statistics.Keeper       // what becomes of requests to them
 	serving       []*inProcess             // the agents that this process serves, by name
 	sources       map[string]*oauth.Source // of access tokens, by mail account
 	letters       *messageid.Signer        // of the Message-IDs of answers
@@ -92,7 +97,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	} else if running && instance.PID != os.Getpid() {
 		return nil, runsAlready(instance.PID, settings.Ledger.Data)
 	}
-	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}, partials: partial.New()}
+	s := &Service{settings: settings, Activity: activity.New(), log: log, instance: rand.Text(), handlers: map[string]described{}, sources: map[string]*oauth.Source{}, partials: partial.New(), standing: registry.NewStanding()}
 	s.letters = messageid.New(replyKey(settings))
 	s.patience.tell, s.patience.log = tell, log
 	if settings.Ledger.NATS != nil {
@@ -139,18 +144,20 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
 	}
-	return s, installation.Instance{
+	s.members.instance = installation.Instance{
 		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(),
 		NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: s.Address(), Config: settings.File(),
 		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile),
 		Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names, People: s.people(), External: s.external(),
-	}.Write()
+	}
+	if err = s.administer(); err != nil {
+		return nil, err
+	}
+	return s, s.members.instance.Write()
 }
 
 // Address is where the chat adapter listens, as a URL.
 func (s *Service) Address() string { return "http://" + s.listener.Addr().String() }
-
-func (s *Service) agentNames() []string { return slices.Sorted(maps.Keys(s.settings.Agents)) }
 
 func (s *Service) profiles() []schemas.Profile {
 	var profiles []schemas.Profile
@@ -173,7 +180,12 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 			return fmt.Errorf("agent %q: %w", name, err)
 		}
 	}
-	return nil
+	if s.statistics == nil {
+		if s.statistics, err = statistics.Open(ctx, s.Ledger.Core); err != nil {
+			return err
+		}
+	}
+	return registry.Configure(ctx, s.Ledger.Core, s.policies())
 }
 
 func (s *Service) prepare(ctx context.Context, name string) error {
@@ -192,7 +204,8 @@ func (s *Service) prepare(ctx context.Context, name string) error {
 // part fails for good.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.closeServices()
-	defer s.closeGate()
+	defer s.openedGate.Close()
+	defer s.members.stop()
 	// Adapters stop first, then the owners finish, then the agents drain: what was
 	// accepted is carried as far as possible before the process ends.
 	agents, stopAgents := context.WithCancel(context.WithoutCancel(ctx))
@@ -216,6 +229,13 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.hold(running) })
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
 	group.Go(func() error { return s.tellOfAgents(running) })
+	group.Go(func() error { return s.revokeFlooders(running) })
+	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		s.keepStatistics(keeping)
+	}()
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
 		group.Go(func() error { return s.writePlans(running, shard) })
@@ -224,6 +244,8 @@ func (s *Service) Run(ctx context.Context) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		err = nil // told to stop while it was still starting
 	}
+	stopKeeping()
+	<-kept
 	stopAgents()
 	agentsAtWork.Wait()
 	return err
@@ -235,9 +257,10 @@ func (s *Service) own(ctx context.Context, shard int) error {
 	for {
 		owner := supervisor.NewOwner(supervisor.Config{
 			Shard: shard, Name: name, Build: build.This(), Core: s.Ledger.Core, Profiles: s.Profiles, Log: s.log,
-			PoolSize: func(agent string) int { return s.settings.Agents[agent].Concurrency },
+			PoolSize: func(agent string) int { return s.agentOf(agent).Concurrency },
 			Async:    func(agent string) bool { return s.settings.Agents[agent].Async },
-			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.Activity.Observe, Streamed: s.partials.Expect,
+			Barred:   s.standing.Barred,
+			Breaker:  s.breaker, LocalOwners: &s.localOwners, Observe: s.observe, Waiting: s.statistics.Waiting, Streamed: s.partials.Expect,
 			Presence: func(ctx context.Context, agent string, now time.Time) (registry.Presence, error) {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
@@ -261,7 +284,7 @@ func (s *Service) own(ctx context.Context, shard int) error {
 
 // breaker returns when an agent is not asked any more.
 func (s *Service) breaker(agent string) plan.BreakerPolicy {
-	policy := s.settings.Agents[agent].Breaker
+	policy := s.agentOf(agent).Breaker
 	return plan.BreakerPolicy{Failures: policy.Failures, Within: time.Duration(policy.Within), Open: time.Duration(policy.Open)}
 }
 

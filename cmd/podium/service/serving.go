@@ -30,7 +30,7 @@ type inProcess struct {
 	worker *worker.Worker // that Start has connected, until Run takes it
 
 	problem atomic.Value // why it is not served, a string; empty when it is
-	unwell  atomic.Value // why what it works by is not there, a string
+	unwell  atomic.Value // why it cannot do its work by its own word, a string
 }
 
 // inProcessAgents lists the agents that this process serves, in order of name.
@@ -40,18 +40,7 @@ func (s *Service) inProcessAgents() []*inProcess {
 		agent := &inProcess{name: name}
 		switch h := s.handlers[name]; {
 		case h != nil:
-			serve := func(ctx context.Context, worker *worker.Worker) error {
-				return s.serveAgent(ctx, worker, s.settings.Agents[name], h)
-			}
-			agent.serve = func(ctx context.Context, worker *worker.Worker) error {
-				s.checkAgent(ctx, name, h)
-				return serve(ctx, worker)
-			}
-			if tool, is := h.(connected); is {
-				agent.serve = func(ctx context.Context, worker *worker.Worker) error {
-					return s.keepConnected(ctx, name, func(why string) { agent.unwell.Store(why) }, tool, func() error { return serve(ctx, worker) })
-				}
-			}
+			agent.serve = func(ctx context.Context, worker *worker.Worker) error { return s.serveAgent(ctx, worker, agent, h) }
 		case s.settings.Agents[name].Kind == config.KindSupervisor:
 			agent.serve = func(ctx context.Context, worker *worker.Worker) error { return s.receive(ctx, worker, name) }
 		default:
@@ -132,7 +121,7 @@ func (s *Service) serveOnce(ctx context.Context, agent *inProcess) (err error) {
 func (s *Service) external() map[string]installation.ExternalAgent {
 	agents := map[string]installation.ExternalAgent{}
 	for _, name := range s.agentNames() {
-		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal {
+		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal && s.keyOf(name) != "" {
 			agents[name] = installation.ExternalAgent{
 				Seed: installation.Absolute(s.Ledger.Keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
 			}

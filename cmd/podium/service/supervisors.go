@@ -29,7 +29,7 @@ func (s *Service) receive(ctx context.Context, worker bus.Worker, name string) e
 	receiver := gateway.Receiver{
 		Core: s.Ledger.Core, Worker: worker, Profile: configured.Profile,
 		Serve: agent.ServeConfig{
-			Agent:       schemas.Agent{Description: configured.Description, Instance: s.instance},
+			Agent:       schemas.Agent{Description: configured.Description, Instance: s.instance, ID: ownInstance},
 			Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout, Log: s.log,
 		},
 	}

@@ -8,13 +8,17 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
 	"podium/agents/mcp"
+	"podium/bus"
 	"podium/bus/agent"
+	"podium/bus/memory"
+	"podium/bus/registry"
 	"podium/cmd/podium/config"
 	"podium/schemas"
 )
@@ -82,43 +86,45 @@ func TestToolServersPassTheGuard(t *testing.T) {
 	}
 }
 
-// fragile is what keepConnected looks after.
+// fragile is an agent that works by something that may be away.
 type fragile struct {
-	checked chan error
+	agent.HandlerFunc
+
+	problem error
 	closed  bool
 }
 
-// Check implements connected.
-func (f *fragile) Check(ctx context.Context) error {
-	select {
-	case err := <-f.checked:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (*fragile) Description() schemas.Agent    { return schemas.Agent{Kind: "fragile"} }
+func (f *fragile) Check(context.Context) error { return f.problem }
+func (f *fragile) Close() error                { f.closed = true; return nil }
 
-// Close implements connected.
-func (f *fragile) Close() error { f.closed = true; return nil }
-
-// TestToolsAreLookedAfter: what is wrong with a tool is told as long as its agent is served, and then its server is let go.
-func TestToolsAreLookedAfter(t *testing.T) {
+// TestOwnAgentsAreLookedAfter_G35: what an agent of this process says of itself is told as long as it is served, and then
+// what it keeps open is let go.
+func TestOwnAgentsAreLookedAfter_G35(t *testing.T) {
 	t.Parallel()
-	s := &Service{log: zerolog.Nop()}
-	tool, told := &fragile{checked: make(chan error, 1)}, make(chan string, 1)
-	tool.checked <- errors.New("it is another one")
-	err := s.keepConnected(t.Context(), "far", func(why string) { told <- why }, tool, func() error {
-		select {
-		case why := <-told:
-			if why != "it is another one" {
-				t.Errorf("told %q", why)
-			}
-		case <-time.After(10 * time.Second):
-			t.Error("nothing is told")
+	synctest.Test(t, func(t *testing.T) {
+		ledger := memory.New(1)
+		if err := ledger.Declare(t.Context(), "far", bus.Pool{Size: 1, AckWait: AckWait}); err != nil {
+			t.Fatal(err)
 		}
-		return nil
+		stop, err := registry.ServeAgents(t.Context(), ledger, registry.AgentServices{Clock: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+		s := &Service{log: zerolog.Nop(), settings: &config.Config{Agents: map[string]config.Agent{"far": {Concurrency: 1}}}}
+		tool, served := &fragile{problem: errors.New("it is another one")}, &inProcess{name: "far"}
+		s.serving = []*inProcess{served}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.serveAgent(ctx, ledger.Worker("far"), served, tool) }()
+		time.Sleep(time.Second)
+		if why := s.unwell("far"); why != "it is another one" {
+			t.Errorf("told %q", why)
+		}
+		end()
+		if err := <-ended; err != nil || !tool.closed {
+			t.Errorf("%v, closed: %t", err, tool.closed)
+		}
 	})
-	if err != nil || !tool.closed {
-		t.Errorf("%v, closed: %t", err, tool.closed)
-	}
 }

@@ -32,6 +32,7 @@ func (s *Service) openWeb() (*webServer, error) {
 	entrance := admission.New(admission.Limits{Proxies: s.settings.HTTP.ProxyNetworks()})
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /health", s.agentsPage)
+	mux.HandleFunc("GET /health/agents/{name}", s.agentPage)
 	mux.Handle("GET /metrics", s.metrics(adapter, sources, entrance))
 	silent := &silent{connections: map[net.Conn]struct{}{}}
 	server := &http.Server{
