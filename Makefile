@@ -66,7 +66,7 @@ cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 ##@ Work on it
 
 .PHONY: test
-test: dovecot chromium radicale languages ## Run every test; Dovecot, Chromium, Radicale, Node.js, PyNaCl and jq are installed when they are missing
+test: dovecot chromium radicale chemistry validators languages ## Run every test; Dovecot, Chromium, Radicale, xtb, RDKit, pytest, flake8, Node.js, PyNaCl and jq are installed when they are missing
 	@$(GO) test -timeout $(TIMEOUT) ./...
 
 # Parts of check, which lints: lint looks for all that vet does before tests.
@@ -77,7 +77,7 @@ test-working:
 	@$(GO) test -vet=off -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(WAITING))")
 
 .PHONY: race
-race: dovecot chromium radicale languages ## Run the tests of everything concurrent under the race detector
+race: dovecot chromium radicale chemistry validators languages ## Run the tests of everything concurrent under the race detector
 	@CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
 
 .PHONY: race-fast
@@ -119,10 +119,10 @@ check: tools ## Everything that a change has to pass
 	@echo "check: passed"
 
 .PHONY: tools
-tools: dovecot chromium radicale languages $(LINT) ## Install what tests and lint need
+tools: dovecot chromium radicale chemistry validators languages $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot chromium radicale isync machine languages
-dovecot chromium radicale isync machine languages:
+.PHONY: dovecot chromium radicale chemistry validators isync machine languages
+dovecot chromium radicale chemistry validators isync machine languages:
 	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
@@ -131,6 +131,12 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 	@touch $@
 
 ##@ Put it to the proof
+
+.PHONY: profiles
+profiles: dovecot radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
+	@tools/debian profiles
+	@mkdir -p $(BIN)/.profiles && cp tools/profiles/package*.json $(BIN)/.profiles && cd $(BIN)/.profiles && npm ci --no-audit --no-fund --ignore-scripts --silent
+	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Parts)' ./cmd/podium
 
 .PHONY: build-bench
 build-bench:

@@ -229,6 +229,30 @@ profiles:
 	}
 }
 
+// TestVariableWithDefault: a variable that is not set, or empty, has the default that stands behind it, whatever that looks like.
+func TestVariableWithDefault(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"${WORDS:-other}":                   "words",
+		"${UNSET:-/Some_workspace}":         "/Some_workspace",
+		"\"${UNSET:-a: [b], c}\"":           "a: [b], c",
+		"${EMPTY:-full}":                    "full",
+		"x${UNSET:-}y":                      "xy",
+		"\"${UNSET:-a}/${WORDS}/$${A:-b}\"": "a/words/${A:-b}",
+	} {
+		config, err := parse([]byte("ledger: {data: "+text+"}\nagents: {echo: {kind: echo}}\nprofiles: {a: {agents: [echo], routers: [{kind: default, agent: echo}]}}\n"),
+			"podium.yaml", func(name string) (string, bool) {
+				if name == "EMPTY" {
+					return "", true
+				}
+				return lookup(name)
+			})
+		if err != nil || config.Ledger.Data != want {
+			t.Errorf("%s is %+v, want %q: %v", text, config, want, err)
+		}
+	}
+}
+
 func TestProfileGolden(t *testing.T) {
 	t.Parallel()
 	profile := read(t, "full.yaml").Profile("desk")

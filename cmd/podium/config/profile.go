@@ -25,6 +25,12 @@ type Profile struct {
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
+	Outputs       Outputs      `yaml:"outputs" doc:"What is written beside the answers, as runs go on."`
+}
+
+// Outputs is what is written of runs. It decides nothing, and is no part of the profile that runs are pinned to.
+type Outputs struct {
+	Plans string `yaml:"plans" doc:"The directory in which the plan of each run that has one stands as task_plan_TIME_RUN.md, with the states of its steps, from when it is made until the run has ended. TIME is that of the plan (UTC). Relative to this file; it is made when it is missing. Absent: no plan is written."`
 }
 
 // Context says how much of a conversation agents are told.

@@ -114,6 +114,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
 	}
+	if err = s.openPlans(); err != nil {
+		return nil, err
+	}
 	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.Server != nil {
@@ -237,6 +240,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}()
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
+		group.Go(func() error { return s.writePlans(running, shard) })
 	}
 	err := s.explain(ctx, group.Wait())
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
