@@ -178,7 +178,11 @@ func (p *permitError) Error() string { return p.err.Error() }
 func (p *permitError) Unwrap() error { return p.err }
 
 func (j *job) permit(ctx context.Context) error {
-	if err := j.request.Permit(ctx); err != nil {
+	action, err := dav.Action(j.request, string(j.wanted.Action))
+	if err == nil {
+		err = j.request.PermitFor(ctx, action)
+	}
+	if err != nil {
 		return &permitError{err}
 	}
 	return nil

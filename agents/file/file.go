@@ -121,7 +121,7 @@ func (a *Agent) write(ctx context.Context, request *agent.Request, into *folder,
 		about, err = a.prepare(ctx, request, into, effect)
 	}
 	if err == nil {
-		err = request.Permit(ctx)
+		err = request.PermitFor(ctx, about.action())
 	}
 	if err != nil {
 		if !resumed {

@@ -179,7 +179,7 @@ func choiceFailure(question *workflow.Task) string {
 	case schemas.FailureInvalidResult:
 		return "gave an answer that is not what was asked for"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected:
+		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
 		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
 	case schemas.FailureTimeout:
 	}

@@ -14,8 +14,9 @@ import (
 type permitQuestion struct {
 	q      *pendingRequest
 	id     string
-	calmly int  // how often it was asked when nothing went wrong any more
-	asleep bool // its process gives no sign of life meanwhile
+	call   string // what it would do; empty when it does not say
+	calmly int    // how often it was asked when nothing went wrong any more
+	asleep bool   // its process gives no sign of life meanwhile
 	over   bool
 }
 
@@ -76,7 +77,7 @@ func (pr *pendingRequest) intrude() {
 	case 2:
 		event.ID = schemas.RequestID(pr.shard(), 1, "nobody", "t1", 1)
 	}
-	message, _, err := busagent.PermitRequest(name, &event, id, w.now)
+	message, _, err := busagent.PermitRequest(name, &event, id, "", w.now)
 	w.must(err)
 	w.ledger.Publish(message, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })
 }
@@ -102,7 +103,7 @@ func (pq *permitQuestion) ask() {
 	if !pq.asleep || w.calm {
 		w.must(pr.delivery.InProgress())
 	}
-	message, asked, err := busagent.PermitRequest(a.name, &pr.event, pq.id, w.now)
+	message, asked, err := busagent.PermitRequest(a.name, &pr.event, pq.id, pq.call, w.now)
 	w.must(err)
 	if !asked {
 		w.violate(RequestsAreProper, "request %s names no shard to ask for a permit", pr.event.ID)

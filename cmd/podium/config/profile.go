@@ -72,6 +72,7 @@ type AgentUse struct {
 	Fallback  string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
 	Reuse     schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until a person agrees; nobody can be asked yet, so that it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
 }
 
 // Shorten implements strictyaml.Shorthand.
@@ -140,6 +141,7 @@ type Delivery struct {
 	Attempts  int               `yaml:"attempts" min:"1" max:"20" default:"10" doc:"How often it is tried at most; 1 means no retry."`
 	Wait      schemas.Duration  `yaml:"wait" default:"2s" doc:"Before the second attempt; it doubles each time, up to 5m."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" default:"resend" doc:"When nobody knows whether an answer was delivered. resend: again, under the same id. ask: the run ends and tells a person."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until a person agrees; nobody can be asked yet, so that none goes out. refuse: none goes out."`
 }
 
 // Deadlines bounds the waits of a task.
