@@ -295,7 +295,13 @@ type KeywordGroup struct {
 	Agent    string    `json:"agent"`
 	Priority int       `json:"priority,omitzero"` // 1 wins over 2
 	Keywords []Keyword `json:"keywords"`
+	// SourceBonus weighs where the message of the run comes from (ChannelEmail, …), once the group is hit (G-26): in OrderScore it counts as so many
+	// more keywords, in OrderPriority it is taken from the Priority.
+	SourceBonus map[string]int `json:"source_bonus,omitzero"`
 }
+
+// MaxSourceBonus bounds KeywordGroup.SourceBonus.
+const MaxSourceBonus = 1000
 
 // A Keyword is words to look for. Case, Unicode form and umlaut spelling
 // ("ü", "ue") make no difference.

@@ -116,7 +116,7 @@ func QuestionedTask(question *workflow.Task) string {
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
 func (d *Decision) evidence(task string) route.Evidence {
-	var evidence route.Evidence
+	evidence := route.Evidence{Source: d.Run.Message.Channel}
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
 		if QuestionedTask(question) != task || !question.State.Ended() {

@@ -146,5 +146,5 @@ func (r *Router) build() schemas.Router {
 }
 
 func (g *Group) build() schemas.KeywordGroup {
-	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: keyword.Build(g.Keywords)}
+	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: keyword.Build(g.Keywords), SourceBonus: g.SourceBonus.build()}
 }

@@ -106,6 +106,28 @@ type Group struct {
 	Priority int                 `yaml:"priority" min:"1" max:"1000" doc:"1 wins over 2. Needed with mode: priority."`
 	Match    schemas.KeywordMode `yaml:"match" enum:"word prefix suffix compound substring" doc:"The mode of keywords that say none. Default: the router's."`
 	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1" doc:"The words; one of them in a message is enough."`
+	// SourceBonus weighs where a message comes from (G-26).
+	SourceBonus SourceBonus `yaml:"source_bonus" doc:"Modes score and priority: what counts more, once a word of the group is in the message, for where it comes from. score: so many more words. priority: so much smaller a number. Less than 0 counts less. Default: nothing."`
+}
+
+// SourceBonus is what a keyword group has for where a message comes from.
+type SourceBonus struct {
+	Email int `yaml:"email" min:"-1000" max:"1000" doc:"For mail."`
+	Chat  int `yaml:"chat" min:"-1000" max:"1000" doc:"For chat."`
+	Agent int `yaml:"agent" min:"-1000" max:"1000" doc:"For the requests of other supervisors."`
+}
+
+func (b *SourceBonus) build() map[string]int {
+	built := map[string]int{}
+	for source, bonus := range map[string]int{schemas.ChannelEmail: b.Email, schemas.ChannelChat: b.Chat, schemas.ChannelAgent: b.Agent} {
+		if bonus != 0 {
+			built[source] = bonus
+		}
+	}
+	if len(built) == 0 {
+		return nil
+	}
+	return built
 }
 
 // A Keyword is words to look for.

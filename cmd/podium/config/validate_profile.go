@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,6 +113,9 @@ func (v *validator) router(path string, router *Router, agents []string) {
 		v.granted(at+".agent", group.Agent, agents)
 		if router.Mode == schemas.OrderPriority && group.Priority == 0 {
 			v.problem(at, "with mode priority every group needs a priority")
+		}
+		if order := cmp.Or(router.Mode, schemas.OrderConfigured); order == schemas.OrderConfigured && group.SourceBonus != (SourceBonus{}) {
+			v.problem(at+".source_bonus", "it weighs nothing in the configured order; write mode: score or mode: priority")
 		}
 		v.keywords(at+".keywords", group.Keywords)
 	}
