@@ -16,7 +16,6 @@ import (
 
 // taintedConfig has two agents that act outside: an endpoint, which is given everything that a mail says, and one that names what it would do.
 const taintedConfig = `
-ledger: {shards: 1}
 mail:
   accounts:
     - name: support
@@ -35,10 +34,10 @@ profiles:
     retry: {attempts: 2, wait: 50ms}
 `
 
-// TestMailsActOutsideOnlyWhereAllowed_G42: a mail has agents do something outside that its writer has thought of. By default nothing of it happens: the endpoint
+// TestMailsActOutsideOnlyWhereAllowed: a mail has agents do something outside that its writer has thought of. By default nothing of it happens: the endpoint
 // is not called, and who names what it would do is not permitted and proposes it; whoever wrote is told, and so is whoever runs the service. Where the
 // profile says on_tainted: allow the same mails have it done.
-func TestMailsActOutsideOnlyWhereAllowed_G42(t *testing.T) {
+func TestMailsActOutsideOnlyWhereAllowed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		policy string
