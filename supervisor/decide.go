@@ -28,7 +28,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 			o.admission.Release(&live.demand) // what it was admitted to; those before it have sent nothing
 			break
 		}
-		o.sendHints(last.Outputs, now)
+		o.sendHints(last.Outputs, in.message.Recorded)
 		o.reportUnproven(live, in, last.Facts)
 		if b.full() || live.alone {
 			break

@@ -9,8 +9,9 @@ import (
 )
 
 // sendHints sends those outputs that nobody acknowledges, to agents that may miss them: permit
-// answers and cancel hints. It also remembers results that can be reused.
-func (o *Owner) sendHints(outputs []session.Output, now time.Time) {
+// answers and cancel hints. It also remembers results that can be reused, as old as the answer at hand, which
+// the ledger took at recorded: an answer that is decided again is not newer for that.
+func (o *Owner) sendHints(outputs []session.Output, recorded time.Time) {
 	for i := range outputs {
 		switch output := &outputs[i]; output.Kind {
 		case session.OutputPermitAnswer:
@@ -18,7 +19,7 @@ func (o *Owner) sendHints(outputs []session.Output, now time.Time) {
 		case session.OutputCancelHint:
 			o.hintCancel(output.Agent, output.Request)
 		case session.OutputReusable:
-			o.admission.RememberResult(output.Reuse, now)
+			o.admission.RememberResult(output.Reuse, recorded)
 		case session.OutputRequest, session.OutputResponse, session.OutputRepeatedResponse, session.OutputQuarantine:
 		}
 	}

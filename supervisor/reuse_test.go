@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/restore"
 )
@@ -39,6 +40,29 @@ func TestAReusedAnswerIsChecked_M27_M29(t *testing.T) {
 			if schemas.As[*schemas.TaskCompleted](fact) != nil {
 				t.Errorf("the task is completed by message %d, which has no dose", schemas.As[*schemas.TaskCompleted](fact).Reused)
 			}
+		}
+	}
+}
+
+// TestAnAnswerIsAsOldAsItIs: how long an answer may stand in for others (M-29) counts from when it came, however much later it was decided.
+func TestAnAnswerIsAsOldAsItIs(t *testing.T) {
+	t.Parallel()
+	for later, reused := range map[time.Duration]bool{3 * time.Second: true, 6 * time.Second: false} {
+		var d *desk
+		d = newDesk(t, 1, memory.WithClock(func() time.Time { return d.now }))
+		d.use(func(p *schemas.Profile) { p.Agents[0].Reuse = schemas.Duration(5 * time.Second) })
+		o := d.open("one", d.ledger, 0)
+		d.say("thread", "m1", "do it")
+		d.must(d.work(o))
+		came := d.now
+		d.answerNewest("worker", "done")
+		d.now = came.Add(2 * time.Second)
+		d.must(d.work(o)) // it is decided late
+		d.now = came.Add(later)
+		d.say("other", "m2", "do it")
+		d.must(d.work(o))
+		if asked := len(d.requests("worker")); asked != 1 && reused || asked != 2 && !reused {
+			t.Errorf("%v after the answer: its agent was asked %d times", later, asked)
 		}
 	}
 }

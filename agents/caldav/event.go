@@ -3,6 +3,7 @@ package caldav
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,11 @@ type appointment struct {
 	allDay     bool
 	recurring  bool // one of a series
 	free       bool // it takes no time: transparent
+}
+
+// at sets when it is, from a start in its own zone.
+func (a *appointment) at(start time.Time, lasts length, zone *time.Location) {
+	a.start, a.end = start.In(zone), start.AddDate(0, 0, lasts.days).Add(lasts.time).In(zone)
 }
 
 func (a *appointment) overlaps(from, until time.Time) bool {
@@ -60,7 +66,7 @@ func (a *Agent) appointments(resource *dav.Resource, from, until time.Time) ([]a
 	moved := map[int64]bool{} // moments of a series that have an entry of their own
 	for i := range events {
 		if own := events[i].Props.Get(ical.PropRecurrenceID); own != nil {
-			at, _, err := a.moment(own)
+			at, err := a.moment(own)
 			if err != nil || own.Params.Get(ical.ParamRange) != "" {
 				return nil, errEntry
 			}
@@ -89,13 +95,16 @@ func (a *Agent) occurrences(event *ical.Event, moved map[int64]bool, from, until
 		return nil, errEntry
 	}
 	one := appointment{summary: textOf(event, ical.PropSummary), effect: textOf(event, propEffect)}
-	var err error
-	if one.start, one.allDay, err = a.moment(begins); err != nil {
+	start, allDay, err := a.written(begins)
+	if err != nil {
 		return nil, err
 	}
-	if one.end, err = a.endOf(event, one.start, one.allDay); err != nil {
+	lasts, err := a.lengthOf(event, start, allDay)
+	if err != nil {
 		return nil, err
 	}
+	one.allDay = allDay
+	one.at(start, lasts, a.config.Location)
 	one.free = strings.EqualFold(textOf(event, ical.PropTransparency), "TRANSPARENT")
 	one.recurring = event.Props.Get(ical.PropRecurrenceID) != nil
 	switch {
@@ -105,7 +114,7 @@ func (a *Agent) occurrences(event *ical.Event, moved map[int64]bool, from, until
 		return []appointment{one}, nil
 	}
 	one.recurring = true
-	return a.series(event, &one, moved, from, until)
+	return a.series(event, &one, series{start, lasts, moved}, from, until)
 }
 
 // mostADay is how often a rule may have an appointment on one day: to expand one of seconds would take minutes.
@@ -116,15 +125,25 @@ func tooOften(rule *rrule.ROption) bool {
 	return byTheHour || max(1, len(rule.Byhour))*max(1, len(rule.Byminute))*max(1, len(rule.Bysecond)) > mostADay
 }
 
+// A series is what recurs: the first of it, by the clock of its own zone.
+type series struct {
+	start time.Time
+	lasts length
+	moved map[int64]bool // moments that have an entry of their own
+}
+
 // series expands a recurring event.
-func (a *Agent) series(event *ical.Event, one *appointment, moved map[int64]bool, from, until time.Time) ([]appointment, error) {
+func (a *Agent) series(event *ical.Event, one *appointment, of series, from, until time.Time) ([]appointment, error) {
 	var set rrule.Set
 	for _, rule := range event.Props[ical.PropRecurrenceRule] {
-		option, err := rrule.StrToROptionInLocation(rule.Value, one.start.Location())
+		option, err := rrule.StrToROptionInLocation(rule.Value, of.start.Location())
 		if err != nil || tooOften(option) {
 			return nil, errEntry
 		}
-		option.Dtstart = one.start
+		if !one.allDay && endsWithDay(rule.Value) {
+			option.Until = option.Until.AddDate(0, 0, 1).Add(-time.Second)
+		}
+		option.Dtstart = of.start
 		parsed, err := rrule.NewRRule(*option)
 		if err != nil {
 			return nil, errEntry
@@ -135,7 +154,7 @@ func (a *Agent) series(event *ical.Event, one *appointment, moved map[int64]bool
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range append(further, one.start) {
+	for _, at := range append(further, of.start) {
 		set.RDate(at)
 	}
 	left, err := a.moments(event.Props[ical.PropExceptionDates])
@@ -145,38 +164,70 @@ func (a *Agent) series(event *ical.Event, one *appointment, moved map[int64]bool
 	for _, at := range left {
 		set.ExDate(at)
 	}
-	length := one.end.Sub(one.start)
 	var all []appointment
-	for _, at := range set.Between(from.Add(-length-24*time.Hour), until, true) {
-		if moved[at.Unix()] || slices.ContainsFunc(all, func(other appointment) bool { return other.start.Equal(at) }) {
+	for _, at := range set.Between(from.Add(-of.lasts.most()), until, true) {
+		if of.moved[at.Unix()] || slices.ContainsFunc(all, func(other appointment) bool { return other.start.Equal(at) }) {
 			continue
 		}
 		next := *one
-		next.start, next.end = at.In(a.config.Location), at.In(a.config.Location).Add(length)
-		if one.allDay {
-			next.end = next.start.AddDate(0, 0, int((length+12*time.Hour)/(24*time.Hour)))
-		}
+		next.at(at.In(of.start.Location()), of.lasts, a.config.Location)
 		all = append(all, next)
 	}
 	return all, nil
 }
 
-func (a *Agent) endOf(event *ical.Event, start time.Time, allDay bool) (time.Time, error) {
-	if ends := event.Props.Get(ical.PropDateTimeEnd); ends != nil {
-		end, _, err := a.moment(ends)
-		return end, err
-	}
-	if lasts := event.Props.Get(ical.PropDuration); lasts != nil {
-		duration, err := lasts.Duration()
-		if err != nil {
-			return time.Time{}, errEntry
+// endsWithDay reports whether a rule names its last day without a time: all of that day is meant.
+func endsWithDay(rule string) bool {
+	for part := range strings.SplitSeq(rule, ";") {
+		if name, value, _ := strings.Cut(part, "="); strings.EqualFold(name, "UNTIL") {
+			return len(value) == len("20060102")
 		}
-		return start.Add(duration), nil
+	}
+	return false
+}
+
+// A length is how long something lasts: days by the calendar, which a change of the clock makes longer or shorter, and a time.
+type length struct {
+	days int
+	time time.Duration
+}
+
+// most is no shorter than any time of that length.
+func (l length) most() time.Duration { return time.Duration(l.days+1)*24*time.Hour + l.time }
+
+// maxDays bounds the days of one appointment.
+const maxDays = 10_000
+
+var nominal = regexp.MustCompile(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T.*)?$`)
+
+// lengthOf reads how long an event lasts from its start, which is in its own zone. What ends before it begins cannot be read.
+func (a *Agent) lengthOf(event *ical.Event, start time.Time, allDay bool) (length, error) {
+	if ends := event.Props.Get(ical.PropDateTimeEnd); ends != nil {
+		end, _, err := a.written(ends)
+		lasts := end.Sub(start)
+		if err != nil || lasts < 0 || lasts > maxDays*24*time.Hour {
+			return length{}, errEntry
+		}
+		if allDay {
+			return length{days: max(1, int((lasts+12*time.Hour)/(24*time.Hour)))}, nil
+		}
+		return length{time: lasts}, nil
+	}
+	if says := event.Props.Get(ical.PropDuration); says != nil {
+		lasts, err := says.Duration()
+		parts := nominal.FindStringSubmatch(strings.TrimSpace(says.Value))
+		if err != nil || parts == nil || lasts < 0 || lasts > maxDays*24*time.Hour {
+			return length{}, errEntry
+		}
+		weeks, _ := strconv.Atoi(parts[1]) // none is 0
+		days, _ := strconv.Atoi(parts[2])
+		days += 7 * weeks
+		return length{days, lasts - time.Duration(days)*24*time.Hour}, nil
 	}
 	if allDay {
-		return start.AddDate(0, 0, 1), nil
+		return length{days: 1}, nil
 	}
-	return start, nil
+	return length{}, nil
 }
 
 // moments reads a property that may stand several times and have several values.
@@ -185,7 +236,7 @@ func (a *Agent) moments(props []ical.Prop) (all []time.Time, err error) {
 		for value := range strings.SplitSeq(props[i].Value, ",") {
 			single := props[i]
 			single.Value = value
-			at, _, err := a.moment(&single)
+			at, err := a.moment(&single)
 			if err != nil {
 				return nil, err
 			}
@@ -195,8 +246,14 @@ func (a *Agent) moments(props []ical.Prop) (all []time.Time, err error) {
 	return all, nil
 }
 
-// moment reads a moment or a day, in the calendar's zone. What names no zone is meant in that one.
-func (a *Agent) moment(prop *ical.Prop) (at time.Time, day bool, err error) {
+// moment reads a moment or a day, in the calendar's zone.
+func (a *Agent) moment(prop *ical.Prop) (time.Time, error) {
+	at, _, err := a.written(prop)
+	return at.In(a.config.Location), err
+}
+
+// written reads a moment in the zone that it names, or a day. What names no zone is meant in the calendar's.
+func (a *Agent) written(prop *ical.Prop) (at time.Time, day bool, err error) {
 	zone := a.config.Location
 	if name := prop.Params.Get(ical.ParamTimezoneID); name != "" {
 		if zone, err = a.zone(name); err != nil {
@@ -216,7 +273,7 @@ func (a *Agent) moment(prop *ical.Prop) (at time.Time, day bool, err error) {
 	if err != nil {
 		return time.Time{}, false, errEntry
 	}
-	return at.In(a.config.Location), day, nil
+	return at, day, nil
 }
 
 func (a *Agent) zone(name string) (*time.Location, error) {
@@ -246,7 +303,7 @@ const maxText = 1000 // characters of a text
 // newEvent is the appointment that a request makes.
 func (j *job) newEvent(start time.Time, lasts time.Duration) ([]byte, error) {
 	event := ical.NewEvent()
-	name := dav.Name(j.request)
+	name := dav.Name(j.Request)
 	event.Props.SetText(ical.PropUID, name)
 	event.Props.SetText(propEffect, name)
 	event.Props.SetText(ical.PropSummary, j.wanted.summary())
@@ -281,7 +338,7 @@ func (j *job) movedEvent(resource *dav.Resource, start time.Time, lasts time.Dur
 	next.Value = strconv.Itoa(version + 1)
 	event.Props.Set(next)
 	event.Props.Del(ical.PropDuration)
-	event.Props.SetText(propEffect, dav.Name(j.request))
+	event.Props.SetText(propEffect, dav.Name(j.Request))
 	j.setTime(event, start, lasts)
 	return encode(calendar)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +32,8 @@ type Agent struct {
 	config Config
 	server *dav.Client
 	words  sentences.Catalog
+
+	creating chan struct{} // held from looking whether somebody is listed until the contact is: of two for one name one is made
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -59,7 +60,7 @@ func New(config Config) (*Agent, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return &Agent{config: config, server: server, words: words}, nil
+	return &Agent{config: config, server: server, words: words, creating: make(chan struct{}, 1)}, nil
 }
 
 // Description is the agent's entry in the registry, but for its name.
@@ -104,9 +105,8 @@ type Contact struct {
 // A job is one request at work.
 type job struct {
 	*Agent
-	request  *agent.Request
-	language string
-	wanted   struct {
+	dav.Job
+	wanted struct {
 		Action string  `json:"action"`
 		Data   Contact `json:"contact_data"`
 	}
@@ -114,24 +114,18 @@ type job struct {
 
 // Handle implements agent.Handler; see the package's documentation.
 func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
-	j := &job{Agent: a, request: request, language: request.Task().Context.Language()}
+	j := &job{Agent: a, Job: a.server.Job(request, a.words)}
 	outcome, err := j.act(ctx)
 	if err == nil {
 		return outcome, nil
 	}
 	if refused, is := errors.AsType[*refusal](err); is {
-		return agent.Outcome{}, &agent.Failure{Message: j.say(refused.key), Permanent: true, Err: refused}
+		return agent.Outcome{}, &agent.Failure{Message: j.Say(refused.key), Permanent: true, Err: refused}
 	}
 	if needed, is := errors.AsType[*need](err); is {
 		return j.ask(needed), nil
 	}
-	if stopped, is := errors.AsType[*permitError](err); is {
-		return agent.Outcome{}, stopped.err
-	}
-	if _, wrote := errors.AsType[*dav.WriteError](err); ctx.Err() != nil && !wrote {
-		return agent.Outcome{}, fmt.Errorf("the request was stopped: %w", context.Cause(ctx))
-	}
-	return agent.Outcome{}, a.server.Failure(j.language, err)
+	return agent.Outcome{}, j.Stopped(ctx, err)
 }
 
 // A refusal is what is not done, and why: a sentence.
@@ -141,25 +135,6 @@ type refusal struct{ key string }
 func (r *refusal) Error() string { return "not done: " + r.key }
 
 func refuse(key string) error { return &refusal{key} }
-
-// A permitError is why there was no permit, which is told as it is.
-type permitError struct{ err error }
-
-// Error implements error.
-func (p *permitError) Error() string { return p.err.Error() }
-
-func (p *permitError) Unwrap() error { return p.err }
-
-func (j *job) permit(ctx context.Context) error {
-	action, err := dav.Action(j.request, string(j.wanted.Action))
-	if err == nil {
-		err = j.request.PermitFor(ctx, action)
-	}
-	if err != nil {
-		return &permitError{err}
-	}
-	return nil
-}
 
 func (j *job) act(ctx context.Context) (agent.Outcome, error) {
 	if err := j.read(); err != nil {
@@ -186,7 +161,7 @@ const (
 
 // read takes the arguments over, each on one line.
 func (j *job) read() error {
-	if err := dav.ReadArguments(j.request, &j.wanted); err != nil {
+	if err := dav.ReadArguments(j.Request, &j.wanted); err != nil {
 		return refuse("arguments")
 	}
 	data := &j.wanted.Data

@@ -3,6 +3,7 @@ package carddav
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -82,11 +83,12 @@ func changedCard(body []byte, name string, contact *Contact, now time.Time) ([]b
 		if change.name == "BDAY" && slices.Contains(lines, "VERSION:4.0") {
 			change.value = strings.ReplaceAll(change.value, "-", "") // its form of a day
 		}
-		at := -1
+		at, best := -1, 0
 		for i, line := range lines {
-			named, parameters := nameOfLine(line)
-			if named == change.name && (at < 0 || strings.Contains(strings.ToUpper(parameters), "PREF")) {
-				at = i
+			if named, parameters := nameOfLine(line); named == change.name {
+				if rank := preference(parameters); at < 0 || rank < best {
+					at, best = i, rank
+				}
 			}
 		}
 		if at < 0 {
@@ -113,8 +115,7 @@ func linesOf(body []byte) []string {
 
 // kept is the beginning of a line whose value is replaced: its name, and those parameters that are not about the value.
 func kept(line string) string {
-	parts := strings.Split(unfold(line[:headOf(line)]), ";")
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
+	return strings.Join(slices.DeleteFunc(headParts(line), func(part string) bool {
 		name, _, is := strings.Cut(strings.ToUpper(part), "=")
 		return is && name != "TYPE" && name != "PREF"
 	}), ";")
@@ -138,11 +139,44 @@ func headOf(line string) int {
 	return len(line)
 }
 
-// nameOfLine is the name of a line without its group, and its parameters.
-func nameOfLine(line string) (name, parameters string) {
-	name, parameters, _ = strings.Cut(unfold(line[:headOf(line)]), ";")
-	if _, behind, grouped := strings.Cut(name, "."); grouped {
-		name = behind
+// headParts are the name of a line and its parameters.
+func headParts(line string) []string {
+	head := unfold(line[:headOf(line)])
+	var parts []string
+	quoted, begin := false, 0
+	for i := range len(head) {
+		switch {
+		case head[i] == '"':
+			quoted = !quoted
+		case head[i] == ';' && !quoted:
+			parts, begin = append(parts, head[begin:i]), i+1
+		}
 	}
-	return strings.ToUpper(name), parameters
+	return append(parts, head[begin:])
+}
+
+// nameOfLine is the name of a line without its group, and its parameters.
+func nameOfLine(line string) (name string, parameters []string) {
+	parts := headParts(line)
+	if name = parts[0]; strings.Contains(name, ".") {
+		_, name, _ = strings.Cut(name, ".")
+	}
+	return strings.ToUpper(name), parts[1:]
+}
+
+// leastPreferred is the rank of a value that does not say how much it is preferred, as the library reads it.
+const leastPreferred = 100
+
+// preference is the rank of a value among those of its name, 1 for the one that is preferred most.
+func preference(parameters []string) int {
+	for _, parameter := range parameters {
+		switch name, value, _ := strings.Cut(strings.ToUpper(parameter), "="); {
+		case name == "PREF" && value != "":
+			rank, _ := strconv.Atoi(strings.Trim(value, `"`)) // what is no number is preferred, as the library reads it
+			return rank
+		case name == "PREF", name == "TYPE" && slices.Contains(strings.Split(strings.Trim(value, `"`), ","), "PREF"):
+			return 1
+		}
+	}
+	return leastPreferred
 }

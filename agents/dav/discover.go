@@ -108,7 +108,7 @@ func (c *Client) discover(ctx context.Context) (string, error) {
 }
 
 // Appointments returns the resources of a calendar with appointments between two moments, by the server's reading of their
-// times. Each has all of its data.
+// times. One without a body is what the server has and did not give: an entry, or all that did not fit into its answer.
 func (c *Client) Appointments(ctx context.Context, from, until time.Time) ([]Resource, error) {
 	const layout = "20060102T150405Z"
 	return c.report(ctx, `<k:calendar-query xmlns:d="DAV:" xmlns:k="`+caldavNamespace+`"><d:prop><d:getetag/><k:calendar-data/></d:prop>`+
@@ -116,7 +116,7 @@ func (c *Client) Appointments(ctx context.Context, from, until time.Time) ([]Res
 		`" end="`+until.UTC().Format(layout)+`"/></k:comp-filter></k:comp-filter></k:filter></k:calendar-query>`)
 }
 
-// Contacts returns all resources of an address book, with all of their data.
+// Contacts returns all resources of an address book. One without a body is what the server has and did not give.
 func (c *Client) Contacts(ctx context.Context) ([]Resource, error) {
 	return c.report(ctx, `<k:addressbook-query xmlns:d="DAV:" xmlns:k="`+carddavNamespace+
 		`"><d:prop><d:getetag/><k:address-data/></d:prop><k:filter/></k:addressbook-query>`)
@@ -143,9 +143,11 @@ func (c *Client) report(ctx context.Context, body string) ([]Resource, error) {
 		if err != nil {
 			return nil, err
 		}
-		if data := all[i].data(); data != "" {
-			resources = append(resources, Resource{Path: target.EscapedPath(), ETag: strings.TrimSpace(all[i].ETag), Body: []byte(data)})
+		path, data := target.EscapedPath(), all[i].data()
+		if data == "" && !all[i].withheld && strings.HasSuffix(path, "/") {
+			continue // a collection is listed as well, by some
 		}
+		resources = append(resources, Resource{Path: path, ETag: strings.TrimSpace(all[i].ETag), Body: []byte(data)})
 	}
 	return resources, nil
 }

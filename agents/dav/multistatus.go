@@ -1,6 +1,7 @@
 package dav
 
 import (
+	"cmp"
 	"encoding/xml"
 	"strings"
 )
@@ -62,13 +63,14 @@ type href struct {
 	Href string `xml:"DAV: href"`
 }
 
-// A listed resource is one of a listing, with the properties that the server has.
+// A listed resource is one of a listing, with the properties that the server has given.
 type listed struct {
-	address string
+	address  string
+	withheld bool // the server says that it could not list it, or not all of what is below it
 	properties
 }
 
-// readListing reads a listing. What the server does not have is left out.
+// readListing reads a listing. What is not there any more is left out, as are the properties that the server does not have.
 func readListing(body []byte) ([]listed, error) {
 	var read multistatus
 	if err := xml.Unmarshal(body, &read); err != nil {
@@ -77,10 +79,14 @@ func readListing(body []byte) ([]listed, error) {
 	var all []listed
 	for i := range read.Responses {
 		response := &read.Responses[i]
+		one := listed{address: strings.TrimSpace(response.Href), withheld: response.Status != "" && !succeeded(response.Status)}
 		for j := range response.Stats {
-			if stat := &response.Stats[j]; succeeded(stat.Status) && response.Href != "" {
-				all = append(all, listed{strings.TrimSpace(response.Href), stat.Prop})
+			if stat := &response.Stats[j]; succeeded(stat.Status) {
+				one.add(&stat.Prop)
 			}
+		}
+		if one.address != "" && !gone(response.Status) {
+			all = append(all, one)
 		}
 	}
 	return all, nil
@@ -90,6 +96,24 @@ func readListing(body []byte) ([]listed, error) {
 func succeeded(status string) bool {
 	fields := strings.Fields(status)
 	return len(fields) >= 2 && strings.HasPrefix(fields[1], "2")
+}
+
+// gone reads a status line that says that there is nothing.
+func gone(status string) bool {
+	fields := strings.Fields(status)
+	return len(fields) >= 2 && (fields[1] == "404" || fields[1] == "410")
+}
+
+// add takes over what a further part of an answer says of the same resource.
+func (p *properties) add(more *properties) {
+	p.Type.Elements = append(p.Type.Elements, more.Type.Elements...)
+	p.Components.All = append(p.Components.All, more.Components.All...)
+	for into, said := range map[*string]string{
+		&p.ETag: more.ETag, &p.Principal.Href: more.Principal.Href, &p.CalendarHome.Href: more.CalendarHome.Href,
+		&p.AddressHome.Href: more.AddressHome.Href, &p.CalendarData: more.CalendarData, &p.AddressData: more.AddressData,
+	} {
+		*into = cmp.Or(*into, said)
+	}
 }
 
 func (p *properties) is(kind Kind) bool {

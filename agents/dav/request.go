@@ -38,8 +38,8 @@ func ReadArguments(request *agent.Request, into any) error {
 	return nil
 }
 
-// Action is what a permit is asked for: the arguments as ReadArguments reads them, since nothing else decides what is written.
-func Action(request *agent.Request, summary string) (schemas.Action, error) {
+// actionOf is what a permit is asked for: the arguments as ReadArguments reads them, since nothing else decides what is written.
+func actionOf(request *agent.Request, summary string) (schemas.Action, error) {
 	context := &request.Task().Context
 	action := schemas.Action{Summary: summary, Data: context.Arguments}
 	if len(context.Answers) == 0 {

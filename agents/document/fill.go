@@ -17,8 +17,12 @@ import (
 // maxDocument bounds what a template makes of data, in bytes of Markdown.
 const maxDocument = 1 << 20
 
-// errTooLong reports more than maxDocument.
-var errTooLong = errors.New("the document has more than 1 MiB of text")
+// maxMarkup bounds what of that comes from data with its Markdown, in bytes: to read some marks takes time that grows with the square of their
+// number, which nobody can stop.
+const maxMarkup = 64 << 10
+
+// errTooLong reports more than maxDocument, or more than maxMarkup.
+var errTooLong = errors.New("the document has more than 1 MiB of text, or its data more than 64 KiB of Markdown")
 
 // markup is text whose Markdown counts.
 type markup string
@@ -27,6 +31,7 @@ type markup string
 type filling struct {
 	say     func(key string) string // a sentence in the language of the document
 	missing []string                // paths, in the order in which they stand in the template
+	marked  int                     // bytes of data whose Markdown counts
 }
 
 // fill returns the Markdown of a document. What is missing is in the filling.
@@ -126,6 +131,9 @@ func (f *filling) plain(value any) (string, error) {
 // markdown has the Markdown of a text count.
 func (f *filling) markdown(value any) (markup, error) {
 	plain, err := f.plain(value)
+	if f.marked += len(plain); f.marked > maxMarkup {
+		return "", errTooLong
+	}
 	return markup(plain), err
 }
 

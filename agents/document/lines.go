@@ -3,6 +3,7 @@ package document
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // A piece is text in one face, as wide as it will be drawn, in millimeters.
@@ -97,22 +98,29 @@ func (s *sheet) broken(lines []line, word *line, size, width float64) []line {
 // measured is a text in the faces that have its characters: the one of its style, else the regular one. What neither has is taken down.
 func (s *sheet) measured(style *span, text string, size float64) []piece {
 	var pieces []piece
-	var run line
-	for _, c := range text {
+	began, in := 0, regular // of the run that is being read
+	end := func(at int) {
+		if run := text[began:at]; run != "" {
+			pieces = append(pieces, piece{text: run, face: in, link: style.link, width: s.width(in, run, size)})
+		}
+		began = at
+	}
+	for at, c := range text {
 		f := style.face()
 		if !s.fonts[f].has(c) {
 			f = regular
 		}
-		if !drawable(c) || !s.fonts[f].has(c) {
-			s.lacks(c)
-			continue
+		if f != in {
+			end(at)
+			in = f
 		}
-		run.add(piece{text: string(c), face: f, link: style.link})
+		if !drawable(c) || !s.fonts[f].has(c) {
+			end(at)
+			s.lacks(c)
+			began = at + utf8.RuneLen(c)
+		}
 	}
-	for _, p := range run.pieces {
-		p.width = s.width(p.face, p.text, size)
-		pieces = append(pieces, p)
-	}
+	end(len(text))
 	if pieces == nil {
 		pieces = []piece{{face: regular}}
 	}

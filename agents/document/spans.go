@@ -74,8 +74,9 @@ func (p *page) spans(node ast.Node, style span) []span {
 
 // address is where a link leads, if it may be followed: what HTML leaves out is left out here.
 func address(target []byte) string {
-	if html.IsDangerousURL(target) {
+	leads := unescaped(target)
+	if html.IsDangerousURL([]byte(leads)) { // as it is read: a backslash or a reference may stand in its scheme
 		return ""
 	}
-	return unescaped(target)
+	return leads
 }

@@ -8,8 +8,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -190,13 +193,36 @@ func cell(value jsontext.Value) string {
 	case 'n':
 		return ""
 	}
+	if value.Kind() == '{' || value.Kind() == '[' {
+		return harmless(string(value))
+	}
 	return string(value)
 }
 
-// harmless is a text that no spreadsheet takes for a formula: an apostrophe stands before it.
+// harmless is a text in which no spreadsheet finds a formula: an apostrophe stands before each. One begins where the cell does, and, for who reads
+// the table with semicolons or tabs between cells, behind each of these and in each line.
 func harmless(text string) string {
-	if first := strings.TrimLeft(text, " \u00A0\u200B\uFEFF\t\r\n"); first != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(first)[0]) || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "\r") {
-		return "'" + text
+	var safe strings.Builder
+	if strings.TrimLeft(text, "\t\r\n") != text {
+		safe.WriteByte('\'')
 	}
-	return text
+	for text != "" {
+		end := strings.IndexAny(text, ";\t\r\n") + 1
+		if end == 0 {
+			end = len(text)
+		}
+		first := strings.TrimLeftFunc(text[:end], func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
+		if c, _ := utf8.DecodeRuneInString(first); strings.ContainsRune("=+-@", narrow(c)) {
+			safe.WriteByte('\'')
+		}
+		safe.WriteString(text[:end])
+		text = text[end:]
+	}
+	return safe.String()
+}
+
+// narrow is a character without the width that it has for scripts of East Asia.
+func narrow(c rune) rune {
+	folded, _ := utf8.DecodeRuneInString(norm.NFKC.String(string(c)))
+	return folded
 }

@@ -8,5 +8,5 @@
 // process or after kill -9 too, ends with the same files. What was begun is told in .podium inside of the folder.
 //
 // Nothing leaves the folder, whatever names and links say. Names have no separators, control characters or marks that turn the
-// direction of writing, and no cell of a table is a formula.
+// direction of writing, and no cell of a table is a formula, whichever sign is taken for the end of a cell.
 package file

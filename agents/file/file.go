@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,6 +28,9 @@ const maxTotal = 256 << 20
 // forgotten is the age after which nobody repeats an effect that was begun.
 const forgotten = 30 * 24 * time.Hour
 
+// abandonWithin is how long a request that is not permitted waits for the folder.
+const abandonWithin = time.Second
+
 // A Config says where files are written, and how they are called.
 type Config struct {
 	Directory string // is made when the first file is written
@@ -42,8 +47,7 @@ type Agent struct {
 	config Config
 	words  sentences.Catalog
 
-	mu    sync.Mutex // of what is written: two requests of one effect are one after the other
-	swept bool
+	swept atomic.Bool
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -76,33 +80,20 @@ func (a *Agent) Description() schemas.Agent {
 
 // Handle implements agent.Handler.
 func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
-	language := request.Task().Context.Language()
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	into, err := openFolder(a.config.Directory)
 	if err != nil {
-		return agent.Outcome{}, a.away(language, err)
+		return agent.Outcome{}, a.away(request.Task().Context.Language(), err)
 	}
 	defer func() { _ = into.Close() }()
-	if !a.swept {
-		if err := into.sweep(a.config.Now().Add(-forgotten)); err != nil {
-			return agent.Outcome{}, a.away(language, err)
-		}
-		a.swept = true
-	}
 	effect := effectOf(request)
-	begun, err := into.recorded(effect)
+	about, err := a.begin(ctx, request, into, effect)
+	if err == nil && !about.Done {
+		about, err = a.finish(ctx, request, into, effect, about)
+	}
 	if err != nil {
-		return agent.Outcome{}, a.away(language, err)
+		return agent.Outcome{}, err
 	}
-	if begun != nil && begun.Done {
-		into.forget(effect, len(begun.Files))
-	} else {
-		if begun, err = a.write(ctx, request, into, effect, begun); err != nil {
-			return agent.Outcome{}, err
-		}
-	}
-	return a.answer(language, begun)
+	return a.answer(request.Task().Context.Language(), about)
 }
 
 // effectOf is what a file is written once for.
@@ -113,26 +104,91 @@ func effectOf(request *agent.Request) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(cmp.Or(request.EffectID, request.MessageID))).String()
 }
 
-// write prepares all files, asks for the permit, and gives them their names. What an attempt before it has begun it goes on with.
-func (a *Agent) write(ctx context.Context, request *agent.Request, into *folder, effect string, begun *record) (*record, error) {
-	about, resumed := begun, begun != nil && into.prepared(effect, begun)
-	var err error
-	if !resumed {
-		about, err = a.prepare(ctx, request, into, effect)
-	}
-	if err == nil {
-		err = request.PermitFor(ctx, about.action())
-	}
+// begin returns what is written for an effect, with its contents prepared.
+func (a *Agent) begin(ctx context.Context, request *agent.Request, into *folder, effect string) (*record, error) {
+	unlock, err := a.lock(ctx, request, into)
 	if err != nil {
-		if !resumed {
-			into.forget(effect, max(1, len(request.Task().Context.Attachments)))
-		}
 		return nil, err
+	}
+	defer unlock()
+	if !a.swept.Load() {
+		if err := into.sweep(a.config.Now().Add(-forgotten)); err != nil {
+			return nil, a.away(request.Task().Context.Language(), err)
+		}
+		a.swept.Store(true)
+	}
+	return a.begun(ctx, request, into, effect, nil)
+}
+
+// begun is what is on record for an effect, else what this attempt has prepared, else what it prepares now. The folder is locked.
+func (a *Agent) begun(ctx context.Context, request *agent.Request, into *folder, effect string, own *record) (*record, error) {
+	found, err := into.recorded(effect)
+	switch {
+	case err != nil:
+		return nil, a.away(request.Task().Context.Language(), err)
+	case found != nil && found.Done:
+		into.forget(effect, len(found.Files))
+		return found, nil
+	case found != nil && into.prepared(effect, found):
+		return found, nil
+	case own != nil && into.prepared(effect, own):
+		return own, nil
+	}
+	about, err := a.prepare(ctx, request, into, effect)
+	if err != nil && found == nil {
+		into.forget(effect, filesOf(request))
+	}
+	return about, err
+}
+
+// finish asks for the permit, and gives prepared files their names. Nobody waits for a permit with the folder locked, so that another process may
+// have done it meanwhile, or have given up.
+func (a *Agent) finish(ctx context.Context, request *agent.Request, into *folder, effect string, about *record) (*record, error) {
+	if err := request.PermitFor(ctx, about.action()); err != nil {
+		a.abandon(ctx, request, into, effect)
+		return nil, err
+	}
+	unlock, err := a.lock(ctx, request, into)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if about, err = a.begun(ctx, request, into, effect, about); err != nil || about.Done {
+		return about, err
 	}
 	if err := into.publish(effect, about); err != nil {
 		return nil, a.away(request.Task().Context.Language(), err)
 	}
 	return about, nil
+}
+
+// abandon removes what was prepared and is not permitted, unless an attempt before has begun to give it names. What it cannot remove is swept later.
+func (a *Agent) abandon(ctx context.Context, request *agent.Request, into *folder, effect string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
+	defer cancel()
+	unlock, err := a.lock(ctx, request, into)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if begun, err := into.recorded(effect); err == nil && begun == nil {
+		into.forget(effect, filesOf(request))
+	}
+}
+
+// filesOf is how many files a request may have prepared.
+func filesOf(request *agent.Request) int { return max(1, len(request.Task().Context.Attachments)) }
+
+// lock keeps the folder from other requests and processes.
+func (a *Agent) lock(ctx context.Context, request *agent.Request, into *folder) (unlock func(), err error) {
+	unlock, err = into.lock(ctx)
+	switch {
+	case err == nil:
+		return unlock, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("the request was stopped while the folder was in use: %w", context.Cause(ctx))
+	}
+	return nil, a.away(request.Task().Context.Language(), err)
 }
 
 // prepare writes the contents where nobody looks for them.
@@ -210,5 +266,16 @@ func (a *Agent) nothing(language string, err error) *agent.Failure {
 
 // away is the failure of a folder that cannot be written to. What was begun is gone on with by the next attempt, so nothing is in doubt.
 func (a *Agent) away(language string, err error) *agent.Failure {
-	return &agent.Failure{Message: a.words.Say(language, "away"), Category: schemas.CategoryResource, Err: fmt.Errorf("write a file: %w", err)}
+	return &agent.Failure{Message: a.words.Say(language, "away"), Category: schemas.CategoryResource, Err: fmt.Errorf("write a file into %s: %w", a.config.Directory, nameless(err))}
+}
+
+// nameless is an error of the operating system without the name of a file, which a stranger may have given it.
+func nameless(err error) error {
+	if path, is := errors.AsType[*fs.PathError](err); is {
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	}
+	if link, is := errors.AsType[*os.LinkError](err); is {
+		return fmt.Errorf("%s: %w", link.Op, link.Err)
+	}
+	return err
 }

@@ -93,7 +93,7 @@ func clean(name string) string {
 		}
 		return c
 	}, norm.NFC.String(strings.ToValidUTF8(name, "_")))
-	name = strings.TrimLeft(strings.Trim(name, ". "), "-")
+	name = strings.TrimRight(strings.TrimLeft(name, "-. "), ". ")
 	if reserved.MatchString(name) {
 		name = "_" + name
 	}
@@ -102,7 +102,7 @@ func clean(name string) string {
 		ending = ""
 	}
 	if stem := strings.TrimSuffix(name, ending); len(name) > maxName {
-		name = strings.ToValidUTF8(stem[:maxName-len(ending)], "") + ending
+		name = strings.TrimRight(strings.ToValidUTF8(stem[:maxName-len(ending)], ""), ". ") + ending
 	}
 	if name == "" {
 		return "file"

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"podium/schemas"
 )
@@ -62,6 +66,20 @@ func openFolder(directory string) (*folder, error) {
 }
 
 func (f *folder) Close() error { return f.root.Close() }
+
+const (
+	lockName  = "lock"
+	lockPause = 5 * time.Millisecond // between two looks at a lock that another has
+)
+
+// lock waits until nobody else, in this process or another, has the folder locked.
+func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(f.root.Name(), ledger, lockName), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Close() }, nil
+}
 
 func recordName(effect string) string { return path.Join(ledger, effect+".json") }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
@@ -54,49 +55,68 @@ func schema() mapping.IndexMapping {
 	return read
 }
 
-// openIndex opens the index. To write, one that is not there is made; to read, it is fs.ErrNotExist.
-func (a *Agent) openIndex(write bool) (bleve.Index, error) {
-	directory, options := a.config.Directory, map[string]any{"bolt_timeout": a.config.Wait.String(), "read_only": !write}
+// patience is how long one try to open an index waits for others; between two, whoever asked may have given up.
+const patience = 100 * time.Millisecond
+
+// openIndex opens the index once it is known to be whole, and waits for others who have it open. To write, one that is not there is made; to read, it
+// is fs.ErrNotExist.
+func (a *Agent) openIndex(ctx context.Context, write bool) (index bleve.Index, err error) {
+	until := time.Now().Add(a.config.Wait)
+	for {
+		if err = a.whole(); err == nil || write && errors.Is(err, fs.ErrNotExist) {
+			index, err = a.open(write)
+		}
+		if !errors.Is(err, errInUse) || time.Now().After(until) || ctx.Err() != nil {
+			return index, err
+		}
+	}
+}
+
+func (a *Agent) open(write bool) (bleve.Index, error) {
+	directory, options := a.config.Directory, map[string]any{"bolt_timeout": min(patience, a.config.Wait).String(), "read_only": !write}
 	index, err := bleve.OpenUsing(directory, options)
+	if write && errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
+		if err := makeIndex(directory); err != nil {
+			return nil, err
+		}
+		index, err = bleve.OpenUsing(directory, options)
+	}
 	switch {
-	case errors.Is(err, bleve.ErrorIndexPathDoesNotExist) && !write:
-		return nil, fs.ErrNotExist
 	case errors.Is(err, bleve.ErrorIndexPathDoesNotExist):
-		return makeIndex(directory, options)
+		return nil, fs.ErrNotExist
 	case err != nil && strings.Contains(err.Error(), "timeout"):
 		return nil, fmt.Errorf("%w: %w", errInUse, err)
+	case err != nil && !isOfSystem(err):
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return index, err
 }
 
 // makeIndex makes an index beside its place, so that there is a whole one or none.
-func makeIndex(directory string, options map[string]any) (bleve.Index, error) {
+func makeIndex(directory string) error {
 	if err := os.MkdirAll(filepath.Dir(directory), 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	beside, err := os.MkdirTemp(filepath.Dir(directory), "."+filepath.Base(directory)+"-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(beside) }()
 	made := filepath.Join(beside, "index")
 	index, err := bleve.New(made, schema())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := index.Close(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := synced(made); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.Rename(made, directory); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+		return err
 	}
-	if err := synced(filepath.Dir(directory)); err != nil {
-		return nil, err
-	}
-	return bleve.OpenUsing(directory, options)
+	return synced(filepath.Dir(directory))
 }
 
 // synced has a directory on the disk, with the files in it, but for what lies in other directories.
@@ -127,8 +147,8 @@ func synced(directory string) error {
 }
 
 // store adds passages under the id of an effect, all at once, unless they are there. It reports how many there are.
-func (a *Agent) store(effect string, passages []passage) (count int, err error) {
-	index, err := a.openIndex(true)
+func (a *Agent) store(ctx context.Context, effect string, passages []passage) (count int, err error) {
+	index, err := a.openIndex(ctx, true)
 	if err != nil {
 		return 0, err
 	}
@@ -160,7 +180,7 @@ type Hit struct {
 
 // find returns the passages that fit best, the best first. Of several tags a passage has to have each.
 func (a *Agent) find(ctx context.Context, question string, tags []string, most int) (hits []Hit, err error) {
-	index, err := a.openIndex(false)
+	index, err := a.openIndex(ctx, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

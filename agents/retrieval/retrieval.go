@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,8 +27,9 @@ const (
 )
 
 const (
-	maxText     = 1 << 20 // bytes of what is learned at once
-	maxPassage  = 1500    // bytes, but for a word that is longer
+	maxText     = 1 << 20  // bytes of what is learned at once
+	maxPassage  = 1500     // bytes, but for a word that is longer
+	maxQuestion = 64 << 10 // bytes that are searched for, at the beginning of a question: each word of it is a search
 	defaultHits = 5
 	defaultWait = 5 * time.Second
 	maxHits     = 50
@@ -52,7 +52,8 @@ type Agent struct {
 	config Config
 	words  sentences.Catalog
 
-	mu sync.Mutex // of the index, which can be open once
+	turn chan struct{}      // held while the index is open, which it can be once
+	held map[string]version // files that were held to their sums; whoever has the turn may
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -67,7 +68,7 @@ func New(config Config) (*Agent, error) {
 		return nil, errors.New("retrieval: it needs an index, and the mode learn or read")
 	}
 	config.Wait = cmp.Or(config.Wait, defaultWait)
-	return &Agent{config: config, words: words}, nil
+	return &Agent{config: config, words: words, turn: make(chan struct{}, 1), held: map[string]version{}}, nil
 }
 
 // InputSchema is the JSON Schema of the arguments (G-13).
@@ -152,11 +153,13 @@ func (a *Agent) learn(ctx context.Context, request *agent.Request, asked *argume
 	if err := request.Permit(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	count, err := a.store(effectOf(request), passages)
+	count := 0
+	err := a.inTurn(ctx, func() (err error) {
+		count, err = a.store(ctx, effectOf(request), passages)
+		return err
+	})
 	if err != nil {
-		return agent.Outcome{}, a.away(language, err) // it is all there or nothing, and a repeat changes nothing
+		return agent.Outcome{}, a.away(ctx, language, err) // it is all there or nothing, and a repeat changes nothing
 	}
 	made, err := agent.Data(map[string]any{"id": effectOf(request), "passages": count})
 	made.Text = a.words.Say(language, "learned", "{count}", strconv.Itoa(count))
@@ -189,11 +192,13 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 	if question == "" || asked.Limit < 0 || asked.Limit > maxHits {
 		return agent.Outcome{}, a.refuse(told.Language(), "no_query", errors.New("there is no question, or a limit above 50"))
 	}
-	a.mu.Lock()
-	hits, err := a.find(ctx, question, asked.Tags, cmp.Or(asked.Limit, defaultHits))
-	a.mu.Unlock()
+	var hits []Hit
+	err := a.inTurn(ctx, func() (err error) {
+		hits, err = a.find(ctx, beginningOf(question), asked.Tags, cmp.Or(asked.Limit, defaultHits))
+		return err
+	})
 	if err != nil {
-		return agent.Outcome{}, a.away(told.Language(), err)
+		return agent.Outcome{}, a.away(ctx, told.Language(), err)
 	}
 	results := make([]map[string]any, len(hits))
 	lines := make([]string, len(hits))
@@ -207,6 +212,26 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 		made.Text = a.words.Say(told.Language(), "nothing")
 	}
 	return made, err
+}
+
+// inTurn works on the index once nobody else in this process does.
+func (a *Agent) inTurn(ctx context.Context, work func() error) error {
+	select {
+	case a.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-a.turn }()
+	return guarded(work)
+}
+
+// beginningOf is as much of a question as is searched for.
+func beginningOf(question string) string {
+	if len(question) <= maxQuestion {
+		return question
+	}
+	end := max(0, strings.LastIndexAny(question[:maxQuestion], " \t\n"))
+	return strings.ToValidUTF8(question[:cmp.Or(end, maxQuestion)], "")
 }
 
 // divided are the passages of a text: its paragraphs, as many together as have room, and parts of those that have none.
@@ -241,10 +266,17 @@ func (a *Agent) refuse(language, key string, err error) *agent.Failure {
 }
 
 // away is the failure of an index that cannot be worked on now.
-func (a *Agent) away(language string, err error) *agent.Failure {
-	key := "away"
-	if errors.Is(err, errInUse) {
-		key = "in_use"
+func (a *Agent) away(ctx context.Context, language string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("the request was stopped: %w", context.Cause(ctx))
 	}
-	return &agent.Failure{Message: a.words.Say(language, key), Category: schemas.CategoryResource, Err: fmt.Errorf("work on the index: %w", err)}
+	failure := &agent.Failure{Message: a.words.Say(language, "away"), Category: schemas.CategoryResource, Err: fmt.Errorf("work on the index: %w", err)}
+	switch {
+	case errors.Is(err, errInUse):
+		failure.Message = a.words.Say(language, "in_use")
+	case errors.Is(err, errDamaged):
+		failure.Permanent = true
+		failure.Remedy = "put " + a.config.Directory + " back from a backup, or move it away and have everything learned again"
+	}
+	return failure
 }

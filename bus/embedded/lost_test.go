@@ -123,11 +123,17 @@ func TestRemovedStreamIsNamed(t *testing.T) {
 	if err := server.CheckStreams(c.Streams()...); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "ledger", "jetstream", "CORE", "streams", bus.ShardStream(1))); err != nil {
-		t.Fatal(err)
-	}
-	var lost *bus.LostError
-	if err := server.CheckStreams(c.Streams()...); !errors.As(err, &lost) || !lost.Gone || lost.Stream != bus.ShardStream(1) {
-		t.Errorf("a stream without a directory: %v", err)
+	stream := filepath.Join(dir, "ledger", "jetstream", "CORE", "streams", bus.ShardStream(1))
+	for state, change := range []func() error{
+		func() error { return os.RemoveAll(stream) },
+		func() error { return os.MkdirAll(filepath.Join(stream, "obs", "late"), 0o700) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		var lost *bus.LostError
+		if err := server.CheckStreams(c.Streams()...); !errors.As(err, &lost) || !lost.Gone || lost.Stream != bus.ShardStream(1) {
+			t.Errorf("%s: %v", [...]string{"a stream without a directory", "a directory made anew for a consumer"}[state], err)
+		}
 	}
 }

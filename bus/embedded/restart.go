@@ -52,12 +52,12 @@ func roomless(detail string) bool {
 	return strings.Contains(detail, "no space left") || strings.Contains(detail, "quota exceeded")
 }
 
-// CheckStreams returns a *bus.LostError when the directory of a stream has gone from
-// under the server.
+// CheckStreams returns a *bus.LostError when what a stream is has gone from under the server. Its directory alone says
+// nothing: the server makes it anew for a consumer.
 func (s *Server) CheckStreams(streams ...string) error {
 	account := filepath.Join(s.store, server.JetStreamStoreDir, coreAccount, "streams")
 	for _, stream := range streams {
-		if _, err := os.Stat(filepath.Join(account, stream)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(account, stream, server.JetStreamMetaFile)); errors.Is(err, fs.ErrNotExist) {
 			return &bus.LostError{Stream: stream, Gone: true}
 		}
 	}

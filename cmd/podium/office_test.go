@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,13 +19,18 @@ func TestOfficeExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := strings.Cut(loopback.Reserve(t), ":")
+	address := loopback.Reserve(t)
+	_, port, _ := strings.Cut(address, ":")
 	config := strings.Replace(string(text), `http: {listen: "127.0.0.1:8080"}`, "", 1)
 	config = strings.Replace(config, ":9000/", ":"+port+"/", 1)
 	i := install(t, strings.Replace(config, "${OFFICE_SECRET}", webSecret, 1))
 	office := exec.CommandContext(t.Context(), "python3", filepath.Join(example, "office.py"))
 	office.Env = append(os.Environ(), "OFFICE_SECRET="+webSecret, "OFFICE_PORT="+port, "OFFICE_SECONDS=3")
 	launch(t, office)
+	eventually(t, "the office listens", func() bool {
+		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		return err == nil && connection.Close() == nil
+	})
 	i.up()
 	i.podium("send", "order a printer").succeeds(t)
 	eventually(t, "the work goes on elsewhere", func() bool { return i.waits("office") > 0 })

@@ -98,7 +98,10 @@ func (d *day) deal(t *testing.T, m *dayMessage, asked *dealt) dealt {
 	if m.Subject != "" && m.Thread == "" {
 		words = m.Subject + "\n\n" + m.Text
 	}
-	given := arguments.Given{Words: words, Language: "de", Moment: moment, Location: d.berlin, Tainted: true, SharedMonths: true, DayLists: true}
+	given := arguments.Given{
+		Words: words, Language: "de", Moment: moment, Location: d.berlin, Tainted: true,
+		SharedMonths: true, DayLists: true, Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+	}
 	if m.Door == "mail" {
 		given.Message = arguments.Message{From: m.From.Address, Subject: m.Subject}
 	}

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -30,34 +28,12 @@ func profileOfPractice(t *testing.T) (*deployment, *memorymailbox.Server, *smtps
 // practiceAt installs the profile of the practice, whose servers are somewhere.
 func practiceAt(t *testing.T, dav string, imap, smtp int) *deployment {
 	t.Helper()
-	tree := os.DirFS(practiceProfile)
-	text, err := fs.ReadFile(tree, "podium.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := install(t, strings.NewReplacer(
+	return installTree(t, practiceProfile,
 		`http: {listen: "127.0.0.1:8080"}`, "", "http://127.0.0.1:5232", dav, "${PRAXIS_DAV_PASSWORD}", radicale.Password,
 		"port: 143", fmt.Sprintf("port: %d", imap), "username: praxis, password", "username: agent, password", "poll: 30s", "poll: 1s",
 		"since: now", "since: all", "${PRAXIS_MAIL_PASSWORD}", "secret", "port: 25", fmt.Sprintf("port: %d", smtp),
 		"${PRAXIS_CHAT_TOKEN}", strings.Repeat("token", 8), "authserv_ids: [praxis.example], ", "",
-	).Replace(string(text)))
-	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || path == "." || path == "podium.yaml":
-			return err
-		case entry.IsDir():
-			return os.Mkdir(filepath.Join(i.folder, path), 0o700)
-		}
-		body, err := fs.ReadFile(tree, path)
-		if err == nil {
-			i.write(path, string(body))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
+	)
 }
 
 // TestPracticeProfile plays the profile: each of the nine formats from words to an answer in German, what is missing is asked in German, and

@@ -43,6 +43,33 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestLacks: of alternatives that lack as little, all are told; one that lacks more, or of which something is wrong, is not.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ schema, value, want string }{
+		{`{"anyOf":[{"required":["a"]},{"required":["b"]},{"required":["c","d"]}]}`, `{}`, `/a /b`},
+		{`{"anyOf":[{"required":["a","b"]},{"required":["c"]}]}`, `{}`, `/c`},
+		{`{"required":["z"],"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `/z`},
+		{`{"anyOf":[{"required":["a"]},{"properties":{"k":{"type":"string"}},"required":["b"]}]}`, `{"k":1}`, `/a`},
+	} {
+		schema, err := validation.Compile([]byte(test.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lacking, err := schema.Lacks([]byte(test.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, problem := range lacking {
+			got = append(got, problem.Pointer)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s of %s: %v, want %s", test.value, test.schema, got, test.want)
+		}
+	}
+}
+
 func TestProblemsOfAssertedFormats(t *testing.T) {
 	t.Parallel()
 	schema, err := validation.CompileAsserted([]byte(`{"properties":{"d":{"format":"date"}}}`))

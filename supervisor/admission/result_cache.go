@@ -25,9 +25,9 @@ func newResultCache() *resultCache {
 	return ttlcache.New(ttlcache.WithCapacity[resultKey, cachedResult](maxCachedResults))
 }
 
-// RememberResult remembers what an agent has answered.
-func (c *Controller) RememberResult(reuse schemas.Reuse, now time.Time) {
-	c.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, now}, ttlcache.NoTTL)
+// RememberResult remembers what an agent has answered, and when.
+func (c *Controller) RememberResult(reuse schemas.Reuse, answered time.Time) {
+	c.results.Set(resultKey{reuse.Agent, reuse.Input}, cachedResult{reuse, answered}, ttlcache.NoTTL)
 }
 
 func (c *Controller) cachedResult(agent, input string, since time.Time) (schemas.Reuse, bool) {

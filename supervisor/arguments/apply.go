@@ -7,8 +7,16 @@ import (
 	"podium/supervisor/route"
 )
 
-// applies says whether the conditions of a rule hold.
+// applies says whether a rule counts.
 func (s *filling) applies(r *rule) bool {
+	if !s.meets(r) || r.Received && s.given.Message.From == "" || r.when != nil && len(s.places(r.when)) == 0 {
+		return false
+	}
+	return r.unless == nil || len(r.unless.list.Places(s.text.text)) == 0
+}
+
+// meets says whether the conditions of a rule hold.
+func (s *filling) meets(r *rule) bool {
 	for _, condition := range r.If {
 		value, there := s.values.get(strings.Split(condition.Path, "."))
 		holds := there && (len(condition.Is) == 0 || slices.Contains(condition.Is, unquoted(value)))
@@ -16,10 +24,7 @@ func (s *filling) applies(r *rule) bool {
 			return false
 		}
 	}
-	if r.Received && s.given.Message.From == "" || r.when != nil && len(s.places(r.when)) == 0 {
-		return false
-	}
-	return r.unless == nil || len(r.unless.list.Places(s.text.text)) == 0
+	return true
 }
 
 // onlyAsks says whether a rule has no source.

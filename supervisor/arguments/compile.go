@@ -139,6 +139,9 @@ func (f *Filler) compileRule(configured Rule) (rule, error) {
 	default:
 		return r, fmt.Errorf("understood: %q is none of message, sentence, intent", configured.Understood)
 	}
+	if configured.Whole && configured.Understood != UnderstoodSentence && configured.Understood != UnderstoodIntent {
+		return r, errors.New("whole: it goes with understood: sentence or intent; message has every sentence already")
+	}
 	if err := f.checkDefault(&r); err != nil {
 		return r, err
 	}

@@ -30,6 +30,9 @@
 // For what a pattern takes, and where people write letters, a rule may want the intent understood: the
 // sentence that names it word by word, a clause that asks for it, and no other sentence that takes it back.
 //
+// With whole, the other sentences are understood word by word as well: only what is taken as it was written
+// may say anything, up to the end of its sentence.
+//
 // # What is read
 //
 // Rules read the first 32 KiB of the words; whoever writes more pastes material. Whole words and

@@ -111,6 +111,7 @@ func (s *filling) readWords(words string, source Source) {
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
 		known: s.Filler.known, taken: map[string]bool{}, matched: map[string][]int{},
 	}
+	s.text.degrees = s.given.Degrees
 	if s.given.DayLists {
 		s.text.listDays()
 	}
@@ -228,6 +229,7 @@ func (s *filling) fillPath(path string, extracted object) {
 		}
 		s.apply(r)
 		if !s.isOpen(path) {
+			s.contradicted(r)
 			return
 		}
 	}
@@ -246,6 +248,24 @@ func (s *filling) fillPath(path string, extracted object) {
 			s.put(r.property.names, s.typed(r.property, r.Default, r.As, nil)[0], SourceDefault)
 			return
 		}
+	}
+}
+
+// contradicted asks about what a rule has read if the session is about something else there. An answer says which of the two is meant.
+func (s *filling) contradicted(by *rule) {
+	value, there := s.values.get(by.property.names)
+	if !s.given.Contradictions || !there || s.text.source == SourceAnswer {
+		return
+	}
+	for i := range s.rules {
+		r := &s.rules[i]
+		about := s.given.Entities[r.Entity]
+		if r.Path != by.Path || r.Entity == "" || about == "" || s.fold(about) == s.fold(unquoted(value)) {
+			continue
+		}
+		s.doubt(by.Path)
+		s.unsure[by.Path] = append(s.unsure[by.Path], about)
+		return
 	}
 }
 

@@ -16,9 +16,12 @@ import (
 func (s *filling) finish() Filled {
 	var missing []Missing
 	for {
-		problems := s.problems()
+		problems := s.problems(s.schema.Problems)
 		if s.begin(problems) || s.removeWrong(problems) {
 			continue
+		}
+		if all := s.problems(s.schema.Lacks); s.given.Alternatives && !slices.ContainsFunc(all, s.isAsked) {
+			problems = all
 		}
 		for _, problem := range problems {
 			if problem.Missing {
@@ -43,8 +46,14 @@ func (s *filling) finish() Filled {
 	return filled
 }
 
+// isAsked says whether there are questions already about what is missing.
+func (s *filling) isAsked(problem validation.Problem) bool {
+	_, unsure := s.unsure[pathOf(problem.Pointer)]
+	return unsure
+}
+
 // problems are those of the values as they are now.
-func (s *filling) problems() []validation.Problem {
+func (s *filling) problems(of func([]byte) ([]validation.Problem, error)) []validation.Problem {
 	body, err := s.values.encode()
 	if err == nil && len(body) > maxData {
 		s.refused = append(s.refused, Refused{Why: "the values are longer than 1 MiB"})
@@ -53,7 +62,7 @@ func (s *filling) problems() []validation.Problem {
 	}
 	var problems []validation.Problem
 	if err == nil {
-		problems, err = s.schema.Problems(body)
+		problems, err = of(body)
 	}
 	if err != nil {
 		s.refused = append(s.refused, Refused{Why: "the values are not JSON that can be sent"})

@@ -27,7 +27,10 @@ func FuzzFill(f *testing.F) {
 	f.Add(uint8(1), strings.Repeat("am 3.12. um 9 oder ", 50), true, `{"appointment_data":{"date":"x"}}`, "\xff")
 	f.Fuzz(func(t *testing.T, agent uint8, words string, german bool, given, answer string) {
 		name := names[int(agent)%len(names)]
-		asked := arguments.Given{Words: words, Language: "en", Moment: monday, Extracted: []byte(given), SharedMonths: true, DayLists: true}
+		asked := arguments.Given{
+			Words: words, Language: "en", Moment: monday, Extracted: []byte(given), SharedMonths: true, DayLists: true,
+			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+		}
 		if german {
 			asked.Language = "de"
 		}
@@ -80,7 +83,10 @@ func TestLongWords(t *testing.T) {
 		"a", "am 3.12. um 9 ", "{", `{"a":`, "[", `{"action":`, "Frau Meier ", "1.", "12,5 * ", "(", "nicht ", "absagen ", "Viele Grüße\n", "\n", "a@", "3/", "sag ", "u\u0308", "\xff",
 		"10 Packungen von ", "Tag ", "Termin für ", "1 oder ", "am 3., ", "4., ", "Bitte ein Attest. ", "schreib ",
 	} {
-		given := arguments.Given{Words: strings.Repeat(piece, 1<<20/len(piece)-1), Language: "de", Moment: monday, SharedMonths: true, DayLists: true}
+		given := arguments.Given{
+			Words: strings.Repeat(piece, 1<<20/len(piece)-1), Language: "de", Moment: monday, SharedMonths: true, DayLists: true,
+			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+		}
 		for _, name := range []string{"calculator", "calendar_agent", "inventory_agent", "writer_agent"} {
 			begun := time.Now()
 			fillers[name].Fill(given)

@@ -135,7 +135,23 @@ func (r *reader) nameFrom(i, fewest int, particle bool) (found, bool) {
 		return found{}, false
 	}
 	degree := titled && !r.titleWithin(begin, i)
-	return found{from: i, to: end, readings: []string{name}, short: -1, owner: owner, degree: degree}, true
+	return found{from: i, to: end, readings: []string{r.withDegree(name, i)}, short: -1, owner: owner, degree: degree}, true
+}
+
+// withDegree is a name with the degrees that stand before it, if they belong to names.
+func (r *reader) withDegree(name string, at int) string {
+	from := at
+	for r.degrees {
+		before := from - 1
+		if r.mark(before, ".") && r.at(before).joined {
+			before--
+		}
+		if !r.word(before, r.Degrees) {
+			break
+		}
+		from = before
+	}
+	return strings.TrimSpace(r.written(from, at) + " " + name)
 }
 
 // monthInName says whether the word for a month is the first name of somebody.
@@ -199,10 +215,10 @@ func (r *reader) signature() (found, bool) {
 	return found{}, false
 }
 
-// plainName is a name without titles, the surname last.
+// plainName is a name without titles, the surname last. A degree stays where it belongs to names.
 func (r *reader) plainName(text string) string {
 	tokens := tokenize(text, r.fold)
-	of := reader{lexicon: r.lexicon, text: text, tokens: tokens, fold: r.fold}
+	of := reader{lexicon: r.lexicon, text: text, tokens: tokens, fold: r.fold, degrees: r.degrees}
 	start, _ := of.titles(0)
 	if start >= len(tokens) {
 		return strings.TrimSpace(text)
@@ -215,7 +231,7 @@ func (r *reader) plainName(text string) string {
 	if surname, first, both := strings.Cut(name, ","); both && !strings.Contains(first, ",") && strings.TrimSpace(first) != "" {
 		name = strings.TrimSpace(first) + " " + strings.TrimSpace(surname)
 	}
-	return strings.Join(strings.Fields(name), " ")
+	return of.withDegree(strings.Join(strings.Fields(name), " "), start)
 }
 
 // mergeNames leaves out names that are a part of a longer one: Müller beside Eva Müller.

@@ -13,8 +13,10 @@ type reader struct {
 	fold   func(string) string
 	today  time.Time // midnight, UTC
 	hours  clockHours
-	dates  []found // as for what is to come
-	times  []found
+	// degrees are a part of names.
+	degrees bool
+	dates   []found // as for what is to come
+	times   []found
 }
 
 // A found is something recognized, with what it may mean. Without a reading, or behind a bound, it

@@ -3,6 +3,7 @@ package arguments
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // recognized returns what a recognizer finds by a rule, and whether it is not sure.
@@ -45,7 +46,7 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 		}
 		means := f.readings
 		if r.Past && r.Find == KindDate {
-			means = f.inPast(s.today)
+			means = s.past(f)
 		}
 		bound := f.bound || !has(r.After, governor) && has(s.text.Bounds, governor) && r.Find != KindNumber && r.Find != KindPhone
 		if len(means) == 0 && !bound {
@@ -71,6 +72,20 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 		return vague, true
 	}
 	return readings, unsure || len(readings) > 1
+}
+
+// past are the readings of a day that is taken for one that was. The next one may be meant as well if it is nearer than the last one.
+func (s *filling) past(f *found) []string {
+	means := f.inPast(s.today)
+	if !s.given.NearDates || len(means) != 1 || len(f.readings) != 1 {
+		return means
+	}
+	last, errLast := time.Parse(isoDate, means[0])
+	next, errNext := time.Parse(isoDate, f.readings[0])
+	if errLast != nil || errNext != nil || !next.After(s.today) || next.Sub(s.today) >= s.today.Sub(last) {
+		return means
+	}
+	return []string{means[0], f.readings[0]}
 }
 
 // askAround notes the words that make a range or a choice of what was found: what they leave open is asked there.

@@ -75,6 +75,9 @@ type Rule struct {
 	// Understood: nothing of the text is taken before so much of it has been understood, each word of it.
 	// In a question that asks for an answer only, the harmless choices are taken all the same, except by intent.
 	Understood Understood `json:"understood,omitzero"`
+	// Whole: with sentence and intent, every word of the other sentences as well. Only words that are taken as they were written may say anything,
+	// up to the end of the sentence in which they begin.
+	Whole bool `json:"whole,omitzero"`
 
 	Ask map[string]string `json:"ask,omitzero"` // the question, by language
 }
@@ -159,6 +162,14 @@ type Given struct {
 	// DayLists finds each day of a list, also the 4th in "am 3., 4. oder 5. Dezember", and gives it the month of the list. Without it, a list
 	// has the days that it had before.
 	DayLists bool
+	// Degrees takes the degree of a person as a part of the name: Dr. Brandt, who may not be the other Brandt. Herr and Frau are none.
+	Degrees bool
+	// Contradictions asks where the words say something else than the session is about, such as the number of another patient.
+	Contradictions bool
+	// NearDates asks which year a day without one is of, where the last one is looked for and the next one is nearer: Datum 4.12. in November.
+	NearDates bool
+	// Alternatives asks for each thing of which one is enough. Without it, one of them is asked for.
+	Alternatives bool
 }
 
 // A Message is what was received. Text is the new words when it is empty.

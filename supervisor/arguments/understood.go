@@ -75,17 +75,27 @@ func (s *filling) doubts(r *rule) bool {
 	if harmless && r.Understood == UnderstoodSentence {
 		return false
 	}
-	said := s.said(r.Path)
-	for _, of := range s.text.sentences() {
+	said := s.said(r.Path, r.Whole)
+	for _, of := range s.text.sentences(r.Whole) {
 		touched := slices.ContainsFunc(hits, func(hit int) bool { return of.from <= hit && hit < of.to })
 		if r.Understood == UnderstoodSentence && !touched {
+			if r.Whole && !s.text.accounted(of, said) {
+				return true
+			}
 			continue
 		}
 		question, request := s.text.mark(of.to-1, "?"), s.text.requests(of)
 		if harmless && question && !request && !s.text.doubtful(of) {
 			continue
 		}
-		if question && touched && !request && !harmless || !s.text.understands(span{of.from, min(of.to, max(said, of.from))}) {
+		until := min(of.to, max(said, of.from))
+		if r.Whole {
+			until = s.text.untilSaid(of, said)
+			if slices.ContainsFunc(hits, func(hit int) bool { return until <= hit && hit < of.to }) {
+				until = of.to
+			}
+		}
+		if question && touched && !request && !harmless || !s.text.understands(span{of.from, until}) {
 			return true
 		}
 	}
@@ -105,13 +115,13 @@ func (s *filling) unmeant(r *rule) bool {
 		return len(matched) > 0 && !asked
 	}
 	s.useLetter(true)
-	said := s.said(r.Path)
-	for _, of := range s.text.sentences() {
+	said := s.said(r.Path, r.Whole)
+	for _, of := range s.text.sentences(r.Whole) {
 		named := of.from // an object or an extractor may have it from any sentence
 		if len(matched) > 0 {
 			at := slices.IndexFunc(matched, func(at int) bool { return of.from <= at && at < of.to })
 			if at < 0 {
-				if s.text.takesBack(of) {
+				if s.text.takesBack(of) || r.Whole && !s.text.accounted(of, said) {
 					return true
 				}
 				continue
@@ -167,16 +177,28 @@ func (s *filling) hits(r *rule) []int {
 	return hits
 }
 
-// said is the token from which on all is taken as it was written, by a rule that depends on a path.
-func (s *filling) said(path string) int {
+// said is the token from which on all is taken as it was written, by a rule that depends on a path. Whole, it is of any rule, and where its
+// keyword goes on to a colon, what stands before that is no part of it.
+func (s *filling) said(path string, whole bool) int {
 	first := len(s.text.tokens)
 	for i := range s.rules {
 		r := &s.rules[i]
-		if !r.Words || r.when == nil || !slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == path }) {
+		if !r.Words || r.when == nil || !slices.ContainsFunc(r.If, func(c Condition) bool { return c.Path == path }) && !(whole && s.meets(r)) {
 			continue
 		}
-		for _, place := range s.places(r.when) {
-			first = min(first, s.tokenAt(place.Start))
+		kept, negated := s.placesBoth(r.when)
+		if whole {
+			kept = append(kept, negated...) // a negation behind the keyword is one of what it tells
+		}
+		for _, place := range kept {
+			at := s.tokenAt(place.Start)
+			for i := at; whole && i < s.tokenAt(place.End); i++ {
+				if s.text.mark(i, ":") {
+					at = i
+					break
+				}
+			}
+			first = min(first, at)
 		}
 	}
 	return first
@@ -209,8 +231,8 @@ func (s *filling) useLetter(titled bool) {
 // A span of tokens.
 type span struct{ from, to int }
 
-// sentences takes a text to pieces behind the marks that end one.
-func (p *passage) sentences() []span {
+// sentences takes a text to pieces behind the marks that end one. Joined, a small letter behind the point of a number goes on with its sentence.
+func (p *passage) sentences(joined bool) []span {
 	var all []span
 	from := 0
 	for i := range p.tokens {
@@ -220,6 +242,9 @@ func (p *passage) sentences() []span {
 		}
 		next := p.at(i + 1)
 		if next.joined && next.kind != tokenMark || t.fold == "." && p.used[i] && p.at(i-1).kind == tokenNumber && !next.newline || p.word(i-1, p.Titles) || p.word(i-1, p.Degrees) {
+			continue
+		}
+		if joined && t.fold == "." && p.at(i-1).kind == tokenNumber && next.kind == tokenWord && !next.newline && !isCapital(p.written(i+1, i+2)) {
 			continue
 		}
 		all = append(all, span{from, i + 1})
@@ -339,6 +364,21 @@ func (p *passage) wants(of span) bool {
 		i += n
 	}
 	return true
+}
+
+// accounted says whether a sentence that does not name what is wanted cannot change it: each word of it is understood, up to where words begin that
+// are taken as they were written. These may say anything, up to the end of their sentence: what is said of them stands in another.
+func (p *passage) accounted(of span, said int) bool {
+	question := p.mark(of.to-1, "?") && !p.requests(of)
+	return !question && p.wants(span{of.from, p.untilSaid(of, said)})
+}
+
+// untilSaid is where a sentence ends, or the words begin in it that are taken as they were written.
+func (p *passage) untilSaid(of span, said int) int {
+	if of.from <= said && said < of.to {
+		return said
+	}
+	return of.to
 }
 
 // takesBack says whether words may take back what others ask for, or bind it to something. A negation does, unless it says what else it denies.

@@ -126,6 +126,50 @@ func TestIntent(t *testing.T) {
 	}
 }
 
+// TestWhole: with whole, the other sentences have to be understood word by word as well. What is taken as it was written may say anything, up to the
+// end of its sentence; the point of a date ends none.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	const schema = `{"properties":{"kind":{"type":"string"},"checked":{"type":"boolean"},"text":{"type":"string"}}}`
+	known := []string{"schreiben", "merke", "dir"}
+	document := compiled(t, arguments.Spec{Known: known, Rules: []arguments.Rule{
+		{Path: "kind", Pattern: `Arztbrief`, Understood: arguments.UnderstoodIntent, Whole: true},
+		{Path: "text", Words: true, When: []string{"dass"}, If: []arguments.Condition{{Path: "kind"}}},
+	}}, schema)
+	fact := compiled(t, arguments.Spec{Known: known, Rules: []arguments.Rule{
+		{Path: "text", Words: true, When: []string{`/\bmerke\b[^:]{0,40}:\s*\S+ \S+/`}},
+		{Path: "checked", Map: []arguments.Choice{{Word: "geprueft", Value: "true"}}, Understood: arguments.UnderstoodSentence, Whole: true},
+	}}, schema)
+	for _, test := range []struct {
+		filler      *arguments.Filler
+		words, want string
+	}{
+		{document, "Bitte einen Arztbrief schreiben. Vielen Dank!", `{"kind":"Arztbrief"}`},
+		{document, "Bitte einen Arztbrief schreiben. Welcher Zebrabruder es ist, steht nicht da.", `{} ?kind[Arztbrief]`},
+		{document, "Zebras laufen herum. Bitte einen Arztbrief schreiben.", `{} ?kind[Arztbrief]`},
+		{document, "Bitte einen Arztbrief schreiben. Passt das?", `{"kind":"Arztbrief"}`},
+		{document, "Bitte einen Arztbrief, dass Zebras vom 3.12. bis 4.12. laufen.", `{"kind":"Arztbrief","text":"$"}`},
+		{document, "Bitte einen Arztbrief, dass Zebras laufen. Es sind zwei Zebras.", `{} ?kind[Arztbrief]`},
+		{fact, "Merke dir: Zebras laufen nie. Geprueft.", `{"checked":true,"text":"$"}`},
+		{fact, "Merke dir: Zebras laufen nicht. Geprueft.", `{"checked":true}`},
+		{fact, "Merke dir, geprueft: Zebras laufen nie.", `{"checked":true,"text":"$"}`},
+		{fact, "Merke dir: Zebras laufen nie. Geprueft. Von einem Zebra.", `{"text":"$"} ?checked[true]`},
+		{fact, "Merke dir: Zebras laufen nie. Zebra hat es geprueft.", `{"text":"$"} ?checked[true]`},
+		{fact, "Merke dir: Zebras laufen nie, zebrageprueft und geprueft.", `{"text":"$"} ?checked[true]`},
+	} {
+		want := strings.ReplaceAll(test.want, "$", test.words)
+		if got := told(test.filler.Fill(arguments.Given{Words: test.words, Language: "de", Moment: monday})); got != want {
+			t.Errorf("%q: %s, want %s", test.words, got, want)
+		}
+	}
+	for _, understood := range []arguments.Understood{"", arguments.UnderstoodMessage} {
+		rule := arguments.Rule{Path: "kind", Pattern: "Arztbrief", Understood: understood, Whole: true}
+		if _, err := arguments.Compile(arguments.Spec{Rules: []arguments.Rule{rule}}, []byte(schema)); err == nil {
+			t.Errorf("whole with understood: %q was taken", understood)
+		}
+	}
+}
+
 // TestInsertedReservations: nor is a document written as if a word were not there that may take it back. A negation in another sentence
 // may be of something else.
 func TestInsertedReservations(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -140,6 +141,28 @@ func TestUtterances(t *testing.T) {
 	}
 }
 
+// TestHoldouts holds what became of the files that others have written: right, asked, wrong with an effect and without one. A message that gets
+// better or worse has to be looked at. Of holdout2.json, whose formats left open what free text holds, nearly all that is wrong differs in that.
+func TestHoldouts(t *testing.T) {
+	t.Parallel()
+	fillers := practice(t)
+	for file, want := range map[string][4]int{
+		"holdout.json": {146, 54, 0, 0}, "holdout2.json": {74, 78, 44, 4}, "holdout3.json": {104, 96, 0, 0}, "holdout4.json": {103, 96, 0, 1},
+		"holdout5.json": {87, 110, 2, 1},
+	} {
+		count := map[verdict]int{}
+		all := utterances(t, filepath.Join("testdata", file))
+		for i := range all {
+			u := &all[i]
+			verdict, _ := u.judge(t, fillers[u.Agent].Fill(u.given(t)))
+			count[verdict]++
+		}
+		if got := [4]int{count[right], count[asked], count[wrongEffect], count[wrong]}; got != want {
+			t.Errorf("%s: %v right, asked, wrong with an effect and without one, want %v", file, got, want)
+		}
+	}
+}
+
 // TestAttacks: what is negated, corrected, only mentioned, doubted or of somebody else is asked about. Nothing
 // may be wrong there; what is asked besides is not held against the rules.
 func TestAttacks(t *testing.T) {
@@ -167,7 +190,10 @@ func (u *utterance) given(tb testing.TB) arguments.Given {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	given := arguments.Given{Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin, SharedMonths: true, DayLists: true}
+	given := arguments.Given{
+		Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin, SharedMonths: true, DayLists: true,
+		Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+	}
 	if u.From != "" {
 		given.Message = arguments.Message{From: u.From, Subject: u.Subject}
 	}
@@ -265,6 +291,9 @@ func leaves(object map[string]any) map[string]any {
 	return flat
 }
 
+// degree is one or several before a name.
+var degree = regexp.MustCompile(`^(?:(?:Dr|Prof|med|Professor|Doktor)\b\.?\s*)+`)
+
 // equal compares two values as the formats of the measurement say: without case, phone numbers without
 // separators, and any part of the words as good as all of them.
 func (u *utterance) equal(path string, got, want any) bool {
@@ -278,6 +307,12 @@ func (u *utterance) equal(path string, got, want any) bool {
 		}
 		if path == "content" && strings.TrimSpace(text) == strings.TrimSpace(u.Text) {
 			return strings.Contains(u.Text, strings.TrimSpace(wanted))
+		}
+		if strings.HasSuffix(path, "name") || path == "recipient" {
+			// Files whose formats did not say whether a degree belongs to a name have it without.
+			if bare := degree.ReplaceAllString(text, ""); degree.FindString(wanted) == "" && strings.Contains(u.Text, text) {
+				text = bare
+			}
 		}
 		if strings.HasSuffix(path, "phone") {
 			return digits(text) == digits(wanted)

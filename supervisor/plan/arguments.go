@@ -100,8 +100,8 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		Arguments: task.Plan.Options().Arguments, Words: d.content(task.Plan.Description).Text,
 		Tainted:  message.FromOutside(),
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
-		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
 	}
+	readBy(&given, d.Run.Edition)
 	if given.Moment.IsZero() {
 		given.Moment = d.Now
 	}
@@ -128,6 +128,14 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	newest := answers[len(answers)-1]
 	given.Words, given.Before, given.Moment = d.content(newest.Answered.Text).Text, &before, newest.Ended
 	return filler.Fill(given)
+}
+
+// readBy has words read as an edition reads them, so that what a run has once read comes out the same.
+func readBy(given *arguments.Given, edition int) {
+	given.SharedMonths = edition >= schemas.Edition2
+	given.DayLists = edition >= schemas.Edition3
+	fourth := edition >= schemas.Edition4
+	given.Degrees, given.Contradictions, given.NearDates, given.Alternatives = fourth, fourth, fourth, fourth
 }
 
 // filledBefore is what was known of arguments when a person was asked for the rest.
@@ -223,10 +231,9 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	if err != nil {
 		return nil, nil // the agent reads the words itself
 	}
-	filled := filler.Fill(arguments.Given{
-		Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location,
-		SharedMonths: d.Run.Edition >= schemas.Edition2, DayLists: d.Run.Edition >= schemas.Edition3,
-	})
+	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
+	readBy(&given, d.Run.Edition)
+	filled := filler.Fill(given)
 	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
 	}

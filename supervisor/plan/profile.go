@@ -20,6 +20,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/arguments"
+	"podium/supervisor/language"
 	"podium/supervisor/route"
 )
 
@@ -36,6 +37,7 @@ type Profile struct {
 	fillers   map[string]*arguments.Filler  // by agent: of its arguments
 	location  *time.Location                // where days begin
 	own       map[string][]string           // by agent: schemas.Action.Call of what its templates have it do, whatever is written
+	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -141,6 +143,7 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
+	faults = append(faults, p.compileLanguage()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {

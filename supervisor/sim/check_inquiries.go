@@ -78,7 +78,7 @@ func (o *oracle) inquiriesEndForAReason(m *moment) {
 	case schemas.InquirySuperseded:
 		holds = cause.Type == schemas.TypeEmailReceived || cause.Type == schemas.TypeChatReceived || cause.Type == schemas.TypeExecutionRequest
 	case schemas.InquiryWithdrawn:
-		holds = m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || o.withdrawn(m, i) // else with its run: see inquiriesEndOnce
+		holds = !i.reminds(m.cause) || o.withdrawn(m, i) // else with its run: see inquiriesEndOnce
 	case schemas.InquiryUnreachable:
 		first := m.run.task(schemas.NoticeTask(number, 1))
 		holds = first != nil && first.state == taskFailed || o.bounces(m, number)
@@ -109,11 +109,17 @@ func (o *oracle) bounces(m *moment, number int) bool {
 	return false
 }
 
+// reminds reports whether a cause is that an inquiry is to be told once more.
+func (i *inquiry) reminds(cause *schemas.Cause) bool {
+	rung := cause.Deadline
+	return rung != nil && rung.Kind == schemas.DeadlineRemind && schemas.NoticeOf(rung.Task) == i.number
+}
+
 // inquiriesEndOnce: none is open at the end, and those that end with their run do so when it is settled.
 func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
-			others := i.work() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.cause.Deadline != nil && i.cause.Deadline.Kind == schemas.DeadlineRemind)
+			others := i.work() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause))
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
@@ -220,7 +226,7 @@ func (o *oracle) runsRest(m *moment) {
 		return
 	}
 	upstream := m.run.message.Upstream != nil // who waits as long as they have said
-	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && !upstream {
+	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && rung.Run == m.run.number && !upstream {
 		o.world.violate(RunsRest, "%s: it ends by its time at %s, and inquiry %d is open", m.id, m.cause.Time, number)
 	}
 	var want time.Time

@@ -421,6 +421,12 @@ func (o *oracle) lettersComeBack(m *moment) {
 	}
 }
 
+// isAbout reports whether a report of a letter that came back is about whoever was asked, and not about an address that they have it sent on to.
+func (o *oracle) isAbout(m *moment, i *inquiry) bool {
+	mail := o.heard(m.shard, m.cause.Sequence).mail
+	return mail == nil || mail.Bounce == nil || mail.Bounce.Recipient == "" || len(i.fact.To) == 0 || strings.EqualFold(mail.Bounce.Recipient, i.fact.To[0].Address)
+}
+
 // stops notes that a person has cancelled a run. Of one that waits it is known since the edition of the profile in force.
 func (o *oracle) stops(session *sessionHistory, m *moment, f *schemas.MessageReceived) {
 	if f.Disposition != schemas.DispositionControl {

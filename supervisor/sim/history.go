@@ -333,7 +333,7 @@ func (o *oracle) applyRun(m *moment) {
 		m.run.again = f
 	case *schemas.DeliveryBounced:
 		if i := m.run.inquiry(f.Inquiry); i != nil && f.Failed && f.Recipient == "" {
-			i.bounced = i.bounced || len(i.fact.To) < 2
+			i.bounced = i.bounced || len(i.fact.To) < 2 && o.isAbout(m, i)
 		}
 	case *schemas.InquiryOpened:
 		o.opens(m, f)

@@ -44,6 +44,7 @@ type ArgumentRule struct {
 	Own         bool                `yaml:"own" doc:"Who has signed is meant only where they write of something that is theirs."`
 
 	Understood arguments.Understood `yaml:"understood" enum:"message sentence intent" doc:"Nothing is taken before every word is understood: of the message, or of the sentences of the keywords of this rule. What is read is asked about instead. Choices of harmless are taken from a plain question all the same. With intent, of a map or a pattern, it is the sentences where it has found something, none of the others may take it back, and nothing else of the message is taken either."`
+	Whole      bool                 `yaml:"whole" doc:"With sentence and intent: nothing is taken before every word of the other sentences is understood too. Only words that are taken as they were written may say anything, up to the end of their sentence."`
 
 	Ask map[string]string `yaml:"ask" doc:"The question when it is missing, by language. Default: the title of the argument in input_schema."`
 }
@@ -83,7 +84,7 @@ func (r *ArgumentRule) build() arguments.Rule {
 		Default: r.Default, Harmless: r.Harmless, If: each(r.If, func(c *ArgumentCondition) arguments.Condition { return arguments.Condition(*c) }),
 		Received: r.Received, When: r.When, Unless: r.Unless, After: r.After, NotAfter: r.NotAfter, As: r.As,
 		Units: each(r.Units, func(u *ArgumentUnit) arguments.Unit { return arguments.Unit(*u) }), Past: r.Past, Never: r.Never,
-		NoDegrees: r.NoDegrees, Confirm: r.Confirm, Phrase: r.Phrase, Own: r.Own, Understood: r.Understood, Ask: r.Ask,
+		NoDegrees: r.NoDegrees, Confirm: r.Confirm, Phrase: r.Phrase, Own: r.Own, Understood: r.Understood, Whole: r.Whole, Ask: r.Ask,
 	}
 }
 

@@ -45,10 +45,10 @@ func read(t *testing.T, name string) *Config {
 	return config
 }
 
-// TestProblems shows what each mistake is answered with.
-func TestProblems(t *testing.T) {
-	t.Parallel()
-	datadriven.RunTest(t, "testdata/problems", func(t *testing.T, d *datadriven.TestData) string {
+// tellsProblems holds what mistakes are answered with to a file of testdata.
+func tellsProblems(t *testing.T, file string) {
+	t.Helper()
+	datadriven.RunTest(t, filepath.Join("testdata", file), func(t *testing.T, d *datadriven.TestData) string {
 		t.Helper()
 		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
 		if err == nil {
@@ -59,6 +59,12 @@ func TestProblems(t *testing.T) {
 		}
 		return err.Error()
 	})
+}
+
+// TestProblems shows what each mistake is answered with.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	tellsProblems(t, "problems")
 }
 
 func TestFullFile(t *testing.T) {

@@ -215,6 +215,8 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 		return "local, public, or host:port"
 	case reflect.TypeFor[Size]():
 		return "size, at least 64MiB"
+	case reflect.TypeFor[TextCheck]():
+		return "`text`, `words`, true or false"
 	case reflect.TypeFor[Since]():
 		return "`now`, `all` or a date"
 	case reflect.TypeFor[jsontext.Value]():

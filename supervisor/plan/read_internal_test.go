@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/arguments"
+)
+
+// TestReadBy: a run that was begun by an older edition reads words as that did. From the fourth on a degree is a part of a name, another
+// patient than the one of the session is asked about, and so are a day that may be the next one and each of several things of which one is enough.
+func TestReadBy(t *testing.T) {
+	t.Parallel()
+	const schema = `{"properties":{"name":{"type":"string"},"patient_id":{"type":"string"},"date":{"type":"string","format":"date"},
+		"phone":{"type":"string"},"email":{"type":"string"}},"anyOf":[{"required":["phone"]},{"required":["email"]}]}`
+	filler, err := arguments.Compile(arguments.Spec{Rules: []arguments.Rule{
+		{Path: "name", Find: arguments.KindName, After: []string{"an"}},
+		{Path: "patient_id", Pattern: `P-\d+`},
+		{Path: "patient_id", Entity: "patient_id"},
+		{Path: "date", Find: arguments.KindDate, Past: true},
+		{Path: "phone", Find: arguments.KindPhone},
+		{Path: "email", Find: arguments.KindEmail},
+	}}, []byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for edition, want := range map[int]string{
+		schemas.Edition3: `{"date":"2025-12-04","name":"Brandt","patient_id":"P-2"} phone`,
+		schemas.Edition4: `{"name":"Dr. Brandt"} patient_id date phone email`,
+	} {
+		given := arguments.Given{
+			Words: "An Dr. Brandt, Patient P-2, Datum 4.12.", Language: "de",
+			Moment: time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC), Entities: map[string]string{"patient_id": "P-1"},
+		}
+		readBy(&given, edition)
+		filled := filler.Fill(given)
+		parts := []string{string(filled.Values)}
+		for _, missing := range filled.Missing {
+			parts = append(parts, missing.Path)
+		}
+		if got := strings.Join(parts, " "); got != want {
+			t.Errorf("edition %d: %s, want %s", edition, got, want)
+		}
+	}
+}
