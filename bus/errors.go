@@ -30,6 +30,8 @@ var (
 	// ErrNotPermitted reports that whoever made a request does not want its effect any
 	// more, or that it asks a question.
 	ErrNotPermitted = errors.New("the agent may not act")
+	// ErrUnapproved is ErrNotPermitted because what the agent would do stems from what comes from outside, and nobody has agreed to it.
+	ErrUnapproved = fmt.Errorf("%w: nobody has agreed to what comes from outside", ErrNotPermitted)
 	// ErrUndeclared reports a request of a kind that its agent does not declare.
 	ErrUndeclared = errors.New("the kind is not declared")
 	// ErrSealed reports a body that is encrypted (attribute keyid): this version opens none.

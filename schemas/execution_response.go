@@ -59,6 +59,8 @@ type Operation struct {
 	Name      string         `json:"name"`
 	Arguments jsontext.Value `json:"arguments,omitzero"` // an object
 	Summary   string         `json:"summary,omitzero"`   // for a person, in the agent's own words
+	// Recipients are whom it reaches, where the arguments do not say.
+	Recipients []string `json:"recipients,omitzero"`
 }
 
 // ResponseStatus is how a request ended (M-07).

@@ -92,6 +92,10 @@ type Incoming struct {
 	TraceParent string `json:"traceparent,omitzero"`
 }
 
+// FromOutside reports whether a message holds what somebody has written who may not say what is done. All that is made of it in its
+// run does, too.
+func (m *Incoming) FromOutside() bool { return m.Upstream == nil || m.Tainted }
+
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
 func (m *Incoming) ReplyAgent() string {
 	if m.Reply == nil {
@@ -261,6 +265,7 @@ const (
 	StopFinished     StopReason = "finished"       // the session was closed (O-13)
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
 	StopRejected     StopReason = "rejected"       // a person who was asked will not
+	StopUnapproved   StopReason = "unapproved"     // it would act outside on what comes from outside, and nobody has agreed
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )

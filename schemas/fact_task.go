@@ -141,7 +141,7 @@ type TaskFailed struct {
 // that its effect may be permitted to another one as if it were the first.
 func (f *TaskFailed) Undone() bool {
 	switch f.Cause {
-	case FailureAgent, FailurePermanent, FailureBlocked:
+	case FailureAgent, FailurePermanent, FailureBlocked, FailureUnapproved:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
 		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected:
@@ -194,6 +194,7 @@ const (
 	FailureUnknownEffect FailureKind = "unknown_effect"    // it may have happened, and the profile wants to be asked
 	FailureRejected      FailureKind = "rejected"          // a person who was asked will not
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
+	FailureUnapproved    FailureKind = "unapproved"        // it would act outside on what comes from outside, and nobody has agreed
 )
 
 // TaskSkipped says that a task is not done because one it depends on failed.
@@ -239,6 +240,7 @@ type PermitGranted struct {
 	Attempt int    `json:"attempt"`
 	Permit  string `json:"permit"`         // message_id of the PermitRequest
 	Again   bool   `json:"again,omitzero"` // granted before in this run, with an unknown outcome (on_unknown: resend)
+	Call    string `json:"call,omitzero"`  // what is to be done, as far as the agent names it (Action.Call), from Edition4 on
 }
 
 // PermitRefused keeps an agent from acting outside.
@@ -248,5 +250,6 @@ type PermitRefused struct {
 	Attempt int          `json:"attempt"`
 	Permit  string       `json:"permit"`
 	Reason  PermitReason `json:"reason"`
-	Agent   string       `json:"agent"` // who has asked
+	Agent   string       `json:"agent"`         // who has asked
+	Call    string       `json:"call,omitzero"` // what was to be done, as far as the agent names it (Action.Call), from Edition4 on
 }

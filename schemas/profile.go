@@ -60,7 +60,8 @@ const Edition3 = 3
 
 // Edition4 is the next one. From it on one decision sends one message past the open circuit breaker of an agent that tells people, because no more
 // room for it is known: the others wait for theirs; and of the words of a person a degree is a part of a name, what the session is about and the
-// words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough.
+// words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough. What comes from
+// outside has nothing done outside unless the profile says so: see OnTainted.
 const Edition4 = 4
 
 // NewestEdition is the one that this version decides new runs by.
@@ -167,6 +168,10 @@ type AgentUse struct {
 	Reuse       Duration  `json:"reuse,omitzero"`
 	SideEffects string    `json:"side_effects,omitzero"` // SideEffectsExternal: it asks for a permit first
 	OnUnknown   OnUnknown `json:"on_unknown,omitzero"`   // for agents with side effects; resend when empty
+	// OnTainted is for agents with side effects, from Edition4 on; ask when empty. Action says how far it is known what they
+	// would do: unless it is, all that they are asked counts as tainted.
+	OnTainted OnTainted   `json:"on_tainted,omitzero"`
+	Action    ActionKnown `json:"action,omitzero"`
 	// InputSchema is that of task.context.arguments (G-14), OutputSchema that of
 	// result.data (M-27); JSON Schema 2020-12.
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`
@@ -201,6 +206,26 @@ type OnUnknown string
 const (
 	OnUnknownResend OnUnknown = "resend" // permitted again, under the same effect id
 	OnUnknownAsk    OnUnknown = "ask"    // refused: the task fails, and whoever asked for it is told
+)
+
+// OnTainted says what becomes of an effect outside that stems from what comes from outside: from the words of people who
+// may not say what is done. What stands in the profile itself does not.
+type OnTainted string
+
+// What becomes of it.
+const (
+	OnTaintedAllow  OnTainted = "allow"  // it happens
+	OnTaintedAsk    OnTainted = "ask"    // it waits until a person agrees; nobody can yet, so that it is refused
+	OnTaintedRefuse OnTainted = "refuse" // it never happens
+)
+
+// ActionKnown says how it is known what an agent would do outside.
+type ActionKnown string
+
+// How it is known. Empty: not at all.
+const (
+	ActionArguments ActionKnown = "arguments" // it does what its arguments say, and sees nothing else
+	ActionNamed     ActionKnown = "named"     // it names it when it asks for its permit, and does nothing outside before
 )
 
 // A Language is what Podium itself says to people in one language.
@@ -258,6 +283,8 @@ type Texts struct {
 	// Handed stands above work that a person is to do by answering; Rejected tells that they will not.
 	Handed   string `json:"handed,omitzero"`
 	Rejected string `json:"rejected,omitzero"`
+	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
+	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
 	Untold string `json:"untold,omitzero"`
 }
@@ -309,7 +336,13 @@ type KeywordGroup struct {
 	Agent    string    `json:"agent"`
 	Priority int       `json:"priority,omitzero"` // 1 wins over 2
 	Keywords []Keyword `json:"keywords"`
+	// SourceBonus weighs where the message of the run comes from (ChannelEmail, …), once the group is hit (G-26): in OrderScore it counts as so many
+	// more keywords, in OrderPriority it is taken from the Priority.
+	SourceBonus map[string]int `json:"source_bonus,omitzero"`
 }
+
+// MaxSourceBonus bounds KeywordGroup.SourceBonus.
+const MaxSourceBonus = 1000
 
 // A Keyword is words to look for. Case, Unicode form and umlaut spelling
 // ("ü", "ue") make no difference.
@@ -549,6 +582,8 @@ type Retry struct {
 	// OnUnknown is for the delivery: what happens when nobody knows whether an
 	// answer was delivered; resend when empty.
 	OnUnknown OnUnknown `json:"on_unknown,omitzero"`
+	// OnTainted is for the delivery of answers to what comes from outside, from Edition4 on; allow when empty.
+	OnTainted OnTainted `json:"on_tainted,omitzero"`
 }
 
 // MaxRetryWait bounds the doubling of a retry's wait.

@@ -128,7 +128,7 @@ func TestQuestionAboutAFormerOwnersRequest_X03(t *testing.T) {
 			t.Parallel()
 			u := newUnawareDesk(t, healthy)
 			id := schemas.PlanID("question")
-			message, _, err := agent.PermitRequest("worker", u.request, id, u.now)
+			message, _, err := agent.PermitRequest("worker", u.request, id, "", u.now)
 			u.must(err)
 			message.Header = header(message.Header)
 			_, err = bus.Append(t.Context(), u.ledger, message, bus.Expect{})

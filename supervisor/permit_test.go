@@ -22,7 +22,7 @@ func (d *desk) question(agent string, request *schemas.Event) string {
 
 func (d *desk) questionAgain(agentName string, request *schemas.Event, id string) {
 	d.tb.Helper()
-	message, asked, err := agent.PermitRequest(agentName, request, id, d.now)
+	message, asked, err := agent.PermitRequest(agentName, request, id, "", d.now)
 	d.must(err)
 	if !asked {
 		d.tb.Fatal("there is nobody to ask")

@@ -228,7 +228,11 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 		return agent.Outcome{}, a.failure(ctx, language, given.Channel, err)
 	}
 	if send != nil {
-		if err := request.Permit(ctx); err != nil {
+		action := schemas.Action{Summary: given.Channel, Recipients: []string{given.Channel + "/" + given.Thread}}
+		if action.Data, err = schemas.Marshal(map[string]string{"text": given.Text}); err != nil {
+			return agent.Outcome{}, err
+		}
+		if err := request.PermitFor(ctx, action); err != nil {
 			return agent.Outcome{}, err
 		}
 		if err := send(ctx); err != nil {

@@ -42,9 +42,13 @@ func (p *permitError) Error() string { return p.err.Error() }
 
 func (p *permitError) Unwrap() error { return p.err }
 
-// Permit asks for the permit to act. Stopped knows its error.
-func (j *Job) Permit(ctx context.Context) error {
-	if err := j.Request.Permit(ctx); err != nil {
+// Permit asks for the permit to do what the arguments say; the summary is for people. Stopped knows its error.
+func (j *Job) Permit(ctx context.Context, summary string) error {
+	action, err := actionOf(j.Request, summary)
+	if err == nil {
+		err = j.Request.PermitFor(ctx, action)
+	}
+	if err != nil {
 		return &permitError{err}
 	}
 	return nil

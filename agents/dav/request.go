@@ -3,6 +3,7 @@ package dav
 import (
 	"bytes"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"podium/bus/agent"
@@ -35,4 +36,23 @@ func ReadArguments(request *agent.Request, into any) error {
 		}
 	}
 	return nil
+}
+
+// actionOf is what a permit is asked for: the arguments as ReadArguments reads them, since nothing else decides what is written.
+func actionOf(request *agent.Request, summary string) (schemas.Action, error) {
+	context := &request.Task().Context
+	action := schemas.Action{Summary: summary, Data: context.Arguments}
+	if len(context.Answers) == 0 {
+		return action, nil
+	}
+	told := struct {
+		Arguments jsontext.Value   `json:"arguments,omitzero"`
+		Answers   []jsontext.Value `json:"answers"`
+	}{Arguments: context.Arguments}
+	for i := range context.Answers {
+		told.Answers = append(told.Answers, context.Answers[i].Values)
+	}
+	var err error
+	action.Data, err = schemas.Marshal(told)
+	return action, err
 }

@@ -144,7 +144,7 @@ func (a *Agent) begun(ctx context.Context, request *agent.Request, into *folder,
 // finish asks for the permit, and gives prepared files their names. Nobody waits for a permit with the folder locked, so that another process may
 // have done it meanwhile, or have given up.
 func (a *Agent) finish(ctx context.Context, request *agent.Request, into *folder, effect string, about *record) (*record, error) {
-	if err := request.Permit(ctx); err != nil {
+	if err := request.PermitFor(ctx, about.action()); err != nil {
 		a.abandon(ctx, request, into, effect)
 		return nil, err
 	}

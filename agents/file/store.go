@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -32,6 +33,19 @@ type Kept struct {
 type record struct {
 	Files []Kept `json:"files"`
 	Done  bool   `json:"done,omitzero"` // all of them are there; what becomes of them afterwards is not ours
+}
+
+// action is what a permit is asked for: the files, by what they hold.
+func (r *record) action() schemas.Action {
+	names := make([]string, len(r.Files))
+	for i := range r.Files {
+		names[i] = r.Files[i].Name
+	}
+	body, err := schemas.Marshal(map[string][]Kept{"files": r.Files})
+	if err != nil {
+		body = nil // names and hashes can be written
+	}
+	return schemas.Action{Summary: strings.Join(names, ", "), Data: body}
 }
 
 // A folder is where files are written.

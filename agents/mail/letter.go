@@ -50,6 +50,31 @@ type letter struct {
 	refused     []string // copies that the server has not taken
 	token       string   // that the newest attempt signs in with
 	question    bool     // it asks something; else it is an answer
+	action      schemas.Action
+}
+
+// actionOf is what a permit is asked for: the words, the files and whom they reach.
+func actionOf(subject string, recipients []*mail.Address, given *schemas.DeliveryArguments) (schemas.Action, error) {
+	type file struct {
+		Name   string `json:"name"`
+		SHA256 string `json:"sha256"`
+	}
+	told := struct {
+		Subject     string             `json:"subject"`
+		Text        string             `json:"text"`
+		Data        []schemas.DataFile `json:"data,omitzero"`
+		Attachments []file             `json:"attachments,omitzero"`
+	}{Subject: subject, Text: given.Text, Data: given.Data}
+	for i := range given.Attachments {
+		told.Attachments = append(told.Attachments, file{given.Attachments[i].Name, given.Attachments[i].Artifact.SHA256})
+	}
+	action := schemas.Action{Summary: subject}
+	for _, recipient := range recipients {
+		action.Recipients = append(action.Recipients, recipient.Address)
+	}
+	var err error
+	action.Data, err = schemas.Marshal(told)
+	return action, err
 }
 
 // peers are the mailboxes whose budgets the letter counts in, each once.

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"math"
 	"net/mail"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,7 +171,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	}
 	var refused error
 	raw, err := account.send(ctx, letter, func(ctx context.Context) error {
-		refused = request.Permit(ctx)
+		refused = request.PermitFor(ctx, letter.action)
 		return refused
 	})
 	_, unknown := errors.AsType[*unknownError](err)
@@ -229,6 +230,9 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 		question:   given.Inquiry > 0,
 	}
 	made.cc, receipt.Dropped = a.copiesOf(account, given.Cc, recipients)
+	if made.action, err = actionOf(made.subject, slices.Concat(recipients, made.cc), &given); err != nil {
+		return nil, nil, nil, err
+	}
 	made.attachments, receipt.Left, err = account.attachmentsOf(ctx, request.Artifacts, given.Data, given.Attachments)
 	if err != nil {
 		return nil, nil, nil, err

@@ -34,7 +34,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		return agent.Outcome{}, a.unready(ctx, language, err)
 	}
 	if a.acts() {
-		if err := request.Permit(ctx); err != nil {
+		if err := request.PermitFor(ctx, schemas.Action{Summary: a.config.Tool, Data: arguments}); err != nil {
 			return agent.Outcome{}, err
 		}
 	}

@@ -90,7 +90,11 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		return agent.Outcome{}, err
 	}
 	if answer.Acts {
-		if err := request.Permit(ctx); err != nil {
+		told, err := schemas.Marshal(map[string]string{"text": text})
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		if err := request.PermitFor(ctx, schemas.Action{Summary: answer.Place, Data: told}); err != nil {
 			return agent.Outcome{}, err
 		}
 	}

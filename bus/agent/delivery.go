@@ -241,7 +241,7 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	progress := s.startProgress(ctx, e, request, started)
 	_, question := request.Undeclared(schemas.KindWork)
 	permitted := permit{
-		server: s, request: e, question: question, first: bus.IsFirstDelivery(e, held.delivery), log: log,
+		server: s, request: e, question: question, tainted: len(request.Task().Context.Tainted) > 0, first: bus.IsFirstDelivery(e, held.delivery), log: log,
 		supersede: func() { held.lose(errLeaseLost) },
 	}
 	request.permit = permitted.ask
@@ -259,6 +259,11 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	case errors.Is(err, ErrElsewhere):
 		log.Debug().Dur("took", time.Since(started)).Msg("the work of a request goes on elsewhere")
 		return outgoingResponse{elsewhere: true}, s.sayElsewhere(ctx, e, progress)
+	case errors.Is(err, bus.ErrUnapproved):
+		given := s.respond(e, request, started, new(permitted.proposed(&outcome)), permitted.acted())
+		given.refused = true
+		log.Info().Msg("a request is answered as blocked")
+		return given, nil
 	case err != nil:
 		err = permitted.doubt(err)
 	}

@@ -57,7 +57,7 @@ type Request struct {
 	// it, and so it may have when it is 0: unknown.
 	Deliveries int
 
-	permit  func(ctx context.Context) error
+	permit  func(ctx context.Context, action *schemas.Action) error
 	partial func(text string)
 	event   *schemas.Event // that it came by; nil for one that Serve has not made
 }
@@ -75,15 +75,30 @@ type Request struct {
 // at once, and so it does when nobody is named who could refuse. Errors: a
 // *Failure that wraps ErrNotPermitted; ErrElsewhere, when the work was permitted before and goes on elsewhere; or why ctx
 // ended.
-func (r *Request) Permit(ctx context.Context) error {
+func (r *Request) Permit(ctx context.Context) error { return r.askPermit(ctx, nil) }
+
+// PermitFor is Permit for an action, which it names: what stems from what comes from outside (TaskContext.Tainted) is refused where the
+// profile does not allow it, unless the profile itself holds just this action. A request of which nobody is named who could refuse is refused
+// then, too. The error wraps bus.ErrUnapproved; when the handler returns it, Serve answers blocked, with the action as the operation
+// that is proposed. A permit is for one action: another one needs another request.
+func (r *Request) PermitFor(ctx context.Context, action schemas.Action) error {
+	return r.askPermit(ctx, &action)
+}
+
+func (r *Request) askPermit(ctx context.Context, action *schemas.Action) error {
 	if r.permit == nil {
 		return nil
 	}
-	return r.permit(ctx)
+	return r.permit(ctx, action)
 }
 
-// WithPermit returns the request with somebody who answers Permit.
+// WithPermit returns the request with somebody who answers Permit and PermitFor.
 func (r *Request) WithPermit(permit func(ctx context.Context) error) *Request {
+	return r.WithPermitFor(func(ctx context.Context, _ *schemas.Action) error { return permit(ctx) })
+}
+
+// WithPermitFor is WithPermit for whoever looks at the action, which is nil when the agent names none.
+func (r *Request) WithPermitFor(permit func(ctx context.Context, action *schemas.Action) error) *Request {
 	asking := *r
 	asking.permit = permit
 	return &asking

@@ -28,9 +28,9 @@ const notPermitted = "The agent was not permitted to act."
 
 // PermitRequest returns the message by which an agent asks for permission to do what
 // a request asks it for. The id is a UUID that names the question: whoever has
-// not heard the answer asks again with the same one. It reports false when the
+// not heard the answer asks again with the same one. Call names what is to be done (schemas.Action.Call); it may be empty. It reports false when the
 // request names no shard, so that nobody could refuse.
-func PermitRequest(agent string, request *schemas.Event, id string, now time.Time) (bus.Message, bool, error) {
+func PermitRequest(agent string, request *schemas.Event, id, call string, now time.Time) (bus.Message, bool, error) {
 	shard, asked := shardOf(agent, request)
 	if !asked {
 		return bus.Message{}, false, nil
@@ -38,7 +38,7 @@ func PermitRequest(agent string, request *schemas.Event, id string, now time.Tim
 	question := schemas.PermitRequest{Envelope: schemas.Envelope{
 		MessageID: id, From: agent, To: strings.TrimPrefix(request.Source, binding.SourceOf("")), Type: schemas.EnvelopeTypePermitRequest,
 		Timestamp: now.UTC(), InReplyTo: request.ID,
-	}}
+	}, Call: call}
 	body, err := schemas.Marshal(question)
 	if err != nil {
 		return bus.Message{}, true, err
@@ -54,6 +54,7 @@ type permit struct {
 	server    *server
 	request   *schemas.Event
 	question  bool   // it asks for no work: nobody is permitted anything
+	tainted   bool   // something in it comes from outside
 	first     bool   // nobody was handed it before (see First)
 	supersede func() // leaves the request to another process, which was permitted since
 	log       zerolog.Logger
@@ -63,16 +64,32 @@ type permit struct {
 
 	mu      sync.Mutex
 	id      string
-	refusal error // once answered; nil is permission
+	call    string          // of the action that it is asked for
+	action  *schemas.Action // nil when the handler names none
+	refusal error           // once answered; nil is permission
 }
 
-// ask is Request.Permit.
-func (p *permit) ask(ctx context.Context) error {
+// errOtherAction is for whoever writes an agent: a permit is for one action.
+var errOtherAction = errors.New("a permit was asked for one action, and then for another")
+
+// ask is Request.Permit and Request.PermitFor.
+func (p *permit) ask(ctx context.Context, action *schemas.Action) error {
+	call := ""
+	if action != nil {
+		var err error
+		if call, err = action.Call(); err != nil {
+			return &Failure{Permanent: true, Err: err}
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.id != "" && p.call != call {
+		return &Failure{Permanent: true, Err: errOtherAction}
+	}
 	if p.answered.Load() {
 		return p.refusal
 	}
+	p.call, p.action = call, action
 	if p.question {
 		p.settle(&schemas.PermitAnswer{Reason: schemas.PermitQuestion})
 		return p.refusal
@@ -91,6 +108,9 @@ func (p *permit) ask(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
+		case !asked && p.tainted && p.server.config.Agent.SideEffects == schemas.SideEffectsExternal:
+			p.settle(&schemas.PermitAnswer{Reason: schemas.PermitUnapproved}) // nobody can say that it is meant
+			return p.refusal
 		case !asked:
 			p.give()
 			return nil
@@ -108,7 +128,7 @@ func (p *permit) ask(ctx context.Context) error {
 
 // publish asks once. It fails when asking again cannot help.
 func (p *permit) publish(ctx context.Context) (asked bool, err error) {
-	message, asked, err := PermitRequest(p.server.worker.Name(), p.request, p.id, time.Now())
+	message, asked, err := PermitRequest(p.server.worker.Name(), p.request, p.id, p.call, time.Now())
 	if err != nil || !asked {
 		return asked, err
 	}
@@ -143,7 +163,28 @@ func (p *permit) settle(answer *schemas.PermitAnswer) {
 		p.refusal = fmt.Errorf("%w: it was permitted before", ErrElsewhere)
 		return
 	}
+	if answer.Reason == schemas.PermitUnapproved {
+		p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: bus.ErrUnapproved}
+		return
+	}
 	p.refusal = &Failure{Message: notPermitted, Permanent: true, Err: fmt.Errorf("%w: %s", bus.ErrNotPermitted, answer.Reason)}
+}
+
+// proposed is the outcome of a handler that has nothing to tell but that nobody has agreed to what it would do.
+func (p *permit) proposed(outcome *Outcome) Outcome {
+	blocked := Outcome{Status: schemas.StatusBlocked, Usage: outcome.Usage, Findings: outcome.Findings}
+	if len(blocked.Issues) == 0 {
+		blocked.Issues = []schemas.Issue{{
+			Severity: "high", Description: notPermitted, Resolution: schemas.ResolutionEscalated, Category: schemas.CategoryCoordination,
+		}}
+	}
+	if action := p.action; action != nil {
+		blocked.Operation = &schemas.Operation{Name: p.server.worker.Name(), Summary: action.Summary, Recipients: action.Recipients}
+		if action.Data.Kind() == '{' {
+			blocked.Operation.Arguments = action.Data
+		}
+	}
+	return blocked
 }
 
 // doubt marks an error that says nothing of an effect which was permitted: nobody

@@ -66,7 +66,7 @@ func testPermitted(t *testing.T, s System, w bus.Worker) {
 	second, other := s.Worker(t, "asker"), s.Worker(t, "victim")
 	const id = "0b7c1e9e-6d0e-4c1b-9f5e-1a2b3c4d5e6f"
 	request := schemas.Event{ID: "r", Source: binding.SourceOf("supervisor"), ReplyTo: bus.ResponseSubject("asker", 1)}
-	question, asked, err := agent.PermitRequest("asker", &request, id, time.Now())
+	question, asked, err := agent.PermitRequest("asker", &request, id, "", time.Now())
 	if err != nil || !asked {
 		t.Fatalf("the question: %t, %v", asked, err)
 	}

@@ -29,7 +29,7 @@ agents:
 profiles:
   desk:
     language: en
-    agents: [erp, bank]
+    agents: [{name: erp, on_tainted: allow}, bank]
     routers:
       - {kind: keywords, groups: [{agent: bank, keywords: [pay]}]}
       - {kind: default, agent: erp}

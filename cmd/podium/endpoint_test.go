@@ -20,7 +20,7 @@ agents:
 profiles:
   desk:
     language: en
-    agents: [erp, lost, own]
+    agents: [{name: erp, on_tainted: allow}, lost, own]
     routers:
       - kind: keywords
         groups: [{agent: lost, keywords: [lost]}, {agent: own, keywords: [own]}]

@@ -21,7 +21,7 @@ agents:
   oracle: {kind: external, kinds: [work, assess], description: knows letters}
   echo: {kind: echo}
 profiles:
-  desk: {agents: [letters, tower, oracle], routers: [{kind: score, deadline: 20s}]}
+  desk: {agents: [{name: letters, on_tainted: allow}, tower, oracle], routers: [{kind: score, deadline: 20s}]}
   nested: {agents: [echo], routers: [{kind: default, agent: echo}]}
 `
 

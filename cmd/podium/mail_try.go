@@ -139,7 +139,7 @@ func tryMail(profile *plan.Profile, preview *imap.Preview) tried {
 		}
 	}
 	if message.Ignore == "" && line.Mail.Withheld != schemas.WithheldRefuted {
-		explained := explain(profile, message.Text)
+		explained := explain(profile, message.Text, schemas.ChannelEmail)
 		line.Route = &explained
 	}
 	return line

@@ -24,7 +24,7 @@ agents:
   letters: {kind: exec, command: [sh, script.sh], side_effects: external, concurrency: 1, timeout: 2m}
 profiles:
   desk:
-    agents: [letters]
+    agents: [{name: letters, on_tainted: allow}]
     routers: [{kind: default, agent: letters}]
 `
 
@@ -78,7 +78,7 @@ func TestCancelledRunSendsNothing(t *testing.T) {
 // ask before acting. Another agent's answers are not heard.
 func TestPlainAgentAsksForAPermit(t *testing.T) {
 	t.Parallel()
-	i := install(t, strings.Replace(fmt.Sprintf(externalConfig, webSecret), "alpha: {kind: external}", "alpha: {kind: external, side_effects: external}", 1))
+	i := install(t, strings.NewReplacer("alpha: {kind: external}", "alpha: {kind: external, side_effects: external}", "[alpha,", "[{name: alpha, on_tainted: allow},").Replace(fmt.Sprintf(externalConfig, webSecret)))
 	i.up()
 	agent := connectPlain(t, i, "alpha")
 	heard, err := agent.conn.SubscribeSync("podium.agent.alpha.permitted")

@@ -31,7 +31,7 @@ agents:
   office: {kind: supervisor, profile: desk}
 profiles:
   desk:
-    agents: [clerk, courier, echo]
+    agents: [clerk, {name: courier, on_tainted: allow}, echo]
     routers:
       - {kind: assigned}
       - {kind: keywords, groups: [{agent: courier, keywords: [deliver]}, {agent: echo, keywords: [say]}]}

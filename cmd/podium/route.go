@@ -22,6 +22,7 @@ type routeCommand struct {
 	Text    []string `arg:"" optional:"" help:"The words; none with --lint."`
 	Config  string   `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
 	Profile string   `help:"The profile; not needed when there is only one." placeholder:"NAME"`
+	Source  string   `help:"Where the words come from, for groups that weigh that (source_bonus): email, chat or agent." enum:"email,chat,agent" default:"chat" placeholder:"SOURCE"`
 	Lint    bool     `help:"Look for doubtful keywords instead, with what people have asked before."`
 	Last    int      `help:"With --lint: read this many of the newest requests on the ledger at most." default:"1000" placeholder:"N"`
 }
@@ -34,6 +35,7 @@ to be set.
 
   podium route -c podium.yaml "Patient Müller hat Juckreiz"
   podium route --profile praxis -o json "Bitte einen Brief schreiben"
+  podium route --source email "Bitte antworten: der Termin passt"
 
 With --lint it names the keywords that hit inside longer words, that two groups with different agents compete for (mark one as
 shared, or name exceptions), and that nothing on the ledger has ever hit. Its exit code is 4 when keywords of two groups are in
@@ -80,7 +82,7 @@ func (c *routeCommand) Run(env *environment) error {
 		env.nats = settings.Ledger.NATS
 		return c.lint(env, profile)
 	}
-	explained := explain(profile, strings.Join(c.Text, " "))
+	explained := explain(profile, strings.Join(c.Text, " "), c.Source)
 	if env.json {
 		return env.printLine(explained)
 	}
@@ -108,7 +110,7 @@ func onlyProfile(names []string, name string) (string, error) {
 	return "", notFound("there is no profile %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-func explain(profile *plan.Profile, text string) explanation {
+func explain(profile *plan.Profile, text, source string) explanation {
 	explained := explanation{Profile: profile.Name}
 	steps := []string{text}
 	if profile.Complexity != nil && profile.Execution.Mode == schemas.ExecutionSequence {
@@ -119,8 +121,9 @@ func explain(profile *plan.Profile, text string) explanation {
 		}
 	}
 	for _, step := range steps {
-		decision, decided := profile.Router().Explain(step, "")
-		need := profile.Router().Need(step, "", route.Evidence{})
+		known := route.Evidence{Source: source}
+		decision, decided := profile.Router().ExplainWith(step, "", known)
+		need := profile.Router().Need(step, "", known)
 		asks := need.Assess
 		if need.Choose != "" {
 			asks = append(asks, need.Choose)

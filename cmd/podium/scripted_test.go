@@ -118,7 +118,7 @@ agents:
   letters: {kind: scripted, script: letters.yaml, side_effects: external}
 profiles:
   desk:
-    agents: [garbage, {name: slow, work: 1s}, {name: letters, on_unknown: ask}]
+    agents: [garbage, {name: slow, work: 1s}, {name: letters, on_unknown: ask, on_tainted: allow}]
     routers: [{kind: keywords, groups: [{agent: garbage, keywords: [garbage]}, {agent: slow, keywords: [slow]}]}, {kind: default, agent: letters}]
     retry: {attempts: 2, wait: 50ms}
 `

@@ -44,7 +44,7 @@ agents:
   chat: {kind: chat, concurrency: 8}
 profiles:
   desk:
-    agents: [calculator, {name: courier, on_unknown: %s}]
+    agents: [calculator, {name: courier, on_unknown: %s, on_tainted: allow}]
     routers:
       - {kind: keywords, groups: [{agent: courier, keywords: [deliver]}]}
       - {kind: default, agent: calculator}

@@ -103,6 +103,9 @@ func (r *Run) noticeIsPermitted(t *Task, f schemas.Fact) {
 // doubt notes that another process was handed a request, and was not permitted: what it answers says nothing of the process that was.
 func (r *Run) doubt(f *schemas.PermitRefused) {
 	if f.Run == r.Number {
+		if task := r.Task(f.Task); task != nil && f.Reason == schemas.PermitUnapproved && f.Attempt == task.Attempt {
+			r.change(f.Task).Unapproved = true
+		}
 		if task := r.Task(f.Task); task != nil && task.Asked != nil {
 			r.change(f.Task).refuse(f.Attempt)
 		}

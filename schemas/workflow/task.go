@@ -66,6 +66,8 @@ type Task struct {
 	Routed  bool                 `json:"routed,omitzero"`
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
+	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
+	Unapproved bool `json:"unapproved,omitzero"`
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
 	Rejections int32 `json:"rejections,omitzero"`

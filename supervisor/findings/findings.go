@@ -101,6 +101,10 @@ func Operation(proposed *schemas.Operation) *schemas.Operation {
 	}
 	kept := *proposed
 	kept.Summary = cut(kept.Summary)
+	kept.Recipients = nil
+	for _, recipient := range proposed.Recipients[:min(len(proposed.Recipients), maxCount)] {
+		kept.Recipients = append(kept.Recipients, cut(recipient))
+	}
 	return &kept
 }
 

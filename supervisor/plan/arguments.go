@@ -98,7 +98,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	message := &d.Run.Message
 	given := arguments.Given{
 		Arguments: task.Plan.Options().Arguments, Words: d.content(task.Plan.Description).Text,
-		Tainted:  message.Upstream == nil || message.Tainted,
+		Tainted:  message.FromOutside(),
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
 	}
 	readBy(&given, d.Run.Edition)

@@ -69,7 +69,7 @@ func breakerEventOfFailure(f *schemas.TaskFailed) BreakerEventKind {
 		schemas.FailureMalformed:
 		return BreakerFailed
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
-		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected:
+		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved:
 	}
 	return BreakerEnded
 }

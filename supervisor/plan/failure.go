@@ -45,7 +45,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 		return schemas.CategoryDependency
 	case schemas.FailureArguments, schemas.FailureMalformed:
 		return schemas.CategoryValidation
-	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected:
+	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
 		return schemas.CategoryCoordination
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent,
 		schemas.FailureInvalidResult, schemas.FailureCrashed, schemas.FailureUnavailable:
@@ -94,7 +94,8 @@ func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 
 func retryable(cause schemas.FailureKind) bool {
 	switch cause {
-	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected:
+	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected,
+		schemas.FailureUnapproved:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
 		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
@@ -110,7 +111,8 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 	case schemas.FailureInvalidResult:
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
-		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
+		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
+		schemas.FailureUnapproved:
 	}
 	return schemas.RecoveryRetry
 }

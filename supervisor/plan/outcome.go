@@ -21,6 +21,8 @@ func (d *Decision) settle() {
 		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
 	case failed.Failure().Cause == schemas.FailureBlocked && d.unanswered(failed):
 		d.conclude(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
+	case failed.Failure().Cause == schemas.FailureUnapproved && d.onTainted(failed) == schemas.OnTaintedAsk:
+		d.conclude(schemas.RunBlocked, schemas.StopUnapproved, d.failure(failed, completed))
 	case failed.Failure().Cause == schemas.FailureBlocked:
 		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
 	case completed:
@@ -138,6 +140,8 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 		return schemas.StopBlocked
 	case schemas.FailureRejected:
 		return schemas.StopRejected
+	case schemas.FailureUnapproved:
+		return schemas.StopUnapproved
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
 	}
 	return schemas.StopTaskFailed
@@ -168,6 +172,10 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
+	case schemas.FailureUnapproved:
+		failure.SuggestedAction = schemas.ActionManualIntervention
+		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
+			"for it in profile " + d.Run.Profile
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed, schemas.FailureRejected:
 	}
 	detail := task.Failure().Detail

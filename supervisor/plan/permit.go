@@ -1,11 +1,19 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
+
+// A Permission is what an agent asks for.
+type Permission struct {
+	ID    string // of the question
+	Agent string // who asks
+	Call  string // schemas.Action.Call of what is to be done; empty when the agent does not say
+}
 
 // Permit decides whether the agent that works on an attempt of a task may act
 // outside. An agent that is asked a question may not, whatever profile the run is pinned to.
@@ -14,21 +22,24 @@ import (
 // has happened, and the profile decides: it is permitted again, or it is not, and then the
 // task fails. An earlier run for the same request of somebody upstream counts as an attempt.
 //
+// What stems from what comes from outside is permitted where the profile allows it, or where the profile itself holds what is to be done.
+//
 // Known says that the session has answered this question before. Whoever asks
 // again has not heard the answer, so that it is told what holds now, and nothing
 // of it goes on record.
-func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string, known bool) schemas.PermitAnswer {
+func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, known bool) schemas.PermitAnswer {
+	permit := asked.ID
 	known = known || task.Permit == permit
-	reason := d.permitObjection(task, attempt, permit, known)
+	reason := d.permitObjection(task, attempt, &asked, known)
 	switch {
 	case reason == "" && !known:
 		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
 		d.Emit(&schemas.PermitGranted{
-			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "",
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "", Call: d.called(&asked),
 		})
 	case reason != "" && !known:
 		d.Emit(&schemas.PermitRefused{
-			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: agent,
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: d.called(&asked),
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
 			d.fail(task, schemas.FailureUnknownEffect, "")
@@ -37,8 +48,16 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, agent, permit string
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
 }
 
+// called is what a permission is asked for, as it stands on record.
+func (d *Decision) called(asked *Permission) string {
+	if d.Run.Edition < schemas.Edition4 {
+		return ""
+	}
+	return asked.Call
+}
+
 // permitObjection is why an agent may not act; empty is nothing.
-func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit string, known bool) schemas.PermitReason {
+func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.IsWork():
 		return schemas.PermitQuestion
@@ -48,10 +67,12 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, permit stri
 		return schemas.PermitUnknown
 	case attempt != task.Attempt || !task.State.UnderWay() || !d.Now.Before(task.Expires):
 		return schemas.PermitStale
-	case task.Permit == permit:
+	case task.Permit == asked.ID:
 		return ""
 	case d.worksElsewhere(task):
 		return schemas.PermitElsewhere
+	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call):
+		return schemas.PermitUnapproved
 	case known && task.Permit != "":
 		return schemas.PermitGone
 	case known:
@@ -89,5 +110,51 @@ func (d *Decision) asksOnUnknown(agent string) bool {
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func (d *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && d.Admission.CarriesPermit()
+	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && !d.deliveryNeedsApproval() && d.Admission.CarriesPermit()
+}
+
+// onTainted is what becomes of an effect of a task that stems from what comes from outside. An answer goes to those who take part, unless the
+// profile says otherwise, and a letter that asks goes to whom the profile names.
+func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
+	switch use := d.Profile.agentUse(task.Agent); {
+	case d.Run.Edition < schemas.Edition4 || task.Notice() > 0:
+	case task.ID == schemas.DeliveryTask:
+		return cmp.Or(d.Profile.Delivery.OnTainted, schemas.OnTaintedAllow)
+	case use != nil && use.SideEffects == schemas.SideEffectsExternal:
+		return cmp.Or(use.OnTainted, schemas.OnTaintedAsk)
+	}
+	return schemas.OnTaintedAllow
+}
+
+// needsApproval reports whether a task may have an effect outside only if somebody has agreed, or if the profile itself holds what is to be done:
+// all that a run for words from outside is told and makes comes from there.
+func (d *Decision) needsApproval(task *workflow.Task) bool {
+	return d.Run.Message.FromOutside() && task.Kind.IsWork() && d.onTainted(task) != schemas.OnTaintedAllow
+}
+
+// deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.
+func (d *Decision) deliveryNeedsApproval() bool {
+	return d.needsApproval(&workflow.Task{ID: schemas.DeliveryTask})
+}
+
+// unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
+// until then it does nothing outside. Of all others the permit is no more than their word.
+func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
+	if !d.needsApproval(task) {
+		return false
+	}
+	switch d.Profile.agentUse(task.Agent).Action {
+	case schemas.ActionNamed:
+		return false
+	case schemas.ActionArguments:
+		action := schemas.Action{Data: task.Arguments()}
+		call, err := action.Call()
+		return err != nil || !d.Profile.holds(task.Agent, call)
+	}
+	return true
+}
+
+// holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.
+func (p *Profile) holds(agent, call string) bool {
+	return call != "" && slices.Contains(p.own[agent], call)
 }

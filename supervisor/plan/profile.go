@@ -36,6 +36,7 @@ type Profile struct {
 	renders   map[string]*answer.Template   // by agent: of what its data is told by
 	fillers   map[string]*arguments.Filler  // by agent: of its arguments
 	location  *time.Location                // where days begin
+	own       map[string][]string           // by agent: schemas.Action.Call of what its templates have it do, whatever is written
 	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
@@ -128,6 +129,7 @@ func (p *Profile) plannerFaults() []error {
 // compile makes ready what is not the routers'.
 func (p *Profile) compile() []error {
 	var faults []error
+	p.own = map[string][]string{}
 	if p.Planner != nil {
 		for i := range p.Planner.Templates {
 			faults = append(faults, p.compileTemplate(&p.Planner.Templates[i])...)
@@ -210,6 +212,13 @@ func (p *Profile) compileTemplate(source *schemas.Template) []error {
 		return []error{err}
 	}
 	var faults []error
+	for i := range source.Tasks {
+		task := &source.Tasks[i]
+		action := schemas.Action{Data: task.Arguments}
+		if call, err := action.Call(); err == nil && p.External(task.Agent) {
+			p.own[task.Agent] = append(p.own[task.Agent], call)
+		}
+	}
 	for _, fault := range p.check(tasks) {
 		faults = append(faults, fmt.Errorf("template %q: %s", source.Name, fault))
 	}

@@ -33,6 +33,12 @@ type Response struct {
 
 // HandleResponse takes an agent's answer to the current attempt of a task.
 func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
+	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
+		failed := answer.failed(schemas.FailureUnapproved)
+		failed.Detail, failed.EffectUnknown = d.texts().Unapproved, answer.EffectUnknown && task.Permit != ""
+		d.failWith(task, failed)
+		return
+	}
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
 		d.accept(task, &answer)

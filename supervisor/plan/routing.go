@@ -123,7 +123,7 @@ func QuestionedTask(question *workflow.Task) string {
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
 func (d *Decision) evidence(task string) route.Evidence {
-	var evidence route.Evidence
+	evidence := route.Evidence{Source: d.Run.Message.Channel}
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
 		if QuestionedTask(question) != task || !question.State.Ended() {
@@ -186,7 +186,7 @@ func choiceFailure(question *workflow.Task) string {
 	case schemas.FailureInvalidResult:
 		return "gave an answer that is not what was asked for"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected:
+		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
 		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
 	case schemas.FailureTimeout:
 	}

@@ -123,6 +123,10 @@ func (d *Decision) start(task *workflow.Task) {
 	if d.handOver(task) {
 		return
 	}
+	if d.unapprovedUnasked(task) {
+		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
+		return
+	}
 	admission := Full
 	if len(task.Resources()) == 0 {
 		admission = d.Admission.Admit(task.Agent)

@@ -3,6 +3,7 @@ package route
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,6 +39,7 @@ type router struct {
 type group struct {
 	name, agent string
 	priority    int
+	bonus       map[string]int // by where a message comes from; nil is nothing
 }
 
 // Compile makes the routing of a profile ready. Its error joins every fault,
@@ -154,7 +156,17 @@ func (c *compiler) groups(where string, configured schemas.Router) ([]group, *ma
 		if configured.Mode == schemas.OrderPriority && g.Priority < 1 {
 			c.fault(in, fmt.Sprintf("priority %d, want 1 or more", g.Priority))
 		}
-		groups = append(groups, group{name: g.Name, agent: g.Agent, priority: g.Priority})
+		for _, source := range slices.Sorted(maps.Keys(g.SourceBonus)) {
+			switch bonus := g.SourceBonus[source]; {
+			case configured.Mode == schemas.OrderConfigured:
+				c.fault(in, "source_bonus weighs nothing in the configured order; it needs mode score or priority")
+			case source != schemas.ChannelEmail && source != schemas.ChannelChat && source != schemas.ChannelAgent:
+				c.fault(in, fmt.Sprintf("source_bonus: %q is no source; there are %s, %s and %s", source, schemas.ChannelEmail, schemas.ChannelChat, schemas.ChannelAgent))
+			case bonus < -schemas.MaxSourceBonus || bonus > schemas.MaxSourceBonus:
+				c.fault(in, fmt.Sprintf("source_bonus: %d for %s, want at most %d", bonus, source, schemas.MaxSourceBonus))
+			}
+		}
+		groups = append(groups, group{name: g.Name, agent: g.Agent, priority: g.Priority, bonus: g.SourceBonus})
 		keywords = append(keywords, c.keywords(in+": keywords", i, g.Keywords)...)
 	}
 	return groups, newMatcher(keywords)

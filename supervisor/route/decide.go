@@ -30,6 +30,11 @@ func (r *Router) Explain(text, assigned string) (schemas.RouteDecision, bool) {
 	return r.decide(r.question(text, assigned, Evidence{}), true)
 }
 
+// ExplainWith is Explain with what is known beside the words.
+func (r *Router) ExplainWith(text, assigned string, evidence Evidence) (schemas.RouteDecision, bool) {
+	return r.decide(r.question(text, assigned, evidence), true)
+}
+
 // A question is all that a decision depends on.
 type question struct {
 	router   *Router
@@ -92,7 +97,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterAssigned:
 		return r.assigned(q.assigned, slices.Contains(q.router.agents, q.assigned))
 	case schemas.RouterKeywords:
-		return r.keywords(q.text, q.router.complexity, q.silent)
+		return r.keywords(q.text, q.evidence.Source, q.router.complexity, q.silent)
 	case schemas.RouterScore:
 		return r.score.answer(q)
 	case schemas.RouterAgent:
@@ -136,11 +141,13 @@ type contender struct {
 	group    int
 	distinct int // keywords that count
 	own      int // of them not shared
+	bonus    int // for where the message comes from (G-26)
+	source   string
 	found    []occurrence
 }
 
-func (r *router) keywords(f *folded, reading *complexity, silent bool) verdict {
-	contenders := r.contenders(r.matcher.first(f), f, reading)
+func (r *router) keywords(f *folded, source string, reading *complexity, silent bool) verdict {
+	contenders := r.contenders(r.matcher.first(f), f, source, reading)
 	var v verdict
 	for i := range contenders {
 		c := r.candidate(f, &contenders[i])
@@ -162,7 +169,7 @@ func (r *router) keywords(f *folded, reading *complexity, silent bool) verdict {
 }
 
 // contenders groups what was found, the winner first.
-func (r *router) contenders(found []occurrence, f *folded, reading *complexity) []contender {
+func (r *router) contenders(found []occurrence, f *folded, source string, reading *complexity) []contender {
 	slices.SortFunc(found, func(a, b occurrence) int {
 		return cmp.Or(cmp.Compare(r.groupOf(a), r.groupOf(b)), cmp.Compare(a.start, b.start),
 			cmp.Compare(a.keyword, b.keyword))
@@ -173,7 +180,8 @@ func (r *router) contenders(found []occurrence, f *folded, reading *complexity) 
 		for at < len(found) && r.groupOf(found[at]) == r.groupOf(found[from]) {
 			at++
 		}
-		contenders = append(contenders, contender{group: r.groupOf(found[from]), found: found[from:at]})
+		group := r.groupOf(found[from])
+		contenders = append(contenders, contender{group: group, bonus: r.groups[group].bonus[source], source: source, found: found[from:at]})
 	}
 	limit := len(f.text)
 	if len(contenders) > 1 && reading != nil {
@@ -233,9 +241,9 @@ func (r *router) groupOf(o occurrence) int {
 func (r *router) compare(a, b *contender) int {
 	switch r.order {
 	case schemas.OrderPriority:
-		return cmp.Compare(r.groups[a.group].priority, r.groups[b.group].priority)
+		return cmp.Compare(r.rankOf(a), r.rankOf(b))
 	case schemas.OrderScore:
-		return cmp.Compare(b.distinct, a.distinct)
+		return cmp.Compare(b.score(), a.score())
 	case schemas.OrderConfigured:
 	}
 	return 0
@@ -248,6 +256,17 @@ func (r *router) rank(group int) int {
 	return group + 1
 }
 
+// rankOf is the rank of a group for a message from where it comes.
+func (r *router) rankOf(c *contender) int {
+	if r.order == schemas.OrderPriority {
+		return r.rank(c.group) - c.bonus
+	}
+	return r.rank(c.group)
+}
+
+// score is how much a group has of a message, with what counts for where that comes from.
+func (c *contender) score() int { return c.distinct + c.bonus }
+
 func (r *router) lost(loser, winner *contender) string {
 	if loser.weakness() > winner.weakness() {
 		if loser.distinct == 0 {
@@ -259,14 +278,14 @@ func (r *router) lost(loser, winner *contender) string {
 	switch r.order {
 	case schemas.OrderPriority:
 		if r.compare(loser, winner) != 0 {
-			return fmt.Sprintf("priority %d after %d", r.rank(loser.group), r.rank(winner.group))
+			return fmt.Sprintf("priority %d after %d", r.rankOf(loser), r.rankOf(winner))
 		}
-		equal = fmt.Sprintf("priority %d equal, ", r.rank(loser.group))
+		equal = fmt.Sprintf("priority %d equal, ", r.rankOf(loser))
 	case schemas.OrderScore:
 		if r.compare(loser, winner) != 0 {
-			return fmt.Sprintf("score %d below %d", loser.distinct, winner.distinct)
+			return fmt.Sprintf("score %d below %d", loser.score(), winner.score())
 		}
-		equal = fmt.Sprintf("score %d equal, ", loser.distinct)
+		equal = fmt.Sprintf("score %d equal, ", loser.score())
 	case schemas.OrderConfigured:
 	}
 	return fmt.Sprintf("%sorder %d after %d", equal, loser.group+1, winner.group+1)
@@ -292,12 +311,20 @@ func (r *router) why(contenders []contender) string {
 func (r *router) rule(winner *contender) string {
 	switch r.order {
 	case schemas.OrderPriority:
-		return "priority " + strconv.Itoa(r.rank(winner.group))
+		return "priority " + strconv.Itoa(r.rankOf(winner)) + winner.weighed()
 	case schemas.OrderScore:
-		return "score " + strconv.Itoa(winner.distinct)
+		return "score " + strconv.Itoa(winner.score()) + winner.weighed()
 	case schemas.OrderConfigured:
 	}
 	return "order " + strconv.Itoa(winner.group+1)
+}
+
+// weighed tells what a group has for where the message comes from.
+func (c *contender) weighed() string {
+	if c.bonus == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with %d for %s", c.bonus, c.source)
 }
 
 func (r *router) candidate(f *folded, c *contender) schemas.Candidate {
@@ -305,6 +332,9 @@ func (r *router) candidate(f *folded, c *contender) schemas.Candidate {
 	candidate := schemas.Candidate{
 		Agent: g.agent, Router: string(r.kind), Group: g.name,
 		Score: float64(c.distinct), Rank: r.rank(c.group),
+	}
+	if r.order == schemas.OrderScore {
+		candidate.Score = float64(c.score())
 	}
 	candidate.Matches = make([]schemas.Match, len(c.found))
 	for i, o := range c.found {

@@ -7,11 +7,13 @@ import (
 	"podium/schemas"
 )
 
-// Evidence is what agents have answered about one text. The zero Evidence says
+// Evidence is what is known of one text beside its words: what agents have answered, and where it comes from. The zero Evidence says
 // that nobody was asked.
 type Evidence struct {
 	Assessments []schemas.Assessment `json:"assessments,omitzero"`
 	Choices     []Choice             `json:"choices,omitzero"`
+	// Source is where the message comes from, such as schemas.ChannelEmail; empty is nowhere that any group weighs.
+	Source string `json:"source,omitzero"`
 }
 
 // A Choice is what an agent that was asked to route has answered.

@@ -229,7 +229,7 @@ func (l *attachmentList) addResult(task *workflow.Task) {
 // told in a run is tainted if the run is for a person's message: what an agent has made of
 // tainted words is tainted, too. A request of somebody upstream says whether it brings any.
 func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.Task) []string {
-	if run.Edition < schemas.Edition1 || run.Message.Upstream != nil && !run.Message.Tainted {
+	if run.Edition < schemas.Edition1 || !run.Message.FromOutside() {
 		return nil
 	}
 	given := asked.Plan != nil && len(asked.Plan.Options().Constraints) > 0 // else they are of our own making

@@ -100,7 +100,8 @@ func mayStillWork(cause schemas.FailureKind) bool {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		return true
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult,
-		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
+		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
+		schemas.FailureUnapproved:
 	}
 	return false
 }

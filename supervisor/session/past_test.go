@@ -28,7 +28,7 @@ func TestAnswersOfALostPast_X03(t *testing.T) {
 		said := map[string]schemas.Event{
 			"an answer":  s.answerTo(t, "calculator", 1, "t1", 1, result),
 			"progress":   s.progressOf(t, "calculator", 1, "t1", 1, 50, "half way"),
-			"a question": s.permitOf(t, "11111111-1111-4111-8111-11111111111"+string(rune('0'+past)), "calculator", 1, "t1", 1),
+			"a question": s.permitOf(t, "11111111-1111-4111-8111-11111111111"+string(rune('0'+past)), "calculator", 1, "t1", 1, ""),
 		}
 		for name, event := range said {
 			decided, err := s.take(t, event, "calculator")

@@ -1,6 +1,9 @@
 package session
 
-import "podium/schemas"
+import (
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
 
 // permit decides whether an agent may act outside. What it asks about a run that
 // has ended is refused, on record if the question's own attributes prove that
@@ -17,7 +20,7 @@ func (d *decision) permit(request *schemas.PermitRequest) {
 	case task.AgentOf(attempt) != d.input.Agent:
 		d.wrongAgent(task.AgentOf(attempt))
 	default:
-		answer := d.planDecision(d.env.Pinned).Permit(task, attempt, d.input.Agent, id, known)
+		answer := d.planDecision(d.env.Pinned).Permit(task, attempt, plan.Permission{ID: id, Agent: d.input.Agent, Call: request.Call}, known)
 		d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &answer})
 		d.doubtful = true
 	}

@@ -60,7 +60,8 @@ type story struct {
 //	request id=r1 [from=planner] [to=podium] [effect=e1] [attempt=1] [expires=1m] [bare]
 //	answer task=t1 [attempt=1] [run=1] [status=completed] [agent=…] [issue=(…)] [permanent] [unknown] [category=resource] [receipt=…] [data|payload] [bare] [padding=5000]
 //	progress task=t1 [attempt=1] [percentage=10] [message=(…)] [waits=1h] [bare]     it waits for so long
-//	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside
+//	permit task=t1 id=p1 [attempt=1] [run=1] [agent=…] [bare]     an agent asks before it acts outside; below it what it
+//	     would do, if it says that
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
 //	resend run=1 id=x1 [allow-duplicate]     a person wants the answer sent again

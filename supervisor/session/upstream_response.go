@@ -179,7 +179,7 @@ func handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
 				payload.Recommendations = append(payload.Recommendations, advice)
 			}
 		}
-		if failure := task.Failure(); task.State == workflow.TaskFailed && failure.Cause == schemas.FailureBlocked {
+		if failure := task.Failure(); task.State == workflow.TaskFailed && (failure.Cause == schemas.FailureBlocked || failure.Cause == schemas.FailureUnapproved) {
 			payload.Needs = append(payload.Needs, failure.Needs...)
 			if payload.Operation == nil {
 				payload.Operation = failure.Operation
@@ -243,7 +243,7 @@ func resolution(kind schemas.FailureKind) schemas.Resolution {
 		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
-		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected:
+		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
 	}
 	return schemas.ResolutionEscalated
 }

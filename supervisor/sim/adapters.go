@@ -29,6 +29,9 @@ type asking struct {
 	tasks                      []schemas.Task
 }
 
+// upstreamer is who sends requests that no supervisor of the world has made.
+const upstreamer = "sim"
+
 // The adapters that messages come in by.
 const (
 	adapterChat = iota
@@ -131,6 +134,7 @@ func (w *World) request(event schemas.Event, planned bool) {
 	if w.further != nil && work.tasks != nil && !once(w.further, 4) {
 		tasks = work.tasks // in the same words
 	}
+	w.taint.stain(event.ID, tasks)
 	work.tasks = tasks
 	assignments := map[string][]string{}
 	for i := range tasks {
@@ -138,7 +142,7 @@ func (w *World) request(event schemas.Event, planned bool) {
 	}
 	w.body(&event, schemas.ExecutionRequest{
 		Envelope: schemas.Envelope{
-			MessageID: event.ID, From: "sim", To: front, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: w.now,
+			MessageID: event.ID, From: upstreamer, To: front, Type: schemas.EnvelopeTypeExecutionRequest, Timestamp: w.now,
 		},
 		Payload: schemas.RequestPayload{
 			PlanID: schemas.PlanID(event.ID), RequestID: "r-" + event.ID, Tasks: tasks, AgentAssignments: assignments,

@@ -39,6 +39,7 @@ type pendingRequest struct {
 	request  schemas.ExecutionRequest
 	task     *schemas.Task
 	permit   string // the permit that it has; empty is none
+	call     string // what it was permitted to do
 	acted    bool
 	refused  bool // a permit
 	first    bool // nobody was handed it before, as bus.IsFirstDelivery has it

@@ -67,6 +67,8 @@ func (o *oracle) judge(m *moment) {
 	o.workIsWhatTheyDo(m)
 	o.askedAsDeclared(m)
 	o.permitIsForWork(m)
+	o.strangersAreNotObeyed(m)
+	o.oursIsDone(m)
 	o.permittedOnce(m)
 	o.permitIsAskedFor(m)
 	o.breakersHold(m)

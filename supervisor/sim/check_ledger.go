@@ -44,7 +44,7 @@ func Invariants() []string {
 		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
-		AskedAsDeclared, PermitIsForWork, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
+		AskedAsDeclared, PermitIsForWork, StrangersAreNotObeyed, OursIsDone, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
 		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
@@ -78,6 +78,7 @@ func (w *World) check() {
 	h.permitsHold()
 	h.questionsAreHeard()
 	h.actsArePermitted()
+	h.actsAreNoStrangers()
 	h.effectsHappenOnce()
 	h.resourcesHold()
 	h.breakersMove()

@@ -1,18 +1,22 @@
 package sim
 
 import (
+	"slices"
+
 	"podium/schemas"
 )
 
 // The invariants that speak of effects in the world outside.
 const (
-	PermittedOnce     = "an effect is permitted once, and again only when nobody knows what became of it and the profile says so"
-	PermitIsAskedFor  = "a permit answers a question of the agent that works on the attempt"
-	LeaveHolds        = "an agent is told that it may act only while it may"
-	ActsArePermitted  = "an agent acts by a permit that is on record, once"
-	QuestionsAnswered = "a question for a permit is answered"
-	PermitIsForWork   = "a permit is given for work, and for no question"
-	EffectsHappenOnce = "where the profile has a person judge what nobody knows, no effect happens twice"
+	PermittedOnce         = "an effect is permitted once, and again only when nobody knows what became of it and the profile says so"
+	PermitIsAskedFor      = "a permit answers a question of the agent that works on the attempt"
+	LeaveHolds            = "an agent is told that it may act only while it may"
+	ActsArePermitted      = "an agent acts by a permit that is on record, once"
+	QuestionsAnswered     = "a question for a permit is answered"
+	PermitIsForWork       = "a permit is given for work, and for no question"
+	StrangersAreNotObeyed = "what a stranger has written has nothing done outside, unless the profile allows it or holds it itself"
+	OursIsDone            = "nothing is refused for a stranger's sake when there is none, or when the profile allows it"
+	EffectsHappenOnce     = "where the profile has a person judge what nobody knows, no effect happens twice"
 )
 
 // A grantedPermit is the right to one effect.
@@ -212,5 +216,111 @@ func (o *oracle) permitIsForWork(m *moment) {
 	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
 	if brings || granted {
 		o.world.violate(PermitIsForWork, "%s: a question has a permit", m.id)
+	}
+}
+
+// fromStranger reports whether a run is for words of a stranger, as far as the world itself knows: mail, chat, and the requests that it has stained, however
+// many supervisors have handed them on.
+func (o *oracle) fromStranger(r *run) bool {
+	upstream := r.message.Upstream
+	if upstream == nil {
+		return true
+	}
+	if asked := o.requests[upstream.Request]; asked != nil {
+		return o.fromStranger(asked.task.run)
+	}
+	return o.world.taint != nil && o.world.taint.strange[upstream.Request]
+}
+
+// obeys reports whether a profile lets strangers have an agent do a task.
+func (t *task) obeys(agent string) bool {
+	r := t.run
+	switch {
+	case r.edition < schemas.Edition4 || t.notice() > 0:
+		return true
+	case t.id == schemas.DeliveryTask:
+		return r.profile.Delivery.OnTainted == "" || r.profile.Delivery.OnTainted == schemas.OnTaintedAllow
+	}
+	use := r.use(agent)
+	return use == nil || use.SideEffects == "" || use.OnTainted == schemas.OnTaintedAllow
+}
+
+func (r *run) use(agent string) *schemas.AgentUse {
+	at := slices.IndexFunc(r.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == agent })
+	if at < 0 {
+		return nil
+	}
+	return &r.profile.Agents[at]
+}
+
+// templatesHold reports whether the profile of a run itself has an agent do something.
+func (o *oracle) templatesHold(r *run, agent, call string) bool {
+	if r.profile.Planner == nil {
+		return false
+	}
+	for _, template := range r.profile.Planner.Templates {
+		for _, planned := range template.Tasks {
+			action := schemas.Action{Data: planned.Arguments}
+			own, err := action.Call()
+			o.world.must(err)
+			if planned.Agent == agent && own == call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// strangersAreNotObeyed: what is handed to an agent that may do anything with it, the permit that comes along with it, and every act.
+func (o *oracle) strangersAreNotObeyed(m *moment) {
+	asked := schemas.As[*schemas.TaskDispatched](m.fact)
+	if asked == nil || !asked.Kind.IsWork() || !o.fromStranger(m.run) {
+		return
+	}
+	about := m.task
+	if about == nil {
+		about = &task{run: m.run, id: asked.Task}
+	}
+	if about.obeys(asked.Agent) {
+		return
+	}
+	if asked.Permitted {
+		o.world.violate(StrangersAreNotObeyed, "%s: a permit travels with the request of %s", m.id, asked.Task)
+	}
+	if use := m.run.use(asked.Agent); about.planned != nil && use != nil && (use.Action == "" || use.Action == schemas.ActionArguments && !o.holdsArguments(about)) {
+		o.world.violate(StrangersAreNotObeyed, "%s: agent %s is asked to do %s", m.id, asked.Agent, asked.Task)
+	}
+}
+
+// holdsArguments reports whether what a task is done with stands in the profile.
+func (o *oracle) holdsArguments(t *task) bool {
+	action := schemas.Action{Data: t.planned.Options().Arguments}
+	call, err := action.Call()
+	o.world.must(err)
+	return slices.ContainsFunc([]string{t.agent, t.planned.Agent}, func(agent string) bool { return o.templatesHold(t.run, agent, call) })
+}
+
+// actsAreNoStrangers is strangersAreNotObeyed of what was done.
+func (o *oracle) actsAreNoStrangers() {
+	for i := range o.world.acts {
+		did := &o.world.acts[i]
+		l := o.permits[did.permit]
+		if l != nil && o.fromStranger(l.task.run) && !l.task.obeys(did.agent) && !o.templatesHold(l.task.run, did.agent, did.call) {
+			o.world.violate(StrangersAreNotObeyed, "agent %s does what a stranger wants in %s/%s", did.agent, l.task.run.id(), l.task.id)
+		}
+	}
+}
+
+// oursIsDone: nobody is refused for the sake of a stranger who is none. What a supervisor hands on brings the words of its request along, whose ever they are.
+func (o *oracle) oursIsDone(m *moment) {
+	refused, failed := schemas.As[*schemas.PermitRefused](m.fact), schemas.As[*schemas.TaskFailed](m.fact)
+	about := refused != nil && refused.Reason == schemas.PermitUnapproved || failed != nil && failed.Cause == schemas.FailureUnapproved
+	if !about || m.task == nil {
+		return
+	}
+	upstream := m.run.message.Upstream
+	handedOn := upstream != nil && upstream.From != upstreamer
+	if m.task.obeys(m.task.agent) || !handedOn && !o.fromStranger(m.run) {
+		o.world.violate(OursIsDone, "%s: agent %s is refused %s", m.id, m.task.agent, m.task.id)
 	}
 }

@@ -7,7 +7,7 @@ import "podium/supervisor/sim"
 //
 //	go test ./supervisor/sim -run TestMutations -v -sim.hunt=5000
 func mutations() []mutation {
-	return append(append(mutationsOfPeople(), mutationsOfAttempts()...), []mutation{{
+	return append(append(append(mutationsOfPeople(), mutationsOfAttempts()...), mutationsOfTaint()...), []mutation{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
@@ -261,7 +261,7 @@ func mutations() []mutation {
 		edits: []edit{{
 			"supervisor/plan/permit.go",
 			`	case task.State == workflow.TaskCancelled:`,
-			`	case task.Permit == permit && planted("a request that has failed keeps its permit"):
+			`	case task.Permit == asked.ID && planted("a request that has failed keeps its permit"):
 		return ""
 	case task.State == workflow.TaskCancelled:`,
 		}},

@@ -2,7 +2,11 @@ package sim
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/bus"
 	busagent "podium/bus/agent"
@@ -14,8 +18,9 @@ import (
 type permitQuestion struct {
 	q      *pendingRequest
 	id     string
-	calmly int  // how often it was asked when nothing went wrong any more
-	asleep bool // its process gives no sign of life meanwhile
+	call   string // what it would do; empty when it does not say
+	calmly int    // how often it was asked when nothing went wrong any more
+	asleep bool   // its process gives no sign of life meanwhile
 	over   bool
 }
 
@@ -23,6 +28,7 @@ type permitQuestion struct {
 type act struct {
 	agent, request, effect string
 	permit                 string // the permit that it was done by
+	call                   string // what was done, where agents say that
 	shard                  int
 	after                  uint64 // the newest message of the shard then
 	at                     time.Time
@@ -51,7 +57,7 @@ func (pr *pendingRequest) seek() {
 		pr.allowed(pr.event.Permit)
 		return
 	}
-	asks := &permitQuestion{q: pr, id: schemas.PlanID(w.id("permit")), asleep: !w.calm && w.once(6)}
+	asks := &permitQuestion{q: pr, id: schemas.PlanID(w.id("permit")), asleep: !w.calm && w.once(6), call: w.taint.does(pr)}
 	a.questions[asks.id] = asks
 	if !w.calm && w.once(40) {
 		pr.intrude()
@@ -76,7 +82,7 @@ func (pr *pendingRequest) intrude() {
 	case 2:
 		event.ID = schemas.RequestID(pr.shard(), 1, "nobody", "t1", 1)
 	}
-	message, _, err := busagent.PermitRequest(name, &event, id, w.now)
+	message, _, err := busagent.PermitRequest(name, &event, id, "", w.now)
 	w.must(err)
 	w.ledger.Publish(message, bus.Expect{}, func(_ bus.Ack, err error) { w.must(err) })
 }
@@ -102,7 +108,7 @@ func (pq *permitQuestion) ask() {
 	if !pq.asleep || w.calm {
 		w.must(pr.delivery.InProgress())
 	}
-	message, asked, err := busagent.PermitRequest(a.name, &pr.event, pq.id, w.now)
+	message, asked, err := busagent.PermitRequest(a.name, &pr.event, pq.id, pq.call, w.now)
 	w.must(err)
 	if !asked {
 		w.violate(RequestsAreProper, "request %s names no shard to ask for a permit", pr.event.ID)
@@ -159,11 +165,16 @@ func (a *agent) told(answer *schemas.PermitAnswer) {
 	pr := asks.q
 	switch {
 	case answer.Granted:
+		pr.call = asks.call
 		pr.allowed(asks.id)
 	case answer.Reason == schemas.PermitElsewhere:
 		pr.ack() // its answer comes by callback
 	case answer.Reason == schemas.PermitGone:
 		// It is another process's by now: neither an answer nor an acknowledgment.
+	case answer.Reason == schemas.PermitUnapproved:
+		pr.refused = true
+		pr.fail(pick(a.world.taint.rand, schemas.StatusBlocked, schemas.StatusBlocked, schemas.StatusFailed), schemas.ResolutionEscalated)
+		pr.ack()
 	default:
 		pr.refused = true
 		pr.fail(schemas.StatusFailed, schemas.ResolutionEscalated)
@@ -210,7 +221,7 @@ func (w *World) act(pr *pendingRequest) {
 	pr.acted = true
 	pr.reaches()
 	w.acts = append(w.acts, act{
-		agent: pr.agent.name, request: pr.event.ID, effect: pr.event.EffectID, permit: pr.permit,
+		agent: pr.agent.name, request: pr.event.ID, effect: pr.event.EffectID, permit: pr.permit, call: pr.call,
 		shard: pr.shard(), after: w.last(pr.shard()), at: w.now,
 	})
 }
@@ -224,4 +235,85 @@ func (pr *pendingRequest) brought() bool { return pr.event.Permit != "" && pr.fi
 // what it has not done, and nothing of others.
 func (pr *pendingRequest) doubtful() bool {
 	return pr.agent.external && pr.task.Context.Kind.IsWork() && !pr.refused && (pr.acted || pr.permit == "" && !pr.brought())
+}
+
+// taintStream is a source of its own for what strangers may have done, so that all other worlds are as they were.
+const taintStream = 0x7461696e74
+
+// hasTaint reports whether in the world of a seed strangers may have little done. No world that is known to catch another bug is
+// one (mutation_table_test.go, testdata/seeds.txt).
+func hasTaint(seed uint64) bool { return seed%64 == 48 }
+
+// taint is what a world has whose profiles say what becomes of the words of strangers. Mail and chat are theirs, and some requests bring some.
+type taint struct {
+	rand    *rand.Rand
+	strange map[string]bool // requests, by id
+}
+
+func newTaint(w *World) *taint {
+	if !hasTaint(w.Seed) {
+		return nil
+	}
+	c := &w.configuration
+	c.permits = true
+	c.demand[adapterRequest], c.demand[adapterPlan] = c.demand[adapterRequest]+1, c.demand[adapterPlan]+1
+	return &taint{rand: rand.New(rand.NewPCG(w.Seed, taintStream)), strange: map[string]bool{}} //nolint:gosec // a simulation repeats
+}
+
+// declare says in profiles what strangers may have done, and has their templates hold some of it.
+func (t *taint) declare(sources []schemas.Profile) {
+	if t == nil {
+		return
+	}
+	known := map[string]schemas.ActionKnown{}
+	for _, name := range workers {
+		known[name] = pick(t.rand, "", schemas.ActionArguments, schemas.ActionNamed, schemas.ActionNamed)
+	}
+	for i := range sources {
+		p := &sources[i]
+		p.Edition, p.Delivery.OnTainted = schemas.NewestEdition, pick(t.rand, "", "", schemas.OnTaintedAllow, schemas.OnTaintedAsk)
+		for n := range p.Agents {
+			if slices.Contains(workers[:], p.Agents[n].Name) && once(t.rand, 2) {
+				p.Agents[n].Fallback = p.Agents[(n+1)%len(workers)].Name
+			}
+			p.Agents[n].Action = known[p.Agents[n].Name]
+			p.Agents[n].OnTainted = pick(t.rand, "", schemas.OnTaintedAsk, schemas.OnTaintedRefuse, schemas.OnTaintedAllow)
+		}
+		if p.Planner == nil {
+			continue
+		}
+		for n := range p.Planner.Templates {
+			tasks := p.Planner.Templates[n].Tasks
+			for k := range tasks {
+				tasks[k].Arguments = pick(t.rand, nil, jsontext.Value(`{"number":1}`), jsontext.Value(`{"number":"{request}"}`))
+			}
+		}
+	}
+}
+
+// stain has a request bring words of a stranger, or say that it does, or neither.
+func (t *taint) stain(request string, tasks []schemas.Task) {
+	if t == nil || len(tasks) == 0 || once(t.rand, 2) {
+		return
+	}
+	t.strange[request] = true
+	if about := &tasks[t.rand.IntN(len(tasks))].Context; once(t.rand, 2) {
+		about.Request = "please"
+	} else {
+		about.References, about.Tainted = []string{"https://stranger.sim"}, []string{"/references"}
+	}
+}
+
+// does is what an agent says that it will do: what it was given, something else, or nothing.
+func (t *taint) does(pr *pendingRequest) string {
+	if t == nil || once(t.rand, 4) {
+		return ""
+	}
+	action := schemas.Action{Data: pr.task.Context.Arguments}
+	if once(t.rand, 3) {
+		action.Data = jsontext.Value(`{"else":true}`)
+	}
+	call, err := action.Call()
+	pr.agent.world.must(err)
+	return call
 }

@@ -97,7 +97,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil {
+	if w.callbacks != nil || w.taint != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -109,7 +109,7 @@ func (l *Library) get(w *World) *restore.Profiles {
 	return l.sets[shelf]()
 }
 
-// declared are the profiles of a shelf as the world has them in which an agent answers by callback.
+// declared are the profiles of a shelf as the world has them in which an agent answers by callback, or few act for strangers.
 func (w *World) declared(shelf uint64) []schemas.Profile {
 	var sources []schemas.Profile
 	switch {
@@ -121,6 +121,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 		sources = drafted(shelf)
 	}
 	w.callbacks.declare(sources)
+	w.taint.declare(sources)
 	return sources
 }
 
@@ -220,6 +221,7 @@ func (d *drafts) uses(profile string) []schemas.AgentUse {
 		if d.external[use.Name] {
 			use.SideEffects, use.OnUnknown = schemas.SideEffectsExternal, pick(d.traits, "", schemas.OnUnknownResend, schemas.OnUnknownAsk)
 		}
+		use.OnTainted = schemas.OnTaintedAllow // but where taint.declare says otherwise
 	}
 	if once(d.rand, 10) {
 		uses[2].InputSchema = []byte(`{"type":"object","required":["number"]}`)

@@ -37,6 +37,7 @@ type World struct {
 
 	people    *people    // nil: nobody is asked
 	callbacks *callbacks // nil: nobody answers by callback
+	taint     *taint     // nil: whoever writes may have everything done
 	further   *rand.Rand // of further attempts in the same words; nil: they come by chance alone
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
@@ -99,6 +100,7 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 		w.further = newFurther(w)
 	}
 	w.callbacks = newCallbacks(w)
+	w.taint = newTaint(w)
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
@@ -111,6 +113,7 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 			askPeople(w.people.rand, sources)
 		}
 		w.callbacks.declare(sources)
+		w.taint.declare(sources)
 		if withPeople && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

@@ -33,7 +33,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Planner:      source.Planner.build(),
 		Execution:    schemas.Execution(source.Execution),
 		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
-		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown},
+		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown, OnTainted: source.Delivery.OnTainted},
 		Deadlines:    schemas.Deadlines(source.Deadlines),
 		Conversation: source.Conversation.build(),
 		Context:      source.Context.build(),
@@ -62,6 +62,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(), Async: agent.Async,
 			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
+			OnTainted: use.OnTainted, Action: agent.actionKnown(),
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
 			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
 		}
@@ -123,6 +124,32 @@ func (a *Agent) heartbeat() schemas.Duration {
 	return a.Heartbeat
 }
 
+// sideEffects are those that a profile pins: whoever keeps a collection acts outside without saying so.
+func (a *Agent) sideEffects() string {
+	if a.keepsCollection() {
+		return schemas.SideEffectsExternal
+	}
+	return a.SideEffects
+}
+
+// actionKnown is how far it is known what an agent would do outside. Programs and endpoints see all of a request, and may do what they like.
+func (a *Agent) actionKnown() schemas.ActionKnown {
+	switch a.Kind {
+	case KindCaldav, KindCarddav:
+		return schemas.ActionNamed
+	case KindFile, KindScripted:
+		if a.SideEffects != "" {
+			return schemas.ActionNamed
+		}
+	case KindMCP:
+		if a.SideEffects != "" {
+			return schemas.ActionArguments
+		}
+	case KindCalculator, KindEcho, KindExec, KindHTTP, KindLLM, KindExternal, KindDocument, KindRetrieval, KindPerson, KindSupervisor, KindMail, KindChat:
+	}
+	return ""
+}
+
 func (r *Router) build() schemas.Router {
 	return schemas.Router{
 		Kind: r.Kind, Mode: r.Mode, Groups: each(r.Groups, (*Group).build), Agent: r.Agent, SelfWeight: r.SelfWeight, KeywordWeight: r.KeywordWeight,
@@ -131,5 +158,5 @@ func (r *Router) build() schemas.Router {
 }
 
 func (g *Group) build() schemas.KeywordGroup {
-	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: keyword.Build(g.Keywords)}
+	return schemas.KeywordGroup{Name: g.Name, Agent: g.Agent, Priority: g.Priority, Keywords: keyword.Build(g.Keywords), SourceBonus: g.SourceBonus.build()}
 }

@@ -97,14 +97,6 @@ func (a *Agent) calendarDefaults() {
 	a.Duration = cmp.Or(a.Duration, schemas.Duration(caldav.DefaultDuration))
 }
 
-// sideEffects are those that a profile pins: whoever keeps a collection acts outside without saying so.
-func (a *Agent) sideEffects() string {
-	if a.keepsCollection() {
-		return schemas.SideEffectsExternal
-	}
-	return a.SideEffects
-}
-
 // readablePasswords cautions about agents whose password crosses a network where others may read it.
 func (c *Config) readablePasswords() (cautions []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {

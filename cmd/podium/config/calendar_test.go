@@ -15,7 +15,7 @@ agents:
   calendar: {kind: caldav, url: "URL", user: p, password: q, timezone: Europe/Berlin, hours: {from: "08:00", until: "18:30"}}
   contacts: {kind: carddav, url: "https://10.0.0.9/", user: p, password: q}
 profiles:
-  desk: {agents: [calendar, contacts], routers: [{kind: default, agent: calendar}], local_only: true}
+  desk: {agents: [{name: calendar, on_tainted: allow}, {name: contacts, on_tainted: refuse}], routers: [{kind: default, agent: calendar}], local_only: true}
 `
 
 // TestCollectionsAreConfigured: what is not said of a calendar and an address book, and what a profile pins of them: they act outside, and

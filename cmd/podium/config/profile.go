@@ -78,6 +78,7 @@ type AgentUse struct {
 	Fallback  string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
 	Reuse     schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until a person agrees; nobody can be asked yet, so that it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
 }
 
 // Shorten implements strictyaml.Shorthand.
@@ -111,6 +112,28 @@ type Group struct {
 	Priority int                 `yaml:"priority" min:"1" max:"1000" doc:"1 wins over 2. Needed with mode: priority."`
 	Match    schemas.KeywordMode `yaml:"match" enum:"word prefix suffix compound substring" doc:"The mode of keywords that say none. Default: the router's."`
 	Keywords []Keyword           `yaml:"keywords" required:"true" min:"1" doc:"The words; one of them in a message is enough."`
+	// SourceBonus weighs where a message comes from (G-26).
+	SourceBonus SourceBonus `yaml:"source_bonus" doc:"Modes score and priority: what counts more, once a word of the group is in the message, for where it comes from. score: so many more words. priority: so much smaller a number. Less than 0 counts less. Default: nothing."`
+}
+
+// SourceBonus is what a keyword group has for where a message comes from.
+type SourceBonus struct {
+	Email int `yaml:"email" min:"-1000" max:"1000" doc:"For mail."`
+	Chat  int `yaml:"chat" min:"-1000" max:"1000" doc:"For chat."`
+	Agent int `yaml:"agent" min:"-1000" max:"1000" doc:"For the requests of other supervisors."`
+}
+
+func (b *SourceBonus) build() map[string]int {
+	built := map[string]int{}
+	for source, bonus := range map[string]int{schemas.ChannelEmail: b.Email, schemas.ChannelChat: b.Chat, schemas.ChannelAgent: b.Agent} {
+		if bonus != 0 {
+			built[source] = bonus
+		}
+	}
+	if len(built) == 0 {
+		return nil
+	}
+	return built
 }
 
 // A Keyword is words to look for.
@@ -146,6 +169,7 @@ type Delivery struct {
 	Attempts  int               `yaml:"attempts" min:"1" max:"20" default:"10" doc:"How often it is tried at most; 1 means no retry."`
 	Wait      schemas.Duration  `yaml:"wait" default:"2s" doc:"Before the second attempt; it doubles each time, up to 5m."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" default:"resend" doc:"When nobody knows whether an answer was delivered. resend: again, under the same id. ask: the run ends and tells a person."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until a person agrees; nobody can be asked yet, so that none goes out. refuse: none goes out."`
 }
 
 // Deadlines bounds the waits of a task.

@@ -172,7 +172,7 @@ func (c *Config) Cautions() []string {
 			}
 		}
 	}
-	return append(append(cautions, c.hastyCallbacks()...), c.readablePasswords()...)
+	return slices.Concat(cautions, c.hastyCallbacks(), c.readablePasswords(), c.unsaidTaint())
 }
 
 // answersStrangers reports whether nobody is believed about who writes to an account, and

@@ -71,6 +71,10 @@ func (v *validator) uses(path string, profile *Profile, agents []string) {
 		} else if use.Fallback != "" {
 			v.granted(at+".fallback", use.Fallback, agents)
 		}
+		agent := v.config.Agents[use.Name]
+		if use.OnTainted != "" && agent.Kind != "" && agent.sideEffects() == "" {
+			v.problem(at+".on_tainted", "%q does nothing outside that could be refused; an agent that does says side_effects: external", use.Name)
+		}
 	}
 	for i, chain := range profile.Execution.AllowedChains {
 		for j, agent := range chain {

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"podium/cmd/podium/config/keyword"
 	"podium/cmd/podium/diagnostic"
@@ -111,6 +114,9 @@ func (v *validator) router(path string, router *Router, agents []string) {
 		if router.Mode == schemas.OrderPriority && group.Priority == 0 {
 			v.problem(at, "with mode priority every group needs a priority")
 		}
+		if order := cmp.Or(router.Mode, schemas.OrderConfigured); order == schemas.OrderConfigured && group.SourceBonus != (SourceBonus{}) {
+			v.problem(at+".source_bonus", "it weighs nothing in the configured order; write mode: score or mode: priority")
+		}
 		v.keywords(at+".keywords", group.Keywords)
 	}
 }
@@ -127,4 +133,48 @@ func (v *validator) complexity(path string, complexity *Complexity) {
 	for i, pattern := range complexity.Patterns {
 		v.expression(fmt.Sprintf("%s.patterns[%d]", path, i), pattern)
 	}
+}
+
+// unsaidTaint cautions about agents that act outside and of which a profile does not say what becomes of that when strangers have it done.
+func (c *Config) unsaidTaint() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		for i := range c.Profiles[name].Agents {
+			use := &c.Profiles[name].Agents[i]
+			agent := c.Agents[use.Name]
+			if agent.sideEffects() == "" || use.OnTainted != "" {
+				continue
+			}
+			what := "it is not asked to do anything"
+			switch agent.actionKnown() {
+			case schemas.ActionNamed:
+				what = "it reads, and changes nothing"
+			case schemas.ActionArguments:
+				what = "it is asked for nothing but what a template of the profile holds"
+			}
+			cautions = append(cautions, fmt.Sprintf("agent %q acts outside, and profile %q does not say what becomes of that when it comes of what people write (%s): %s then, and they are told so; "+
+				"write {name: %s, on_tainted: allow} at profiles.%s.agents where their words are meant to have it act, else on_tainted: refuse", use.Name, name, c.reachedBy(name), what, use.Name, name))
+		}
+	}
+	return cautions
+}
+
+// reachedBy are the ways by which what people write reaches a profile, in words.
+func (c *Config) reachedBy(profile string) string {
+	var ways []string
+	for i := range c.Mail.Accounts {
+		if account := &c.Mail.Accounts[i]; account.Profile == profile {
+			ways = append(ways, fmt.Sprintf("mail account %q", account.Name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Chat.Channels)) {
+		if c.Chat.Channels[name].Profile == profile {
+			ways = append(ways, fmt.Sprintf("chat channel %q", name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if c.Agents[name].Kind == KindSupervisor && c.Agents[name].Profile == profile {
+			ways = append(ways, fmt.Sprintf("agent %q", name))
+		}
+	}
+	return strings.Join(append(ways, "podium send"), ", ")
 }

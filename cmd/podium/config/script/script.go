@@ -49,9 +49,10 @@ type CaseNeed struct {
 
 // A CaseOperation is what an answer proposes.
 type CaseOperation struct {
-	Name      string         `yaml:"name" required:"true" doc:"What would be done, for programs."`
-	Arguments jsontext.Value `yaml:"arguments" doc:"With what it would be done: keys and values."`
-	Summary   string         `yaml:"summary" doc:"What would be done, for a person."`
+	Name       string         `yaml:"name" required:"true" doc:"What would be done, for programs."`
+	Arguments  jsontext.Value `yaml:"arguments" doc:"With what it would be done: keys and values."`
+	Summary    string         `yaml:"summary" doc:"What would be done, for a person."`
+	Recipients []string       `yaml:"recipients" min:"1" doc:"Whom it would reach, where the arguments do not say."`
 }
 
 // A CaseIssue is something that has gone wrong.

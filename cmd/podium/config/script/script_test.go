@@ -76,7 +76,7 @@ func TestFullScript(t *testing.T) {
 		"needs": {third.Made.Needs, []schemas.Need{{
 			Name: "umbrella.color", Question: map[string]string{"en": "Which color?", "de": "Welche Farbe?"}, Schema: []byte(`{"type":"string"}`), From: schemas.NeededFromRequester,
 		}}},
-		"operation": {third.Made.Operation, &schemas.Operation{Name: "order", Arguments: []byte(`{"count":1}`), Summary: "Order an umbrella."}},
+		"operation": {third.Made.Operation, &schemas.Operation{Name: "order", Arguments: []byte(`{"count":1}`), Summary: "Order an umbrella.", Recipients: []string{"shop"}}},
 		"answered":  {[3]any{known.Answered("Blueish"), known.Answered("red"), string(known.Values)}, [3]any{true, false, `{"umbrella":{"color":"blue"}}`}},
 		"acts":      {answers.Cases[4].Acts, true},
 		"plan":      {answers.Cases[5].Kind, schemas.KindPlan},
