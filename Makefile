@@ -8,7 +8,18 @@ BIN      := $(CURDIR)/bin
 PODIUM   := $(BIN)/podium
 BENCH    := $(BIN)/podium-bench
 LINT     := $(BIN)/golangci-lint
-TIMEOUT  ?= 10m
+TIMEOUT  ?= 20m
+
+# What ships, what is tested and what lint reads is compiled in one way, so that it is compiled once, and found again by
+# another clone. The race detector alone asks for C.
+ifndef WITH_C
+export WITH_C := $(shell $(GO) env CGO_ENABLED)
+endif
+export CGO_ENABLED := 0
+export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
+
+# Their tests mostly wait, for processes and clocks.
+WAITING  := ./cmd/podium
 
 # Where goroutines share memory. The race detector makes code several times
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
@@ -42,30 +53,37 @@ up: build ## Run the service with podium.yaml (ARGS="-c other.yaml")
 
 .PHONY: build
 build: ## Build bin/podium, one static binary
-	@CGO_ENABLED=0 $(GO) build -trimpath -o $(PODIUM) ./cmd/podium
+	@$(GO) build -o $(PODIUM) ./cmd/podium
 
 .PHONY: cross
 cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
 		suffix=; [[ $$os == windows ]] && suffix=.exe; \
 		echo "podium-$$os-$$arch$$suffix"; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o $(BIN)/cross/podium-$$os-$$arch$$suffix ./cmd/podium; \
+		GOOS=$$os GOARCH=$$arch $(GO) build -o $(BIN)/cross/podium-$$os-$$arch$$suffix ./cmd/podium; \
 	done; done
 
 ##@ Work on it
 
 .PHONY: test
-test: dovecot chromium radicale languages ## Run every test; Dovecot, Chromium, Radicale, Node.js, PyNaCl and jq are installed when they are missing
+test: dovecot chromium radicale chemistry validators languages ## Run every test; Dovecot, Chromium, Radicale, xtb, RDKit, pytest, flake8, Node.js, PyNaCl and jq are installed when they are missing
 	@$(GO) test -timeout $(TIMEOUT) ./...
 
+# Parts of check, which lints: lint looks for all that vet does before tests.
+.PHONY: test-waiting test-working
+test-waiting:
+	@$(GO) test -vet=off -timeout $(TIMEOUT) $(WAITING)
+test-working:
+	@$(GO) test -vet=off -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(WAITING))")
+
 .PHONY: race
-race: dovecot chromium radicale languages ## Run the tests of everything concurrent under the race detector
-	@$(GO) test -race -timeout 30m $(RACE)
+race: dovecot chromium radicale chemistry validators languages ## Run the tests of everything concurrent under the race detector
+	@CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
 
 .PHONY: race-fast
 race-fast:
-	@if [[ $$($(GO) env CGO_ENABLED) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
-		$(GO) test -race -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
+	@if [[ $(WITH_C) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
+		CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
 	else \
 		echo "No C compiler: the race detector is left out."; \
 	fi
@@ -89,31 +107,40 @@ verify: ## Fail when a generated file is not what its source says
 		test "$$before" = "$$(git diff | git hash-object --stdin)" || \
 		{ git diff --stat; echo "verify: a generated file was not what its source says; it is now"; exit 1; }
 
+# Two parts at a time, in this order: beside the tests that wait there is always work. What they print is kept apart, and
+# none keeps the others from being heard. Everything is compiled first, so that no two of them compile the same.
+PARTS := test-waiting lint test-working race-fast
+
 .PHONY: check
-check: ## Everything that a change has to pass
-	@$(MAKE) lint
-	@$(MAKE) test
-	@$(MAKE) race-fast
+check: tools ## Everything that a change has to pass
+	@$(GO) list -export -test ./... >/dev/null
+	@$(MAKE) -k -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(PARTS)
 	@$(MAKE) verify
 	@echo "check: passed"
 
 .PHONY: tools
-tools: dovecot chromium radicale languages $(LINT) ## Install what tests and lint need
+tools: dovecot chromium radicale chemistry validators languages $(LINT) ## Install what tests and lint need
 
-.PHONY: dovecot chromium radicale isync machine languages
-dovecot chromium radicale isync machine languages:
+.PHONY: dovecot chromium radicale chemistry validators isync machine languages
+dovecot chromium radicale chemistry validators isync machine languages:
 	@tools/debian $@
 
 $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 	@echo "Building golangci-lint, once."
-	@$(GO) -C tools/golangci-lint build -trimpath -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@$(GO) -C tools/golangci-lint build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
 ##@ Put it to the proof
 
+.PHONY: profiles
+profiles: dovecot radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
+	@tools/debian profiles
+	@mkdir -p $(BIN)/.profiles && cp tools/profiles/package*.json $(BIN)/.profiles && cd $(BIN)/.profiles && npm ci --no-audit --no-fund --ignore-scripts --silent
+	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Parts)' ./cmd/podium
+
 .PHONY: build-bench
 build-bench:
-	@CGO_ENABLED=0 $(GO) build -trimpath -o $(BENCH) ./cmd/podium-bench
+	@$(GO) build -o $(BENCH) ./cmd/podium-bench
 
 .PHONY: bench
 bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream (6 min)
@@ -127,7 +154,7 @@ bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream 
 compare: build-bench ## Measure the commit BEFORE and now in PAIRS turns: w1 (also behind the gate), w2 and w3 (45 min)
 	@rm -rf $(BIN)/before $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
 	@cd $(BIN)/before.tree && program=podium-bench && { [[ -d cmd/$$program ]] || program=podium; } && \
-		CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/before/$$program ./cmd/$$program
+		$(GO) build -o $(BIN)/before/$$program ./cmd/$$program
 	@git worktree remove --force $(BIN)/before.tree
 	@before=$(BIN)/before/podium-bench; [[ -x $$before ]] || before="$(BIN)/before/podium bench"; \
 	for workload in "w1 fsync" "w1 interval" "w2 interval" "w3 interval"; do \

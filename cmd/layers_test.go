@@ -56,9 +56,10 @@ var layers = []struct {
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
 	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
+	{"supervisor/language", nil},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
-	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/language", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/findings", "supervisor/plan", "supervisor/route"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
@@ -145,7 +146,8 @@ var layers = []struct {
 	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "bus/registry", "supervisor/gateway", "supervisor/restore"}},
+	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "bus/keyring", "bus/registry", "supervisor/gateway", "supervisor/restore"}},
+	{"cmd/podium/taskplan", []string{"schemas", "schemas/workflow", "bus", "bus/embedded/wholefile", "bus/history", "cmd/podium/runlog"}},
 	{"cmd/*/*", []string{"*"}},
 }
 

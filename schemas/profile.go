@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ type Profile struct {
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
-	CheckLanguage bool `json:"check_language,omitzero"`
+	CheckLanguage LanguageCheck `json:"check_language,omitzero"`
 	// Stream has whoever writes by chat see the text of an answer while an agent still works on it (O-35).
 	Stream     bool             `json:"stream,omitzero"`
 	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
@@ -64,6 +65,42 @@ const Edition4 = 4
 
 // NewestEdition is the one that this version decides new runs by.
 const NewestEdition = Edition4
+
+// A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
+// everything that agents say to people is judged. A name stands for the same judgement for ever.
+type LanguageCheck string
+
+// CheckWords goes by the markers of the profile's languages. Profiles have it as true.
+const CheckWords LanguageCheck = "words"
+
+// Texts reports whether texts are judged by more than markers.
+func (c LanguageCheck) Texts() bool { return c != "" && c != CheckWords }
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (c LanguageCheck) MarshalJSONTo(encoder *jsontext.Encoder) error {
+	if c == "" || c == CheckWords {
+		return encoder.WriteToken(jsontext.Bool(c == CheckWords))
+	}
+	return encoder.WriteToken(jsontext.String(string(c)))
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (c *LanguageCheck) UnmarshalJSONFrom(decoder *jsontext.Decoder) error {
+	token, err := decoder.ReadToken()
+	switch {
+	case err != nil:
+		return err
+	case token.Kind() == 't':
+		*c = CheckWords
+	case token.Kind() == 'f':
+		*c = ""
+	case token.Kind() == '"' && LanguageCheck(token.String()).Texts():
+		*c = LanguageCheck(token.String())
+	default:
+		return fmt.Errorf("check_language is true, false or the name of a way of judging texts, and not %s", token)
+	}
+	return nil
+}
 
 // A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
 type ContextPolicy struct {
@@ -221,6 +258,8 @@ type Texts struct {
 	// Handed stands above work that a person is to do by answering; Rejected tells that they will not.
 	Handed   string `json:"handed,omitzero"`
 	Rejected string `json:"rejected,omitzero"`
+	// Untold stands for what was done, and is told in another language alone; Empty when empty.
+	Untold string `json:"untold,omitzero"`
 }
 
 // A Router is one way to choose an agent.

@@ -244,7 +244,7 @@ func goKind(of reflect.Type) string {
 	switch of {
 	case reflect.TypeFor[time.Time]():
 		return "time"
-	case reflect.TypeFor[jsontext.Value]():
+	case reflect.TypeFor[jsontext.Value](), reflect.TypeFor[LanguageCheck]():
 		return "any"
 	case reflect.TypeFor[[]byte]():
 		return "bytes"
@@ -377,6 +377,10 @@ func (f *filler) fill(doc, schema node, value reflect.Value) {
 	case "time":
 		value.Set(reflect.ValueOf(time.Date(2026, 1, 31, 12, 0, 0, 123, time.UTC)))
 	case "any":
+		if value.Type() == reflect.TypeFor[LanguageCheck]() {
+			value.SetString("text1")
+			return
+		}
 		value.Set(reflect.ValueOf(jsontext.Value(`{"a":[1,null]}`)))
 	case "bytes":
 		value.SetBytes([]byte{0, 255})

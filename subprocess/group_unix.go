@@ -17,6 +17,9 @@ func Group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
+// Tells reports whether End leaves programs the time to end by themselves.
+const Tells = true
+
 // End tells the program and everything in its group to end.
 func End(command *exec.Cmd) error {
 	err := syscall.Kill(-command.Process.Pid, syscall.SIGTERM)

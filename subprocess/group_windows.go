@@ -23,6 +23,9 @@ func Group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+// Tells reports whether End leaves programs the time to end by themselves.
+const Tells = false
+
 // End ends the program and its descendants: there is no way to tell them to.
 func End(command *exec.Cmd) error { return Kill(command) }
 

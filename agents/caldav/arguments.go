@@ -49,7 +49,7 @@ const (
 
 // read takes the arguments over, and holds them to what the agent can do.
 func (j *job) read() error {
-	if err := dav.ReadArguments(j.request, &j.wanted); err != nil {
+	if err := dav.ReadArguments(j.Request, &j.wanted); err != nil {
 		return j.failure(&refusal{key: "arguments"})
 	}
 	data := &j.wanted.Data

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -134,14 +133,13 @@ type Slot struct {
 // A job is one request at work.
 type job struct {
 	*Agent
-	request  *agent.Request
-	language string
-	wanted   wanted
+	dav.Job
+	wanted wanted
 }
 
 // Handle implements agent.Handler; see the package's documentation.
 func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
-	j := &job{Agent: a, request: request, language: request.Task().Context.Language()}
+	j := &job{Agent: a, Job: a.server.Job(request, a.words)}
 	if err := j.read(); err != nil {
 		return agent.Outcome{}, err
 	}
@@ -155,33 +153,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	if needed, is := errors.AsType[*need](err); is {
 		return j.ask(needed), nil
 	}
-	if stopped, is := errors.AsType[*permitError](err); is {
-		return agent.Outcome{}, stopped.err
-	}
-	if ctx.Err() != nil && !isWrite(err) {
-		return agent.Outcome{}, fmt.Errorf("the request was stopped: %w", context.Cause(ctx))
-	}
-	return agent.Outcome{}, a.server.Failure(j.language, err)
-}
-
-func isWrite(err error) bool {
-	_, is := errors.AsType[*dav.WriteError](err)
-	return is
-}
-
-// A permitError is why there was no permit, which is told as it is.
-type permitError struct{ err error }
-
-// Error implements error.
-func (p *permitError) Error() string { return p.err.Error() }
-
-func (p *permitError) Unwrap() error { return p.err }
-
-func (j *job) permit(ctx context.Context) error {
-	if err := j.request.Permit(ctx); err != nil {
-		return &permitError{err}
-	}
-	return nil
+	return agent.Outcome{}, j.Stopped(ctx, err)
 }
 
 func (j *job) act(ctx context.Context) (agent.Outcome, error) {

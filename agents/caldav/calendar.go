@@ -3,11 +3,8 @@ package caldav
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
-
-	"podium/agents/dav"
 )
 
 // margin is how far a server's reading of days and of times without a zone may be from the calendar's own.
@@ -42,19 +39,16 @@ func (j *job) look(ctx context.Context, from, until time.Time) (view, error) {
 
 // own returns the appointment that this request has made, by its address; nil is none.
 func (j *job) own(ctx context.Context, path string) (*appointment, error) {
-	resource, err := j.server.Get(ctx, path)
-	switch {
-	case errors.Is(err, dav.ErrNotFound):
-		return nil, nil //nolint:nilnil // there is none, and nothing wrong
-	case err != nil:
+	resource, err := j.server.Find(ctx, path)
+	if err != nil || resource == nil {
 		return nil, err
 	}
-	calendar, err := decode(&resource)
+	calendar, err := decode(resource)
 	if err != nil || len(calendar.Events()) == 0 {
 		return nil, refuse("entry_unreadable")
 	}
 	event := &calendar.Events()[0]
-	made := &appointment{resource: &resource, summary: textOf(event, "SUMMARY"), effect: textOf(event, propEffect)}
+	made := &appointment{resource: resource, summary: textOf(event, "SUMMARY"), effect: textOf(event, propEffect)}
 	begins := event.Props.Get("DTSTART")
 	if begins == nil {
 		return nil, refuse("entry_unreadable")

@@ -3,7 +3,6 @@ package caldav
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -73,7 +72,7 @@ func (j *job) moved(ctx context.Context) (*appointment, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := dav.Name(j.request)
+	name := dav.Name(j.Request)
 	if at := slices.IndexFunc(seen.all, func(one appointment) bool { return one.effect == name }); at >= 0 {
 		return &seen.all[at], nil
 	}
@@ -92,12 +91,12 @@ func (j *job) move(ctx context.Context, one, next *appointment) error {
 	if err != nil {
 		return refuse("entry_unreadable")
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return err
 	}
 	return j.server.Settle(ctx, j.server.Replace(ctx, one.resource, body), func(ctx context.Context) (bool, error) {
 		now, err := j.own(ctx, one.resource.Path)
-		return now != nil && now.effect == dav.Name(j.request), err
+		return now != nil && now.effect == dav.Name(j.Request), err
 	})
 }
 
@@ -115,22 +114,15 @@ func (j *job) cancel(ctx context.Context) (agent.Outcome, error) {
 	switch {
 	case err != nil:
 		return agent.Outcome{}, err
-	case one == nil && (j.request.Attempt > 1 || j.request.Deliveries != 1):
-		return j.outcome(j.say("cancelled_before"))
+	case one == nil && j.Repeated():
+		return j.outcome(j.Say("cancelled_before"))
 	case one == nil:
 		return agent.Outcome{}, refuse("not_found")
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
-	err = j.server.Settle(ctx, j.server.Delete(ctx, one.resource), func(ctx context.Context) (bool, error) {
-		_, err := j.server.Get(ctx, one.resource.Path)
-		if errors.Is(err, dav.ErrNotFound) {
-			return true, nil
-		}
-		return false, err
-	})
-	if err != nil {
+	if err := j.server.Remove(ctx, one.resource); err != nil {
 		return agent.Outcome{}, err
 	}
 	return j.outcome(j.tell("cancelled", one), list(one))

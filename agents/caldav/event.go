@@ -303,7 +303,7 @@ const maxText = 1000 // characters of a text
 // newEvent is the appointment that a request makes.
 func (j *job) newEvent(start time.Time, lasts time.Duration) ([]byte, error) {
 	event := ical.NewEvent()
-	name := dav.Name(j.request)
+	name := dav.Name(j.Request)
 	event.Props.SetText(ical.PropUID, name)
 	event.Props.SetText(propEffect, name)
 	event.Props.SetText(ical.PropSummary, j.wanted.summary())
@@ -338,7 +338,7 @@ func (j *job) movedEvent(resource *dav.Resource, start time.Time, lasts time.Dur
 	next.Value = strconv.Itoa(version + 1)
 	event.Props.Set(next)
 	event.Props.Del(ical.PropDuration)
-	event.Props.SetText(propEffect, dav.Name(j.request))
+	event.Props.SetText(propEffect, dav.Name(j.Request))
 	j.setTime(event, start, lasts)
 	return encode(calendar)
 }

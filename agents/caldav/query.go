@@ -39,13 +39,13 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{j.say("nothing")}
+		lines = []string{j.Say("nothing")}
 	}
 	if matched > mostListed {
-		outcome.Issues = append(outcome.Issues, note(j.say("cut", "{limit}", strconv.Itoa(mostListed))))
+		outcome.Issues = append(outcome.Issues, note(j.Say("cut", "{limit}", strconv.Itoa(mostListed))))
 	}
 	if seen.unread > 0 {
-		outcome.Issues = append(outcome.Issues, note(j.say("unread", "{count}", strconv.Itoa(seen.unread))))
+		outcome.Issues = append(outcome.Issues, note(j.Say("unread", "{count}", strconv.Itoa(seen.unread))))
 	}
 	if data.Date != "" && data.PatientName == "" && seen.unread == 0 {
 		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))

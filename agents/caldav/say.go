@@ -1,8 +1,6 @@
 package caldav
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +9,8 @@ import (
 	"podium/schemas"
 )
 
-func (j *job) say(key string, places ...string) string {
-	return j.words.Say(j.language, key, places...)
-}
-
 func (j *job) failure(refused *refusal) *agent.Failure {
-	said := strings.TrimSpace(j.say(refused.key, refused.places...) + " " + j.freeText(refused.free))
+	said := strings.TrimSpace(j.Say(refused.key, refused.places...) + " " + j.freeText(refused.free))
 	return &agent.Failure{Message: said, Permanent: true, Err: refused}
 }
 
@@ -26,10 +20,10 @@ func (j *job) day(day string) string {
 	return j.dayOf(from)
 }
 
-func (j *job) dayOf(at time.Time) string { return at.Format(j.say("date_layout")) }
+func (j *job) dayOf(at time.Time) string { return at.Format(j.Say("date_layout")) }
 
 func (j *job) when(at time.Time) string {
-	return j.say("when", "{date}", j.dayOf(at), "{time}", at.Format(clockLayout))
+	return j.Say("when", "{date}", j.dayOf(at), "{time}", at.Format(clockLayout))
 }
 
 func minutes(lasts time.Duration) int { return int(lasts / time.Minute) }
@@ -38,7 +32,7 @@ func (j *job) tell(key string, told *appointment, further ...string) string {
 	places := []string{
 		"{when}", j.when(told.start), "{date}", j.dayOf(told.start), "{minutes}", strconv.Itoa(minutes(told.end.Sub(told.start))), "{summary}", told.summary,
 	}
-	return j.say(key, append(places, further...)...)
+	return j.Say(key, append(places, further...)...)
 }
 
 func list(told *appointment) Listed {
@@ -71,17 +65,12 @@ type need struct {
 // Error implements error, for the log.
 func (n *need) Error() string { return "asked: " + n.key }
 
-// ask is the outcome that asks, in every language that the agent has.
 func (j *job) ask(needed *need) agent.Outcome {
-	question := map[string]string{}
-	for _, language := range slices.Sorted(maps.Keys(j.words)) {
+	return j.Ask(needed.name, needed.schema, func(language string) string {
 		by := *j
-		by.language = language
-		question[language] = by.question(needed)
-	}
-	return agent.Outcome{Status: schemas.StatusBlocked, Needs: []schemas.Need{{
-		Name: needed.name, Question: question, Schema: []byte(needed.schema), From: schemas.NeededFromRequester,
-	}}}
+		by.Language = language
+		return by.question(needed)
+	})
 }
 
 // question holds times alone: names of others are nobody's business.
@@ -90,7 +79,7 @@ func (j *job) question(needed *need) string {
 	for i := range needed.choices {
 		choices = append(choices, j.when(needed.choices[i].start))
 	}
-	asked := j.say(needed.key, "{choices}", strings.Join(choices, "; "))
+	asked := j.Say(needed.key, "{choices}", strings.Join(choices, "; "))
 	return strings.TrimSpace(asked + " " + j.freeText(needed.free))
 }
 
@@ -105,5 +94,5 @@ func (j *job) freeText(free []Slot) string {
 	for _, slot := range free[:min(len(free), mostSlots)] {
 		told = append(told, slot.From+"–"+slot.Until)
 	}
-	return j.say("free", "{times}", strings.Join(told, ", "))
+	return j.Say("free", "{times}", strings.Join(told, ", "))
 }

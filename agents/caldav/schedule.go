@@ -25,7 +25,7 @@ func (j *job) schedule(ctx context.Context) (agent.Outcome, error) {
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	path := collection + dav.Name(j.request) + ".ics"
+	path := collection + dav.Name(j.Request) + ".ics"
 	made, err := j.own(ctx, path)
 	if err != nil {
 		return agent.Outcome{}, err
@@ -72,7 +72,7 @@ func (j *job) book(ctx context.Context, path string) error {
 	if err != nil {
 		return refuse("arguments")
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return err
 	}
 	return j.server.Settle(ctx, j.server.Create(ctx, path, body), func(ctx context.Context) (bool, error) {
@@ -104,7 +104,7 @@ func (j *job) warn(ctx context.Context, outcome *agent.Outcome, made *appointmen
 	for i := range seen.all {
 		if other := &seen.all[i]; other.resource.Path != made.resource.Path && other.blocks(made.start, made.end) {
 			outcome.Issues = append(outcome.Issues, schemas.Issue{
-				Severity: "high", Description: j.say("overlap"), Resolution: schemas.ResolutionEscalated,
+				Severity: "high", Description: j.Say("overlap"), Resolution: schemas.ResolutionEscalated,
 			})
 			return
 		}

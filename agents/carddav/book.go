@@ -3,7 +3,6 @@ package carddav
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -39,14 +38,11 @@ func (j *job) look(ctx context.Context) (view, error) {
 
 // own returns a contact by its address; nil is none.
 func (j *job) own(ctx context.Context, path string) (*entry, error) {
-	resource, err := j.server.Get(ctx, path)
-	switch {
-	case errors.Is(err, dav.ErrNotFound):
-		return nil, nil //nolint:nilnil // there is none, and nothing wrong
-	case err != nil:
+	resource, err := j.server.Find(ctx, path)
+	if err != nil || resource == nil {
 		return nil, err
 	}
-	read, err := readCard(&resource)
+	read, err := readCard(resource)
 	if err != nil {
 		return nil, refuse("unreadable")
 	}
@@ -59,7 +55,7 @@ func (j *job) create(ctx context.Context) (agent.Outcome, error) {
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	name := dav.Name(j.request)
+	name := dav.Name(j.Request)
 	path := collection + name + ".vcf"
 	made, err := j.own(ctx, path)
 	switch {
@@ -70,12 +66,16 @@ func (j *job) create(ctx context.Context) (agent.Outcome, error) {
 	case j.wanted.Data.Name == "":
 		return agent.Outcome{}, refuse("arguments")
 	}
-	j.creating.Lock()
-	defer j.creating.Unlock()
+	select {
+	case j.creating <- struct{}{}:
+		defer func() { <-j.creating }()
+	case <-ctx.Done():
+		return agent.Outcome{}, context.Cause(ctx)
+	}
 	if err := j.unlisted(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
 	body := newCard(name, &j.wanted.Data, j.config.Now())
@@ -123,7 +123,7 @@ func (j *job) update(ctx context.Context) (agent.Outcome, error) {
 	if err != nil {
 		return agent.Outcome{}, err
 	}
-	name := dav.Name(j.request)
+	name := dav.Name(j.Request)
 	if at := slices.IndexFunc(seen.all, func(one entry) bool { return one.effect == name }); at >= 0 {
 		return j.outcome("updated", seen.all[at].Contact)
 	}
@@ -142,7 +142,7 @@ func (j *job) update(ctx context.Context) (agent.Outcome, error) {
 	if err != nil {
 		return agent.Outcome{}, refuse("unreadable")
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
 	err = j.server.Settle(ctx, j.server.Replace(ctx, one.resource, body), func(ctx context.Context) (bool, error) {
@@ -168,22 +168,15 @@ func (j *job) delete(ctx context.Context) (agent.Outcome, error) {
 	switch {
 	case err != nil:
 		return agent.Outcome{}, err
-	case one == nil && (j.request.Attempt > 1 || j.request.Deliveries != 1):
+	case one == nil && j.Repeated():
 		return j.outcome("deleted_before")
 	case one == nil:
 		return agent.Outcome{}, refuse("not_found")
 	}
-	if err := j.permit(ctx); err != nil {
+	if err := j.Permit(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
-	err = j.server.Settle(ctx, j.server.Delete(ctx, one.resource), func(ctx context.Context) (bool, error) {
-		_, err := j.server.Get(ctx, one.resource.Path)
-		if errors.Is(err, dav.ErrNotFound) {
-			return true, nil
-		}
-		return false, err
-	})
-	if err != nil {
+	if err := j.server.Remove(ctx, one.resource); err != nil {
 		return agent.Outcome{}, err
 	}
 	return j.outcome("deleted", one.Contact)
@@ -216,7 +209,7 @@ func (j *job) chosen(seen *view) (*entry, error) {
 
 // told is a value that somebody was asked for, to tell contacts apart; what the request itself says of it is a change.
 func (j *job) told(name, value string) string {
-	for _, answer := range j.request.Task().Context.Answers {
+	for _, answer := range j.Request.Task().Context.Answers {
 		if slices.Contains(answer.Needs, "contact_data."+name) {
 			return value
 		}

@@ -5,8 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,7 +33,7 @@ type Agent struct {
 	server *dav.Client
 	words  sentences.Catalog
 
-	creating sync.Mutex // held from looking whether somebody is listed until the contact is: of two for one name one is made
+	creating chan struct{} // held from looking whether somebody is listed until the contact is: of two for one name one is made
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -62,7 +60,7 @@ func New(config Config) (*Agent, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return &Agent{config: config, server: server, words: words}, nil
+	return &Agent{config: config, server: server, words: words, creating: make(chan struct{}, 1)}, nil
 }
 
 // Description is the agent's entry in the registry, but for its name.
@@ -107,9 +105,8 @@ type Contact struct {
 // A job is one request at work.
 type job struct {
 	*Agent
-	request  *agent.Request
-	language string
-	wanted   struct {
+	dav.Job
+	wanted struct {
 		Action string  `json:"action"`
 		Data   Contact `json:"contact_data"`
 	}
@@ -117,24 +114,18 @@ type job struct {
 
 // Handle implements agent.Handler; see the package's documentation.
 func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
-	j := &job{Agent: a, request: request, language: request.Task().Context.Language()}
+	j := &job{Agent: a, Job: a.server.Job(request, a.words)}
 	outcome, err := j.act(ctx)
 	if err == nil {
 		return outcome, nil
 	}
 	if refused, is := errors.AsType[*refusal](err); is {
-		return agent.Outcome{}, &agent.Failure{Message: j.say(refused.key), Permanent: true, Err: refused}
+		return agent.Outcome{}, &agent.Failure{Message: j.Say(refused.key), Permanent: true, Err: refused}
 	}
 	if needed, is := errors.AsType[*need](err); is {
 		return j.ask(needed), nil
 	}
-	if stopped, is := errors.AsType[*permitError](err); is {
-		return agent.Outcome{}, stopped.err
-	}
-	if _, wrote := errors.AsType[*dav.WriteError](err); ctx.Err() != nil && !wrote {
-		return agent.Outcome{}, fmt.Errorf("the request was stopped: %w", context.Cause(ctx))
-	}
-	return agent.Outcome{}, a.server.Failure(j.language, err)
+	return agent.Outcome{}, j.Stopped(ctx, err)
 }
 
 // A refusal is what is not done, and why: a sentence.
@@ -144,21 +135,6 @@ type refusal struct{ key string }
 func (r *refusal) Error() string { return "not done: " + r.key }
 
 func refuse(key string) error { return &refusal{key} }
-
-// A permitError is why there was no permit, which is told as it is.
-type permitError struct{ err error }
-
-// Error implements error.
-func (p *permitError) Error() string { return p.err.Error() }
-
-func (p *permitError) Unwrap() error { return p.err }
-
-func (j *job) permit(ctx context.Context) error {
-	if err := j.request.Permit(ctx); err != nil {
-		return &permitError{err}
-	}
-	return nil
-}
 
 func (j *job) act(ctx context.Context) (agent.Outcome, error) {
 	if err := j.read(); err != nil {
@@ -185,7 +161,7 @@ const (
 
 // read takes the arguments over, each on one line.
 func (j *job) read() error {
-	if err := dav.ReadArguments(j.request, &j.wanted); err != nil {
+	if err := dav.ReadArguments(j.Request, &j.wanted); err != nil {
 		return refuse("arguments")
 	}
 	data := &j.wanted.Data

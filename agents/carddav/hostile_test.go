@@ -1,9 +1,12 @@
 package carddav_test
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"podium/agents/dav/radicale"
 )
@@ -23,4 +26,18 @@ func TestNobodyIsCreatedTwiceAtOnce(t *testing.T) {
 	if n := stored(t, server); n != 1 {
 		t.Errorf("the address book has %d of her", n)
 	}
+}
+
+// TestGivenUpWhileAnotherCreates: a request that nobody waits for any more returns, although another one waits for its permit.
+func TestGivenUpWhileAnotherCreates(t *testing.T) {
+	t.Parallel()
+	made := newAgent(t, radicale.Start(t).URL)
+	handled(t, made, asked("e1", "create", `{"name":"Anna Weber"}`).WithPermit(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		if _, err := made.Handle(ctx, asked("e2", "create", `{"name":"Bert Braun"}`), silent); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		return nil
+	}))
 }

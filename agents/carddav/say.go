@@ -1,7 +1,6 @@
 package carddav
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,14 +10,10 @@ import (
 	"podium/schemas"
 )
 
-func (j *job) say(key string, places ...string) string {
-	return j.words.Say(j.language, key, places...)
-}
-
 // outcome is the answer about some contacts: a sentence, and one line of each.
 func (j *job) outcome(key string, told ...Contact) (agent.Outcome, error) {
 	data, err := schemas.Marshal(Result{Action: j.wanted.Action, Contacts: append([]Contact{}, told...)})
-	lines := []string{j.say(key)}
+	lines := []string{j.Say(key)}
 	for i := range told {
 		lines = append(lines, j.line(&told[i]))
 	}
@@ -31,7 +26,7 @@ func (j *job) line(told *Contact) string {
 		{"phone", told.Phone}, {"email", told.Email}, {"address", told.Address}, {"birth_date", j.day(told.BirthDate)}, {"patient_id", told.PatientID},
 	} {
 		if part.value != "" {
-			parts = append(parts, j.say(part.key, "{value}", part.value))
+			parts = append(parts, j.Say(part.key, "{value}", part.value))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -43,11 +38,11 @@ func (j *job) day(day string) string {
 	if err != nil {
 		return ""
 	}
-	return at.Format(j.say("date_layout"))
+	return at.Format(j.Say("date_layout"))
 }
 
 func (j *job) note(key string, count int) schemas.Issue {
-	return schemas.Issue{Severity: "low", Description: j.say(key, "{count}", strconv.Itoa(count)), Resolution: schemas.ResolutionEscalated}
+	return schemas.Issue{Severity: "low", Description: j.Say(key, "{count}", strconv.Itoa(count)), Resolution: schemas.ResolutionEscalated}
 }
 
 // A need is what has to be asked before anything is done.
@@ -87,13 +82,8 @@ func which(meant []entry, byDay bool) error {
 // mostChoices is among how many contacts a question lets choose.
 const mostChoices = 10
 
-// ask is the outcome that asks, in every language that the agent has.
 func (j *job) ask(needed *need) agent.Outcome {
-	question := map[string]string{}
-	for _, language := range slices.Sorted(maps.Keys(j.words)) {
-		question[language] = j.words.Say(language, needed.key, "{choices}", strings.Join(needed.choices, "; "))
-	}
-	return agent.Outcome{Status: schemas.StatusBlocked, Needs: []schemas.Need{{
-		Name: needed.name, Question: question, Schema: []byte(needed.schema), From: schemas.NeededFromRequester,
-	}}}
+	return j.Ask(needed.name, needed.schema, func(language string) string {
+		return j.words.Say(language, needed.key, "{choices}", strings.Join(needed.choices, "; "))
+	})
 }

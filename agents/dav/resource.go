@@ -29,6 +29,26 @@ func (c *Client) Get(ctx context.Context, path string) (Resource, error) {
 	return Resource{Path: path, ETag: got.header.Get("ETag"), Body: got.body}, nil
 }
 
+// Find reads a resource; nil is none.
+func (c *Client) Find(ctx context.Context, path string) (*Resource, error) {
+	found, err := c.Get(ctx, path)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil //nolint:nilnil // there is none, and nothing wrong
+	case err != nil:
+		return nil, err
+	}
+	return &found, nil
+}
+
+// Remove deletes a resource that is as it was read, and looks when nothing says that it has.
+func (c *Client) Remove(ctx context.Context, read *Resource) error {
+	return c.Settle(ctx, c.Delete(ctx, read), func(ctx context.Context) (bool, error) {
+		left, err := c.Find(ctx, read.Path)
+		return err == nil && left == nil, err
+	})
+}
+
 // Create makes a resource where none is. The error is ErrChanged when there is one.
 func (c *Client) Create(ctx context.Context, path string, body []byte) error {
 	return c.write(ctx, call{method: http.MethodPut, path: path, body: body, header: map[string]string{"If-None-Match": "*"}})

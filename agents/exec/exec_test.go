@@ -25,7 +25,7 @@ func program(t *testing.T, mode string, change ...func(*exec.Config)) *exec.Agen
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := exec.Config{Command: []string{self}, Env: []string{programVariable + "=" + mode}, Timeout: time.Minute}
+	config := exec.Config{Command: []string{self}, Env: []string{programVariable + "=" + mode, endAtOnce}, Timeout: time.Minute}
 	for _, apply := range change {
 		apply(&config)
 	}

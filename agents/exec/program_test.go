@@ -18,6 +18,9 @@ import (
 // programVariable makes this test binary behave as one of the programs below.
 const programVariable = "PODIUM_EXEC_TEST_PROGRAM"
 
+// endAtOnce keeps a program that was built with the race detector from waiting a second before it ends.
+const endAtOnce = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	mode := os.Getenv(programVariable)
 	if mode == "" {
@@ -56,8 +59,7 @@ func programs() map[string]func(argument string) {
 		"half":   half,
 		"crowd":  crowd,
 		"stubborn": func(string) {
-			signal.Ignore(syscall.SIGTERM)
-			select {}
+			stay(syscall.SIGTERM)
 		},
 		"obedient": func(note string) {
 			told := make(chan os.Signal, 1)
@@ -117,12 +119,22 @@ func programs() map[string]func(argument string) {
 	}
 }
 
+// stay ends for none of the signals: only killing ends it. Whoever waits for nothing at all is ended by the runtime, unless
+// there is C in it.
+func stay(signals ...os.Signal) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, signals...)
+	for range heard {
+		continue
+	}
+}
+
 // hang waits for standard input to end, which it has, and then for a signal
 // that is never sent: only killing ends it.
 func hang() {
 	signal.Ignore(os.Interrupt)
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	select {}
+	stay(os.Interrupt)
 }
 
 // family starts a child that holds our pipes, says its process id, and hangs or leaves.

@@ -72,13 +72,16 @@ type openAI struct {
 // maxComments is how many lines without data a stream may have between two with some: servers say so that they are alive.
 const maxComments = 1 << 16
 
-func newOpenAI(base, key, name string, client *nethttp.Client) *openAI {
-	config := openai.DefaultConfig(key)
-	config.BaseURL = base
-	guarded := *client
-	guarded.Transport = transport{client.Transport}
+func newOpenAI(asked *Config) *openAI {
+	config := openai.DefaultConfig(asked.Key)
+	config.BaseURL = asked.BaseURL
+	if asked.API == APIAzure {
+		config.APIType, config.APIVersion = openai.APITypeAzure, asked.APIVersion
+	}
+	guarded := *asked.Client
+	guarded.Transport = transport{asked.Client.Transport}
 	config.HTTPClient, config.EmptyMessagesLimit = &guarded, maxComments
-	return &openAI{client: openai.NewClientWithConfig(config), model: name}
+	return &openAI{client: openai.NewClientWithConfig(config), model: asked.Model}
 }
 
 func (o *openAI) request(chat *chat) openai.ChatCompletionRequest {

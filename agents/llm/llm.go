@@ -30,12 +30,24 @@ const (
 	EnforcingProbe  Enforcing = "probe"  // it is asked to if it does: that is tried out once
 )
 
+// API says how a server is addressed.
+type API string
+
+// The ways.
+const (
+	APIOpenAI API = "openai" // the model in the request, the key as a bearer's
+	APIAzure  API = "azure"  // the deployment in the path, the version in the query, the key in api-key
+)
+
 // A Config names a model and what it is for.
 type Config struct {
 	Role    Role
-	BaseURL string // without /chat/completions
-	Model   string
-	Key     string // goes to the server, and nowhere else
+	BaseURL string // without /chat/completions; with APIAzure that of the resource
+	Model   string // with APIAzure the name of the deployment
+	API     API    // empty is APIOpenAI
+	// APIVersion is the day by which Azure names how it is spoken to, such as 2024-10-21.
+	APIVersion string
+	Key        string // goes to the server, and nowhere else
 	// Client makes the calls. It decides where they may go, how large an answer may be and how long a server may
 	// be silent, and follows no redirect.
 	Client *nethttp.Client
@@ -45,7 +57,7 @@ type Config struct {
 	Temperature *float64
 	MaxTokens   int           // of an answer; 0 is as the server likes
 	Timeout     time.Duration // 0 is DefaultTimeout
-	Structured  Enforcing     // empty is never
+	Structured  Enforcing     // empty is always with OpenAI and Azure, else never (O-34)
 	Prompt      *Prompt       // nil is that of the role
 	Vision      bool          // pictures among the files are shown; others are told by their names
 	// Description and both schemas go to the registry; all may be empty. An answer is data if there is an
@@ -77,16 +89,19 @@ func New(config Config) (*Agent, error) {
 		return nil, errors.New("llm: the base_url has to begin with https:// or http://")
 	case config.Model == "":
 		return nil, errors.New("llm: there is no model")
+	case (config.API == APIAzure) != (config.APIVersion != ""):
+		return nil, errors.New("llm: Azure is spoken to by an api_version, and nobody else is")
 	case config.Client == nil:
 		return nil, errors.New("llm: there is no client, so that nobody decides where calls may go")
 	}
-	made := &Agent{config: config, probe: newProbe(), model: newOpenAI(config.BaseURL, config.Key, config.Model, config.Client)}
+	made := &Agent{config: config, probe: newProbe(), model: newOpenAI(&config)}
 	if made.words, err = sentences.Read(wordsFile); err != nil {
 		return nil, err
 	}
 	if made.prompts, err = ownPrompts(config.Role); err != nil {
 		return nil, err
 	}
+	made.config.Structured = cmp.Or(config.Structured, usual(config.API, target.Hostname()))
 	made.config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
 	if config.Temperature == nil {
 		temperature := config.Role.temperature()

@@ -17,6 +17,14 @@ type probe struct {
 
 func newProbe() probe { return probe{turn: make(chan struct{}, 1)} }
 
+// usual is what is known of a server without trying: OpenAI and Azure hold answers to a schema.
+func usual(api API, host string) Enforcing {
+	if api == APIAzure || host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
+		return EnforcingAlways
+	}
+	return EnforcingNever
+}
+
 // enforced reports whether the server is asked to hold the answer to the schema.
 func (s *asking) enforced(ctx context.Context) (bool, error) {
 	switch s.agent.config.Structured {

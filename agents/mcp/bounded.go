@@ -33,7 +33,10 @@ func bounded(schema jsontext.Value) error {
 		return fmt.Errorf("it is no JSON: %w", err)
 	}
 	counting := counter{root: root, under: map[string]bool{}}
-	return counting.walk(root, 0, false)
+	if err := counting.walk(root, 0, false); err != nil {
+		return err
+	}
+	return counting.recurses()
 }
 
 // A counter walks a schema as whoever holds a value to it does.
@@ -80,28 +83,51 @@ func (c *counter) member(name string, value any, depth int, names bool) error {
 	if name == "$defs" || name == "definitions" {
 		return nil // counted where a reference leads to them
 	}
-	if target, is := value.(string); is && (name == "$ref" || name == "$dynamicRef") {
-		return c.follow(target, depth)
+	text, isText := value.(string)
+	switch {
+	case isText && (name == "$ref" || name == "$dynamicRef" || name == "$recursiveRef"):
+		return c.follow(text, depth)
+	case isText && depth > 0 && (name == "$id" || name == "id" && c.draft4()):
+		return errOwnID
 	}
 	return c.walk(value, depth+1, named(name))
 }
 
-var errAnchor = errors.New("a $ref in it leads to a name; only pointers such as #/$defs/item can be counted")
+var (
+	errAnchor = errors.New("a $ref in it leads to a name; only pointers such as #/$defs/item can be counted")
+	errOwnID  = errors.New("a part of it has an $id of its own, so that a $ref below means another place there")
+)
 
+// draft4 reports whether the schema is of the version in which id is what $id is in all others.
+func (c *counter) draft4() bool {
+	root, _ := c.root.(map[string]any)
+	version, _ := root["$schema"].(string)
+	return strings.Contains(version, "draft-04")
+}
+
+// follow counts what a reference leads to. One that leads to where it is does not count again: see recurses.
 func (c *counter) follow(reference string, depth int) error {
-	if c.under[reference] {
-		return nil
+	target, pointer, err := c.target(reference)
+	if err != nil || c.under[pointer] {
+		return err
 	}
+	c.under[pointer] = true
+	defer delete(c.under, pointer)
+	return c.walk(target, depth+1, false)
+}
+
+// target is what a reference leads to, and its pointer.
+func (c *counter) target(reference string) (target any, pointer string, err error) {
 	pointer, inside := strings.CutPrefix(reference, "#")
-	pointer, err := url.PathUnescape(pointer)
+	pointer, err = url.PathUnescape(pointer)
 	if err != nil || !inside || pointer != "" && pointer[0] != '/' {
-		return errAnchor
+		return nil, "", errAnchor
 	}
-	target := c.root
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if pointer == "" {
-			break
-		}
+	target = c.root
+	if pointer == "" {
+		return target, pointer, nil
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		switch node := target.(type) {
 		case map[string]any:
@@ -109,12 +135,10 @@ func (c *counter) follow(reference string, depth int) error {
 		case []any:
 			at, err := strconv.Atoi(token)
 			if err != nil || at < 0 || at >= len(node) {
-				return errAnchor
+				return nil, "", errAnchor
 			}
 			target = node[at]
 		}
 	}
-	c.under[reference] = true
-	defer delete(c.under, reference)
-	return c.walk(target, depth+1, false)
+	return target, pointer, nil
 }

@@ -37,6 +37,21 @@ func TestBounded(t *testing.T) {
 		"a reference to a name":  {`{"$ref":"#item","$defs":{"x":{"$anchor":"item"}}}`, "only pointers"},
 		"a reference to outside": {`{"$ref":"https://example.org/schema.json"}`, "only pointers"},
 		"no JSON":                {`{`, "no JSON"},
+
+		"twice, and deeper":           {`{"anyOf":[{"items":{"$ref":"#"}},{"type":"array","items":{"$ref":"#"}}]}`, "in two ways"},
+		"twice by an older keyword":   {`{"$schema":"https://json-schema.org/draft/2019-09/schema","anyOf":[{"items":{"$recursiveRef":"#"}},{"items":{"$recursiveRef":"#"}}]}`, "in two ways"},
+		"by two references to one":    {`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#/properties/b"}]},"b":{"$ref":"#"}}}`, "in two ways"},
+		"each two of the ones before": {`{"properties":{"x":{"allOf":[{"$ref":"#"},{"properties":{"x":{"$ref":"#"}}}]}}}`, "in two ways"},
+		"in turns":                    {`{"$ref":"#/$defs/t","$defs":{"t":{"properties":{"y":{"$ref":"#/$defs/u"}}},"u":{"allOf":[{"properties":{"y":{"$ref":"#/$defs/t"}}},{"properties":{"y":{"$ref":"#/$defs/u"}}}]}}}`, "in two ways"},
+		"any name and one":            {`{"additionalProperties":{"$ref":"#"},"anyOf":[{"properties":{"a":{"$ref":"#"}}}]}`, "in two ways"},
+		"without end":                 {`{"allOf":[{"$ref":"#"}]}`, "same part"},
+		"another base":                {`{"$ref":"#/$defs/x","$defs":{"a":true,"x":{"$id":"http://example.org/x","$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}}}`, "$id of its own"},
+		"another base, of old":        {`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"id":"http://example.org/x"}}}`, "$id of its own"},
+		"its own id":                  {`{"$id":"http://example.org/x","properties":{"$id":{"type":"string"},"id":{"type":"string"}}}`, ""},
+		"one or a list of them":       {`{"properties":{"child":{"anyOf":[{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}}}`, ""},
+		"any JSON":                    {`{"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#"}},{"type":"object","additionalProperties":{"$ref":"#"}}]}`, ""},
+		"names, and all others":       {`{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}},"additionalProperties":{"$ref":"#"},"prefixItems":[{"$ref":"#"},{"$ref":"#"}],"items":{"$ref":"#"}}`, ""},
+		"conditions of a filter":      {`{"$ref":"#/$defs/f","$defs":{"f":{"anyOf":[{"properties":{"and":{"items":{"$ref":"#/$defs/f"}}}},{"properties":{"or":{"items":{"$ref":"#/$defs/f"}}}},{"properties":{"not":{"$ref":"#/$defs/f"}}}]}}}`, ""},
 	} {
 		err := bounded(jsontext.Value(test.schema))
 		if (test.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -125,5 +126,15 @@ func readNeed(params *sdk.ElicitParams) (need, error) {
 	if err != nil || string(body) == "null" {
 		body = jsontext.Value(`{}`)
 	}
-	return need{message: plain(params.Message, maxSaid), schema: body}, bounded(body)
+	asked := need{message: plain(params.Message, maxSaid), schema: body}
+	asks := asked.form()
+	for _, name := range asks.wanted() {
+		if name == "" || plain(name, maxName) != name {
+			return need{}, errName
+		}
+	}
+	return asked, bounded(body)
 }
+
+// errName reports a value that cannot be asked for under the name that a server gives it.
+var errName = errors.New("a name in it is empty, too long, or cannot be seen as it is")

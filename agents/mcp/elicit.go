@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -56,9 +57,7 @@ func (a *Agent) blocked(asked []need) agent.Outcome {
 			if schemas.Unmarshal(form.Properties[name], &about) == nil {
 				need.Title = plain(about.Title, maxSummary)
 			}
-			if at == 0 && asked[i].message != "" {
-				need.Question = a.question(name, need.Title, asked[i].message, len(names))
-			}
+			need.Question = a.question(cmp.Or(need.Title, name), asked[i].message, at == 0, len(names))
 			if made.Needs = append(made.Needs, need); len(made.Needs) == schemas.MaxNeeds {
 				return made
 			}
@@ -67,18 +66,18 @@ func (a *Agent) blocked(asked []need) agent.Outcome {
 	return made
 }
 
-// question tells in every language that the words are the server's, and which value is meant when there are several.
-func (a *Agent) question(name, title, message string, of int) map[string]string {
+// question tells in every language that the words are the server's, also where it asks for one of several values: what it calls them are its words too.
+func (a *Agent) question(title, message string, first bool, of int) map[string]string {
 	question := map[string]string{}
 	for language := range a.words {
-		key := "asks"
-		if of > 1 {
-			key = "asks_for"
+		switch {
+		case !first || message == "":
+			question[language] = a.words.Say(language, "asks", "{message}", title, "{tool}", a.config.Tool)
+		case of > 1:
+			question[language] = a.words.Say(language, "asks_for", "{message}", message, "{title}", title, "{tool}", a.config.Tool)
+		default:
+			question[language] = a.words.Say(language, "asks", "{message}", message, "{tool}", a.config.Tool)
 		}
-		if title == "" {
-			title = plain(name, maxSummary)
-		}
-		question[language] = a.words.Say(language, key, "{message}", message, "{title}", title, "{tool}", a.config.Tool)
 	}
 	return question
 }

@@ -88,8 +88,10 @@ func TestDiscover(t *testing.T) {
 	if !errors.Is(err, mcp.ErrNoTool) || !strings.Contains(err.Error(), `"ecco"; it has: add, book, change`) {
 		t.Errorf("%v", err)
 	}
-	if _, err = mcp.Discover(t.Context(), configured(t, "ends", "echo")); err == nil || !strings.Contains(err.Error(), "its last words are: the key is missing") {
-		t.Errorf("%v", err)
+	for way, want := range map[string]string{"ends": "its last words are: the key is missing", "crashes": "its last words are: Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'sdk'"} {
+		if _, err = mcp.Discover(t.Context(), configured(t, way, "echo")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", way, err)
+		}
 	}
 }
 

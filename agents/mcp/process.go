@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -120,10 +121,11 @@ func cause(err error) error {
 // maxSaid bounds what is kept of a line on standard error, in bytes.
 const maxSaid = 1 << 10
 
-// A lastLine keeps the newest line that is not empty. It is written by one goroutine.
+// A lastLine keeps the newest line that is not empty, or, where one has named an error, the newest of these: some runtimes end what they
+// say of an error with their own name. It is written by one goroutine.
 type lastLine struct {
-	mu         sync.Mutex
-	line, last []byte
+	mu                sync.Mutex
+	line, last, fault []byte
 }
 
 // Write implements io.Writer. It never fails: what a server says on the way must not end it.
@@ -135,17 +137,30 @@ func (l *lastLine) Write(chunk []byte) (int, error) {
 		case c != '\n' && len(l.line) < maxSaid:
 			l.line = append(l.line, c)
 		case c == '\n' && len(l.line) > 0:
+			if namesError(l.line) {
+				l.fault = l.line
+			}
 			l.last, l.line = l.line, nil
 		}
 	}
 	return len(chunk), nil
 }
 
+// namesError reports whether a line begins as Error: …, SyntaxError: … or Error [CODE]: … do.
+func namesError(line []byte) bool {
+	first, _, found := bytes.Cut(bytes.TrimSpace(line), []byte(":"))
+	name, _, _ := bytes.Cut(first, []byte(" ["))
+	return found && bytes.HasSuffix(bytes.ToLower(name), []byte("error")) && !bytes.ContainsAny(name, " \t(")
+}
+
 func (l *lastLine) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.line) > 0 {
+	switch {
+	case len(l.line) > 0:
 		return plain(string(l.line), maxSaid)
+	case l.fault != nil:
+		return plain(string(l.fault), maxSaid)
 	}
 	return plain(string(l.last), maxSaid)
 }

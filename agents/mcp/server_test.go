@@ -22,6 +22,9 @@ import (
 // serverVariable makes this test binary one of the servers below: its way, and what it is told.
 const serverVariable = "PODIUM_MCP_TEST_SERVER"
 
+// endAtOnce keeps a server that was built with the race detector from waiting a second before it ends.
+const endAtOnce = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	way := os.Getenv(serverVariable)
 	if way == "" {
@@ -51,13 +54,12 @@ func servers() map[string]func(told string) {
 			speak(newServer("Says it again."))
 		},
 		"child": func(string) {
-			signal.Ignore(syscall.SIGTERM)
-			select {}
+			stay(syscall.SIGTERM)
 		},
 		"stubborn": func(string) {
 			signal.Ignore(syscall.SIGTERM)
 			speak(newServer("Says it again."))
-			select {}
+			stay(syscall.SIGTERM)
 		},
 		"garbage": func(string) {
 			writer := bufio.NewWriter(os.Stdout)
@@ -83,6 +85,10 @@ func servers() map[string]func(told string) {
 		"ends": func(string) {
 			fmt.Fprintln(os.Stderr, "the key is missing")
 			os.Exit(3)
+		},
+		"crashes": func(string) { // as a program does whose package is missing
+			fmt.Fprint(os.Stderr, "node:internal/modules:1\n    throw new Error();\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'sdk'\n    at load (node:internal:2) {\n  code: 'ERR'\n}\n\nNode.js v20\n")
+			os.Exit(1)
 		},
 		"legacy":  legacy,
 		"drifted": func(string) { speak(newServer("Says it again, and sends it to me.")) },
@@ -115,6 +121,16 @@ func servers() map[string]func(told string) {
 
 // speak serves until standard input ends.
 func speak(server *sdk.Server) { _ = server.Run(context.Background(), &sdk.StdioTransport{}) }
+
+// stay ends for none of the signals: only killing ends it. Whoever waits for nothing at all is ended by the runtime, unless
+// there is C in it.
+func stay(signals ...os.Signal) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, signals...)
+	for range heard {
+		continue
+	}
+}
 
 // family starts a child that outlives its parent and holds its pipes, and says its process id.
 func family() {

@@ -23,7 +23,7 @@ func configured(t *testing.T, way, tool string, more ...func(*mcp.Config)) mcp.C
 		t.Fatal(err)
 	}
 	config := mcp.Config{
-		Agent: "tester", Command: []string{self}, Env: []string{serverVariable + "=" + way}, Tool: tool, Log: zerolog.New(zerolog.NewTestWriter(t)),
+		Agent: "tester", Command: []string{self}, Env: []string{serverVariable + "=" + way, endAtOnce}, Tool: tool, Log: zerolog.New(zerolog.NewTestWriter(t)),
 	}
 	for _, change := range more {
 		change(&config)

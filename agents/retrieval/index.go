@@ -168,18 +168,18 @@ func (a *Agent) store(ctx context.Context, effect string, passages []passage) (c
 
 func idOf(effect string, n int) string { return fmt.Sprintf("%s/%d", effect, n) }
 
-// A Hit is a passage that is about a question.
-type Hit struct {
-	ID      string   `json:"id"`
-	Score   float64  `json:"score"`
-	Passage string   `json:"passage"`
-	Source  string   `json:"source"`
-	Tags    []string `json:"tags"`
-	Context string   `json:"-"`
+// A finding is a passage that is about a question.
+type finding struct {
+	ID      string
+	Score   float64
+	Passage string
+	Source  string
+	Tags    []string
+	Context string // JSON
 }
 
 // find returns the passages that fit best, the best first. Of several tags a passage has to have each.
-func (a *Agent) find(ctx context.Context, question string, tags []string, most int) (hits []Hit, err error) {
+func (a *Agent) find(ctx context.Context, question string, tags []string, most int) (hits []finding, err error) {
 	index, err := a.openIndex(ctx, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -207,7 +207,7 @@ func (a *Agent) find(ctx context.Context, question string, tags []string, most i
 		return nil, err
 	}
 	for _, match := range found.Hits {
-		hit := Hit{ID: match.ID, Score: match.Score, Tags: []string{}}
+		hit := finding{ID: match.ID, Score: match.Score, Tags: []string{}}
 		hit.Passage, _ = match.Fields[fieldText].(string)
 		hit.Source, _ = match.Fields[fieldSource].(string)
 		hit.Context, _ = match.Fields[fieldContext].(string)

@@ -192,7 +192,7 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 	if question == "" || asked.Limit < 0 || asked.Limit > maxHits {
 		return agent.Outcome{}, a.refuse(told.Language(), "no_query", errors.New("there is no question, or a limit above 50"))
 	}
-	var hits []Hit
+	var hits []finding
 	err := a.inTurn(ctx, func() (err error) {
 		hits, err = a.find(ctx, beginningOf(question), asked.Tags, cmp.Or(asked.Limit, defaultHits))
 		return err

@@ -48,10 +48,20 @@ func LoadSession(ctx context.Context, ledger bus.Ledger, session string) iter.Se
 // waits for more. It ends with the error of ctx, or with one that is final. A
 // ledger that was away for a while is only a pause.
 func FollowSession(ctx context.Context, ledger bus.Ledger, session string, from uint64) iter.Seq2[StoredRecord, error] {
+	stream, subject := sessionPlace(ledger, session)
+	return follow(ctx, ledger, stream, subject, from)
+}
+
+// FollowShard is FollowSession for all sessions of a shard, in the order of its stream.
+func FollowShard(ctx context.Context, ledger bus.Ledger, shard int, from uint64) iter.Seq2[StoredRecord, error] {
+	return follow(ctx, ledger, bus.ShardStream(shard), fmt.Sprintf("podium.session.%d.*", shard), from)
+}
+
+func follow(ctx context.Context, ledger bus.Ledger, stream, subject string, from uint64) iter.Seq2[StoredRecord, error] {
 	return func(yield func(StoredRecord, error) bool) {
 		position := max(from, 1)
 		for {
-			more, err := followOnce(ctx, ledger, session, &position, yield)
+			more, err := followOnce(ctx, ledger, stream, subject, &position, yield)
 			if !more {
 				return
 			}
@@ -62,7 +72,7 @@ func FollowSession(ctx context.Context, ledger bus.Ledger, session string, from 
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(StoredRecord{}, fmt.Errorf("follow session %s: %w", session, err))
+				yield(StoredRecord{}, fmt.Errorf("follow %s: %w", subject, err))
 				return
 			}
 		}
@@ -70,8 +80,7 @@ func FollowSession(ctx context.Context, ledger bus.Ledger, session string, from 
 }
 
 // followOnce reads until its reader fails; more is false when the caller has enough.
-func followOnce(ctx context.Context, ledger bus.Ledger, session string, position *uint64, yield func(StoredRecord, error) bool) (more bool, err error) {
-	stream, subject := sessionPlace(ledger, session)
+func followOnce(ctx context.Context, ledger bus.Ledger, stream, subject string, position *uint64, yield func(StoredRecord, error) bool) (more bool, err error) {
 	reader, err := ledger.Read(ctx, stream, *position, subject)
 	if err != nil {
 		return true, err

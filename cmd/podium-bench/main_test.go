@@ -42,12 +42,12 @@ func TestCommandLine(t *testing.T) {
 func TestPrints(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := called(t, "route --rounds 1 --round 10ms")
-	if code != exitOK || !strings.Contains(stdout, "a decision by 1000 keywords, µs") || stderr != "" {
+	if code != exitOK || !strings.Contains(stdout, "a decision by 1000 keywords, µs") || !strings.Contains(stdout, "99 of 100 by 10000 keywords") || stderr != "" {
 		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
 	}
 	code, stdout, stderr = called(t, "route --rounds 1 --round 10ms -o json")
 	var printed map[string]any
-	if err := json.Unmarshal([]byte(stdout), &printed); err != nil || code != exitOK || printed["workload"] != "route" || printed["us_per_decision"] == nil {
+	if err := json.Unmarshal([]byte(stdout), &printed); err != nil || code != exitOK || printed["workload"] != "route" || printed["us_per_decision"] == nil || printed["us_p99"] == nil {
 		t.Errorf("exit code %d, %s, %s (%v)", code, stdout, stderr, err)
 	}
 }

@@ -68,6 +68,8 @@ func (r benchedRoute) print(w io.Writer) error {
 	return printLines(w, []line{
 		{fmt.Sprintf("a decision by %d keywords, µs", r.Keywords), r.Decision, 1},
 		{fmt.Sprintf("a decision by %d keywords, µs", r.MoreKeywords), r.MoreDecision, 1},
+		{fmt.Sprintf("99 of 100 by %d keywords take at most, µs", r.Keywords), r.P99, 1},
+		{fmt.Sprintf("99 of 100 by %d keywords take at most, µs", r.MoreKeywords), r.MoreP99, 1},
 		{"ratio", r.Ratio, 2},
 		{fmt.Sprintf("building a router of %d keywords, µs", r.Keywords), r.Build, 0},
 		{fmt.Sprintf("building a router of %d keywords, µs", r.MoreKeywords), r.MoreBuild, 0},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/config"
 	"podium/cmd/podium/sandbox"
 	"podium/cmd/podium/starter"
 	"podium/cmd/podium/view"
@@ -198,6 +199,9 @@ Beside it stands a podium.yaml with the agent. No file is overwritten.
 }
 
 func (c *agentNewCommand) Run(env *environment) error {
+	if c.Name == config.MailAgent || c.Name == config.ChatAgent {
+		return usage(fmt.Errorf("%w: %s is the name of the agent that delivers answers so", starter.ErrName, c.Name))
+	}
 	made, err := starter.Write(starter.Config{Language: c.Lang, Name: c.Name, Dir: cmp.Or(c.Dir, c.Name)})
 	switch {
 	case errors.Is(err, starter.ErrName), errors.Is(err, starter.ErrInTheWay):

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"podium/agents/mcp"
 	"podium/cmd/podium/config"
@@ -100,13 +101,13 @@ func readPin(file string) (*mcp.Pin, error) {
 func (e *environment) tellPin(pin, before *mcp.Pin) error {
 	lines := []string{
 		fmt.Sprintf("The tool %s of %s %s says of itself:", pin.Tool.Name, pin.Server, pin.Version), "",
-		"description: " + pin.Tool.Description, "input_schema: " + string(pin.Tool.InputSchema),
+		"description: " + seen(pin.Tool.Description), "input_schema: " + seen(string(pin.Tool.InputSchema)),
 	}
 	if len(pin.Tool.OutputSchema) > 0 {
-		lines = append(lines, "output_schema: "+string(pin.Tool.OutputSchema))
+		lines = append(lines, "output_schema: "+seen(string(pin.Tool.OutputSchema)))
 	}
 	if len(pin.Tool.Annotations) > 0 {
-		lines = append(lines, "annotations: "+string(pin.Tool.Annotations))
+		lines = append(lines, "annotations: "+seen(string(pin.Tool.Annotations)))
 	}
 	lines = append(lines, "sha256: "+pin.SHA256, "")
 	if before != nil {
@@ -115,4 +116,21 @@ func (e *environment) tellPin(pin, before *mcp.Pin) error {
 		}
 	}
 	return e.print("%s\n", strings.Join(lines, "\n"))
+}
+
+// seen is a stranger's text as somebody has to see it who agrees to it. A character that shows nothing, and that models read all the same, stands as
+// its number; and a further line is set in, so that none looks like one of ours.
+func seen(text string) string {
+	var shown strings.Builder
+	for _, c := range text {
+		switch {
+		case c == '\n':
+			shown.WriteString("\n  | ")
+		case !unicode.IsGraphic(c), unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point), c == '\u2800':
+			fmt.Fprintf(&shown, `\u{%x}`, c)
+		default:
+			shown.WriteRune(c)
+		}
+	}
+	return shown.String()
 }

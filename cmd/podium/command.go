@@ -18,6 +18,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/pseudonym"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -46,6 +47,7 @@ type command struct {
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
+	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
@@ -56,6 +58,7 @@ type command struct {
 	Agents     agentsCommand     `cmd:"" help:"List the agents, take external ones in, and cut them off."`
 	NATS       natsCommand       `cmd:"" name:"nats" help:"Prepare a NATS server of your own."`
 	Mail       mailCommand       `cmd:"" help:"Prove that no mail is missing, and show what mail becomes."`
+	Pseudonym  pseudonymCommand  `cmd:"" help:"Say what stands in the log for an address, a name or a run."`
 	Quarantine quarantineCommand `cmd:"" help:"List, show, retry and discard messages that could not be used."`
 	Check      checkCommand      `cmd:"" help:"Check a configuration, or a plan."`
 	Schema     schemaCommand     `cmd:"" help:"Print the schemas."`
@@ -91,8 +94,9 @@ type environment struct {
 	stderr io.Writer // the same
 	raw    io.Writer // stdout as it is, for what no person reads
 	log    zerolog.Logger
-	data   string // as given, or the default
-	given  bool   // --data or PODIUM_DATA names it
+	ids    *pseudonym.Writer // what the log is written to: it hides whose ids they are, where that is asked for
+	data   string            // as given, or the default
+	given  bool              // --data or PODIUM_DATA names it
 	json   bool
 	named  ledgerFlags  // of the verb, if it has them
 	nats   *config.NATS // the server of its own that holds the ledger, once that is settled
@@ -175,7 +179,8 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	}
 	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"
 	env.stdout, env.stderr, env.raw = view.NewGuard(stdout, env.json), view.NewGuard(stderr, false), stdout
-	env.log = logger(view.NewGuard(stderr, true), parsed.Verbose)
+	env.ids = pseudonym.NewWriter(view.NewGuard(stderr, true))
+	env.log = logger(env.ids, parsed.Verbose)
 	if err = chosen.Run(env); err != nil {
 		return report(env.stderr, err)
 	}

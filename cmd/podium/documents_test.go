@@ -10,15 +10,21 @@ import (
 	"podium/schemas"
 )
 
-// example installs an example of deploy/examples with all that lies beside it.
+// example installs an example of deploy/examples.
 func example(t *testing.T, name string) *deployment {
 	t.Helper()
-	tree := os.DirFS("../../deploy/examples/" + name)
+	return installTree(t, "../../deploy/examples/"+name)
+}
+
+// installTree installs the podium.yaml of a folder, in which some words are replaced, with all that lies beside it.
+func installTree(t *testing.T, folder string, replaced ...string) *deployment {
+	t.Helper()
+	tree := os.DirFS(folder)
 	settings, err := fs.ReadFile(tree, "podium.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := install(t, string(settings))
+	i := install(t, strings.NewReplacer(replaced...).Replace(string(settings)))
 	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil || path == "." || path == "podium.yaml":

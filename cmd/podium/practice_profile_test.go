@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
+	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"podium/agents/dav/radicale"
+	"podium/agents/llm/modelserver"
 	"podium/agents/mail/smtpsink"
 	"podium/ingest/imap/memorymailbox"
 	"podium/schemas"
@@ -30,34 +35,12 @@ func profileOfPractice(t *testing.T) (*deployment, *memorymailbox.Server, *smtps
 // practiceAt installs the profile of the practice, whose servers are somewhere.
 func practiceAt(t *testing.T, dav string, imap, smtp int) *deployment {
 	t.Helper()
-	tree := os.DirFS(practiceProfile)
-	text, err := fs.ReadFile(tree, "podium.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := install(t, strings.NewReplacer(
+	return installTree(t, practiceProfile,
 		`http: {listen: "127.0.0.1:8080"}`, "", "http://127.0.0.1:5232", dav, "${PRAXIS_DAV_PASSWORD}", radicale.Password,
 		"port: 143", fmt.Sprintf("port: %d", imap), "username: praxis, password", "username: agent, password", "poll: 30s", "poll: 1s",
 		"since: now", "since: all", "${PRAXIS_MAIL_PASSWORD}", "secret", "port: 25", fmt.Sprintf("port: %d", smtp),
 		"${PRAXIS_CHAT_TOKEN}", strings.Repeat("token", 8), "authserv_ids: [praxis.example], ", "",
-	).Replace(string(text)))
-	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || path == "." || path == "podium.yaml":
-			return err
-		case entry.IsDir():
-			return os.Mkdir(filepath.Join(i.folder, path), 0o700)
-		}
-		body, err := fs.ReadFile(tree, path)
-		if err == nil {
-			i.write(path, string(body))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
+	)
 }
 
 // TestPracticeProfile plays the profile: each of the nine formats from words to an answer in German, what is missing is asked in German, and
@@ -90,6 +73,7 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 	}
 	for _, c := range []struct{ words, question, answer, says string }{
 		{"Bitte einen Termin für Anna Weber am 31.03.2099 buchen.", "Um wie viel Uhr?", "um 10:00", "Der Termin ist eingetragen: 31.03.2099, 10:00 Uhr"},
+		{"Bitte eine E-Mail an labor@example.org schreiben.", "Was soll darin stehen?", "Dass die Proben morgen kommen.", "Der Entwurf an labor@example.org liegt bei."},
 		{"Bitte eine Bescheinigung erstellen.", "Für welchen Patienten?", "für Anna Weber", ""},
 		{"Bitte den BMI berechnen, 82 kg", "Wie groß?", "1,76 m", "26,5"},
 		{"Bitte Spritzen bestellen.", "Wie viel?", "5 Packungen", "Auf der Bestellliste: 5 Packung Spritzen."},
@@ -119,6 +103,17 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 	i, mailbox, sink := profileOfPractice(t)
 	i.up()
 	picture := pictures()[1]
+	// The same by chat, where the file is in the body of the message.
+	posted, err := json.Marshal(map[string]any{
+		"text": "Patient P-17 hat Ausschlag", "attachments": []map[string]string{{"name": "arm.jpg", "media_type": "image/jpeg", "content": base64.StdEncoding.EncodeToString(picture.content)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := i.postsChat("praxis", posted, "wait=60")
+	if want := fmt.Sprintf("Bild mit %d Bytes lag vor, Prüfsumme %x.", len(picture.content), sha256.Sum256(picture.content)); !strings.Contains(said, want) {
+		t.Errorf("%q is not in the answer to the chat\n%s", want, said)
+	}
 	if err := mailbox.Deliver(letterWithFiles("m1@example.org", "", "Ausschlag", "Patient P-17 hat Ausschlag, Atemnot; bitte auch BMI berechnen: 82 kg, 1,76 m", picture)); err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +128,92 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 		}
 	}
 	run := i.run(i.runs()[0].ID)
+	var filled struct {
+		PatientID string   `json:"patient_id"`
+		Images    []string `json:"images"`
+	}
+	if err := json.Unmarshal(run.Tasks[0].Arguments(), &filled); err != nil || filled.PatientID != "P-17" || len(filled.Images) != 1 {
+		t.Errorf("diagnose_agent is called with %s, %v", run.Tasks[0].Arguments(), err)
+	}
 	if len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || run.Tasks[1].Agent != "chat_agent" || strings.Contains(reply, "26,5") || len(run.Mismatches) != 0 {
 		t.Errorf("%+v", run.Tasks)
 	}
+	i.stop()
+	i.verify()
+}
+
+// postsChat sends a message to a channel with its token, waits, and returns what comes back.
+func (i *deployment) postsChat(channel string, body []byte, prefer string) string {
+	i.t.Helper()
+	request, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, "http://"+i.listen+"/v1/chat/"+channel, bytes.NewReader(body))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+strings.Repeat("token", 8))
+	request.Header.Set("Prefer", prefer)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	said, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		i.t.Fatalf("%d, %v\n%s", response.StatusCode, err, said)
+	}
+	return string(said)
+}
+
+// TestPracticeWithAModel turns on the switch of the profile for a language model by the command in its README. What no keyword decides a model
+// on this machine decides, and it words the answers; keywords still ask none, and a model elsewhere is refused.
+func TestPracticeWithAModel(t *testing.T) {
+	t.Parallel()
+	model := modelserver.Start(t, func(call *modelserver.Call) modelserver.Answer {
+		switch {
+		case call.IsProbe():
+			return modelserver.Obeying(call)
+		case call.Schema == "":
+			return modelserver.Answer{Text: "Das habe ich für Sie zusammengefasst: " + strings.ToUpper(strconv.FormatBool(strings.Contains(call.User, "Ekzem"))), Tokens: 20}
+		case strings.Contains(call.User, "vorbeikommen"):
+			return modelserver.Answer{Text: `{"next_agent": "calendar_agent", "reasoning": "Es geht um einen Besuch.", "response": ""}`, Tokens: 10}
+		}
+		return modelserver.Answer{Text: `{"next_agent": "chat_agent", "reasoning": "Eine Frage.", "response": ""}`, Tokens: 10}
+	})
+	i, _, _ := profileOfPractice(t)
+	switched, err := exec.CommandContext(t.Context(), "sed", "-e", "/#ohne$/d", "-e", "s/#mit //", i.config).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ollama = "http://127.0.0.1:11434/v1"
+	if strings.Count(string(switched), ollama) != 2 {
+		t.Fatalf("the switch names %d models", strings.Count(string(switched), ollama))
+	}
+	i.write("podium.yaml", strings.Replace(string(switched), ollama, "https://93.184.216.34/v1", 1))
+	if refused := i.podium("check", "-c", i.config); refused.code != exitUsage || !strings.Contains(refused.stderr, "egress does not lead there") {
+		t.Errorf("a model elsewhere: %d\n%s", refused.code, refused.stderr)
+	}
+	i.write("podium.yaml", strings.ReplaceAll(string(switched), ollama, model.URL))
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	if run, answer := i.answered("Gibt es bei Ihnen einen Parkplatz?"); run.Tasks[0].Agent != "chat_agent" || answer != "Das habe ich für Sie zusammengefasst: FALSE" {
+		t.Errorf("%s: %q", run.Tasks[0].Agent, answer)
+	}
+	asked := len(model.Calls())
+	if run, answer := i.answered("Patient Müller hat Juckreiz"); len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || !strings.HasSuffix(answer, "\n\nDas habe ich für Sie zusammengefasst: TRUE") {
+		t.Errorf("%+v: %q", run.Tasks, answer)
+	}
+	for _, call := range model.Calls()[asked:] {
+		if call.Schema != "" {
+			t.Errorf("a model is asked who does what keywords decide: %s", call.Body)
+		}
+		if call.Model != "mistral" {
+			t.Errorf("the model %s is asked", call.Model)
+		}
+	}
+	i.podium("send", "Ich müsste einmal vorbeikommen.").succeeds(t)
+	eventually(t, "the agent that the model has chosen asks what it needs", func() bool {
+		return strings.Contains(i.podium("inbox", "-o", "json").succeeds(t).stdout, "Soll ein Termin vereinbart, verschoben oder abgesagt werden?")
+	})
 	i.stop()
 	i.verify()
 }

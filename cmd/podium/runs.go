@@ -13,6 +13,7 @@ import (
 	"podium/bus/registry"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runlog"
+	"podium/cmd/podium/taskplan"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -159,11 +160,17 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
+		path, err := taskplan.Path(ledger.Data, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
 			return env.printLine(struct {
 				*workflow.RunHistory
 				*runlog.Surroundings
-			}{run.WithoutSeal(), &beside})
+
+				TaskPlanPath string `json:"task_plan_path,omitzero"`
+			}{run.WithoutSeal(), &beside, path})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err
@@ -173,6 +180,9 @@ func (c *runsShowCommand) Run(env *environment) error {
 			return err
 		}
 		about := beside.Lines()
+		if path != "" {
+			about = append(about, [2]string{"plan file", path})
+		}
 		if running {
 			full, err := env.full(ledger.Core, run)
 			if err != nil {
@@ -269,3 +279,45 @@ func (e *environment) control(core bus.Core, shard int, control schemas.Control)
 
 // controlSource is the CloudEvents source of what people say by the command line.
 const controlSource = "/podium/command-line"
+
+// planCommand shows the plan of a run as a document.
+type planCommand struct {
+	ledgerFlags
+
+	ID  string `arg:"" name:"run" help:"The run's id, or its beginning."`
+	Out string `help:"Write it into this directory instead, as outputs.plans of a profile has it written." placeholder:"DIR"`
+}
+
+func (planCommand) Help() string {
+	return `Prints the plan in Markdown: the question, and the steps with who does them and how far they are. A step that is
+not pending carries its status. With --out it is written to DIR/task_plan_TIME_RUN.md, and the path printed. A run of one task has a plan of one step.
+
+  podium plan 5f0c
+  podium plan 5f0c --out workspace
+  podium plan 5f0c -o json | jq '.tasks[] | select(.status == "failed")'`
+}
+
+func (c *planCommand) Run(env *environment) error {
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		reader := env.runLog(ledger.Core)
+		run, err := reader.Run(env.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if c.Out != "" {
+			path, err := taskplan.Write(env.ctx, reader, run, c.Out)
+			if err != nil {
+				return err
+			}
+			return env.answer(map[string]string{"task_plan_path": path}, "%s\n", path)
+		}
+		plan, err := taskplan.Of(env.ctx, reader, run)
+		if err != nil {
+			return err
+		}
+		if env.json {
+			return env.printLine(plan)
+		}
+		return env.print("%s", plan.Markdown())
+	})
+}

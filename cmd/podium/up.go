@@ -37,7 +37,8 @@ it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up t
 work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Standard output has a line
 for each message, run, answer and failure, and for an agent that is gone; no line holds an address, a subject
 or a word of anybody, and a slow output leaves lines out and slows nobody down. Logs are JSON lines on standard
-error: warnings, with -v all that Podium does, with -vv the NATS server's notices too. --data wins over
+error: warnings, with -v all that Podium does, with -vv the NATS server's notices too. Ids that lead to a person
+are keyed hashes there (podium pseudonym). --data wins over
 ledger.data of the configuration. A NATS server of your own is waited for; what it needs is printed by podium
 nats accounts. One process works on a ledger at a time.
 
@@ -62,6 +63,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err = c.join(&settings.Ledger); err != nil {
 		return usage(err)
 	}
+	env.ids.Hide(nil) // nothing is decided before there is a key
 	log := env.log.Level(min(env.log.GetLevel(), zerolog.InfoLevel))
 	running, err := c.start(env, settings, log)
 	if err != nil && env.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(env.ctx))) {
@@ -78,6 +80,7 @@ func (c *upCommand) Run(env *environment) error {
 	if err = env.says(up); err != nil {
 		return errors.Join(err, running.Close())
 	}
+	env.ids.Hide(running.Pseudonym)
 	running.Activity.Begin(!c.Quiet)
 	ceased := env.show(running.Activity)
 	told := make(chan struct{})

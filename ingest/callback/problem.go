@@ -38,8 +38,7 @@ func problemBusy() *problem.Document {
 }
 
 func problemUnavailable() *problem.Document {
-	return problem.New(http.StatusServiceUnavailable, "ledger-unavailable", "The ledger does not take it now",
-		"Send it again: should the answer have been stored after all, its repeat changes nothing.").After(problem.RetryUnavailable)
+	return problem.LedgerUnavailable("Send it again: should the answer have been stored after all, its repeat changes nothing.")
 }
 
 func problemNoPage() *problem.Document {

@@ -14,7 +14,7 @@ import (
 	"podium/schemas"
 )
 
-// MaxBody is the size limit of a POST in bytes.
+// MaxBody is the size limit of a POST in bytes, but for files that come along: see MaxBodyWithFiles.
 const MaxBody = 1 << 20
 
 // A Config is what a Adapter needs to know. Fields at zero take the default named.
@@ -43,6 +43,9 @@ type Config struct {
 	Note func(ctx context.Context, channel, replyRef string, questions int, text string) error
 	// NoteEvery is the least time before the first line and between two; 2 s.
 	NoteEvery time.Duration
+	// Pseudonym is what stands in the log for the id of who wrote, so that lines about the same person are found;
+	// nil leaves it out.
+	Pseudonym func(value string) string
 	// Now is the clock that signatures are checked against; time.Now.
 	Now func() time.Time
 }

@@ -43,6 +43,8 @@ type Posted struct {
 	Tenant    string           `json:"tenant"`     // workspace or team
 	User      schemas.ChatUser `json:"user"`
 	Language  string           `json:"language"` // BCP 47; guessed from the text when empty
+	// Attachments are files that came along: at most MaxFiles, and MaxFileBytes together.
+	Attachments []PostedFile `json:"attachments"`
 }
 
 // Handshake implements Provider: Standard Webhooks has none.
@@ -64,6 +66,9 @@ func (*standard) Normalize(body []byte, header http.Header) ([]Message, error) {
 	if place != nil {
 		return nil, problemBody(*place)
 	}
+	if fault := tooMuchText(body, posted.Attachments); fault != nil {
+		return nil, fault
+	}
 	return []Message{posted.message(cmp.Or(delivery, posted.MessageID))}, nil
 }
 
@@ -76,7 +81,7 @@ func readBatch(body []byte, delivery string) ([]Message, error) {
 	if len(batch) == 0 || len(batch) > maxBatch {
 		return nil, problemBody(ProblemPlace{Detail: "a list has 1 to " + strconv.Itoa(maxBatch) + " messages", Pointer: "#"})
 	}
-	messages := make([]Message, len(batch))
+	messages, files := make([]Message, len(batch)), []PostedFile{}
 	for i := range batch {
 		posted, place := decodePosted(batch[i])
 		if place != nil {
@@ -90,12 +95,16 @@ func readBatch(body []byte, delivery string) ([]Message, error) {
 		}
 		messages[i] = posted.message(id)
 		messages[i].inBatch = true
+		files = append(files, posted.Attachments...)
+	}
+	if fault := tooMuchText(body, files); fault != nil {
+		return nil, fault
 	}
 	return messages, nil
 }
 
 func (p *Posted) message(delivery string) Message {
-	return Message{Delivery: delivery, ChatReceived: schemas.ChatReceived{
+	return Message{Delivery: delivery, files: p.Attachments, ChatReceived: schemas.ChatReceived{
 		Tenant: p.Tenant, Thread: p.Thread, MessageID: p.MessageID, User: p.User, Text: p.Text, Language: p.Language,
 	}}
 }
@@ -120,6 +129,9 @@ func decodePosted(body []byte) (Posted, *ProblemPlace) {
 		if wrong := wrongName(field.value); wrong != "" {
 			return Posted{}, &ProblemPlace{Detail: wrong, Pointer: field.pointer}
 		}
+	}
+	if place := checkFiles(message.Attachments); place != nil {
+		return Posted{}, place
 	}
 	return message, nil
 }
@@ -147,6 +159,10 @@ func placeOf(err error) *ProblemPlace {
 				want = "a string"
 			case reflect.Struct:
 				want = "an object"
+			case reflect.Slice:
+				if want = "a list"; semantic.GoType.Elem().Kind() == reflect.Uint8 {
+					want = "base64 (RFC 4648, section 4)"
+				}
 			}
 		}
 		return &ProblemPlace{Detail: want + " is expected here", Pointer: problem.Fragment(string(semantic.JSONPointer))}

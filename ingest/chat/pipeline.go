@@ -24,7 +24,7 @@ func (d *Adapter) receive(w http.ResponseWriter, r *http.Request) {
 		e.dismiss()
 		return
 	}
-	body, fault := admission.ReadBody(w, r, MaxBody, d.config.BodyTimeout, problemTooLarge())
+	body, fault := admission.ReadBody(w, r, from.bodyLimit(), d.config.BodyTimeout, problemTooLarge())
 	if fault != nil {
 		e.refuse(fault)
 		return
@@ -135,6 +135,9 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 			return "", receipt, err
 		}
 	}
+	if err = d.keepFiles(ctx, message); err != nil {
+		return "", receipt, err
+	}
 	event, named, err := message.event(from)
 	if err != nil {
 		return "", receipt, err
@@ -146,11 +149,21 @@ func (d *Adapter) submit(ctx context.Context, e *exchange, message *Message) (id
 		e.channel.tally.repeated.Add(1)
 	default:
 		e.channel.tally.accepted.Add(1)
+		d.tell(e, message, receipt)
 		if e.channel.progress && from.replyRef != "" {
 			d.showProgress(ctx, e, message, receipt, from.replyRef)
 		}
 	}
 	return event.ID, receipt, err
+}
+
+// tell says that a message was taken, without saying whose it is to anybody who does not know already.
+func (d *Adapter) tell(e *exchange, message *Message, receipt intake.Receipt) {
+	said := d.log.Debug().Str("channel", e.name).Str("session", receipt.Session)
+	if d.config.Pseudonym != nil && message.User.ID != "" {
+		said = said.Str("sender", d.config.Pseudonym(message.User.ID))
+	}
+	said.Msg("a chat message is taken")
 }
 
 // deliver publishes an event, or returns the receipt of an earlier delivery.

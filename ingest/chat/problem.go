@@ -31,7 +31,7 @@ func problemUnauthentic() *problem.Document {
 
 func problemTooLarge() *problem.Document {
 	return problem.New(http.StatusRequestEntityTooLarge, "too-large", "The body is too large",
-		"Send at most "+strconv.Itoa(MaxBody)+" bytes; put larger material where a link can lead to it.")
+		"Send at most "+strconv.Itoa(MaxBody)+" bytes beside the files of a message, and "+strconv.Itoa(MaxBodyWithFiles)+" with them; put larger material where a link can lead to it.")
 }
 
 func problemMediaType() *problem.Document {

@@ -59,6 +59,7 @@ type Message struct {
 	// Fault says what is wrong with it, when it is one of several.
 	Fault *ProblemPlace
 
+	files   []PostedFile // that came along, before they are kept
 	inBatch bool
 }
 

@@ -2,8 +2,6 @@ package imap
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -39,6 +37,9 @@ type Dependencies struct {
 	Core   bus.Core     // where events and artifacts stand
 	Store  bus.KeyValue // of bus.MailboxBucket
 	Log    zerolog.Logger
+	// Pseudonym is what stands in the log for an address or a mailbox's name, so that lines about the same one are
+	// found; nil leaves them out.
+	Pseudonym func(value string) string
 	// Dial opens a connection; nil is the one over TCP that Config describes.
 	Dial func(ctx context.Context) (connection.MailSource, error)
 	Host *Host // shared by all adapters to the same server; nil is one of its own
@@ -96,18 +97,20 @@ func New(config Config, dependencies Dependencies) (*Adapter, error) {
 	}
 	return &Adapter{
 		config: config, dependencies: dependencies, read: make(chan struct{}),
-		log:    dependencies.Log.With().Str("adapter", mailbox.AdapterName).Str("account", config.Account).Str("mailbox", mailboxTag(config.Mailbox)).Logger(),
+		log:    dependencies.Log.With().Str("adapter", mailbox.AdapterName).Str("account", config.Account).Str("mailbox", dependencies.mailboxTag(config.Mailbox)).Logger(),
 		status: Status{Account: config.Account, Mailbox: config.Mailbox, Trust: TrustUnproven},
 	}, nil
 }
 
 // mailboxTag names a mailbox where its name, which may be a person's, must not stand.
-func mailboxTag(mailbox string) string {
-	if strings.EqualFold(mailbox, "INBOX") {
+func (d *Dependencies) mailboxTag(mailbox string) string {
+	switch {
+	case strings.EqualFold(mailbox, "INBOX"):
 		return "INBOX"
+	case d.Pseudonym == nil:
+		return ""
 	}
-	sum := sha256.Sum256([]byte(mailbox))
-	return hex.EncodeToString(sum[:4])
+	return d.Pseudonym(mailbox)
 }
 
 // Run takes mail until the context ends, connecting anew whenever it must. It

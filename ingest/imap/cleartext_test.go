@@ -2,7 +2,10 @@ package imap_test
 
 import (
 	"errors"
+	"net"
 	"net/netip"
+	"strconv"
+	"syscall"
 	"testing"
 
 	"podium/cleartext"
@@ -37,6 +40,36 @@ func TestCleartextGoesWhereItMay(t *testing.T) {
 			if _, err = source.Select(t.Context()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
+			_ = source.Close()
+		}
+	}
+}
+
+// TestControlOfTheMailbox_G38: whoever keeps a profile to the local network has a say on the address of a mailbox as well,
+// which gets a copy of what is sent, and none of the other rules goes by that.
+func TestControlOfTheMailbox_G38(t *testing.T) {
+	t.Parallel()
+	server, refused := dovecot.Start(t, dovecot.Options{}), errors.New("not there")
+	for name, test := range map[string]struct {
+		says    error
+		allowed func(netip.Addr) bool
+		want    error
+	}{
+		"both allow it":      {nil, nil, nil},
+		"it is refused":      {refused, nil, refused},
+		"it may not be read": {nil, netip.Addr.IsPrivate, cleartext.ErrForbidden},
+	} {
+		settings, asked := config(server.Host, server.Port), ""
+		settings.Cleartext = test.allowed
+		settings.Control = func(_, address string, _ syscall.RawConn) error {
+			asked = address
+			return test.says
+		}
+		source, err := imap.Connect(t.Context(), settings)
+		if !errors.Is(err, test.want) || asked != net.JoinHostPort(server.Host, strconv.Itoa(server.Port)) {
+			t.Errorf("%s: %v, asked for %q", name, err, asked)
+		}
+		if source != nil {
 			_ = source.Close()
 		}
 	}

@@ -104,6 +104,9 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 	if mail.Bounce == nil {
 		mail.Answers = answered
 	}
+	if len(mail.From) > 0 {
+		one.sender = mail.From[0].Address
+	}
 	body, err := schemas.Marshal(mail)
 	if err != nil {
 		return nil, err

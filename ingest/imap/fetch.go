@@ -37,6 +37,7 @@ type outcome struct {
 	content   *spool
 	truncated bool
 	canary    time.Time // when the adapter sent it to itself; zero for any other mail
+	sender    string    // the address that it names, once it was read
 }
 
 type outcomeKind int

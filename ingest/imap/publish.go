@@ -36,9 +36,21 @@ func (s *session) publish(ctx context.Context, b *batch) error {
 			if err := s.note(uid, one, prepared[i] != nil, submitted[i]); err != nil {
 				return err
 			}
+			if prepared[i] != nil && submitted[i] == nil {
+				s.tell(uid, one, prepared[i])
+			}
 		}
 	}
 	return nil
+}
+
+// tell says that a mail was taken, without saying whose it is to anybody who does not know already.
+func (s *session) tell(uid uint32, one *outcome, event *schemas.Event) {
+	said := s.adapter.log.Debug().Uint32("uid", uid).Str("session", event.Session())
+	if s.adapter.dependencies.Pseudonym != nil && one.sender != "" {
+		said = said.Str("sender", s.adapter.dependencies.Pseudonym(one.sender))
+	}
+	said.Msg("a mail is taken")
 }
 
 // submit puts events on the ledger and returns what became of each. Nothing is to be noted

@@ -116,11 +116,17 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	if len(needs) == 0 || slices.ContainsFunc(needs, func(need schemas.Need) bool { return !askable(need) }) {
 		return false
 	}
+	needs, wordless := d.askable(needs)
+	if len(wordless) > 0 && d.reachesRequester() {
+		failed.Cause, failed.Category = schemas.FailureInvalidResult, ""
+		failed.Detail = truncate("What is lacking needs a question in the language "+d.Run.Message.Language+": "+strings.Join(wordless, ", "), maxFeedback)
+		return false
+	}
 	if d.inquire(task, schemas.InquiryOpened{Attempt: task.Attempt, Needs: needs, Tokens: failed.Tokens, Findings: failed.Findings}) {
 		return true
 	}
 	if d.Profile.Waiting != nil && len(failed.Needs) > 0 {
-		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+d.lacking(failed.Needs)), maxFeedback)
+		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+d.lacking(needs)), maxFeedback)
 	}
 	return false
 }

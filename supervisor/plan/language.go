@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +12,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/language"
 )
 
 const (
@@ -74,13 +78,124 @@ func count(words, markers []string) int {
 // languageFault says what is wrong with the language of a result that a person is to read; empty is
 // nothing. What was done outside is not done again for it.
 func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) string {
-	if !d.Profile.CheckLanguage || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
+	if d.Profile.CheckLanguage == "" || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
 		return ""
 	}
-	if found := d.Profile.OtherLanguage(result.Text, d.Run.Message.Language); found != "" {
-		return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
+	found := d.otherLanguage(cmp.Or(d.Profile.Tell(task, result, &d.Run.Message).Text, result.Text))
+	if d.Profile.CheckLanguage == schemas.CheckWords {
+		found = d.Profile.OtherLanguage(result.Text, d.Run.Message.Language)
 	}
-	return ""
+	if found == "" {
+		return ""
+	}
+	return d.wrongLanguage(found)
+}
+
+func (d *Decision) wrongLanguage(found string) string {
+	return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
+}
+
+// otherLanguage returns the language of a text that a person is to read, or of a part of it, if that is surely another one than theirs and
+// the profile judges texts.
+func (d *Decision) otherLanguage(text string) string {
+	if d.Profile.detector == nil {
+		return ""
+	}
+	return d.Profile.detector.Other(text, d.Run.Message.Language, d.said())
+}
+
+// fits reports whether what an agent says beside its result may be told in its own words: where the profile judges texts, only what is rather in
+// the requester's language than in any other.
+func (d *Decision) fits(text string) bool {
+	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, d.said())
+}
+
+// said is what the requester has written.
+func (d *Decision) said() string { return RequestText(&d.Run.Message, d.Read) }
+
+// compileLanguage makes ready what judges the texts of agents.
+func (p *Profile) compileLanguage() []error {
+	if !p.CheckLanguage.Texts() {
+		return nil
+	}
+	detector, err := language.Find(string(p.CheckLanguage))
+	if err != nil {
+		return []error{fmt.Errorf("check_language: %w", err)}
+	}
+	p.detector = detector
+	var faults []error
+	for i := range p.Languages {
+		if tag := p.Languages[i].Tag; (p.Language == tag || p.Language == schemas.LanguageOfWriter) && !detector.Knows(tag) {
+			faults = append(faults, fmt.Errorf("check_language: %q cannot judge texts in %q", p.CheckLanguage, tag))
+		}
+	}
+	return faults
+}
+
+// askable are the needs of an agent as people may be asked for them, in its own words where these are in their language. It also returns
+// the names of those for which it has no words that are.
+func (d *Decision) askable(needs []schemas.Need) (asked []schemas.Need, wordless []string) {
+	if d.Profile.detector == nil {
+		return needs, nil
+	}
+	asked = slices.Clone(needs)
+	for i := range asked {
+		need, tag := &asked[i], d.Run.Message.Language
+		if !d.fits(need.Question[tag]) {
+			need.Question = maps.Clone(need.Question)
+			delete(need.Question, tag)
+		}
+		if need.Question[tag] == "" && (need.Title == "" || !d.fits(need.Title)) {
+			wordless = append(wordless, need.Name)
+		}
+	}
+	return asked, wordless
+}
+
+// fitting returns the lines of what an agent says of a failure that a person may read. All of it stands with the task on record.
+func (d *Decision) fitting(detail string) string {
+	var lines []string
+	for line := range strings.Lines(detail) {
+		if d.fits(line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// findings are those of what agents have said beside their results that may be told in their words.
+func (d *Decision) findings(said schemas.Findings) schemas.Findings {
+	if d.Profile.detector == nil {
+		return said
+	}
+	var told schemas.Findings
+	for _, issue := range said.Issues {
+		if d.fits(issue.Description) {
+			told.Issues = append(told.Issues, issue)
+		}
+	}
+	for _, verdict := range said.ValidationResults {
+		if !d.fits(verdict.Details) {
+			verdict.Details = ""
+		}
+		verdict.Issues = slices.DeleteFunc(slices.Clone(verdict.Issues), func(issue schemas.ValidationIssue) bool { return !d.fits(issue.Message) })
+		told.ValidationResults = append(told.ValidationResults, verdict)
+	}
+	for _, advice := range said.Recommendations {
+		if d.fits(advice) {
+			told.Recommendations = append(told.Recommendations, advice)
+		}
+	}
+	return told
+}
+
+// untold is what is told of a result that was not to be repeated, or not made for people, and is in another language than theirs; empty
+// when the result may be told.
+func (d *Decision) untold(task *workflow.Task, part *schemas.AnswerPart) string {
+	if d.Profile.detector == nil || task != nil && d.worksAsPerson(task) || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
+		return ""
+	}
+	return cmp.Or(d.texts().Untold, d.texts().Empty)
 }
 
 // builtOn reports whether another task builds on one, so that no person is to read its result.

@@ -175,6 +175,10 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
+	if told := d.fitting(detail); told != detail {
+		failure.InternalDetails += ", in words that are not in " + d.Run.Message.Language
+		detail = told
+	}
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	if partial {
 		sentence += "\n\n" + texts.Partial

@@ -20,6 +20,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/arguments"
+	"podium/supervisor/language"
 	"podium/supervisor/route"
 )
 
@@ -35,6 +36,7 @@ type Profile struct {
 	renders   map[string]*answer.Template   // by agent: of what its data is told by
 	fillers   map[string]*arguments.Filler  // by agent: of its arguments
 	location  *time.Location                // where days begin
+	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -139,6 +141,7 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
+	faults = append(faults, p.compileLanguage()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {

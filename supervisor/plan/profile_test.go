@@ -42,7 +42,11 @@ func TestCompileNamesFaults(t *testing.T) {
 		"an entity of no pattern":  {func(p *schemas.Profile) { p.Conversation.Entities = []schemas.Entity{{Name: "x", Pattern: "("}} }, []string{`conversation.entities[0] "x"`}},
 		"a schema that is none":    {func(p *schemas.Profile) { p.Agents[0].InputSchema = []byte(`{"type":"thing"}`) }, []string{`agent "first": input_schema`}},
 		"a schema from elsewhere":  {func(p *schemas.Profile) { p.Agents[1].OutputSchema = []byte(`{"$ref":"https://example.org/x"}`) }, []string{`agent "second": output_schema`}},
-		"several":                  {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
+		"a judgement of nobody":    {func(p *schemas.Profile) { p.CheckLanguage = "text0" }, []string{`check_language: unknown way of judging texts: "text0"`}},
+		"a language not judged": {func(p *schemas.Profile) {
+			p.CheckLanguage, p.Language, p.Languages = "text1", schemas.LanguageOfWriter, append(p.Languages, schemas.Language{Tag: "xx"})
+		}, []string{`"text1" cannot judge texts in "xx"`}},
+		"several": {func(p *schemas.Profile) { p.Languages, p.Retry.Attempts, p.Routers = nil, 0, nil }, []string{"it has no language", "retry.attempts", "routers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

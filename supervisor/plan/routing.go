@@ -88,6 +88,13 @@ func (d *Decision) route(task *workflow.Task) {
 	d.Emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
+		if found := d.otherLanguage(decision.Response); found != "" { // nobody is asked twice who is responsible
+			d.Emit(&schemas.TaskFailed{
+				Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: d.wrongLanguage(found),
+				Category: schemas.CategoryExecution, Action: d.giveUp(task, schemas.FailureInvalidResult),
+			})
+			return
+		}
 		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
 	case "":
 		d.Emit(&schemas.TaskFailed{

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"podium/schemas"
@@ -33,7 +34,7 @@ func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *sche
 // Streams reports whether whoever has written is shown the text of a task's result while it comes (O-35): if the profile has
 // it so, they wait at a chat, and the answer is to be that text alone, which nothing checks.
 func (p *Profile) Streams(run *workflow.Run, task *workflow.Task) bool {
-	if !p.Stream || p.CheckLanguage || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
+	if !p.Stream || p.CheckLanguage != "" || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
 		task.Kind != "" || task.Plan == nil || p.outputs[task.Agent] != nil {
 		return false
 	}
@@ -58,9 +59,11 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 	}
 	for i := range settled.Answer {
 		part := &settled.Answer[i]
-		if task := d.Run.Task(part.Task); task != nil {
+		task := d.Run.Task(part.Task)
+		if task != nil {
 			part.Told = d.Profile.Tell(task, d.content(part.Body), &d.Run.Message).Text
 		}
+		part.Told = cmp.Or(d.untold(task, part), part.Told)
 	}
 	var said []schemas.Findings
 	for _, task := range d.Run.Tasks {
@@ -68,7 +71,7 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		if task.State != workflow.TaskCompleted {
 			found.Issues = nil // what has failed is told already
 		}
-		said = append(said, found)
+		said = append(said, d.findings(found))
 	}
 	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
 }

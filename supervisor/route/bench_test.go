@@ -63,6 +63,32 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
+// TestDecisionIsAsLargeAsItsText_G31: without a model, what a decision takes grows with the text and with what is found in it, not with its square,
+// and hardly with the number of keywords. How long that is depends on the machine: podium-bench route says the 99th percentile. What asks a model
+// ends by a deadline with a way out (TestNeedEnds_P09_G31_O12).
+func TestDecisionIsAsLargeAsItsText_G31(t *testing.T) { //nolint:paralleltest // allocations of other tests would count
+	measure := func(keywords, size int) float64 {
+		t.Helper()
+		router, err := route.Compile(benchProfile(keywords, benchModes()...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := benchText(size)
+		return testing.AllocsPerRun(3, func() {
+			if _, decided := router.Decide(text, ""); !decided {
+				t.Fatal("nobody decided")
+			}
+		})
+	}
+	once := measure(1000, 4<<10)
+	if tenfold := measure(1000, 40<<10); tenfold > 12*once {
+		t.Errorf("a text of ten times the size takes %g allocations, and one of 4 KiB %g", tenfold, once)
+	}
+	if more := measure(10000, 4<<10); more > 2*once {
+		t.Errorf("ten times as many keywords take %g allocations, and 1,000 %g", more, once)
+	}
+}
+
 // BenchmarkDecideModes has keywords of every mode that occur often in the text:
 // parts of words, of which few count.
 func BenchmarkDecideModes(b *testing.B) {

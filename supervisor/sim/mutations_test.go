@@ -162,7 +162,7 @@ func plant(t *testing.T, bugs []mutation) (binary string) {
 		t.Fatal(err)
 	}
 	binary = filepath.Join(scratch, "sim.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", replacements, "-o", binary, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", replacements, "-o", binary, ".")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build with the planted bugs: %v\n%s", err, output)
 	}

@@ -27,7 +27,7 @@ const (
 	Calendar = "/praxis/termine/"
 	Contacts = "/praxis/kontakte/"
 
-	startDeadline = 30 * time.Second
+	startDeadline = time.Minute
 )
 
 const configuration = `[server]

@@ -19,6 +19,8 @@ import (
 type Call struct {
 	Number        int // 1 is the first
 	Authorization string
+	APIKey        string // as Azure has it
+	APIVersion    string
 	Model         string
 	System, User  string
 	Images        []string // as URLs
@@ -90,7 +92,8 @@ func Obeying(call *Call) Answer {
 
 // A Server is one at an address of this machine.
 type Server struct {
-	URL string // with /v1
+	URL   string // with /v1
+	Azure string // what a resource of Azure is addressed by
 
 	mu    sync.Mutex
 	calls []Call
@@ -107,7 +110,7 @@ func Start(tb testing.TB, answer func(*Call) Answer) *Server {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s.URL = server.URL + "/v1"
+	s.URL, s.Azure = server.URL+"/v1", server.URL
 	return s
 }
 
@@ -146,7 +149,7 @@ func (s *Server) call(r *http.Request) (*Call, error) {
 		return nil, fmt.Errorf("%d messages: %w", len(asked.Messages), err)
 	}
 	made := Call{
-		Authorization: r.Header.Get("Authorization"), Model: asked.Model, Stream: asked.Stream, Temperature: asked.Temperature,
+		Authorization: r.Header.Get("Authorization"), APIKey: r.Header.Get("api-key"), APIVersion: r.URL.Query().Get("api-version"), Model: asked.Model, Stream: asked.Stream, Temperature: asked.Temperature,
 		MaxTokens: asked.MaxTokens + asked.MaxCompletionTokens, System: words(asked.Messages[0].Content), User: words(asked.Messages[1].Content), Body: string(body),
 	}
 	if parts, is := asked.Messages[1].Content.([]any); is {
@@ -158,6 +161,9 @@ func (s *Server) call(r *http.Request) (*Call, error) {
 	}
 	if asked.ResponseFormat != nil {
 		made.Schema, made.Strict = string(asked.ResponseFormat.JSONSchema.Schema), asked.ResponseFormat.JSONSchema.Strict
+	}
+	if deployed := azurePath.FindStringSubmatch(r.URL.Path); deployed != nil {
+		made.Model = deployed[1]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +186,12 @@ func words(content any) string {
 	return ""
 }
 
+// azurePath names a deployment.
+var azurePath = regexp.MustCompile(`^/openai/deployments/([^/]+)/chat/completions$`)
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, answer func(*Call) Answer) {
-	if r.URL.Path != "/v1/chat/completions" || r.Method != http.MethodPost {
+	azure := azurePath.MatchString(r.URL.Path) && r.URL.Query().Has("api-version")
+	if r.URL.Path != "/v1/chat/completions" && !azure || r.Method != http.MethodPost {
 		http.NotFound(w, r)
 		return
 	}

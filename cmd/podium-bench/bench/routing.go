@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,12 @@ type RouteResult struct {
 	// Microseconds of one decision, the median of the rounds, and of building
 	// the router, which is done once.
 	Decision float64 `json:"us_per_decision"`
+	P99      float64 `json:"us_p99"` // of single decisions of all rounds, the 99th percentile (G-31)
 	Build    float64 `json:"us_to_build"`
 	// The same with more keywords in as many groups.
 	MoreKeywords int     `json:"more_keywords"`
 	MoreDecision float64 `json:"more_us_per_decision"`
+	MoreP99      float64 `json:"more_us_p99"`
 	MoreBuild    float64 `json:"more_us_to_build"`
 	Ratio        float64 `json:"ratio"` // of a decision with more keywords to one with few
 }
@@ -51,13 +54,13 @@ func Route(config Config) (RouteResult, error) {
 	}
 	result.MoreBuild = microseconds(time.Since(began))
 	text := routeWords(routeText)
-	var ours, theirs []float64
+	var ours, theirs, oursAlone, theirsAlone []float64
 	for range config.Rounds {
 		for _, turn := range []struct {
-			router *route.Router
-			times  *[]float64
-		}{{few, &ours}, {many, &theirs}} {
-			each, err := decide(turn.router, text, config.Round/4)
+			router       *route.Router
+			times, alone *[]float64
+		}{{few, &ours, &oursAlone}, {many, &theirs, &theirsAlone}} {
+			each, err := decide(turn.router, text, config.Round/4, turn.alone)
 			if err != nil {
 				return result, err
 			}
@@ -65,20 +68,29 @@ func Route(config Config) (RouteResult, error) {
 		}
 	}
 	result.Decision, result.MoreDecision = middle(ours), middle(theirs)
+	result.P99, result.MoreP99 = percentile99(oursAlone), percentile99(theirsAlone)
 	result.Ratio = result.MoreDecision / result.Decision
 	return result, nil
 }
 
-// decide returns the microseconds of one decision.
-func decide(router *route.Router, text string, length time.Duration) (float64, error) {
+// percentile99 is what 99 of 100 values do not exceed.
+func percentile99(values []float64) float64 {
+	slices.Sort(values)
+	return values[(len(values)-1)*99/100]
+}
+
+// decide returns the microseconds of one decision, and adds those of each to alone.
+func decide(router *route.Router, text string, length time.Duration, alone *[]float64) (float64, error) {
 	const batch = 16
 	decisions := 0
 	began := time.Now()
 	for time.Since(began) < length || decisions == 0 {
 		for range batch {
+			from := time.Now()
 			if _, decided := router.Decide(text, ""); !decided {
 				return 0, errors.New("the router did not decide")
 			}
+			*alone = append(*alone, microseconds(time.Since(from)))
 		}
 		decisions += batch
 	}

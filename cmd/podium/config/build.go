@@ -27,7 +27,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Name:          name,
 		Edition:       schemas.NewestEdition,
 		Language:      source.Language,
-		CheckLanguage: source.CheckLanguage, Stream: source.Stream,
+		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,
 		People:       c.people(uses),
 		Planner:      source.Planner.build(),

@@ -5,26 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-
-	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
 // TestChatProblems shows what each mistake about a chat channel is answered with.
 func TestChatProblems(t *testing.T) {
 	t.Parallel()
-	datadriven.RunTest(t, "testdata/chat_problems", func(t *testing.T, d *datadriven.TestData) string {
-		t.Helper()
-		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
-		if err == nil {
-			return "accepted"
-		}
-		if len(diagnostic.ProblemsOf(err)) == 0 {
-			t.Errorf("%s: the error is %T", d.Pos, err)
-		}
-		return err.Error()
-	})
+	tellsProblems(t, "chat_problems")
 }
 
 // A channel says what it is when the file does not.

@@ -45,10 +45,10 @@ func read(t *testing.T, name string) *Config {
 	return config
 }
 
-// TestProblems shows what each mistake is answered with.
-func TestProblems(t *testing.T) {
-	t.Parallel()
-	datadriven.RunTest(t, "testdata/problems", func(t *testing.T, d *datadriven.TestData) string {
+// tellsProblems holds what mistakes are answered with to a file of testdata.
+func tellsProblems(t *testing.T, file string) {
+	t.Helper()
+	datadriven.RunTest(t, filepath.Join("testdata", file), func(t *testing.T, d *datadriven.TestData) string {
 		t.Helper()
 		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
 		if err == nil {
@@ -59,6 +59,12 @@ func TestProblems(t *testing.T) {
 		}
 		return err.Error()
 	})
+}
+
+// TestProblems shows what each mistake is answered with.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	tellsProblems(t, "problems")
 }
 
 func TestFullFile(t *testing.T) {
@@ -220,6 +226,30 @@ profiles:
 	}
 	if config.Agents["other"].Kind != KindEcho || config.Profiles["b"].Delivery.Attempts != 9 {
 		t.Errorf("got %+v", config)
+	}
+}
+
+// TestVariableWithDefault: a variable that is not set, or empty, has the default that stands behind it, whatever that looks like.
+func TestVariableWithDefault(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"${WORDS:-other}":                   "words",
+		"${UNSET:-/Some_workspace}":         "/Some_workspace",
+		"\"${UNSET:-a: [b], c}\"":           "a: [b], c",
+		"${EMPTY:-full}":                    "full",
+		"x${UNSET:-}y":                      "xy",
+		"\"${UNSET:-a}/${WORDS}/$${A:-b}\"": "a/words/${A:-b}",
+	} {
+		config, err := parse([]byte("ledger: {data: "+text+"}\nagents: {echo: {kind: echo}}\nprofiles: {a: {agents: [echo], routers: [{kind: default, agent: echo}]}}\n"),
+			"podium.yaml", func(name string) (string, bool) {
+				if name == "EMPTY" {
+					return "", true
+				}
+				return lookup(name)
+			})
+		if err != nil || config.Ledger.Data != want {
+			t.Errorf("%s is %+v, want %q: %v", text, config, want, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,9 +43,32 @@ func (v *validator) languageModel(path string, agent *Agent) {
 			v.problem(path+".base_url", "leave out /chat/completions, which is added")
 		}
 	}
+	v.azure(path, agent)
 	v.key(path+".key", agent.Key)
 	if len(agent.OutputSchema) > 0 && agent.Role != "" && agent.Role.Kind() != schemas.KindWork {
 		v.problem(path+".output_schema", "the role %s has a schema of its own", agent.Role)
+	}
+}
+
+// azureVersion is how Azure writes a version, azureDeployment the name of a deployment.
+var (
+	azureVersion    = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
+	azureDeployment = regexp.MustCompile(`^[\w.-]*$`)
+)
+
+// azure checks what is special about a model there.
+func (v *validator) azure(path string, agent *Agent) {
+	target, err := url.Parse(agent.BaseURL)
+	switch {
+	case agent.API != llm.APIAzure && agent.APIVersion != "":
+		v.problem(path+".api_version", "only a server with api: azure has a version")
+	case agent.API != llm.APIAzure:
+	case !azureVersion.MatchString(agent.APIVersion):
+		v.problem(path+".api_version", "%q is not a version such as 2024-10-21, which api: azure needs", agent.APIVersion)
+	case !azureDeployment.MatchString(agent.Model):
+		v.problem(path+".model", "%q is not the name of a deployment: letters, digits, -, _ and .", agent.Model)
+	case err == nil && strings.Trim(target.Path, "/") != "":
+		v.problem(path+".base_url", "it has the path %s; with api: azure it is that of the resource alone, such as https://NAME.openai.azure.com", target.Path)
 	}
 }
 

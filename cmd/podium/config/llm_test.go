@@ -6,26 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
-
-	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
 // TestModelProblems shows what each mistake about a model, and about where a profile may lead, is answered with.
 func TestModelProblems(t *testing.T) {
 	t.Parallel()
-	datadriven.RunTest(t, "testdata/llm_problems", func(t *testing.T, d *datadriven.TestData) string {
-		t.Helper()
-		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
-		if err == nil {
-			return "accepted"
-		}
-		if len(diagnostic.ProblemsOf(err)) == 0 {
-			t.Errorf("%s: the error is %T", d.Pos, err)
-		}
-		return err.Error()
-	})
+	tellsProblems(t, "llm_problems")
 }
 
 const modelConfig = `

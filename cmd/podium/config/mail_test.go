@@ -5,24 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
-
-	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
 )
 
 // TestMailProblems shows what each mistake about mail is answered with.
 func TestMailProblems(t *testing.T) {
 	t.Parallel()
-	datadriven.RunTest(t, "testdata/mail_problems", func(t *testing.T, d *datadriven.TestData) string {
-		t.Helper()
-		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
-		if len(diagnostic.ProblemsOf(err)) == 0 {
-			t.Errorf("%s: the error is %v", d.Pos, err)
-			return ""
-		}
-		return err.Error()
-	})
+	tellsProblems(t, "mail_problems")
 }
 
 // TestMailboxesOfAnAccount_I12: mailbox and mailboxes are one list, each name once.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/datadriven"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/mcp"
@@ -18,17 +17,7 @@ import (
 // TestToolProblems shows what each mistake about a tool is answered with.
 func TestToolProblems(t *testing.T) {
 	t.Parallel()
-	datadriven.RunTest(t, "testdata/mcp_problems", func(t *testing.T, d *datadriven.TestData) string {
-		t.Helper()
-		_, err := parse([]byte(d.Input), "podium.yaml", lookup)
-		if err == nil {
-			return "accepted"
-		}
-		if len(diagnostic.ProblemsOf(err)) == 0 {
-			t.Errorf("%s: the error is %T", d.Pos, err)
-		}
-		return err.Error()
-	})
+	tellsProblems(t, "mcp_problems")
 }
 
 // TestLoadReadsPins: what was agreed to is beside the configuration, an agent has its words and schemas from there, and what is missing

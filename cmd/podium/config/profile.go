@@ -10,7 +10,7 @@ import (
 // A Profile is how one kind of session is handled, as the file says it.
 type Profile struct {
 	Language      string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
-	CheckLanguage bool         `yaml:"check_language" doc:"Results for people that are surely in another language are asked for again, and fail in the end."`
+	CheckLanguage TextCheck    `yaml:"check_language" doc:"Results for people that are surely in another language, as a whole or in part, are asked for again, and fail in the end. text: by statistics of letters and words, and what agents say beside results is told only in the right language. words or true: by a few frequent words of the languages that Podium answers in. false, as without the key: not at all."`
 	Stream        bool         `yaml:"stream" doc:"Whoever writes by chat sees the text of an answer while the agent still works on it: on the page, and in chats with progress: edit. Only where that text is the whole answer; it precedes every check, so that it does not go together with check_language, and agents with an output_schema are left out."`
 	Agents        []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
 	Routers       []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
@@ -25,6 +25,12 @@ type Profile struct {
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
+	Outputs       Outputs      `yaml:"outputs" doc:"What is written beside the answers, as runs go on."`
+}
+
+// Outputs is what is written of runs. It decides nothing, and is no part of the profile that runs are pinned to.
+type Outputs struct {
+	Plans string `yaml:"plans" doc:"The directory in which the plan of each run that has one stands as task_plan_TIME_RUN.md, with the states of its steps, from when it is made until the run has ended. TIME is that of the plan (UTC). Relative to this file; it is made when it is missing. Absent: no plan is written."`
 }
 
 // Context says how much of a conversation agents are told.

@@ -102,7 +102,7 @@ Every key of ` + "`podium.yaml`" + `, by what one wants to do. This page is made
 - In a path ` + "`NAME`" + ` stands for a name that you choose (1 to 63 of a-z, 0-9, _ and -), and ` + "`[]`" + ` for each entry of a list.
 - **needed** in the column *default* is a key that may not be missing; – has no default: nothing is done unless the key is set, or the row says what is.
 - A duration is such as ` + "`500ms`, `30s`, `5m` or `1h`" + `, a size such as ` + "`500MB` or `64GiB`" + `.
-- ` + "`${NAME}`" + ` in a value stands for an environment variable, which has to be set; ` + "`$${`" + ` is a literal ` + "`${`" + `. A secret belongs in one.
+- ` + "`${NAME}`" + ` in a value stands for an environment variable, which has to be set, and ` + "`${NAME:-default}`" + ` for one that may be missing; ` + "`$${`" + ` is a literal ` + "`${`" + `. A secret belongs in one.
 
 `
 
@@ -215,6 +215,8 @@ func valueWords(kind reflect.Type, tag reflect.StructTag, path string, f stricty
 		return "local, public, or host:port"
 	case reflect.TypeFor[Size]():
 		return "size, at least 64MiB"
+	case reflect.TypeFor[TextCheck]():
+		return "`text`, `words`, true or false"
 	case reflect.TypeFor[Since]():
 		return "`now`, `all` or a date"
 	case reflect.TypeFor[jsontext.Value]():

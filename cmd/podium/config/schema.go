@@ -78,6 +78,8 @@ func (w *schemaWriter) value(kind reflect.Type, tag reflect.StructTag) object {
 		return orVariable(object{"type": "string", "pattern": durationPattern})
 	case reflect.TypeFor[Size]():
 		return orVariable(object{"type": "string", "pattern": sizePattern})
+	case reflect.TypeFor[TextCheck]():
+		return orVariable(object{"type": "boolean"}, object{"enum": []string{"text", "words"}})
 	case reflect.TypeFor[Since]():
 		return orVariable(object{"enum": []string{"now", "all"}}, object{"type": "string", "pattern": datePattern})
 	case reflect.TypeFor[egress.Destination]():

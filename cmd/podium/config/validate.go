@@ -141,6 +141,8 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"role", agent.Role != "", []AgentKind{KindLLM}},
 		{"base_url", agent.BaseURL != "", []AgentKind{KindLLM}},
 		{"model", agent.Model != "", []AgentKind{KindLLM}},
+		{"api", agent.API != "", []AgentKind{KindLLM}},
+		{"api_version", agent.APIVersion != "", []AgentKind{KindLLM}},
 		{"key", agent.Key != "", []AgentKind{KindLLM, KindMCP}},
 		{"temperature", agent.Temperature != nil, []AgentKind{KindLLM}},
 		{"max_tokens", agent.MaxTokens != 0, []AgentKind{KindLLM}},

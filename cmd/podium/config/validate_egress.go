@@ -200,12 +200,17 @@ func (v *validator) localAccounts() {
 	for i := range v.config.Mail.Accounts {
 		account := &v.config.Mail.Accounts[i]
 		profile, held := local[account.Name]
-		if !held || account.SMTP.Host == "" {
+		if !held {
 			continue
 		}
-		server := url.URL{Scheme: "https", Host: net.JoinHostPort(account.SMTP.Host, strconv.Itoa(max(account.SMTP.Port, 1)))}
-		if Local().Check(&server) != nil {
-			v.problem(fmt.Sprintf("mail.accounts[%d].smtp.host", i), mustBeLocal, profile)
+		for _, server := range [...]struct {
+			key, host string
+			port      int
+		}{{"imap", account.IMAP.Host, account.IMAP.Port}, {"smtp", account.SMTP.Host, account.SMTP.Port}} {
+			at := url.URL{Scheme: "https", Host: net.JoinHostPort(server.host, strconv.Itoa(max(server.port, 1)))}
+			if server.host != "" && Local().Check(&at) != nil {
+				v.problem(fmt.Sprintf("mail.accounts[%d].%s.host", i, server.key), mustBeLocal, profile)
+			}
 		}
 	}
 }

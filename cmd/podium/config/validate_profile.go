@@ -14,7 +14,7 @@ func (v *validator) profile(name string) {
 	v.name(path, name)
 	v.language(path+".language", profile.Language)
 	v.timezone(path+".timezone", profile.Timezone)
-	if profile.Stream && profile.CheckLanguage {
+	if profile.Stream && profile.CheckLanguage.build() != "" {
 		v.problem(path+".stream", "answers are checked (check_language), and would be shown before; leave out one of the two")
 	}
 	agents := make([]string, len(profile.Agents))

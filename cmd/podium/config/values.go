@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"podium/schemas"
+	"podium/supervisor/language"
 )
 
 // A Secret is a password or key. It prints, logs and marshals as "***"; only a
@@ -48,6 +51,45 @@ func (s *Since) UnmarshalText(text []byte) error {
 	}
 	*s = Since{Date: date}
 	return nil
+}
+
+// A TextCheck says how a profile finds out in which language a text is.
+type TextCheck string
+
+// The ways to check a language. CheckTrue is CheckWords, as before there was another way.
+const (
+	CheckOff   TextCheck = "false"
+	CheckTrue  TextCheck = "true"
+	CheckWords TextCheck = "words"
+	CheckText  TextCheck = "text"
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *TextCheck) UnmarshalText(text []byte) error {
+	*c = TextCheck(text)
+	switch *c {
+	case CheckOff, CheckTrue, CheckWords, CheckText:
+		return nil
+	}
+	return fmt.Errorf("%q is not text, words, true or false", text)
+}
+
+// Form says what there is to choose from.
+func (*TextCheck) Form() string { return "text, words, true or false" }
+
+// Switches implements strictyaml.Switch.
+func (*TextCheck) Switches() {}
+
+// build names the newest judgement of texts, so that a profile is pinned with it.
+func (c TextCheck) build() schemas.LanguageCheck {
+	switch c {
+	case CheckTrue, CheckWords:
+		return schemas.CheckWords
+	case CheckText:
+		return language.Newest
+	case CheckOff:
+	}
+	return ""
 }
 
 // sizePattern is a number of bytes, with a unit of powers of 1000 or of 1024.

@@ -13,6 +13,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/history"
+	"podium/bus/keyring"
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/restore"
@@ -91,7 +92,7 @@ func (r Reader) run(ctx context.Context, session string, number int) (*workflow.
 }
 
 // Run reads the run that a person names: by its id, or by the beginning of one that no
-// other run has. The error is ErrNoRun or a NameError when that fails.
+// other run has, or by what stands for it or its conversation in the log. The error is ErrNoRun or a NameError when that fails.
 func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, error) {
 	if name == "" {
 		return nil, &NameError{"the run's id is empty; `podium runs` lists the ids"}
@@ -107,14 +108,38 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(all, func(run *workflow.RunHistory) bool { return !strings.HasPrefix(run.ID, name) })
+	begins, verb := func(run *workflow.RunHistory) bool { return strings.HasPrefix(run.ID, name) }, "begin with"
+	if strings.HasPrefix(name, keyring.PseudonymPrefix) {
+		keys, err := keyring.Existing(ctx, r.Core)
+		if err != nil {
+			return nil, err
+		}
+		begins, verb = func(run *workflow.RunHistory) bool {
+			return slices.Contains(keys.Pseudonyms(run.ID), name) || slices.Contains(keys.Pseudonyms(run.Session), name)
+		}, "are in the conversation"
+	}
+	found := slices.DeleteFunc(all, func(run *workflow.RunHistory) bool { return !begins(run) })
 	switch len(found) {
 	case 0:
 		return nil, noRun(name)
 	case 1:
 		return found[0], nil
 	}
-	return nil, &NameError{fmt.Sprintf("%d runs begin with %s; name one in full", len(found), name)}
+	ids := make([]string, len(found))
+	for i, run := range found {
+		ids[i] = run.ID
+	}
+	return nil, &NameError{fmt.Sprintf("%d runs %s %s; name one in full: %s", len(found), verb, name, listed(ids))}
+}
+
+// mostListed bounds the ids that an error lists.
+const mostListed = 5
+
+func listed(ids []string) string {
+	if len(ids) > mostListed {
+		ids = append(slices.Clone(ids[:mostListed]), "…")
+	}
+	return strings.Join(ids, ", ")
 }
 
 // Runs lists every run, the newest first.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"podium/bus/agent/conformance"
+	"podium/subprocess"
 )
 
 // A program is a process of the agent, with all that it starts.
@@ -33,7 +35,7 @@ func startProgram(command, environment []string, output *tail) (*program, error)
 	p.command.Env = append(os.Environ(), environment...)
 	p.command.Stdout, p.command.Stderr = output, output
 	p.command.WaitDelay = pipeGrace
-	ownGroup(p.command)
+	subprocess.Group(p.command)
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCommand, err)
 	}
@@ -58,15 +60,18 @@ func (p *program) how() string {
 
 // end tells it to end and waits until it has.
 func (p *program) end(ctx context.Context) error {
+	if !subprocess.Tells {
+		return conformance.ErrNotOurs
+	}
 	p.mu.Lock()
 	p.told = true
 	p.mu.Unlock()
-	if err := endGroup(p.command); err != nil {
+	if err := subprocess.End(p.command); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	select {
 	case <-p.ended:
-		killGroup(p.command) // what it has left behind
+		subprocess.Sweep(p.command)
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -78,7 +83,7 @@ func (p *program) kill() {
 	p.mu.Lock()
 	p.told = true
 	p.mu.Unlock()
-	killGroup(p.command)
+	_ = subprocess.Kill(p.command)
 	<-p.ended
 }
 

@@ -137,7 +137,7 @@ func llmAgent(settings *config.Agent, own func() []netip.AddrPort) (*llm.Agent, 
 // llmAgentBy makes one whose calls pass a guard.
 func llmAgentBy(settings *config.Agent, guard egress.Guard) (*llm.Agent, error) {
 	return llm.New(llm.Config{
-		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
+		Role: settings.Role, BaseURL: settings.BaseURL, Model: settings.Model, API: settings.API, APIVersion: settings.APIVersion, Key: string(settings.Key), Client: guard.Client(), Reason: reasonOf,
 		Temperature: settings.Temperature, MaxTokens: settings.MaxTokens, Timeout: time.Duration(settings.Timeout),
 		Structured: settings.Structured, Prompt: settings.PromptRead, Vision: settings.Vision, Description: settings.Description,
 		InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,

@@ -15,25 +15,24 @@ import (
 	"podium/ingest/callback"
 )
 
-// callbacks are what the calls of asynchronous agents and the adapter of their answers have in common: the keys that
-// seal the tokens between them, which stand in the ledger.
-type callbacks struct {
-	ring    *keyring.Ring
-	answers []*callbackAnswers
-}
+// callbacks are what the calls of asynchronous agents and the adapter of their answers have in common.
+type callbacks struct{ answers []*callbackAnswers }
 
 // asyncAgents lists the agents that answer by callback, in order of name.
 func (s *Service) asyncAgents() []string {
 	return slices.DeleteFunc(s.agentNames(), func(name string) bool { return !s.settings.Agents[name].Async })
 }
 
-// openCallbacks reads the keys, when there is an asynchronous agent. It may be repeated.
-func (s *Service) openCallbacks(ctx context.Context) (err error) {
-	if s.callbacks.ring == nil && len(s.asyncAgents()) > 0 {
-		s.callbacks.ring, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
+// openKeys reads the keys of the ledger. It may be repeated.
+func (s *Service) openKeys(ctx context.Context) (err error) {
+	if s.keys == nil {
+		s.keys, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
 	}
 	return err
 }
+
+// Pseudonym is what stands in the log for an address or an id: see [keyring.Ring.Pseudonym].
+func (s *Service) Pseudonym(value string) string { return s.keys.Pseudonym(value) }
 
 // callbackAddress returns what gives each call of an agent the address of its callback; nil for one that answers at once.
 func (s *Service) callbackAddress(name string) func(request *agent.Request) (string, error) {
@@ -42,7 +41,7 @@ func (s *Service) callbackAddress(name string) func(request *agent.Request) (str
 	}
 	return func(request *agent.Request) (string, error) {
 		ticket := request.Ticket()
-		token, err := ticket.Seal(s.callbacks.ring, name)
+		token, err := ticket.Seal(s.keys, name)
 		if err != nil {
 			return "", err
 		}
@@ -65,10 +64,7 @@ func (s *Service) openCallbackAdapter() (*callback.Adapter, error) {
 	}
 	return callback.New(callback.Config{
 		Agents: agents, Open: func(ctx context.Context, name, token string) (agent.Ticket, error) {
-			if s.callbacks.ring == nil {
-				return agent.Ticket{}, keyring.ErrNotSealed
-			}
-			return agent.OpenTicket(ctx, s.callbacks.ring, name, token)
+			return agent.OpenTicket(ctx, s.keys, name, token)
 		},
 	}, s.log)
 }

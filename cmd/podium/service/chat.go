@@ -30,6 +30,8 @@ func (s *Service) openChat() (*chat.Adapter, error) {
 		Runs:   runs.Config{CapabilityKey: key, BaseURL: s.settings.Chat.URL, Said: s.partials.Said},
 		Render: agent.Render,
 		Note:   s.note(),
+
+		Pseudonym: s.Pseudonym,
 	}, s.Ledger.Core, s.log)
 }
 

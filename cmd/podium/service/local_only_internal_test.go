@@ -60,9 +60,9 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 	}}
 }
 
-// TestLocalModelIsHeldAtDial: a name that led to this machine, and leads to a public address or to a metadata service
+// TestLocalModelIsHeldAtDial_G38: a name that led to this machine, and leads to a public address or to a metadata service
 // the next time, leads nowhere, whatever check has said of it.
-func TestLocalModelIsHeldAtDial(t *testing.T) {
+func TestLocalModelIsHeldAtDial_G38(t *testing.T) {
 	t.Parallel()
 	server := modelserver.Start(t, func(*modelserver.Call) modelserver.Answer { return modelserver.Answer{Text: "Here I am."} })
 	at, err := url.Parse(server.URL)
@@ -91,8 +91,8 @@ func TestLocalModelIsHeldAtDial(t *testing.T) {
 	}
 }
 
-// TestLocalDelivery: what delivers the answers of a profile with local_only is held where it connects, and nobody else.
-func TestLocalDelivery(t *testing.T) {
+// TestLocalDelivery_G38: what delivers the answers of a profile with local_only is held where it connects, and nobody else.
+func TestLocalDelivery_G38(t *testing.T) {
 	t.Parallel()
 	for _, local := range []bool{true, false} {
 		settings := &config.Config{
@@ -102,7 +102,8 @@ func TestLocalDelivery(t *testing.T) {
 		}
 		channel := chatChannels(settings)["web"]
 		account := mailAccount(settings, &config.Account{Name: "support", Profile: "desk", SMTP: config.SMTP{Sent: config.SentNone}}, nil, nil)
-		if (channel.Transport != nil) != local || (account.Control != nil) != local {
+		mailbox := mailboxConfig(settings, &settings.Mail.Accounts[0], "INBOX", nil, nil)
+		if (channel.Transport != nil) != local || (account.Control != nil) != local || (mailbox.Control != nil) != local {
 			t.Fatalf("local_only %t: transport %v", local, channel.Transport)
 		}
 		if !local {
@@ -113,6 +114,9 @@ func TestLocalDelivery(t *testing.T) {
 		} {
 			if err := account.Control("tcp", address, nil); (err == nil) != allowed || err != nil && !errors.Is(err, egress.ErrEgress) {
 				t.Errorf("%s: %v", address, err)
+			}
+			if err := mailbox.Control("tcp", address, nil); (err == nil) != allowed {
+				t.Errorf("a mailbox at %s: %v", address, err)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (s *Service) openAdapters() error {
 			settings := mailboxConfig(s.settings, account, mailbox, source, s.letters)
 			dependencies := imap.Dependencies{
 				Intake: intake, Core: s.Ledger.Core, Store: s.Ledger.Core.KeyValue(bus.MailboxBucket),
-				Host: hosts[address], Report: s.reportMail, Log: s.log,
+				Host: hosts[address], Report: s.reportMail, Log: s.log, Pseudonym: s.Pseudonym,
 			}
 			if canary := account.IMAP.Canary; canary != nil && n == 0 {
 				settings.CanaryEvery, settings.CanaryWithin, settings.CanaryKey = time.Duration(canary.Every), time.Duration(canary.Within), key
@@ -100,6 +100,9 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 		Options:     mime.Options{Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages()},
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Letter:      func(id string) (schemas.Letter, bool) { return letters.Letter(letterSource(account), id) },
+	}
+	if _, held := settings.LocalAccounts()[account.Name]; held {
+		made.Control = localGuard().Control // it gets a copy of what is sent
 	}
 	if account.IMAP.DKIM {
 		made.DKIM.LookupTXT = net.DefaultResolver.LookupTXT

@@ -22,6 +22,7 @@ import (
 	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/jetstream"
+	"podium/bus/keyring"
 	"podium/bus/partial"
 	"podium/bus/registry"
 	"podium/cmd/podium/activity"
@@ -73,6 +74,7 @@ type Service struct {
 	letters       *messageid.Signer        // of the Message-IDs of answers
 	adapters      []*imap.Adapter
 	callbacks     callbacks
+	keys          *keyring.Ring
 	http          *webServer
 
 	patience   patience
@@ -110,6 +112,9 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	}()
 	names := s.agentNames()
 	if err = s.openLedger(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.openPlans(); err != nil {
 		return nil, err
 	}
 	s.watcher = ledgerwatch.New(s.Ledger, log)
@@ -169,7 +174,7 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 	if s.Profiles, err = restore.NewProfiles(ctx, s.Ledger.Core.Artifacts(), s.profiles()); err != nil {
 		return err
 	}
-	if err = s.openCallbacks(ctx); err != nil {
+	if err = s.openKeys(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -235,6 +240,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}()
 	for shard := range s.Ledger.Core.Shards() {
 		group.Go(func() error { return s.own(running, shard) })
+		group.Go(func() error { return s.writePlans(running, shard) })
 	}
 	err := s.explain(ctx, group.Wait())
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	goimap "github.com/emersion/go-imap/v2"
@@ -55,9 +56,7 @@ func Dial(ctx context.Context, config Config) (MailSource, error) {
 			Enable: true, Idle: keepAliveIdle, Interval: keepAliveInterval, Count: keepAliveCount,
 		},
 	}
-	if config.Security == SecurityNone {
-		dialer.Control = cleartext.Control(config.Cleartext)
-	}
+	dialer.Control = config.control()
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(config.Host, strconv.Itoa(config.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("connect to mail server: %w", err)
@@ -70,6 +69,23 @@ func Dial(ctx context.Context, config Config) (MailSource, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// control judges addresses: by Control, and without TLS by what may go there readable.
+func (c *Config) control() func(network, address string, conn syscall.RawConn) error {
+	if c.Security != SecurityNone {
+		return c.Control
+	}
+	readable := cleartext.Control(c.Cleartext)
+	if c.Control == nil {
+		return readable
+	}
+	return func(network, address string, conn syscall.RawConn) error {
+		if err := c.Control(network, address, conn); err != nil {
+			return err
+		}
+		return readable(network, address, conn)
+	}
 }
 
 // greet protects the connection and waits for the greeting.

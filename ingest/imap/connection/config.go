@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/netip"
+	"syscall"
 	"time"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	// Default: those of this machine.
 	Cleartext func(netip.Addr) bool
 	TLS       *tls.Config // default: the system's certificates
+	// Control, unless nil, has a say on every address that is about to be connected to, as that of a net.Dialer.
+	Control func(network, address string, conn syscall.RawConn) error
 
 	Username string
 	Password func(ctx context.Context) (string, error) // asked at every connection

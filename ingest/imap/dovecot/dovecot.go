@@ -23,6 +23,8 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/emersion/go-smtp"
+
 	"podium/bus/bustest/loopback"
 )
 
@@ -50,6 +52,8 @@ type Options struct {
 	// TokenInfo, when it is set, is the beginning of a URL that says whose an access
 	// token is, as {"username": …}. Mechanisms are those that take one: xoauth2, oauthbearer.
 	TokenInfo, Mechanisms string
+	// LMTP has the server take mail by that protocol too (RFC 2033), for Send.
+	LMTP bool
 }
 
 // A Server is one Dovecot. Its methods fail the test on error and are for the
@@ -59,6 +63,7 @@ type Server struct {
 	Port int
 
 	folder  string
+	lmtp    int // the port, when there is one
 	owner   identity
 	options Options
 	process *exec.Cmd
@@ -90,18 +95,28 @@ func Start(tb testing.TB, options Options) *Server {
 		}
 	}
 	s.write(tb, "passwd", []byte(Username+":{PLAIN}"+Password+"\n"))
-	_, port, err := net.SplitHostPort(loopback.Reserve(tb))
-	if err == nil {
-		s.Port, err = strconv.Atoi(port)
-	}
-	if err != nil {
-		tb.Fatal(err)
+	s.Port = freePort(tb)
+	if options.LMTP {
+		s.lmtp = freePort(tb)
 	}
 	s.configure(tb)
 	if err := s.start(tb); err != nil {
 		tb.Fatalf("start Dovecot: %v\n%s", err, s.log())
 	}
 	return s
+}
+
+func freePort(tb testing.TB) int {
+	tb.Helper()
+	_, text, err := net.SplitHostPort(loopback.Reserve(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return port
 }
 
 // Stop kills the server and everything that it started, as a crash would.
@@ -146,6 +161,24 @@ func (s *Server) Deliver(tb testing.TB, raw []byte) {
 	s.write(tb, filepath.Join("mail", Username, "Maildir", "tmp", name), raw)
 	if err := os.Rename(filepath.Join(maildir, "tmp", name), filepath.Join(maildir, "new", name)); err != nil {
 		tb.Fatalf("deliver mail: %v", err)
+	}
+}
+
+// Send hands mails to the server by LMTP, as a mail system does, in one connection and in their order. The server needs
+// Options.LMTP.
+func (s *Server) Send(tb testing.TB, from string, mails ...[]byte) {
+	tb.Helper()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(tb.Context(), "tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.lmtp)))
+	if err != nil {
+		tb.Fatalf("reach the LMTP server: %v\n%s", err, s.log())
+	}
+	client := smtp.NewClientLMTP(conn)
+	defer func() { _ = client.Close() }()
+	for _, mail := range mails {
+		if err := client.SendMail(from, []string{Username}, bytes.NewReader(mail)); err != nil {
+			tb.Fatalf("deliver mail by LMTP: %v\n%s", err, s.log())
+		}
 	}
 }
 
@@ -223,7 +256,7 @@ func (s *Server) configure(tb testing.TB) {
 	tb.Helper()
 	var text bytes.Buffer
 	err := template.Must(template.New("dovecot.conf").Parse(configuration)).Execute(&text, map[string]any{
-		"Folder": s.folder, "Port": s.Port, "Capability": s.options.Capability, "TokenInfo": s.options.TokenInfo, "Mechanisms": s.options.Mechanisms,
+		"Folder": s.folder, "Port": s.Port, "LMTP": s.lmtp, "Capability": s.options.Capability, "TokenInfo": s.options.TokenInfo, "Mechanisms": s.options.Mechanisms,
 		"User": s.owner.user, "Group": s.owner.group, "UID": s.owner.uid, "GID": s.owner.gid,
 	})
 	if err != nil {

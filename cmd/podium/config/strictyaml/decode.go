@@ -27,6 +27,12 @@ type Refuser interface{ Refused() map[string]string }
 // form is a text of a form of its own, which it names for whoever writes another.
 type form interface{ Form() string }
 
+// A Switch is a type of words that may be written true or false as well.
+type Switch interface {
+	encoding.TextUnmarshaler
+	Switches()
+}
+
 // Decode reads the one document of a file into a struct, by every rule that a tag can
 // hold, and returns where each path of it stands. The name stands for the file in
 // errors, which are diagnostic.Problems: everything that is wrong, in the order of the
@@ -133,6 +139,12 @@ func (d *decoder) value(node ast.Node, into reflect.Value, path string, tag refl
 		return
 	}
 	if unmarshaler, ok := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr()); ok {
+		if on, ok := unmarshaler.(Switch); ok && node.Type() == ast.BoolType {
+			if err := on.UnmarshalText([]byte(node.GetToken().Value)); err != nil {
+				d.problem(start(node), path, "%v", err)
+			}
+			return
+		}
 		wanted := "text"
 		if into.Type() == reflect.TypeFor[schemas.Duration]() {
 			wanted = "a duration such as 30s"

@@ -17,8 +17,8 @@ const (
 )
 
 var (
-	variable   = regexp.MustCompile(`\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-	markedName = regexp.MustCompile(markOpen + `([A-Za-z_][A-Za-z0-9_]*)` + markClose)
+	variable   = regexp.MustCompile(`\$\$\{|\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}"\n]*)?\}`)
+	markedName = regexp.MustCompile(markOpen + `([A-Za-z_][A-Za-z0-9_]*)(:-[^` + markClose + `]*)?` + markClose)
 	anyMark    = regexp.MustCompile("[\ue000-\ue002]")
 )
 
@@ -37,12 +37,17 @@ func unmark(text string) string {
 }
 
 // expand replaces the variables of one value and returns the names of those that
-// are not set.
+// are not set. One with a default, as in ${NAME:-default}, has that when it is not
+// set or empty, as in a shell.
 func expand(text string, lookup lookupFunc) (expanded string, missing []string) {
 	expanded = markedName.ReplaceAllStringFunc(text, func(found string) string {
-		name := strings.TrimSuffix(strings.TrimPrefix(found, markOpen), markClose)
+		parts := markedName.FindStringSubmatch(found)
+		name, otherwise := parts[1], parts[2]
 		value, ok := lookup(name)
-		if !ok {
+		switch {
+		case otherwise != "" && value == "":
+			return strings.TrimPrefix(otherwise, ":-")
+		case !ok:
 			missing = append(missing, name)
 		}
 		return value

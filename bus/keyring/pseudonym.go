@@ -1,0 +1,63 @@
+package keyring
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"podium/bus"
+)
+
+const (
+	// PseudonymPrefix begins every pseudonym.
+	PseudonymPrefix = "h-"
+	// asPseudonym keeps a pseudonym from being a signature or a seal of anything.
+	asPseudonym Use = "pseudonym"
+	// pseudonymBytes is how much of the hash is kept: two of a million values have the same with a chance of 1 in 37 million.
+	pseudonymBytes = 8
+)
+
+// Pseudonym is what stands in a log for an address, a name or an id: an HMAC-SHA256 of it under the newest key of the
+// ledger. Nobody without the key can try values out until one fits. Case and white space around the value make no
+// difference.
+func (r *Ring) Pseudonym(value string) string {
+	_, key := r.Newest(asPseudonym)
+	return pseudonymOf(key, value)
+}
+
+// Pseudonyms are those of a value under every key that the ledger has, the newest first: older lines of a log have an
+// older one.
+func (r *Ring) Pseudonyms(value string) []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := make([]string, len(r.keys))
+	for i := range r.keys {
+		all[i] = pseudonymOf(r.keys[i].derive(asPseudonym), value)
+	}
+	return all
+}
+
+func pseudonymOf(key []byte, value string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(strings.ToLower(strings.TrimSpace(value)))) // never fails
+	return PseudonymPrefix + hex.EncodeToString(mac.Sum(nil)[:pseudonymBytes])
+}
+
+// ErrNoKeys says that a ledger has no keys yet: nothing was ever made under one.
+var ErrNoKeys = errors.New("the ledger has no keys yet")
+
+// Existing returns the keys that a ledger has, and makes none. The error is ErrNoKeys when there are none.
+func Existing(ctx context.Context, core bus.Core) (*Ring, error) {
+	r := newRing(core.KeyValue(bus.AgentBucket))
+	keys, _, err := r.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, ErrNoKeys
+	}
+	return r, r.adopt(keys)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"podium/cmd/podium/config/strictyaml"
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// scenarios is the file scenarios.yaml of a profile: what people write, and what comes of it.
+type scenarios struct {
+	Scenarios []scenario `yaml:"scenarios" required:"true" min:"1" doc:"One after the other."`
+}
+
+// A scenario is one message and its run.
+type scenario struct {
+	Say    string            `yaml:"say" required:"true" doc:"What a person writes."`
+	Plan   string            `yaml:"plan" doc:"The template that its plan is made of."`
+	Agents []string          `yaml:"agents" required:"true" min:"1" doc:"Who does the tasks of the run, in order."`
+	Asks   string            `yaml:"asks" doc:"The question that is asked back."`
+	Reply  string            `yaml:"reply" doc:"What is answered to it."`
+	Status schemas.RunStatus `yaml:"status" default:"completed" doc:"How the run ends."`
+	Says   []string          `yaml:"says" required:"true" min:"1" doc:"Parts of the answer."`
+	Files  []string          `yaml:"files" min:"1" doc:"Names of the files that come along, in order."`
+}
+
+func readScenarios(t *testing.T, file string) []scenario {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read scenarios
+	if _, err := strictyaml.Decode(body, file, os.LookupEnv, &read); err != nil {
+		t.Fatal(err)
+	}
+	return read.Scenarios
+}
+
+// play sends the message of a scenario to a profile, answers what is asked, and holds the run to what shall come of it.
+func (i *deployment) play(profile string, s *scenario) {
+	i.t.Helper()
+	sent := i.podium("send", "--wait", "--timeout", "5m", "-o", "json", "--profile", profile, s.Say)
+	if s.Asks != "" {
+		var asked struct{ ID, Question string }
+		if err := json.Unmarshal([]byte(sent.stdout), &asked); err != nil || sent.code != exitAsks || asked.Question != s.Asks {
+			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.Say, asked.Question, sent.code, err, sent.stdout, sent.stderr)
+			return
+		}
+		i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		id, _, _ := strings.Cut(asked.ID, ".")
+		within(i.t, 5*time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
+		run := i.run(id)
+		i.holds(&run, i.answerOf(&run), s)
+		return
+	}
+	var said struct{ Run, Answer string }
+	if err := json.Unmarshal([]byte(sent.stdout), &said); err != nil {
+		i.t.Errorf("%s\nexit code %d, %v\n%s%s", s.Say, sent.code, err, sent.stdout, sent.stderr)
+		return
+	}
+	run := i.run(said.Run)
+	i.holds(&run, said.Answer, s)
+}
+
+// answerOf is the answer of a run that has ended.
+func (i *deployment) answerOf(run *workflow.RunHistory) string {
+	var texts []string
+	for _, part := range run.Answer {
+		texts = append(texts, part.Body.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (i *deployment) holds(run *workflow.RunHistory, answer string, s *scenario) {
+	i.t.Helper()
+	var agents, files []string
+	for _, task := range run.Tasks {
+		agents = append(agents, task.Agent)
+		for _, file := range task.Deliverables {
+			files = append(files, file.Path)
+		}
+	}
+	if run.Template != s.Plan || strings.Join(agents, " ") != strings.Join(s.Agents, " ") || run.Status != s.status() || strings.Join(files, " ") != strings.Join(s.Files, " ") {
+		i.t.Errorf("%s\nplan %q, agents %v, files %v, %s", s.Say, run.Template, agents, files, run.Status)
+	}
+	for _, want := range s.Says {
+		if !strings.Contains(answer, want) {
+			i.t.Errorf("%s\n%q is not in the answer\n%s", s.Say, want, answer)
+		}
+	}
+}
+
+func (s *scenario) status() schemas.RunStatus {
+	if s.Status == "" {
+		return schemas.RunCompleted
+	}
+	return s.Status
+}
