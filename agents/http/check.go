@@ -6,10 +6,12 @@ import (
 	"fmt"
 	nethttp "net/http"
 	"net/url"
+
+	"podium/bus/agent"
 )
 
 // Check reports whether the endpoint answers: whatever it says to HEAD, which changes nothing, unless a
-// proxy in front of it says that it is away. Its errors do not name the URL.
+// proxy in front of it says that it is away. Its errors do not name the URL. Where no call may lead, each answer says so.
 func (a *Agent) Check(ctx context.Context) error {
 	asked, err := nethttp.NewRequestWithContext(ctx, nethttp.MethodHead, a.config.URL, nethttp.NoBody)
 	if err != nil {
@@ -21,7 +23,11 @@ func (a *Agent) Check(ctx context.Context) error {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err
 		}
-		return fmt.Errorf("the endpoint does not answer: %w", err)
+		err = fmt.Errorf("the endpoint does not answer: %w", err)
+		if a.config.Barred != nil && a.config.Barred(err) {
+			return agent.StillAnswers(err)
+		}
+		return err
 	}
 	_ = reply.Body.Close()
 	switch reply.StatusCode {

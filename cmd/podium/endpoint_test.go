@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"podium/schemas"
 )
@@ -35,6 +36,9 @@ func TestEndpointIsAnAgent(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead { // whether it is there
+			return
+		}
 		calls.Add(1)
 		if r.Header.Get("Webhook-Signature") == "" || r.Header.Get("Webhook-Id") == "" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -53,7 +57,8 @@ func TestEndpointIsAnAgent(t *testing.T) {
 	if run.Tasks[0].Permit == "" {
 		t.Error("no permit was asked for")
 	}
-	for words, want := range map[string]string{"lost": "cannot be reached", "own": "Nothing may be sent there"} {
+	within(t, 15*time.Second, "it is known that nobody is there", func() bool { return i.problemOf("lost") != "" })
+	for words, want := range map[string]string{"lost": "This is not available at the moment.", "own": "Nothing may be sent there"} {
 		if said := i.podium("send", "--wait", words); said.code != exitFailed || !strings.Contains(said.stdout+said.stderr, want) {
 			t.Errorf("%s ends with %d\n%s%s", words, said.code, said.stdout, said.stderr)
 		}
