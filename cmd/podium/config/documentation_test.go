@@ -38,8 +38,11 @@ func around(example string) string {
 	case !strings.Contains(example, "routers:"):
 		example = strings.Replace(example, "\n  desk:\n", "\n  desk:\n"+desk, 1)
 	}
-	if !strings.Contains("\n"+example, "\nagents:") {
+	switch {
+	case !strings.Contains("\n"+example, "\nagents:"):
 		example += "agents: {echo: {kind: echo}}\n"
+	case strings.Contains(example, desk) && !strings.Contains(example, "  echo:"):
+		example = strings.Replace(example, "agents:\n", "agents:\n  echo: {kind: echo}\n", 1)
 	}
 	return example
 }
