@@ -61,7 +61,7 @@ const Edition3 = 3
 // Edition4 is the next one. From it on one decision sends one message past the open circuit breaker of an agent that tells people, because no more
 // room for it is known: the others wait for theirs; and of the words of a person a degree is a part of a name, what the session is about and the
 // words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough. What comes from
-// outside has nothing done outside unless the profile says so: see OnTainted.
+// outside has nothing done outside unless the profile says so: see OnTainted. And what was never sent because arguments are lacking ends as a fault of validation.
 const Edition4 = 4
 
 // NewestEdition is the one that this version decides new runs by.

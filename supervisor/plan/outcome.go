@@ -170,13 +170,19 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		}
 	case schemas.FailureArguments:
 		failure.ErrorType = schemas.ErrorValidation
+	case schemas.FailureBlocked:
+		// Its call was never valid, and nothing was sent (G-14).
+		if needs := task.Failure().Needs; d.Run.Edition >= schemas.Edition4 && task.Failure().Attempt == 0 && len(needs) > 0 {
+			failure.ErrorType = schemas.ErrorValidation
+			failure.InternalDetails += ", lacks " + strings.Join(namesOf(needs), ", ")
+		}
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureUnapproved:
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureBlocked, schemas.FailureMalformed, schemas.FailureRejected:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected:
 	}
 	detail := task.Failure().Detail
 	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
@@ -193,6 +199,14 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	}
 	failure.Message = d.inLanguage(sentence)
 	return &failure
+}
+
+func namesOf(needs []schemas.Need) []string {
+	names := make([]string, len(needs))
+	for i := range needs {
+		names[i] = needs[i].Name
+	}
+	return names
 }
 
 func (d *Decision) inLanguage(sentence string) map[string]string {
