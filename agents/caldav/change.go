@@ -91,7 +91,7 @@ func (j *job) move(ctx context.Context, one, next *appointment) error {
 	if err != nil {
 		return refuse("entry_unreadable")
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return err
 	}
 	return j.server.Settle(ctx, j.server.Replace(ctx, one.resource, body), func(ctx context.Context) (bool, error) {
@@ -119,7 +119,7 @@ func (j *job) cancel(ctx context.Context) (agent.Outcome, error) {
 	case one == nil:
 		return agent.Outcome{}, refuse("not_found")
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return agent.Outcome{}, err
 	}
 	if err := j.server.Remove(ctx, one.resource); err != nil {

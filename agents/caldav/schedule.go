@@ -72,7 +72,7 @@ func (j *job) book(ctx context.Context, path string) error {
 	if err != nil {
 		return refuse("arguments")
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return err
 	}
 	return j.server.Settle(ctx, j.server.Create(ctx, path, body), func(ctx context.Context) (bool, error) {

@@ -75,7 +75,7 @@ func (j *job) create(ctx context.Context) (agent.Outcome, error) {
 	if err := j.unlisted(ctx); err != nil {
 		return agent.Outcome{}, err
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return agent.Outcome{}, err
 	}
 	body := newCard(name, &j.wanted.Data, j.config.Now())
@@ -142,7 +142,7 @@ func (j *job) update(ctx context.Context) (agent.Outcome, error) {
 	if err != nil {
 		return agent.Outcome{}, refuse("unreadable")
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return agent.Outcome{}, err
 	}
 	err = j.server.Settle(ctx, j.server.Replace(ctx, one.resource, body), func(ctx context.Context) (bool, error) {
@@ -173,7 +173,7 @@ func (j *job) delete(ctx context.Context) (agent.Outcome, error) {
 	case one == nil:
 		return agent.Outcome{}, refuse("not_found")
 	}
-	if err := j.Permit(ctx, string(j.wanted.Action)); err != nil {
+	if err := j.Permit(ctx, j.wanted.Action); err != nil {
 		return agent.Outcome{}, err
 	}
 	if err := j.server.Remove(ctx, one.resource); err != nil {

@@ -99,7 +99,7 @@ func (c *checkCommand) configuration(found *checked) (*config.Config, error) {
 	found.fault(service.CheckAgents(settings))
 	found.fault(installation.CheckCredentials(settings.Ledger))
 	if found.err == nil {
-		found.cautions = settings.Cautions()
+		found.cautions = append(found.cautions, settings.Cautions()...)
 	}
 	found.right = append(found.right, fmt.Sprintf("%s is right: profiles %d, agents %d with those that deliver answers, mail accounts %d, chat channels %d, event sources %d", file,
 		len(settings.Profiles), len(settings.Agents), len(settings.Mail.Accounts), len(settings.Chat.Channels), len(settings.HTTP.Sources)))
