@@ -1,10 +1,11 @@
 package embedded_test
 
 import (
+	"encoding/json"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -73,8 +74,15 @@ var verb = regexp.MustCompile(`%+[a-z]`)
 // A place that is filled in at run time is "*"; one that is only begun ends in ">".
 func serverSubjects(t *testing.T) []string {
 	t.Helper()
-	source, err := build.Import("github.com/nats-io/nats-server/v2/server", ".", 0)
+	listed, err := exec.CommandContext(t.Context(), "go", "list", "-json=Dir,GoFiles", "github.com/nats-io/nats-server/v2/server").Output()
 	if err != nil {
+		t.Fatal(err)
+	}
+	var source struct {
+		Dir     string
+		GoFiles []string
+	}
+	if err = json.Unmarshal(listed, &source); err != nil {
 		t.Fatal(err)
 	}
 	begins := regexp.MustCompile(`^(\$[A-Z]|_[A-Z]+_\.)[^ ]*$`)

@@ -138,9 +138,9 @@ func (d *Decision) deliveryNeedsApproval() bool {
 }
 
 // unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
-// until then it does nothing outside. Of all others the permit is no more than their word.
+// until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
 func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
-	if !d.needsApproval(task) {
+	if task.Tells() || !d.needsApproval(task) {
 		return false
 	}
 	switch d.Profile.agentUse(task.Agent).Action {
