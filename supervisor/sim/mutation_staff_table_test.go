@@ -55,7 +55,7 @@ func mutationsOfStaff() []mutation {
 			`if word.Choice == schemas.ChoiceReject && !planted("who declines has done it") {`,
 		}},
 	}, {
-		name: "a letter that comes back ends the question to the others", seed: 115, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a letter that comes back ends the question to the others", seed: 471, people: true, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/session/bounce.go",
 			`return len(asked) == 1 &&`,

@@ -31,9 +31,9 @@ func mutationsOfTaint() []mutation {
 		name: "a fallback may act for strangers", seed: 176, invariant: sim.StrangersAreNotObeyed,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	if !d.needsApproval(task) {
+			`	if task.Tells() || !d.needsApproval(task) {
 		return false`,
-			`	if !d.needsApproval(task) || task.PreviousAgent != "" && planted("a fallback may act for strangers") {
+			`	if task.Tells() || !d.needsApproval(task) || task.PreviousAgent != "" && planted("a fallback may act for strangers") {
 		return false`,
 		}},
 	}, {
