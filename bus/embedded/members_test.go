@@ -97,10 +97,10 @@ func TestOthersNoticeNothing(t *testing.T) {
 	const least = 200
 	ctx := t.Context()
 	asking, stopAsking := context.WithCancel(ctx)
-	var flowing sync.WaitGroup
+	var askers, flowing sync.WaitGroup
 	var mu sync.Mutex
 	asked, done := 0, map[string]int{}
-	flowing.Go(func() {
+	askers.Go(func() {
 		for asking.Err() == nil || asked < least {
 			if _, err := bus.Append(ctx, c, bus.Message{Subject: bus.RequestSubject("steady"), Body: fmt.Appendf(nil, "%d", asked)}, bus.Expect{}); err != nil {
 				t.Errorf("ask: %v", err)
@@ -194,6 +194,7 @@ func TestOthersNoticeNothing(t *testing.T) {
 		}
 	}
 	stopAsking()
+	askers.Wait() // else its last request comes when nobody works any more
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		mu.Lock()
 		all := len(done)
