@@ -13,7 +13,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition4. Configuration gives a profile NewestEdition.
+	// as it was: see Edition1 to Edition5. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -64,8 +64,11 @@ const Edition3 = 3
 // outside has nothing done outside unless the profile says so: see OnTainted. And what was never sent because arguments are lacking ends as a fault of validation.
 const Edition4 = 4
 
+// Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed.
+const Edition5 = 5
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition4
+const NewestEdition = Edition5
 
 // A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
 // everything that agents say to people is judged. A name stands for the same judgement for ever.

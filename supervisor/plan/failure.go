@@ -31,7 +31,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case task.Kind == schemas.KindPlan:
 		d.withoutPlan()
 	case task.Kind != "":
-		d.questionEnded(QuestionedTask(task))
+		d.questionEnded(task.Kind, QuestionedTask(task))
 	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts:
 		d.abort()
 	default:

@@ -106,9 +106,9 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		d.completed(task, answer)
 		return
 	case task.Kind != "":
-		about := QuestionedTask(task)
+		kind, about := task.Kind, QuestionedTask(task)
 		d.completed(task, answer)
-		d.questionEnded(about)
+		d.questionEnded(kind, about)
 		return
 	case task.ID == schemas.DeliveryTask:
 		d.completed(task, answer)

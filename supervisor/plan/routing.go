@@ -43,8 +43,12 @@ func (d *Decision) routing() {
 }
 
 // questionEnded routes the task that a question was about, once the answer is there or
-// will not come.
-func (d *Decision) questionEnded(about string) {
+// will not come. Arguments are asked for after the routing, so that from schemas.Edition5 on no chain is judged by them again.
+func (d *Decision) questionEnded(kind schemas.TaskKind, about string) {
+	if kind == schemas.KindExtract && d.Run.Edition >= schemas.Edition5 {
+		d.advance()
+		return
+	}
 	if task := d.Run.Task(about); task != nil {
 		d.route(task)
 	}
@@ -224,6 +228,9 @@ func (d *Decision) allowed() bool {
 	}
 	if d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate {
 		return true
+	}
+	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
+		return true // it has begun: an agent in the place of another makes it no other plan
 	}
 	chain := make([]string, len(d.Run.Tasks))
 	for i, task := range d.Run.Tasks {

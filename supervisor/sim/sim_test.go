@@ -31,7 +31,7 @@ var regressions string
 // TestMain lets the heap grow up to a limit: worlds are short-lived.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(512 << 20)
+	debug.SetMemoryLimit(1536 << 20) // the compiled profiles of a library stay: half of it
 	os.Exit(m.Run())
 }
 
