@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"podium/bus/artifact"
 	"podium/schemas"
@@ -295,7 +296,7 @@ func (o *oracle) toldWhatWasSaid(decided *attempt, request string, task *schemas
 	s := o.shards[decided.task.run.session.shard]
 	for n, i := range decided.answers {
 		told, heard := &task.Context.Answers[len(brought)+n], o.heard(s, i.answered.Sequence)
-		said := heard.said()
+		said := longestAnswer(heard.said())
 		begins := heard.mail != nil && heard.mail.InReplyTo == "" && strings.HasSuffix(told.Text, "\n\n"+said)
 		if told.Text != said && !begins || told.Question != i.fact.Question || told.Inquiry != schemas.InquiryID(decided.task.run.id(), i.number) {
 			o.world.violate(ToldWhatWasSaid, "request %s: inquiry %s is answered %q, and it was %q", request, told.Inquiry, told.Text, said)
@@ -306,6 +307,19 @@ func (o *oracle) toldWhatWasSaid(decided *attempt, request string, task *schemas
 			}
 		}
 	}
+}
+
+// longestAnswer is as much of the words of an answer as an agent is told: 64 KiB, as of quoted text.
+func longestAnswer(said string) string {
+	const most = 64 << 10
+	if len(said) <= most {
+		return said
+	}
+	kept := most
+	for !utf8.RuneStart(said[kept]) {
+		kept--
+	}
+	return said[:kept] + "…"
 }
 
 // answersBroughtTo returns what came with the request that a task's run was begun by: with a plan, what is about the
