@@ -81,7 +81,7 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
+  4  replay --verify or ledger check found differences or losses, replay --verify -c what another configuration would change, route --lint keywords in conflict, or mail audit gaps
   5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise
   6  the run waits for a person, and podium answer goes on with it: a wait was over, or an answer did not say what is needed`
 }

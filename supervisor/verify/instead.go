@@ -241,8 +241,9 @@ func (d *Difference) run() int {
 	return 0
 }
 
-// changes are the first facts about each run that differ: one transition may end a run and begin the next. What stands in
-// another order alone differs too.
+// changes are the first facts about each run that differ: one transition may end a run and begin those that wait. That they begin
+// now, or do not, because another run ends otherwise follows from that, and is no difference of theirs. What stands in another
+// order alone differs too.
 func changes(was, would schemas.Facts) ([]Difference, error) {
 	if same, err := equal(was, would); same || err != nil {
 		return nil, err
@@ -267,7 +268,15 @@ func changes(was, would schemas.Facts) ([]Difference, error) {
 		difference, err := firstDifference(was, would)
 		return []Difference{*difference}, err
 	}
+	if of := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool { return d.follows() }); len(of) > 0 {
+		return of, nil
+	}
 	return found, nil
+}
+
+// follows reports whether a run begins, or does not, where another one has ended otherwise, if any has.
+func (d *Difference) follows() bool {
+	return len(d.Was)+len(d.Would) == 1 && schemas.As[*schemas.RunStarted](slices.Concat(d.Was, d.Would)[0]) != nil
 }
 
 func about(facts schemas.Facts, run int) (chosen schemas.Facts) {
