@@ -48,6 +48,7 @@ type command struct {
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
 	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
+	Score      scoreCommand      `cmd:"" help:"Say how well runs went, for each profile, and make a table of them."`
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
