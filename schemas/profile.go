@@ -65,6 +65,7 @@ const Edition3 = 3
 const Edition4 = 4
 
 // Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed.
+// Where a profile judges texts, it also judges what people say who do an agent's work.
 const Edition5 = 5
 
 // NewestEdition is the one that this version decides new runs by.
@@ -286,6 +287,8 @@ type Texts struct {
 	// Handed stands above work that a person is to do by answering; Rejected tells that they will not.
 	Handed   string `json:"handed,omitzero"`
 	Rejected string `json:"rejected,omitzero"`
+	// WrongLanguage stands above work whose answer is in another language, and tells the language to answer in.
+	WrongLanguage string `json:"wrong_language,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
