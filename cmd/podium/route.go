@@ -22,7 +22,7 @@ import (
 type routeCommand struct {
 	Text    []string `arg:"" optional:"" help:"The words; none with --lint."`
 	Config  string   `help:"The configuration; podium.yaml when none is named." short:"c" default:"podium.yaml" placeholder:"FILE"`
-	Profile string   `help:"The profile; not needed when there is only one." placeholder:"NAME"`
+	Profile string   `help:"The profile; not needed when there is only one that is no agent of another." placeholder:"NAME"`
 	Source  string   `help:"Where the words come from, for groups that weigh that (source_bonus): email, chat or agent." enum:"email,chat,agent" default:"chat" placeholder:"SOURCE"`
 	Lint    bool     `help:"Look for doubtful keywords instead, with what people have asked before."`
 	Last    int      `help:"With --lint: read this many of the newest requests on the ledger at most." default:"1000" placeholder:"N"`

@@ -26,7 +26,7 @@ import (
 // sendCommand puts a chat message onto the bus.
 type sendCommand struct {
 	Text    []string      `arg:"" optional:"" help:"The words; from standard input when there are none."`
-	Profile string        `help:"The profile that handles it; not needed when there is only one." placeholder:"NAME"`
+	Profile string        `help:"The profile that handles it; not needed when there is only one that is no agent of another." placeholder:"NAME"`
 	Thread  string        `help:"The conversation it belongs to; a new one by default." placeholder:"ID"`
 	Plan    string        `help:"A plan in JSON instead of words: an execution_request, or its tasks alone; - is standard input." placeholder:"FILE"`
 	Wait    bool          `help:"Show the progress, then the answer."`

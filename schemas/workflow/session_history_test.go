@@ -73,6 +73,8 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 			Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, Expire: 1,
 			Adopts: &schemas.Adopted{Letters: []schemas.InquiryName{{Run: number(4), Inquiry: 1}}, Asked: testTime(1), Notices: 1},
 		}
+	case "again":
+		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, After: number(4), Expire: 1}
 	case "says":
 		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceAnswer}
 	case "silent":

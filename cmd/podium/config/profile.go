@@ -10,7 +10,7 @@ import (
 // A Profile is how one kind of session is handled, as the file says it.
 type Profile struct {
 	Language      string       `yaml:"language" default:"user" doc:"Language of answers, such as de, or user: answer in the language of the message."`
-	CheckLanguage TextCheck    `yaml:"check_language" doc:"Results for people that are surely in another language, as a whole or in part, are asked for again, and fail in the end. text: by statistics of letters and words, and what agents say beside results is told only in the right language. words or true: by a few frequent words of the languages that Podium answers in. false, as without the key: not at all."`
+	CheckLanguage TextCheck    `yaml:"check_language" doc:"Results for people that are surely in another language, as a whole or in part, are asked for again, and fail in the end, of a person who does an agent's work too. text: by statistics of letters and words, and what agents say beside results is told only in the right language. words or true: by a few frequent words of the languages that Podium answers in. false, as without the key: not at all."`
 	Stream        bool         `yaml:"stream" doc:"Whoever writes by chat sees the text of an answer while the agent still works on it: on the page, and in chats with progress: edit. Only where that text is the whole answer; it precedes every check, so that it does not go together with check_language, and agents with an output_schema are left out."`
 	Agents        []AgentUse   `yaml:"agents" required:"true" min:"1" doc:"The closed set of agents that may be given work."`
 	Routers       []Router     `yaml:"routers" required:"true" min:"1" doc:"Ways to choose an agent, asked in order; the first that decides wins."`
