@@ -121,12 +121,22 @@ func (s *store) Update(ctx context.Context, key string, value []byte, revision u
 	return next, err
 }
 
+// Delete takes a value out without a trace. The deletion of a key-value store leaves a mark for each key for ever, which whoever lists
+// the values reads: an agent that comes and goes under ever new ids would fill the bucket. What is put meanwhile stays.
 func (s *store) Delete(ctx context.Context, key string) error {
 	return s.change(ctx, "delete a value", func(ctx context.Context, values jetstream.KeyValue) error {
-		if _, err := values.Get(ctx, key); errors.Is(err, jetstream.ErrKeyNotFound) {
-			return nil // or every deletion would leave a mark of its own
+		entry, err := values.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			return nil
 		}
-		return values.Delete(ctx, key)
+		if err != nil {
+			return err
+		}
+		stream, err := s.core.js.Stream(ctx, "KV_"+s.bucket)
+		if err != nil {
+			return err
+		}
+		return stream.Purge(ctx, jetstream.WithPurgeSubject("$KV."+s.bucket+"."+key), jetstream.WithPurgeSequence(entry.Revision()+1))
 	})
 }
 

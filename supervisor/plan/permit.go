@@ -154,6 +154,13 @@ func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
 	return true
 }
 
+// unapprovedQuestion reports whether an agent is not even asked a question: what is done with words from outside by one that cannot say what it
+// does is its own affair, whatever they are handed to it as. Who does what its arguments say is handed none of a task.
+func (d *Decision) unapprovedQuestion(agent string) bool {
+	use := d.Profile.agentUse(agent)
+	return d.Run.Edition >= schemas.Edition5 && use != nil && use.Action == "" && d.needsApproval(&workflow.Task{Agent: agent})
+}
+
 // holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.
 func (p *Profile) holds(agent, call string) bool {
 	return call != "" && slices.Contains(p.own[agent], call)

@@ -209,6 +209,11 @@ func (d *Decision) ask(id string, kind schemas.TaskKind, agent string) {
 	if d.Run.Task(id) != nil {
 		return
 	}
+	if d.unapprovedQuestion(agent) {
+		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind})
+		d.fail(d.Run.Task(id), schemas.FailureUnapproved, "")
+		return
+	}
 	switch d.Admission.Admit(agent) {
 	case Admitted:
 		d.dispatch(id, kind, agent, 1)

@@ -169,10 +169,11 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 	return d.planDecision(d.env.Current)
 }
 
-// inheritsTaint reports whether a request of somebody upstream is about what a message before it has brought from outside: it says that of
-// what it brings itself alone.
+// inheritsTaint reports whether a request of somebody upstream is about what a message before it has brought from outside, or is told what
+// people have said before: it says what comes from outside of what it brings itself alone.
 func (d *decision) inheritsTaint(message *schemas.Incoming) bool {
-	return d.env.Current.Edition >= schemas.Edition5 && message.Upstream != nil && d.state.Tainted && message.Withheld == ""
+	return d.env.Current.Edition >= schemas.Edition5 && message.Upstream != nil && message.Withheld == "" &&
+		(d.state.Tainted || len(d.state.Said) > 0 && sameRecipients(d.state.Recipients, recipients(message.Reply)))
 }
 
 // entitiesBefore is what the session is about before a message: what a request says
