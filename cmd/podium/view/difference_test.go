@@ -34,11 +34,13 @@ func TestDifference(t *testing.T) {
 		},
 		"a fact that no line tells": {beats(now), beats(now.Add(time.Second)), `task heartbeat; silence "2026-01-01T08:00:00Z"`, `task heartbeat; silence "2026-01-01T08:00:01Z"`},
 		"a member that is not there": {
-			schemas.Facts{&schemas.TaskHeartbeat{Run: 1, Task: "t1"}}, schemas.Facts{&schemas.TaskStarted{Run: 1, Task: "t1"}},
+			schemas.Facts{&schemas.TaskHeartbeat{Run: 1, Task: "t1"}},
+			schemas.Facts{&schemas.TaskStarted{Run: 1, Task: "t1"}},
 			"task heartbeat", "t1: the agent works on it",
 		},
 		"only there": {
-			schemas.Facts{&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "a", Attempt: 1, Told: "x"}}, schemas.Facts{&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "a", Attempt: 1}},
+			schemas.Facts{&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "a", Attempt: 1, Told: "x"}},
+			schemas.Facts{&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "a", Attempt: 1}},
 			`t1: request to a, attempt 1; told "x"`, "t1: request to a, attempt 1; told none",
 		},
 	} {
