@@ -43,9 +43,8 @@ type Profile struct {
 	Languages []Language `json:"languages"`
 }
 
-// Edition1 is the first edition that is counted. From it on agents are told who has written and what
-// was said before, with files, and what they answer is kept whole; partial answers
-// make a partial run; data without words is told in words; what failed has its cost.
+// Edition1 is the first edition that is counted. From it on agents are told who has written and what was said before, with files, and what they
+// answer is kept whole; partial answers make a partial run; data without words is told in words; what failed has its cost.
 const Edition1 = 1
 
 // Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the

@@ -118,8 +118,14 @@ func (d *Decision) fits(text string) bool {
 	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, d.said())
 }
 
-// said is what the requester has written.
-func (d *Decision) said() string { return RequestText(&d.Run.Message, d.Read) }
+// said is what the requester has written. It is read once in a turn: an agent may say as much as it likes in pieces of a line.
+func (d *Decision) said() language.Said {
+	if d.requested == nil {
+		said := language.SaidIn(RequestText(&d.Run.Message, d.Read))
+		d.requested = &said
+	}
+	return *d.requested
+}
 
 // compileLanguage makes ready what judges the texts of agents.
 func (p *Profile) compileLanguage() []error {
