@@ -54,37 +54,35 @@ func TestWhatAnotherConfigurationWouldDecide_X07(t *testing.T) {
 		"the language":              {[]string{"language: user", "language: de"}, exitDiffers, map[string]string{mail: "run_started", chat: "run_started"}, "answers in de"},
 		"a profile of another name": {[]string{"profile: office", "profile: bureau", "  office:\n    language", "  bureau:\n    language"}, exitDiffers, nil, `so 1 more`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			file := demoConfiguration(t, data, strings.ReplaceAll(name, " ", "_"), test.replaced...)
-			told := podium(t, "replay", "--verify", "--config", file)
-			if told.code != test.code || !strings.Contains(told.stdout, test.says) || (told.code == exitOK) != (told.stderr == "") {
-				t.Errorf("exit code %d, want %d; it says\n%s%s", told.code, test.code, told.stdout, told.stderr)
+		file := demoConfiguration(t, data, strings.ReplaceAll(name, " ", "_"), test.replaced...)
+		told := podium(t, "replay", "--verify", "--config", file)
+		if told.code != test.code || !strings.Contains(told.stdout, test.says) || (told.code == exitOK) != (told.stderr == "") {
+			t.Errorf("%s: exit code %d, want %d; it says\n%s%s", name, told.code, test.code, told.stdout, told.stderr)
+		}
+		programs := podium(t, "replay", "--verify", "-c", file, "-o", "json")
+		if programs.code != test.code {
+			t.Errorf("%s, for programs: exit code %d", name, programs.code)
+		}
+		programs.code = exitOK
+		type difference struct{ Run, Kind string }
+		var found []difference
+		undecided := 0
+		for _, shard := range lines[struct {
+			WhatIf struct {
+				Differences []difference
+				Undecided   []verify.Undecided
+			} `json:"what_if"`
+		}](t, programs) {
+			found, undecided = append(found, shard.WhatIf.Differences...), undecided+len(shard.WhatIf.Undecided)
+		}
+		if len(found) != len(test.kinds) || strings.Contains(name, "another name") != (undecided == len(summary.Runs)) {
+			t.Errorf("%s: it names %+v, and %d that are not decided", name, found, undecided)
+		}
+		for _, difference := range found {
+			if test.kinds[difference.Run] != difference.Kind {
+				t.Errorf("%s: %s differs in %s", name, difference.Run, difference.Kind)
 			}
-			programs := podium(t, "replay", "--verify", "-c", file, "-o", "json")
-			if programs.code != test.code {
-				t.Errorf("for programs: exit code %d", programs.code)
-			}
-			programs.code = exitOK
-			type difference struct{ Run, Kind string }
-			var found []difference
-			undecided := 0
-			for _, shard := range lines[struct {
-				WhatIf struct {
-					Differences []difference
-					Undecided   []verify.Undecided
-				} `json:"what_if"`
-			}](t, programs) {
-				found, undecided = append(found, shard.WhatIf.Differences...), undecided+len(shard.WhatIf.Undecided)
-			}
-			if len(found) != len(test.kinds) || strings.Contains(name, "another name") != (undecided == len(summary.Runs)) {
-				t.Errorf("it names %+v, and %d that are not decided", found, undecided)
-			}
-			for _, difference := range found {
-				if test.kinds[difference.Run] != difference.Kind {
-					t.Errorf("%s differs in %s", difference.Run, difference.Kind)
-				}
-			}
-		})
+		}
 	}
 	if after := sums(t, data); !maps.Equal(after, before) {
 		t.Errorf("it has changed the ledger: %d files, %d before", len(after), len(before))

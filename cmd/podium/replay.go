@@ -56,7 +56,7 @@ edition has decided are decided by its rules here too. The ledger is that of FIL
 }
 
 // BeforeApply is called by the parser before it sets any flag.
-func (c *replayCommand) BeforeApply() error {
+func (c *replayCommand) BeforeApply() error { //nolint:unparam // the parser wants it so
 	c.compares = true
 	return nil
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,14 +19,14 @@ func Difference(session string, was, would schemas.Facts, at time.Time) (says, o
 		return says, otherwise
 	}
 	one, other := members(was), members(would)
+	told, instead := []string{says}, []string{otherwise}
 	for _, name := range slices.Sorted(maps.Keys(union(one, other))) {
 		if string(one[name]) == string(other[name]) {
 			continue
 		}
-		says += fmt.Sprintf("; %s %s", name, orNone(one[name]))
-		otherwise += fmt.Sprintf("; %s %s", name, orNone(other[name]))
+		told, instead = append(told, name+" "+orNone(one[name])), append(instead, name+" "+orNone(other[name]))
 	}
-	return Line(says, differenceLength), Line(otherwise, differenceLength)
+	return Line(strings.Join(told, "; "), differenceLength), Line(strings.Join(instead, "; "), differenceLength)
 }
 
 // differenceLength bounds a line that tells members of facts, in characters.
