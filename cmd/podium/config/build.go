@@ -52,8 +52,6 @@ func (c *Config) Profile(name string) schemas.Profile {
 	return profile
 }
 
-// uses gives a program's timeout precedence over a shorter work deadline, unless
-// the profile says otherwise for this agent.
 // Entry returns the one profile that is no agent of another one, which words go to that name none; empty when there are several.
 func (c *Config) Entry() string {
 	var entries []string
@@ -72,6 +70,8 @@ func (c *Config) Entry() string {
 	return entries[0]
 }
 
+// uses gives a program's timeout precedence over a shorter work deadline, unless
+// the profile says otherwise for this agent.
 func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	uses := make([]schemas.AgentUse, len(profile.Agents))
 	for i, use := range profile.Agents {
