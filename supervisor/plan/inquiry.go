@@ -231,7 +231,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	case inquiry.Kind == schemas.InquiryWork:
 		d.workedOn(task, word)
 	case word.Choice == schemas.ChoiceReject:
-		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
+		d.disapprove(task, inquiry.Hash)
 	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
 		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
 	}
@@ -373,6 +373,19 @@ func (d *Decision) askToApprove(task *workflow.Task, opened schemas.InquiryOpene
 		return
 	}
 	d.open(task, &opened)
+}
+
+// disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
+func (d *Decision) disapprove(task *workflow.Task, hash string) {
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash && !d.Run.Settled() {
+			d.closeInquiry(other, schemas.InquiryWithdrawn)
+			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, d.texts().Disapproved)
+		}
+	}
+	if !d.Run.Settled() {
+		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
+	}
 }
 
 // proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.

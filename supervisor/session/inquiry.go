@@ -124,17 +124,16 @@ func overBy(inquiry *workflow.Inquiry) string {
 	return schemas.WordClosed
 }
 
-// mayDecide returns who has written a message, and whether they are asked. Of several people who are asked to agree, whoever has begun the run is none.
+// mayDecide returns who has written a message, and whether they decide an approval. A mail server has to vouch for a letter: to know the letter that asks is not enough. Of
+// several people who are asked, whoever has begun the run is none.
 func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	begun := &d.state.Active.Message
-	if len(inquiry.People) == 0 {
-		return requesterIn(message, begun)
+	actor, may := requesterIn(message, begun)
+	if len(inquiry.People) > 0 {
+		actor, may = d.personIn(message, inquiry)
+		may = may && !begun.IsFrom(addressOf(message.Author))
 	}
-	actor, may := d.personIn(message, inquiry)
-	if inquiry.Kind == schemas.InquiryApproval && begun.IsFrom(addressOf(message.Author)) {
-		return actor, false
-	}
-	return actor, may
+	return actor, may && actor.Proof != schemas.ProofLetter
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
