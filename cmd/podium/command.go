@@ -50,7 +50,8 @@ type command struct {
 	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
-	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
+	Approve    approveCommand    `cmd:"" help:"Agree to what a run asks leave for."`
+	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for, or say no to what it asks leave for."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
