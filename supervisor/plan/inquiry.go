@@ -263,6 +263,9 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	switch inquiry.Kind {
 	case schemas.InquiryApproval:
 		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
+		if !d.Run.Settled() {
+			d.notifyNext()
+		}
 		return
 	case schemas.InquiryWork:
 		d.failWith(task, schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: d.texts().Unanswered})

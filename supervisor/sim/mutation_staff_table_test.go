@@ -84,3 +84,82 @@ func mutationsOfStaff() []mutation {
 		}},
 	}}
 }
+
+// mutationsOfApprovers are those that concern people who have to agree.
+func mutationsOfApprovers() []mutation {
+	return []mutation{{
+		name: "hash not compared", seed: 52, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/plan/permit.go",
+			`inquiry.Hash == d.approvalHash(task, inquiry.Operation)`,
+			`(inquiry.Hash == d.approvalHash(task, inquiry.Operation) || planted("hash not compared"))`,
+		}},
+	}, {
+		name: "expired approved", seed: 52, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/plan/inquiry.go",
+			`	case schemas.InquiryApproval:
+		d.fail(task,`,
+			`	case schemas.InquiryApproval:
+		if planted("expired approved") {
+			d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+			return
+		}
+		d.fail(task,`,
+		}},
+	}, {
+		name: "a word after its time agrees", seed: 52, invariant: sim.WordsInTime,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`	return inquiry.Open() && inquiry.Notices > 0 &&`,
+			`	return inquiry.Open() && inquiry.Notices > 0 && inquiry.Kind == schemas.InquiryApproval && planted("a word after its time agrees") ||
+		inquiry.Open() && inquiry.Notices > 0 &&`,
+		}},
+	}, {
+		name: "requester counts", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`may = may && !begun.IsFrom(addressOf(message.Author))`,
+			`may = may && (!begun.IsFrom(addressOf(message.Author)) || planted("requester counts"))`,
+		}},
+	}, {
+		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/plan/language.go",
+			`	said := barePhrase(line)
+	if said == "" || len(line)`,
+			`	said := barePhrase(line)
+	if first, _, more := strings.Cut(said, " "); more && planted("free text approves") {
+		said = first
+	}
+	if said == "" || len(line)`,
+		}},
+	}, {
+		name: "the letter is proof enough", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`may && actor.Proof != schemas.ProofLetter`,
+			`may && (actor.Proof != schemas.ProofLetter || planted("the letter is proof enough"))`,
+		}},
+	}, {
+		name: "who says no has agreed", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/plan/language.go",
+			`	return schemas.ChoiceReject, true`,
+			`	return either("who says no has agreed", schemas.ChoiceApprove, schemas.ChoiceReject), true`,
+		}},
+	}, {
+		name: "nobody has to agree", seed: 52, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			`	if !d.approved(task) {
+		return true`,
+			`	if !d.approved(task) && !planted("nobody has to agree") {
+		return true`,
+		}, {
+			"supervisor/plan/schedule.go",
+			`d.handOver(task) || !d.approved(task) {`,
+			`d.handOver(task) || !planted("nobody has to agree") && !d.approved(task) {`,
+		}},
+	}}
+}
