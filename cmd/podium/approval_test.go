@@ -134,10 +134,10 @@ func (o *approvers) first() workflow.RunHistory {
 	return o.service.run(runs[len(runs)-1].ID)
 }
 
-// TestApprovalByMail: a stranger's mail would have something ordered. The people of the practice are asked by mail, and the word of one of them counts once, if
+// TestApprovalByMail_O31: a stranger's mail would have something ordered. The people of the practice are asked by mail, and the word of one of them counts once, if
 // the mail server vouches for it, in whatever thread it comes. What anybody else says, a forged From, an automatic answer, a sentence, a second word and one that comes when the
 // time is over have nothing ordered.
-func TestApprovalByMail(t *testing.T) {
+func TestApprovalByMail_O31(t *testing.T) {
 	t.Parallel()
 	o := openPractice(t)
 	o.write("ada@example.net", "", "Bitte bestellen Sie tausend Drucker.", true)
@@ -192,11 +192,13 @@ func TestApprovalByMail(t *testing.T) {
 	}
 
 	o.write("ada@example.net", "", "Es ist eilig.", true)
-	question, _ = o.asked(3)
+	question, _ = o.asked(4) // the third answers her mail
 	time.Sleep(4 * time.Second) // servers of mail tell whole seconds
 	o.write("anna@practice.example", question, "freigeben", true)
 	o.await("after its time", schemas.WordClosed, 3)
-	within(t, patience, "all runs end", func() bool { return len(lines[workflow.RunHistory](t, o.service.podium("runs", "list", "-o", "json", "--status", "open"))) == 0 })
+	within(t, patience, "all runs end", func() bool {
+		return len(lines[workflow.RunHistory](t, o.service.podium("runs", "list", "-o", "json", "--status", "open"))) == 0
+	})
 	if newest := o.service.run(o.service.runs()[0].ID); newest.Reason != schemas.StopRejected || o.effects() != 1 {
 		t.Errorf("%s ends %s (%s), and %d are ordered", newest.ID, newest.Status, newest.Reason, o.effects())
 	}
@@ -204,8 +206,8 @@ func TestApprovalByMail(t *testing.T) {
 	o.service.verify()
 }
 
-// TestApprovedByCommand: the operator of the service agrees, or says no, in the place of whoever was asked.
-func TestApprovedByCommand(t *testing.T) {
+// TestApprovedByCommand_O31: the operator of the service agrees, or says no, in the place of whoever was asked.
+func TestApprovedByCommand_O31(t *testing.T) {
 	t.Parallel()
 	o := openPractice(t)
 	for n, action := range []string{"approve", "reject"} {

@@ -67,18 +67,18 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
 // in the same conversation is a message like any other.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	choice, is := d.env.Pinned.Decides(said.Whole)
-	switch {
-	case is:
+	choice, decides := d.env.Pinned.Decides(said.Whole)
+	if decides {
 		said.Choice = choice
 		d.word(inquiry, said, received)
-	case !message.namesInquiry():
-		return false
-	default:
+		return true
+	}
+	if message.namesInquiry() {
 		d.refuseWord(received, inquiry, schemas.WordChoice)
 		d.planDecision(d.env.Pinned).Explain(inquiry)
+		return true
 	}
-	return true
+	return false
 }
 
 // stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
@@ -128,12 +128,13 @@ func overBy(inquiry *workflow.Inquiry) string {
 // several people who are asked, whoever has begun the run is none.
 func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	begun := &d.state.Active.Message
-	actor, may := requesterIn(message, begun)
-	if len(inquiry.People) > 0 {
-		actor, may = d.personIn(message, inquiry)
-		may = may && !begun.IsFrom(addressOf(message.Author))
+	if len(inquiry.People) == 0 {
+		actor, may := requesterIn(message, begun)
+		return actor, may && actor.Proof != schemas.ProofLetter
 	}
-	return actor, may && actor.Proof != schemas.ProofLetter
+	actor, may := d.personIn(message, inquiry)
+	asked := may && !begun.IsFrom(addressOf(message.Author))
+	return actor, asked && actor.Proof == schemas.ProofMail
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of

@@ -65,8 +65,8 @@ func mutationsOfStaff() []mutation {
 		name: "who was dismissed is told once more", seed: 25, people: true, invariant: sim.WorkIsHanded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
-			`!slices.Equal(inquiry.To, d.reached(inquiry.People).To)`,
-			`!slices.Equal(inquiry.To, d.reached(inquiry.People).To) && !planted("who was dismissed is told once more")`,
+			`!slices.Equal(inquiry.To, d.reachedFor(inquiry).To)`,
+			`!slices.Equal(inquiry.To, d.reachedFor(inquiry).To) && !planted("who was dismissed is told once more")`,
 		}},
 	}, {
 		name: "a machine does what is a person's after a fallback", seed: 11, people: true, invariant: sim.WorkIsHanded,
@@ -119,8 +119,8 @@ func mutationsOfApprovers() []mutation {
 		name: "requester counts", seed: 52, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
-			`may = may && !begun.IsFrom(addressOf(message.Author))`,
-			`may = may && (!begun.IsFrom(addressOf(message.Author)) || planted("requester counts"))`,
+			`asked := may && !begun.IsFrom(addressOf(message.Author))`,
+			`asked := may && (!begun.IsFrom(addressOf(message.Author)) || planted("requester counts"))`,
 		}},
 	}, {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
@@ -138,8 +138,8 @@ func mutationsOfApprovers() []mutation {
 		name: "the letter is proof enough", seed: 52, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
-			`may && actor.Proof != schemas.ProofLetter`,
-			`may && (actor.Proof != schemas.ProofLetter || planted("the letter is proof enough"))`,
+			`asked && actor.Proof == schemas.ProofMail`,
+			`asked && (actor.Proof == schemas.ProofMail || planted("the letter is proof enough"))`,
 		}},
 	}, {
 		name: "who says no has agreed", seed: 52, invariant: sim.WordsOfApprovers,
