@@ -108,14 +108,6 @@ func mutationsOfApprovers() []mutation {
 		d.fail(task,`,
 		}},
 	}, {
-		name: "a word after its time agrees", seed: 52, invariant: sim.WordsInTime,
-		edits: []edit{{
-			"supervisor/session/inquiry.go",
-			`	return inquiry.Open() && inquiry.Notices > 0 &&`,
-			`	return inquiry.Open() && inquiry.Notices > 0 && inquiry.Kind == schemas.InquiryApproval && planted("a word after its time agrees") ||
-		inquiry.Open() && inquiry.Notices > 0 &&`,
-		}},
-	}, {
 		name: "requester counts", seed: 52, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
