@@ -118,6 +118,17 @@ type TaskContext struct {
 	Tainted []string `json:"tainted,omitzero"`
 	// Stream says that whoever asked is shown the text of the result while it comes: see Partial.
 	Stream bool `json:"stream,omitzero"`
+	// Approved is what a person has agreed to after the agent has proposed it: exactly that is done, and nothing else is permitted.
+	Approved *ApprovedOperation `json:"approved,omitzero"`
+}
+
+// An ApprovedOperation is an Operation that a person has agreed to.
+type ApprovedOperation struct {
+	Name       string         `json:"name"`
+	Arguments  jsontext.Value `json:"arguments,omitzero"` // an object
+	Summary    string         `json:"summary,omitzero"`
+	Recipients []string       `json:"recipients,omitzero"`
+	Hash       string         `json:"hash"` // Action.Call of it, by which its permit is asked for
 }
 
 // A TaskInput is what a task has made that another one depends on.

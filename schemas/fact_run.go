@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,6 +96,11 @@ type Incoming struct {
 // FromOutside reports whether a message holds what somebody has written who may not say what is done. All that is made of it in its
 // run does, too.
 func (m *Incoming) FromOutside() bool { return m.Upstream == nil || m.Tainted }
+
+// IsFrom reports whether an address is that of whoever has begun the run.
+func (m *Incoming) IsFrom(address string) bool {
+	return m.Author != nil && m.Author.Address != "" && strings.EqualFold(m.Author.Address, address)
+}
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
 func (m *Incoming) ReplyAgent() string {

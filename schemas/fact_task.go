@@ -38,6 +38,8 @@ type TaskDispatched struct {
 	// Told is the hash of what the agent is told, when it may answer by a callback, from Edition3 on: its answer counts for any
 	// attempt of the task, and for one of a later run for the same effect that is told the same.
 	Told string `json:"told,omitzero"`
+	// Approval is the inquiry by which somebody has agreed to it; 0 is none. Every attempt for one effect may have the same.
+	Approval int `json:"approval,omitzero"`
 }
 
 // TaskUnserved says that nobody serves the agent that a task waits for. It holds

@@ -36,6 +36,8 @@ type Profile struct {
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
 	// People are those who work or decide for the profile, by name.
 	People map[string]Person `json:"people,omitzero"`
+	// Approval are the rules by which people agree before agents work: for a task the first that matches.
+	Approval []ApprovalRule `json:"approval,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -112,36 +114,8 @@ type ContextPolicy struct {
 	Bytes    int `json:"bytes,omitzero"`    // of their words together; the oldest are cut first
 }
 
-// A WaitingPolicy says how a run waits for what a person is asked.
-type WaitingPolicy struct {
-	Remind Duration `json:"remind,omitzero"` // after that they are asked once more; 0 is never
-	Expire Duration `json:"expire"`          // after that nobody waits any more
-	// Asks is how often a task asks its requester for what it lacks.
-	Asks int `json:"asks"`
-}
-
-// A Person is somebody whom runs may ask. Who they are is read in the profile in force, and not in the one
-// that a run is pinned to: whoever is not there any more decides nothing.
-type Person struct {
-	Mail    string `json:"mail"`    // their address
-	Account string `json:"account"` // of the mail section, that writes to them
-}
-
-// A PersonPolicy says who does the tasks of an agent that is a person.
-type PersonPolicy struct {
-	People []string `json:"people"` // names; the word of one of them is enough
-	Remind Duration `json:"remind,omitzero"`
-	Expire Duration `json:"expire"`
-}
-
 // MailDelivery is the agent that sends mail.
 const MailDelivery = "mail"
-
-// MaxAsks bounds WaitingPolicy.Asks, and MaxInquiries the inquiries of a run.
-const (
-	MaxAsks      = 5
-	MaxInquiries = 64
-)
 
 // MaxConversationMessages is how many earlier messages a session remembers.
 const MaxConversationMessages = 8
@@ -218,7 +192,7 @@ type OnTainted string
 // What becomes of it.
 const (
 	OnTaintedAllow  OnTainted = "allow"  // it happens
-	OnTaintedAsk    OnTainted = "ask"    // it waits until a person agrees; nobody can yet, so that it is refused
+	OnTaintedAsk    OnTainted = "ask"    // it waits until a person agrees, by an ApprovalRule that is tainted; without one it is refused
 	OnTaintedRefuse OnTainted = "refuse" // it never happens
 )
 
@@ -239,7 +213,10 @@ type Language struct {
 	Decimal string `json:"decimal,omitzero"`
 	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
 	Withdraw []string `json:"withdraw,omitzero"`
-	Texts    Texts    `json:"texts"`
+	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
+	Approve []string `json:"approve,omitzero"`
+	Reject  []string `json:"reject,omitzero"`
+	Texts   Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -285,6 +262,12 @@ type Texts struct {
 	Handed        string `json:"handed,omitzero"`
 	WrongLanguage string `json:"wrong_language,omitzero"`
 	Rejected      string `json:"rejected,omitzero"`
+	// Approval asks whether "{agent}" may do "{work}", and says that "{approve}" and "{reject}" decide; Indecisive that what was said
+	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
+	Approval    string `json:"approval,omitzero"`
+	Indecisive  string `json:"indecisive,omitzero"`
+	Disapproved string `json:"disapproved,omitzero"`
+	Unasked     string `json:"unasked,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.

@@ -127,7 +127,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
-	task.Unapproved = false
+	task.Unapproved, task.Approval = false, int32(f.Approval) //nolint:gosec // at most schemas.MaxInquiries
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {

@@ -169,7 +169,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
 		}
 	}
-	if task.State.UnderWay() || task.State.Ended() {
+	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval {
 		return nil, fmt.Errorf("task %q is %s", id, task.State)
 	}
 	return task, nil
@@ -195,8 +195,16 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
 	case f.Permitted && task.Permit != "":
 		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
+	case f.Approval != 0 && !r.approves(f.Approval, f.Task):
+		return fmt.Errorf("task %q: nobody has agreed by inquiry %d", f.Task, f.Approval)
 	}
 	return nil
+}
+
+// approves reports whether somebody has agreed to a task by an inquiry.
+func (r *Run) approves(inquiry int, task string) bool {
+	asked := r.Inquiry(inquiry)
+	return asked != nil && asked.Task == task && asked.Approved()
 }
 
 func (r *Run) checkSettlement() error {
@@ -262,8 +270,10 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return r.checkAskedAgain(task, f)
 	case f.Attempt > 0:
 		return task.current(f.Attempt)
-	case task.State == TaskWaitingInput && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
+	case task.State.WaitsForPerson() && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
 		return nil // it is asked anew
+	case f.Kind == schemas.InquiryApproval && task.State == TaskWaiting:
+		return nil // its next attempt needs one of its own
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}

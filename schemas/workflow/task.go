@@ -20,10 +20,12 @@ const (
 	TaskWaiting    TaskState = "waiting" // for its next attempt
 	// TaskWaitingInput waits for a person's word on an inquiry.
 	TaskWaitingInput TaskState = "waiting_input"
-	TaskCompleted    TaskState = "completed"
-	TaskFailed       TaskState = "failed"
-	TaskSkipped      TaskState = "skipped"
-	TaskCancelled    TaskState = "cancelled"
+	// TaskWaitingApproval waits until a person has agreed to it.
+	TaskWaitingApproval TaskState = "waiting_approval"
+	TaskCompleted       TaskState = "completed"
+	TaskFailed          TaskState = "failed"
+	TaskSkipped         TaskState = "skipped"
+	TaskCancelled       TaskState = "cancelled"
 )
 
 // Ended reports whether nothing more happens to a task in this state.
@@ -31,10 +33,13 @@ func (s TaskState) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 		return true
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput:
+	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval:
 	}
 	return false
 }
+
+// WaitsForPerson reports whether a person's word is awaited.
+func (s TaskState) WaitsForPerson() bool { return s == TaskWaitingInput || s == TaskWaitingApproval }
 
 // UnderWay reports whether an agent has been asked and has not answered.
 func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunning }
@@ -72,7 +77,9 @@ type Task struct {
 	// here for the room that a task takes: many thousands are open at a time.
 	Rejections int32 `json:"rejections,omitzero"`
 	// Inquired is how many attempts of the present agent have ended in an inquiry, which uses up none.
-	Inquired int32     `json:"inquired,omitzero"`
+	Inquired int32 `json:"inquired,omitzero"`
+	// Approval is the inquiry by which somebody has agreed to the newest attempt; 0 is none.
+	Approval int32     `json:"approval,omitzero"`
 	Level    int       `json:"level,omitzero"` // of the graph; the first is 0
 	State    TaskState `json:"state"`
 	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
@@ -237,7 +244,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskWaitingInput, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }

@@ -76,7 +76,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
-	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
+	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect && !d.disapproved(task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
 	}

@@ -36,7 +36,9 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		failed.Detail, failed.EffectUnknown = d.texts().Unapproved, answer.EffectUnknown && task.Permit != ""
-		d.failWith(task, failed)
+		if !d.proposes(task, &failed) {
+			d.failWith(task, failed)
+		}
 		return
 	}
 	switch answer.Status {
@@ -54,7 +56,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if !d.lacks(task, &failed) {
+		if !d.proposes(task, &failed) && !d.lacks(task, &failed) {
 			d.failWith(task, failed)
 		}
 	case schemas.StatusFailed:

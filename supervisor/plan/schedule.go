@@ -120,10 +120,10 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureArguments, fault)
 		return
 	}
-	if d.handOver(task) {
+	if d.handOver(task) || !d.approved(task) {
 		return
 	}
-	if d.unapprovedUnasked(task) {
+	if d.unapprovedUnasked(task) && d.approvalRule(task) == nil {
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
 		return
 	}
@@ -159,6 +159,9 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	task := d.Run.Task(grant.Task)
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
+	}
+	if !d.approved(task) {
+		return true
 	}
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
@@ -237,7 +240,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
 		Effect:  d.effect(run, id),
 		Queue:   d.bounded(queue),
-		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
 	})
 }
 

@@ -44,6 +44,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		env.fillWork(&task, run, asked)
 		task.Context.Stream = env.Pinned.Streams(run, asked)
 		task.Context.Answers = append(env.requestInputs.Answers(run, asked, env.Read), env.answersTo(state, asked)...)
+		task.Context.Approved = approvedOperation(run.Inquiry(f.Approval))
 		env.grantInputs(&task, run, asked, f)
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
@@ -63,13 +64,26 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
-			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+			if inquiry.Kind == schemas.InquiryWork {
+				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+			}
 		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)
 	}
 	arguments, err = schemas.Marshal(told)
 	return description, arguments, err
+}
+
+// approvedOperation is what somebody has agreed to of what an agent has proposed; nil when that is nothing.
+func approvedOperation(agreed *workflow.Inquiry) *schemas.ApprovedOperation {
+	if agreed == nil || agreed.Operation == nil {
+		return nil
+	}
+	proposed := agreed.Operation
+	return &schemas.ApprovedOperation{
+		Name: proposed.Name, Arguments: proposed.Arguments, Summary: proposed.Summary, Recipients: proposed.Recipients, Hash: agreed.Call,
+	}
 }
 
 // maxSubject bounds the subject of a letter about words that have none, in bytes.

@@ -62,6 +62,9 @@ func (s *story) output(o *session.Output) string {
 		line(true, "file %s %q %s, %d bytes, %.8s… of %s, %s", file.ID, file.Name, file.MediaType, file.Size, file.SHA256, file.From, file.Grant)
 	}
 	line(len(task.Context.Tainted) > 0, "from outside: %s", strings.Join(task.Context.Tainted, " "))
+	if agreed := task.Context.Approved; agreed != nil {
+		line(true, "agreed: %s %s (%s)", agreed.Name, agreed.Arguments, agreed.Summary)
+	}
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments

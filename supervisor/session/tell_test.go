@@ -121,8 +121,12 @@ func (s *story) task(f schemas.Fact) string {
 		return s.ready(f)
 	case *schemas.TaskDispatched:
 		s.remember(f)
+		agreed := ""
+		if f.Approval > 0 {
+			agreed = fmt.Sprintf(", agreed to by inquiry %d", f.Approval)
+		}
 		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.Attempt,
-			f.Agent, s.clock(f.Queue), s.clock(f.Expires))
+			f.Agent, s.clock(f.Queue), s.clock(f.Expires)) + agreed
 	case *schemas.TaskUnserved:
 		if f.Since.IsZero() {
 			return "nobody has ever served " + f.Agent

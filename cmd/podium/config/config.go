@@ -31,7 +31,7 @@ type Config struct {
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
 	Chat     Chat               `yaml:"chat" doc:"Chat channels that post to the webhook."`
 	Agents   map[string]Agent   `yaml:"agents" doc:"Who can be given work, by name."`
-	People   map[string]Person  `yaml:"people" doc:"Who does the tasks of agents of kind person, by name."`
+	People   map[string]Person  `yaml:"people" doc:"Who does the tasks of agents of kind person, and decides by rules of approval, by name."`
 	Profiles map[string]Profile `yaml:"profiles" doc:"How a conversation is handled, by name."`
 
 	// Directory is where the file lies; programs of exec agents start there.

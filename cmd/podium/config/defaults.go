@@ -188,6 +188,11 @@ func (p Profile) withDefaults() Profile {
 	p.Deadlines.Work = cmp.Or(p.Deadlines.Work, defaultWork)
 	p.Context.Bytes = cmp.Or(p.Context.Bytes, defaultContextBytes)
 	p.Waiting.Remind, p.Waiting.Expire = cmp.Or(p.Waiting.Remind, defaultRemind), cmp.Or(p.Waiting.Expire, defaultExpire)
+	p.Approval = slices.Clone(p.Approval)
+	for i := range p.Approval {
+		rule := &p.Approval[i]
+		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
+	}
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
@@ -22,6 +24,7 @@ type Profile struct {
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
+	Approval      []Approval   `yaml:"approval" doc:"Which tasks wait until somebody agrees; for a task the first rule that matches."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
@@ -37,6 +40,25 @@ type Outputs struct {
 type Context struct {
 	Messages *int `yaml:"messages" min:"0" max:"8" doc:"Earlier messages and answers at most, with the files that came with them. 0: agents are told of this message alone. Default: 6."`
 	Bytes    int  `yaml:"bytes" min:"256" max:"262144" default:"16384" doc:"Bytes of their words at most; the oldest are cut first."`
+}
+
+// An Approval says which tasks wait until somebody agrees. All that it says has to hold.
+type Approval struct {
+	Agents  []string         `yaml:"agents" required:"true" min:"1" doc:"Whose tasks: agents of the profile."`
+	Seconds int              `yaml:"seconds" min:"0" doc:"From this estimate of the plan on, in seconds. A task without an estimate is below it."`
+	Tokens  int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
+	Tainted bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
+	If      jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
+	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or requester alone: whoever has written. One word decides. Whoever has written does not decide by their name."`
+	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
+	Expires schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
+}
+
+// build returns the rule as the supervisor has it.
+func (a *Approval) build() schemas.ApprovalRule {
+	return schemas.ApprovalRule{
+		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Remind: a.Remind, Expire: a.Expires,
+	}
 }
 
 // Waiting says how a run waits for what a person is asked.
@@ -78,7 +100,7 @@ type AgentUse struct {
 	Fallback  string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
 	Reuse     schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
-	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until a person agrees; nobody can be asked yet, so that it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until somebody agrees, by a rule of approval with tainted: true; without one it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
 }
 
 // Shorten implements strictyaml.Shorthand.
