@@ -178,7 +178,7 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 	next := map[workflow.Phase][]workflow.Phase{
 		workflow.PhaseDecomposing: {workflow.PhaseRouting, workflow.PhaseExecuting, workflow.PhaseAssembling},
 		workflow.PhaseRouting:     {workflow.PhaseExecuting, workflow.PhaseAssembling},
-		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing},
+		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing, workflow.PhaseRouting},
 		workflow.PhaseAssembling:  {workflow.PhaseComplete},
 	}
 	if before.Phase == after.Phase {
@@ -456,7 +456,11 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	}
 	run, size := after.Active, 0
 	for id, input := range asked.Context.Inputs {
-		if slices.Contains(asked.Dependencies, id) {
+		if asked.Context.Kind == schemas.KindJudge { // it is told of all that was done
+			if task := run.Task(id); task == nil || task.Plan == nil || !task.Worked() {
+				tb.Fatalf("judge %s is told about task %s, which has not ended", asked.TaskID, id)
+			}
+		} else if slices.Contains(asked.Dependencies, id) {
 			if run.Task(id).State != workflow.TaskCompleted {
 				tb.Fatalf("task %s is told about task %s, which is %s", asked.TaskID, id, run.Task(id).State)
 			}
