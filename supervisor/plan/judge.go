@@ -137,7 +137,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}
 	said, err := ReadVerdict(answer.WholeResult)
-	refuse := func(faults ...string) { d.fail(question, schemas.FailureInvalidResult, feedback(faults)) }
+	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
 	if err != nil {
 		refuse(err.Error())
 		return
@@ -155,7 +155,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	}
 	change, faults := d.change(&said)
 	if len(faults) > 0 {
-		refuse(faults...)
+		refuse(feedback(faults))
 		return
 	}
 	judged.Repeated = change.repeated

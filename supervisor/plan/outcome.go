@@ -121,13 +121,13 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
-// not when another result builds on it.
+// not when another result builds on it, or was to.
 func (d *Decision) inAnswer(task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
 	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return other.State == workflow.TaskCompleted && slices.Contains(other.Dependencies(), task.ID)
+		return (other.State == workflow.TaskCompleted || other.Replaced) && slices.Contains(other.Dependencies(), task.ID)
 	})
 }
 

@@ -210,7 +210,7 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 type choice struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
-	Unavailable string         `json:"unavailable,omitzero"` // why it is not asked now
+	Unavailable string         `json:"unavailable,omitzero"`  // why it is not asked now
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // for planners
 }
 
