@@ -16,7 +16,10 @@ ifndef WITH_C
 export WITH_C := $(shell $(GO) env CGO_ENABLED)
 endif
 export CGO_ENABLED := 0
-export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
+export GOFLAGS := $(filter-out -trimpath -pgo=%,$(shell $(GO) env GOFLAGS)) -trimpath -pgo=off
+
+# What ships is compiled by where its time goes (make profile-build), which tests do not need.
+PROFILED := -pgo=$(CURDIR)/cmd/podium/default.pgo
 
 # Their tests mostly wait, for processes and clocks.
 WAITING  := ./cmd/podium
@@ -53,14 +56,14 @@ up: build ## Run the service with podium.yaml (ARGS="-c other.yaml")
 
 .PHONY: build
 build: ## Build bin/podium, one static binary
-	@$(GO) build -o $(PODIUM) ./cmd/podium
+	@$(GO) build $(PROFILED) -o $(PODIUM) ./cmd/podium
 
 .PHONY: cross
 cross: ## Build for linux, darwin and windows on amd64 and arm64, into bin/cross
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
 		suffix=; [[ $$os == windows ]] && suffix=.exe; \
 		echo "podium-$$os-$$arch$$suffix"; \
-		GOOS=$$os GOARCH=$$arch $(GO) build -o $(BIN)/cross/podium-$$os-$$arch$$suffix ./cmd/podium; \
+		GOOS=$$os GOARCH=$$arch $(GO) build $(PROFILED) -o $(BIN)/cross/podium-$$os-$$arch$$suffix ./cmd/podium; \
 	done; done
 
 ##@ Work on it
@@ -140,7 +143,7 @@ profiles: dovecot radicale build ## Play the scenarios of every profile on real 
 
 .PHONY: build-bench
 build-bench:
-	@$(GO) build -o $(BENCH) ./cmd/podium-bench
+	@$(GO) build $(PROFILED) -o $(BENCH) ./cmd/podium-bench
 
 .PHONY: bench
 bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream (6 min)
@@ -149,12 +152,19 @@ bench: build-bench ## Measure speed, memory and recovery, beside bare JetStream 
 	done
 	@$(BENCH) route $(ARGS)
 
+.PHONY: profile-build
+profile-build: ## Measure where time goes, for the compiler to know: cmd/podium/default.pgo, once in a while (1 min)
+	@rm -rf $(BIN)/where && mkdir -p $(BIN)/where && $(GO) build -pgo=off -o $(BENCH) ./cmd/podium-bench
+	@$(BENCH) w1 --rounds 1 --round 20s --durability interval --profile $(BIN)/where
+	@$(GO) tool pprof -proto $(BIN)/where/*.pprof > cmd/podium/default.pgo
+
 # In commits of before, what measures is a verb of podium.
 .PHONY: compare
 compare: build-bench ## Measure the commit BEFORE and now in PAIRS turns: w1 (also behind the gate), w2 and w3 (45 min)
 	@rm -rf $(BIN)/before $(BIN)/before.tree && git worktree prune && git worktree add --quiet --detach $(BIN)/before.tree $(BEFORE)
 	@cd $(BIN)/before.tree && program=podium-bench && { [[ -d cmd/$$program ]] || program=podium; } && \
-		$(GO) build -o $(BIN)/before/$$program ./cmd/$$program
+		{ profile=$$PWD/cmd/podium/default.pgo; [[ -f $$profile ]] || profile=off; } && \
+		$(GO) build -pgo=$$profile -o $(BIN)/before/$$program ./cmd/$$program
 	@git worktree remove --force $(BIN)/before.tree
 	@before=$(BIN)/before/podium-bench; [[ -x $$before ]] || before="$(BIN)/before/podium bench"; \
 	for workload in "w1 fsync" "w1 interval" "w2 interval" "w3 interval"; do \

@@ -61,6 +61,7 @@ var layers = []struct {
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/arguments", "supervisor/language", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/findings", "supervisor/plan", "supervisor/route"}},
+	{"supervisor/score", []string{"schemas", "schemas/workflow"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
 	{"supervisor/quarantine", []string{"schemas", "bus"}},
 	{"supervisor/gateway", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/intake", "supervisor/quarantine"}},

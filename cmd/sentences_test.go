@@ -50,7 +50,7 @@ func TestSentencesForPeople(t *testing.T) {
 				if there, in := catalog[offered[0]][key]; !in || !slices.Equal(places(there), places(said)) {
 					t.Errorf("%s: %s in %s: %q has other places than %q", file, key, tag, said, there)
 				}
-				if found := detector.Other(said, tag, ""); found != "" {
+				if found := detector.Other(said, tag, language.Said{}); found != "" {
 					t.Errorf("%s: %s in %s: %q is in %s", file, key, tag, said, found)
 				}
 			}

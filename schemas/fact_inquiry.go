@@ -42,7 +42,7 @@ type InquiryOpened struct {
 	Inquiry int         `json:"inquiry"` // the n-th of the run; 1 is the first
 	Task    string      `json:"task"`
 	Attempt int         `json:"attempt,omitzero"` // 0 when the task was not begun
-	After   int         `json:"after,omitzero"`   // the inquiry of the same attempt whose answer does not fit; 0 is none
+	After   int         `json:"after,omitzero"`   // the inquiry of the same attempt, or work, whose answer does not fit; 0 is none
 	Kind    InquiryKind `json:"kind"`
 	Needs   []Need      `json:"needs,omitzero"`
 	// Question is what the person is told, in the language of the run.

@@ -45,9 +45,8 @@ type Profile struct {
 	Languages []Language `json:"languages"`
 }
 
-// Edition1 is the first edition that is counted. From it on agents are told who has written and what
-// was said before, with files, and what they answer is kept whole; partial answers
-// make a partial run; data without words is told in words; what failed has its cost.
+// Edition1 is the first edition that is counted. From it on agents are told who has written and what was said before, with files, and what they
+// answer is kept whole; partial answers make a partial run; data without words is told in words; what failed has its cost.
 const Edition1 = 1
 
 // Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
@@ -66,7 +65,8 @@ const Edition3 = 3
 // outside has nothing done outside unless the profile says so: see OnTainted. And what was never sent because arguments are lacking ends as a fault of validation.
 const Edition4 = 4
 
-// Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed.
+// Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed, and
+// where a profile judges texts, so is what people say who do an agent's work.
 const Edition5 = 5
 
 // NewestEdition is the one that this version decides new runs by.
@@ -248,8 +248,7 @@ type Language struct {
 	Texts    Texts    `json:"texts"`
 }
 
-// Texts are the sentences of one language. "{detail}", "{task}" and "{agent}"
-// stand for what the sentence is about.
+// Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
 type Texts struct {
 	TaskFailed string `json:"task_failed"` // a step could not be done, and Detail says why
 	Timeout    string `json:"timeout"`     // nobody answered in time
@@ -263,8 +262,7 @@ type Texts struct {
 	Unavailable string `json:"unavailable,omitzero"`
 	// Undecided: who was to say who is responsible could not be asked; NoRoute when empty.
 	Undecided string `json:"undecided,omitzero"`
-	// Unserved and UnservedSince: nobody serves the agent that is waited for, and
-	// "{since}" is when it was last there. Nothing is said when they are empty.
+	// Unserved and UnservedSince: nobody serves the agent that is waited for, last there "{since}". Nothing is said when they are empty.
 	Unserved      string `json:"unserved,omitzero"`
 	UnservedSince string `json:"unserved_since,omitzero"`
 	// What data is told with, and what stands above what agents say beside their results.
@@ -289,9 +287,10 @@ type Texts struct {
 	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
 	Reminder   string `json:"reminder,omitzero"`
 	Unanswered string `json:"unanswered,omitzero"`
-	// Handed stands above work that a person is to do by answering; Rejected tells that they will not.
-	Handed   string `json:"handed,omitzero"`
-	Rejected string `json:"rejected,omitzero"`
+	// Handed stands above work that a person is to do by answering, WrongLanguage above that once more; Rejected tells that they will not.
+	Handed        string `json:"handed,omitzero"`
+	WrongLanguage string `json:"wrong_language,omitzero"`
+	Rejected      string `json:"rejected,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
@@ -304,11 +303,9 @@ type Router struct {
 	Mode   KeywordOrder   `json:"mode,omitzero"`   // keywords: which group wins
 	Groups []KeywordGroup `json:"groups,omitzero"` // keywords
 	Agent  string         `json:"agent,omitzero"`  // default: the agent; agent: the one that is asked to route
-	// Score: SelfWeight of the agents' assessments of themselves and
-	// KeywordWeight of the overlap of words (P-06), both 0–1. An agent that is
-	// silent until the deadline, or declares nothing of a task's words, counts as
-	// Silent (P-09). An agent that the plan suggests is taken from Floor on (P-08);
-	// below Least nobody is.
+	// Score: SelfWeight of the agents' assessments of themselves and KeywordWeight of the overlap of words (P-06), both 0–1.
+	// An agent that is silent until the deadline, or declares nothing of a task's words, counts as Silent (P-09).
+	// An agent that the plan suggests is taken from Floor on (P-08); below Least nobody is.
 	SelfWeight    float64  `json:"self_weight,omitzero"`
 	KeywordWeight float64  `json:"keyword_weight,omitzero"`
 	Silent        float64  `json:"silent,omitzero"`

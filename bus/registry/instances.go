@@ -56,6 +56,9 @@ func (r registry) announce(ctx context.Context, agent string, body []byte) ([]by
 	if err := schemas.Unmarshal(body, &entry); err != nil {
 		return nil, fmt.Errorf("the announcement of %s is not a description of an agent", agent)
 	}
+	if schemas.Deep(body) {
+		return nil, fmt.Errorf("the announcement of %s is nested deeper than %d: nobody could be shown it among others", agent, schemas.MaxDepth)
+	}
 	if err := r.refuses(agent, entry.Instance); err != nil {
 		return nil, err
 	}

@@ -281,7 +281,7 @@ func toldServer(done *installation.Member) string {
 	if done.Accounts == "" {
 		return ""
 	}
-	return "the accounts of the NATS server are now those in " + done.Accounts + ": include that file in its configuration, and reload it twice (nats-server --signal reload), " +
+	return "the accounts of the NATS server are now those in " + done.Accounts + ": copy that file to where its configuration includes it, since nats-server looks for it beside its own, and reload it twice (nats-server --signal reload), " +
 		"since it reaches what a new account imports only the second time\n"
 }
 

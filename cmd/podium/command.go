@@ -48,6 +48,7 @@ type command struct {
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
 	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
+	Score      scoreCommand      `cmd:"" help:"Say how well runs went, for each profile, and make a table of them."`
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for."`
@@ -81,7 +82,7 @@ Exit codes:
   1  it was tried and did not work; also a run that did not complete
   2  the command line or the configuration is wrong
   3  there is no such run, message, agent, profile, file or ledger, or no instance runs
-  4  replay --verify or ledger check found differences or losses, route --lint keywords in conflict, or mail audit gaps
+  4  replay --verify or ledger check found differences or losses, replay --verify -c what another configuration would change, route --lint keywords in conflict, or mail audit gaps
   5  replay --verify found nothing but decisions of other builds of Podium that this one would make otherwise
   6  the run waits for a person, and podium answer goes on with it: a wait was over, or an answer did not say what is needed`
 }

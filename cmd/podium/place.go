@@ -17,13 +17,18 @@ type ledgerFlags struct {
 	Config      string `help:"The configuration whose ledger it is; with ledger.nats no instance has to run." short:"c" placeholder:"FILE"`
 	NATS        string `help:"The NATS server or cluster that holds the ledger; no instance has to run." name:"nats" placeholder:"URL"`
 	Credentials string `help:"With --nats: the file of the key. Default: the one that --data has." placeholder:"FILE"`
+
+	compares bool // the configuration is for more than its ledger, and --nats may name another
 }
+
+// errTwoLedgers reports flags that name two ledgers.
+var errTwoLedgers = errors.New("-c and --nats both name a ledger; leave one of them out")
 
 // AfterApply is called by the parser once the flags are read.
 func (f *ledgerFlags) AfterApply(env *environment) error {
 	switch {
-	case f.Config != "" && f.NATS != "":
-		return errors.New("-c and --nats both name a ledger; leave one of them out")
+	case f.Config != "" && f.NATS != "" && !f.compares:
+		return errTwoLedgers
 	case f.Credentials != "" && f.NATS == "":
 		return errNoCredentials
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"podium/agents/mail/smtpsink"
 	"podium/ingest/imap/memorymailbox"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const practiceProfile = "../../deploy/profiles/practice"
@@ -127,7 +129,8 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 			t.Errorf("%q is not in the reply\n%s", want, reply)
 		}
 	}
-	run := i.run(i.runs()[0].ID)
+	taken := slices.IndexFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Profile == "practice" })
+	run := i.run(i.runs()[taken].ID)
 	var filled struct {
 		PatientID string   `json:"patient_id"`
 		Images    []string `json:"images"`
@@ -137,6 +140,45 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 	}
 	if len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || run.Tasks[1].Agent != "chat_agent" || strings.Contains(reply, "26,5") || len(run.Mismatches) != 0 {
 		t.Errorf("%+v", run.Tasks)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestPracticeDiagnosisReadsKnowledge: what a person has validated stands in the next answer about such complaints, what is known of one patient does
+// not, and whoever takes a message calls one agent, which alone reads. What was asked for first is looked at too.
+func TestPracticeDiagnosisReadsKnowledge_G04_G36(t *testing.T) {
+	t.Parallel()
+	i, _, _ := profileOfPractice(t)
+	i.up()
+	const known = "Aus dem Wissen der Praxis: "
+	if _, answer := i.answered("Ich habe seit gestern einen Hautausschlag am Arm."); strings.Contains(answer, known) || !strings.Contains(answer, "Mögliche Ursachen: ") {
+		t.Errorf("before anything is learned: %q", answer)
+	}
+	for _, c := range []string{
+		"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Hautausschlag nach Pilzgerichten an Shiitake denken.",
+		"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Hautausschlag bei P-17 kam vom Nickel.",
+	} {
+		if run, answer := i.answered(c); run.Status != schemas.RunCompleted || !strings.Contains(answer, "Gelernt: 1 Textstellen.") {
+			t.Fatalf("%s\n%s: %q", c, run.Status, answer)
+		}
+	}
+	for _, words := range []string{"Ich habe seit gestern einen Hautausschlag am Arm.", "Patient P-17 hat einen Hautausschlag am Arm."} {
+		run, answer := i.answered(words)
+		for _, want := range []string{known + "Bei Hautausschlag nach Pilzgerichten an Shiitake denken.", "Mögliche Ursachen: Ekzem", "Das ersetzt keine ärztliche Untersuchung."} {
+			if !strings.Contains(answer, want) {
+				t.Errorf("%s\n%q is not in %q", words, want, answer)
+			}
+		}
+		if strings.Contains(answer, "Nickel") || len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || run.Tasks[1].Agent != "chat_agent" || len(run.Mismatches) != 0 {
+			t.Errorf("%s\n%q by %+v", words, answer, run.Tasks)
+		}
+	}
+	if run, answer := i.answered("Ich habe Schwindel."); strings.Contains(answer, known) || run.Status != schemas.RunCompleted {
+		t.Errorf("what nothing is known of: %s: %q", run.Status, answer)
+	}
+	if run := i.asksBack("Ich brauche eine Diagnose.", "Welche Beschwerden gibt es?", "Hautausschlag am Arm"); run.Status != schemas.RunCompleted || !strings.Contains(run.Answer[0].Body.Text, "Mögliche Ursachen: Ekzem") {
+		t.Errorf("asked first: %s: %+v", run.Status, run.Answer)
 	}
 	i.stop()
 	i.verify()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/supervisor/plan"
 	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
@@ -27,7 +29,8 @@ type replayCommand struct {
 	Since   string `help:"Only what was stored since then: RFC 3339, or how long ago, such as 1h." placeholder:"TIME"`
 	Subject string `help:"Only subjects that match, with the wildcards of NATS." placeholder:"SUBJECT"`
 	Work    bool   `help:"Also the requests to agents."`
-	Verify  bool   `help:"Decide every transition again and compare, fact by fact."`
+	Verify  bool   `help:"Decide every transition again and compare, fact by fact; with -c also by the profiles of that configuration."`
+	All     bool   `help:"With --verify and -c: every transition that would be decided otherwise, and not only the first of each run."`
 }
 
 func (replayCommand) Help() string {
@@ -37,28 +40,50 @@ something of it is lost. Nothing of it is changed: podium ledger repair goes on 
 means that nothing differs but decisions that another build of Podium has made, and that this one would make
 otherwise: whether the ledger is right, the build that has written it says.
 
+With --verify -c FILE every transition is also decided by the profiles of FILE, each in the place of that of its
+name, on the state that is on record: what would they have changed? Each run that would be decided otherwise is
+named with the first fact that differs, and exit code 4 says that there is one, or that some could not be decided.
+Nobody is asked anything, and what would have followed from another decision is not known. Runs that an older
+edition has decided are decided by its rules here too. The ledger is that of FILE, unless --data or --nats names it.
+
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
   podium replay --subject 'podium.in.>' --since 1h
   podium replay --verify
-  podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk`
+  podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk
+  podium replay --verify --config other.yaml   # before it is put into force
+  podium replay --verify --config other.yaml --all -o json`
+}
+
+// BeforeApply is called by the parser before it sets any flag.
+func (c *replayCommand) BeforeApply() error { //nolint:unparam // the parser wants it so
+	c.compares = true
+	return nil
 }
 
 func (c *replayCommand) Run(env *environment) error {
 	if err := c.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	return env.withLedger(func(ledger *installation.Ledger) error {
-		if c.Verify {
-			return c.verify(env, ledger)
+	if c.Verify {
+		others, err := c.others(env)
+		if err != nil {
+			return err
 		}
-		return c.print(env, ledger.Core)
-	})
+		return env.withLedger(func(ledger *installation.Ledger) error { return c.verify(env, ledger, others) })
+	}
+	return env.withLedger(func(ledger *installation.Ledger) error { return c.print(env, ledger.Core) })
 }
 
 func (c *replayCommand) check() error {
 	if c.Verify && (c.ID != "" || c.Since != "" || c.Subject != "" || c.Work) {
 		return errors.New("--verify takes the whole ledger; leave --run, --since, --subject and --work out")
+	}
+	if c.All && (!c.Verify || c.Config == "") {
+		return errors.New("--all goes with --verify and -c FILE: it is about what the profiles of that would decide otherwise")
+	}
+	if !c.Verify && c.Config != "" && c.NATS != "" {
+		return errTwoLedgers
 	}
 	tokens := strings.Split(c.Subject, ".")
 	for i, token := range tokens {
@@ -69,26 +94,64 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-func (c *replayCommand) verify(env *environment, ledger *installation.Ledger) error {
+// others are the profiles to decide by as well; nil without a configuration. Its ledger is the one to verify, unless flags name another.
+func (c *replayCommand) others(env *environment) (*verify.Others, error) {
+	if c.Config == "" {
+		return nil, nil //nolint:nilnil // nobody asks what they would decide
+	}
+	settings, err := loadConfig(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	others := &verify.Others{Profiles: map[string]schemas.Profile{}, All: c.All}
+	for name := range settings.Profiles {
+		others.Profiles[name] = settings.Profile(name)
+		if _, err = plan.Compile(others.Profiles[name]); err != nil {
+			return nil, usage(err)
+		}
+	}
+	if c.NATS != "" || env.given {
+		env.named.Config = ""
+	}
+	return others, nil
+}
+
+func (c *replayCommand) verify(env *environment, ledger *installation.Ledger, others *verify.Others) error {
 	profiles, err := restore.NewProfiles(env.ctx, ledger.Core.Artifacts(), nil)
 	if err != nil {
 		return err
 	}
-	faults, others := 0, 0
+	var all []verify.Result
 	for shard := range ledger.Core.Shards() {
-		verification, err := verify.Shard(env.ctx, ledger.Core, profiles, shard, build.This())
+		verification, err := verify.Instead(env.ctx, ledger.Core, profiles, shard, build.This(), others)
 		if err != nil {
 			return err
 		}
-		faults, others = faults+len(verification.Faults), others+len(verification.Different)
+		all = append(all, verification)
 		if err = env.printVerification(&verification); err != nil {
+			return err
+		}
+	}
+	would := verify.Together(all)
+	if would != nil {
+		if err = env.printInstead(c.Config, would); err != nil {
 			return err
 		}
 	}
 	if lost := env.tellLosses(ledger.Losses); lost != nil {
 		return lost
 	}
-	return outcomeOf(faults, others, len(ledger.Losses.Accepted) > 0)
+	faults, different := 0, 0
+	for i := range all {
+		faults, different = faults+len(all[i].Faults), different+len(all[i].Different)
+	}
+	if err = outcomeOf(faults, 0, len(ledger.Losses.Accepted) > 0); err == nil {
+		err = outcomeOfOthers(c.Config, would)
+	}
+	if err == nil {
+		err = outcomeOf(0, different, false)
+	}
+	return err
 }
 
 // outcomeOf is what a verification ends with, of a ledger of which something may be lost and
@@ -108,7 +171,7 @@ func outcomeOf(faults, others int, accepted bool) error {
 
 func (e *environment) printVerification(v *verify.Result) error {
 	if e.json {
-		return json.NewEncoder(e.stdout).Encode(v)
+		return e.printLine(v)
 	}
 	err := e.print("shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
 		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults)+len(v.Different))
@@ -116,6 +179,68 @@ func (e *environment) printVerification(v *verify.Result) error {
 		err = errors.Join(err, e.print("  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0)))
 	}
 	return err
+}
+
+// printInstead tells a person what other profiles would decide; programs have it in each shard's object.
+func (e *environment) printInstead(file string, would *verify.WhatIf) error {
+	if e.json {
+		return nil
+	}
+	err := e.print("by the profiles of %s, runs %d: %d decided otherwise, %d not decided\n", file, would.Runs, would.Differ, len(would.Undecided))
+	for _, kind := range verify.Kinds(would.Differences) {
+		err = errors.Join(err, e.print("  %-20s %d\n", kind.Kind, kind.Count))
+	}
+	for _, edition := range sortedKeys(would.Editions) {
+		err = errors.Join(err, e.print("  %d runs were decided by edition %d, and are here too; what begins now is decided by edition %d\n",
+			would.Editions[edition], edition, schemas.NewestEdition))
+	}
+	for _, open := range undecided(would) {
+		err = errors.Join(err, e.print("  %s\n", view.Line(open, 0)))
+	}
+	for i := range would.Differences {
+		found := &would.Differences[i]
+		was, otherwise := view.Difference(found.Session, found.Was, found.Would, found.Time)
+		err = errors.Join(err, e.print("%s, profile %s, record %d, sequence %d: %s\n  is:       %s\n  would be: %s\n",
+			view.Line(cmp.Or(found.Run, "session "+found.Session), 0), view.Line(found.Profile, 0), found.Record, found.Sequence, found.Kind, was, otherwise))
+	}
+	return err
+}
+
+// undecided tells what was not decided, in one line for each reason.
+func undecided(would *verify.WhatIf) []string {
+	var lines []string
+	for at := range would.Undecided {
+		first := &would.Undecided[at]
+		same := func(other verify.Undecided) bool { return other.Kind == first.Kind && other.Why == first.Why }
+		if slices.IndexFunc(would.Undecided, same) < at {
+			continue // told with the first of them
+		}
+		line := fmt.Sprintf("not decided (%s): %s, sequence %d: %s", first.Kind, cmp.Or(first.Run, "session "+first.Session), first.Sequence, first.Why)
+		others := -1
+		for i := range would.Undecided {
+			if same(would.Undecided[i]) {
+				others++
+			}
+		}
+		if others > 0 {
+			line += fmt.Sprintf("; so %d more", others)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// outcomeOfOthers is what a verification by other profiles ends with.
+func outcomeOfOthers(file string, would *verify.WhatIf) error {
+	switch {
+	case would == nil:
+		return nil
+	case would.Differ > 0 || len(would.Differences) > 0:
+		return &exitError{code: exitDiffers, err: fmt.Errorf("%d of %d runs would be decided otherwise by the profiles of %s", would.Differ, would.Runs, file)}
+	case len(would.Undecided) > 0:
+		return &exitError{code: exitDiffers, err: fmt.Errorf("what the profiles of %s would decide is not known of %d runs or sessions, as said above", file, len(would.Undecided))}
+	}
+	return nil
 }
 
 func (c *replayCommand) print(env *environment, core bus.Core) error {

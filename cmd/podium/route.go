@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,7 +71,7 @@ func (c *routeCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
+	name, err := onlyProfile(sortedKeys(settings.Profiles), cmp.Or(c.Profile, settings.Entry()))
 	if err != nil {
 		return err
 	}

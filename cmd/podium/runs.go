@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/score"
 )
 
 // runsCommand lists runs.
@@ -390,4 +394,95 @@ func (c *planCommand) Run(env *environment) error {
 		}
 		return env.print("%s", plan.Markdown())
 	})
+}
+
+// scoreCommand says how well runs went.
+type scoreCommand struct {
+	ledgerFlags
+
+	Profile  string `help:"Only the runs of this profile." placeholder:"NAME"`
+	Rows     string `help:"A row for each run instead: csv." enum:",csv" default:"" placeholder:"FORMAT"`
+	ErrorsOf string `help:"With --rows: only the errors of this agent, in a column of its name." placeholder:"AGENT"`
+}
+
+func (scoreCommand) Help() string {
+	return `Counts, for each profile, what the records of its runs say, beside the goals of the requirements: how many tasks were
+completed, how much time went by while nobody was asked for anything, how many failed tasks were mended without a person, how many errors
+checks have found before people did, how far estimates were off, and how long nothing was heard. docs/operations.md says how each
+is counted. Runs whose outcome is open do not count.
+
+With --rows csv there is a row for each run, the oldest first: query, attempts, completed, errors_present and errors, of at most 500
+characters. With --errors-of AGENT the last column is AGENT_errors, and has what AGENT has failed of.
+
+  podium score
+  podium score --profile office -o json                # one profile a line
+  podium score --rows csv --errors-of calculator > runs.csv`
+}
+
+func (c *scoreCommand) Run(env *environment) error {
+	if c.ErrorsOf != "" && c.Rows == "" {
+		return usage(errors.New("--errors-of goes with --rows: it is about the column of errors"))
+	}
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		reader := env.runLog(ledger.Core)
+		sessions, err := scored(env.ctx, reader)
+		if err != nil {
+			return err
+		}
+		if c.Rows != "" {
+			return c.rows(env, reader, score.Rows(sessions, c.ErrorsOf))
+		}
+		profiles := score.Profiles(sessions)
+		if c.Profile != "" {
+			profiles = slices.DeleteFunc(profiles, func(p score.Profile) bool { return p.Name != c.Profile })
+			if len(profiles) == 0 {
+				return notFound("no run of a profile %q has an outcome yet; `podium runs` lists those that there are", c.Profile)
+			}
+		}
+		for i := range profiles {
+			if env.json {
+				err = errors.Join(err, env.printLine(&profiles[i]))
+			} else {
+				err = errors.Join(err, env.print("%s", view.Score(&profiles[i])))
+			}
+		}
+		return err
+	})
+}
+
+// scored counts what all sessions of a ledger say.
+func scored(ctx context.Context, reader runlog.Reader) ([]*score.Session, error) {
+	var all []*score.Session
+	known := map[string]*score.Session{}
+	err := reader.Fold(ctx, func(record *schemas.Record) error {
+		session := known[record.Session]
+		if session == nil {
+			session = new(score.Session)
+			known[record.Session], all = session, append(all, session)
+		}
+		return session.Apply(record)
+	})
+	return all, err
+}
+
+// rows prints a table with a line for each run.
+func (c *scoreCommand) rows(env *environment, reader runlog.Reader, rows []score.Row) error {
+	column := "errors"
+	if c.ErrorsOf != "" {
+		column = c.ErrorsOf + "_errors"
+	}
+	table := csv.NewWriter(env.stdout)
+	err := table.Write([]string{"query", "attempts", "completed", "errors_present", column})
+	for i := range rows {
+		row := &rows[i]
+		if c.Profile != "" && row.Run.Profile != c.Profile {
+			continue
+		}
+		words, unread := reader.Words(env.ctx, row.Run)
+		err = errors.Join(err, unread, table.Write([]string{
+			words, strconv.Itoa(row.Attempts), strconv.FormatBool(row.Completed), strconv.FormatBool(row.Errors != ""), row.Errors,
+		}))
+	}
+	table.Flush()
+	return errors.Join(err, table.Error())
 }

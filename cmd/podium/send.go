@@ -61,7 +61,7 @@ func (c *sendCommand) Run(env *environment) error {
 	if !running {
 		return notFound("no podium runs on %s, so nobody would answer; start one with `podium up`", env.data)
 	}
-	profile, err := onlyProfile(instance.Profiles, c.Profile)
+	profile, err := onlyProfile(instance.Profiles, cmp.Or(c.Profile, instance.Entry))
 	if err != nil {
 		return err
 	}

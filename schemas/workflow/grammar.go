@@ -286,6 +286,12 @@ func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
 	return nil
 }
 
+// saysWrongly reports whether work is asked for once more after an answer by which it is not done.
+func (r *Run) saysWrongly(f *schemas.InquiryOpened) bool {
+	before := r.Inquiry(f.After)
+	return before != nil && before.Answered != nil && before.Answered.Choice == schemas.ChoiceAnswer && before.Task == f.Task && before.Kind == f.Kind && f.Attempt == 0
+}
+
 // checkInquiry lets a task wait for a person: one that was not begun, or the attempt that is under way.
 func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 	task := r.Task(f.Task)
@@ -299,7 +305,9 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return notPlanned(f.Task)
 	case r.Settled():
 		return errSettled
-	case f.After > 0:
+	case f.After > 0 && f.Kind == schemas.InquiryWork && !r.saysWrongly(f):
+		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
+	case f.After > 0 && f.Kind != schemas.InquiryWork:
 		return r.checkAskedAgain(task, f)
 	case f.Attempt > 0:
 		return task.current(f.Attempt)

@@ -38,7 +38,7 @@ func (d *Detector) Knows(tag string) bool {
 // Other returns the language that a text, or a part of it, is in, if that is surely not the one that all of it should be in: a tag, or
 // "und-" and the code of a script (ISO 15924). It is empty when the text fits or nobody can tell. What answers is not judged
 // where it repeats what was said by whom it answers.
-func (d *Detector) Other(text, own, said string) string {
+func (d *Detector) Other(text, own string, said Said) string {
 	at := slices.Index(d.model.tags, own)
 	if at < 0 {
 		return ""
@@ -62,7 +62,7 @@ func (d *Detector) Other(text, own, said string) string {
 
 // Fits reports whether a text is rather in a language than in any other one, however short it is: for words that are told only when they are
 // in the right language, and can be left out. A text without words to judge fits.
-func (d *Detector) Fits(text, own, said string) bool {
+func (d *Detector) Fits(text, own string, said Said) bool {
 	at := slices.Index(d.model.tags, own)
 	if at < 0 {
 		return true

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"podium/supervisor/language"
 )
@@ -62,7 +63,7 @@ func TestNothingFittingIsRefused(t *testing.T) {
 	t.Parallel()
 	d := detector(t)
 	for _, s := range append(samples(t, "texts.txt"), samples(t, "fitting.txt")...) {
-		if found := d.Other(s.text, s.tag, ""); found != "" {
+		if found := d.Other(s.text, s.tag, language.Said{}); found != "" {
 			t.Errorf("%s: %q is taken for %s", s.tag, s.text, found)
 		}
 	}
@@ -72,7 +73,7 @@ func TestPartsAreFound(t *testing.T) {
 	t.Parallel()
 	d := detector(t)
 	for _, s := range samples(t, "mixed.txt") {
-		if d.Other(s.text, s.tag, "") == "" {
+		if d.Other(s.text, s.tag, language.Said{}) == "" {
 			t.Errorf("%s: nothing is found in %q", s.tag, s.text)
 		}
 	}
@@ -92,8 +93,8 @@ func TestFigures(t *testing.T) {
 		for _, own := range tags {
 			var missed, of [len(lengths)]int
 			for i, s := range all {
-				found := d.Other(s.text, own, "")
-				fmt.Fprintln(verdicts, own, s.text, found, d.Fits(s.text, own, ""))
+				found := d.Other(s.text, own, language.Said{})
+				fmt.Fprintln(verdicts, own, s.text, found, d.Fits(s.text, own, language.Said{}))
 				if s.tag == own || i%2 == 0 != (half == "chosen by") {
 					continue
 				}
@@ -115,7 +116,7 @@ func TestFigures(t *testing.T) {
 	}
 	for _, name := range [...]string{"fitting.txt", "mixed.txt"} {
 		for _, s := range samples(t, name) {
-			fmt.Fprintln(verdicts, s.text, d.Other(s.text, s.tag, ""))
+			fmt.Fprintln(verdicts, s.text, d.Other(s.text, s.tag, language.Said{}))
 		}
 	}
 	fmt.Fprintln(&said, "every verdict:", hex.EncodeToString(verdicts.Sum(nil)))
@@ -169,11 +170,11 @@ func TestShortTextsFit(t *testing.T) {
 		"Which day?": false, "What is the date of the appointment?": false, "internal server error": false, "Out of stock": false, "The model gave no answer.": false,
 		"rendez-vous impossible": false, "geen plaats meer": false, "нет связи с сервером": false,
 	} {
-		if d.Fits(text, "de", "") != fits {
+		if d.Fits(text, "de", language.Said{}) != fits {
 			t.Errorf("%q fits: %t", text, !fits)
 		}
 	}
-	if !d.Fits("what was said", "xx", "") {
+	if !d.Fits("what was said", "xx", language.Said{}) {
 		t.Error("a text does not fit a language that nobody knows")
 	}
 }
@@ -183,10 +184,10 @@ func TestWordsOfThePersonAreNotJudged(t *testing.T) {
 	d := detector(t)
 	const said = "Please note for me: the car has to be at the garage on Monday before nine"
 	const text = "Notiert habe ich: the car has to be at the garage on Monday before nine. Ich erinnere Sie am Sonntag."
-	if found := d.Other(text, "de", said); found != "" {
+	if found := d.Other(text, "de", language.SaidIn(said)); found != "" {
 		t.Errorf("words of the person are taken for %s", found)
 	}
-	if found := d.Other(text, "de", "Was ist notiert?"); found != "en" {
+	if found := d.Other(text, "de", language.SaidIn("Was ist notiert?")); found != "en" {
 		t.Errorf("words that nobody has said are taken for %q", found)
 	}
 }
@@ -204,7 +205,7 @@ func TestOtherLanguagesThanThoseKnown(t *testing.T) {
 		"Japanese":  "ご予約は火曜日に確定しました。",
 		"Korean":    "예약이 화요일로 확정되었습니다.",
 	} {
-		if d.Other(text, "de", "") == "" {
+		if d.Other(text, "de", language.Said{}) == "" {
 			t.Errorf("%s is not found to be another language than German", name)
 		}
 	}
@@ -224,7 +225,7 @@ func TestFind(t *testing.T) {
 	if d.Knows("la") || d.Knows("xx") || d.Knows("") {
 		t.Error("a language is known that texts cannot be judged for")
 	}
-	if found := d.Other("Your appointment is confirmed for Monday.", "xx", ""); found != "" {
+	if found := d.Other("Your appointment is confirmed for Monday.", "xx", language.Said{}); found != "" {
 		t.Errorf("judged for a language that is not known: %s", found)
 	}
 }
@@ -235,7 +236,7 @@ func FuzzOther(f *testing.F) {
 	}
 	d := detector(f)
 	f.Fuzz(func(t *testing.T, text, said string) {
-		if one, other := d.Other(text, "de", said), d.Other(text, "de", said); one != other {
+		if one, other := d.Other(text, "de", language.SaidIn(said)), d.Other(text, "de", language.SaidIn(said)); one != other {
 			t.Errorf("%q is %q, and then %q", text, one, other)
 		}
 	})
@@ -246,7 +247,7 @@ func BenchmarkOther(b *testing.B) {
 	text := strings.Repeat("Der Bericht fasst die Untersuchung vom 12. November zusammen. Es fand sich kein Hinweis auf eine Entzündung. ", 10)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if d.Other(text, "de", "") != "" {
+		if d.Other(text, "de", language.Said{}) != "" {
 			b.Fatal("it fits")
 		}
 	}
@@ -258,11 +259,33 @@ func ExampleDetector_Other() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%q\n", d.Other("Ihr Termin ist am Montag um neun.", "de", ""))
-	fmt.Printf("%q\n", d.Other("Ihr Termin ist bestätigt. Please bring your insurance card with you.", "de", ""))
-	fmt.Printf("%q\n", d.Other("Ok, 42", "de", "")) // nobody can tell
+	fmt.Printf("%q\n", d.Other("Ihr Termin ist am Montag um neun.", "de", language.Said{}))
+	fmt.Printf("%q\n", d.Other("Ihr Termin ist bestätigt. Please bring your insurance card with you.", "de", language.Said{}))
+	fmt.Printf("%q\n", d.Other("Ok, 42", "de", language.Said{})) // nobody can tell
 	// Output:
 	// ""
 	// "en"
 	// ""
+}
+
+// TestMarksTakeTimeInProportion: quotations that are opened and never closed cost what as much prose does, by an order of magnitude.
+func TestMarksTakeTimeInProportion(t *testing.T) {
+	t.Parallel()
+	d := detector(t)
+	const size = 32 << 10
+	fastest := func(text string) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			d.Other(text, "de", language.Said{})
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	prose := fastest(strings.Repeat("Der Termin am Montag ist abgesagt. ", size/35))
+	for _, mark := range []string{"„", "“", "«", "»", "‚", "<", "`„", "« a "} {
+		if took := fastest(strings.Repeat(mark, size/len(mark))); took > 15*prose+20*time.Millisecond {
+			t.Errorf("%q alone takes %v, prose %v", mark, took, prose)
+		}
+	}
 }

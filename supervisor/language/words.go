@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -29,18 +30,27 @@ type word struct {
 
 // words returns what is to be judged of a text: no code, quotations, addresses, numbers and abbreviations, and nothing that the
 // person has written whom it answers.
-func words(text, said string) []word {
-	lines := prose(text)
-	known := map[string]struct{}{}
-	asked := plainWords(said)
-	for i := range len(asked) - leastRepeated + 1 {
-		known[strings.Join(asked[i:i+leastRepeated], " ")] = struct{}{}
-	}
+func words(text string, said Said) []word {
 	var judged []word
-	for _, line := range lines {
+	for _, line := range prose(text) {
 		judged = append(judged, unquoted(line)...)
 	}
-	return withoutRepeated(judged, known)
+	return withoutRepeated(judged, said.rows)
+}
+
+// Said is what a person has written, read once for all texts that answer it. The zero value is nothing.
+type Said struct {
+	rows map[string]struct{} // of leastRepeated words
+}
+
+// SaidIn reads what a person has written.
+func SaidIn(text string) Said {
+	words := plainWords(text)
+	said := Said{rows: map[string]struct{}{}}
+	for i := range len(words) - leastRepeated + 1 {
+		said.rows[strings.Join(words[i:i+leastRepeated], " ")] = struct{}{}
+	}
+	return said
 }
 
 // prose returns the lines of a text without code and quoted lines.
@@ -85,25 +95,33 @@ func closes(opening rune) string {
 	return ""
 }
 
-// unquoted returns the words of a line but for short quotations, code and tags in it.
+// unquoted returns the words of a line but for short quotations, code and tags in it. What has no closing mark once has none
+// later in the line, so that it is looked for once: a line of nothing but opening marks costs what any other does.
 func unquoted(line string) []word {
 	var found []word
+	unclosed := ""
 	for line != "" {
 		open := strings.IndexFunc(line, func(r rune) bool { return closes(r) != "" })
 		if open < 0 {
 			return append(found, wordsOf(line)...)
 		}
-		mark, rest := []rune(line[open:])[0], line[open:]
-		inside := rest[len(string(mark)):]
+		mark, size := utf8.DecodeRuneInString(line[open:])
+		inside := line[open+size:]
 		found = append(found, wordsOf(line[:open])...)
-		end := strings.IndexAny(inside, closes(mark))
+		end := -1
+		if !strings.ContainsRune(unclosed, mark) {
+			end = strings.IndexAny(inside, closes(mark))
+		}
 		if end >= 0 {
 			if quoted := wordsOf(inside[:end]); len(quoted) > longestQuotation {
 				found = append(found, quoted...)
 			}
-			closing := []rune(inside[end:])[0]
-			line = inside[end+len(string(closing)):]
+			_, size = utf8.DecodeRuneInString(inside[end:])
+			line = inside[end+size:]
 			continue
+		}
+		if !strings.ContainsRune(unclosed, mark) {
+			unclosed += string(mark)
 		}
 		line = inside
 	}

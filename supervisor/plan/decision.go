@@ -8,6 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/language"
 )
 
 // A Decision is made about a run. Every fact goes through Emit, which
@@ -42,6 +43,7 @@ type Decision struct {
 	tried         []string // agents that something went to though their circuit breakers are open
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
+	requested     *language.Said      // what the requester has written; likewise
 }
 
 // An Admission is what a decision knows of the agents. Whoever decides again gives the

@@ -69,6 +69,9 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	if task.Tells() {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
+	if failed.Cause == schemas.FailureInvalidResult && d.worksAsPerson(task) {
+		spent = policy.Attempts // they have been asked once more already
+	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = retryKind(failed.Cause)

@@ -43,15 +43,11 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 	if !d.worksAsPerson(task) {
 		return false
 	}
-	use := d.Profile.agentUse(task.Agent)
-	opened := d.reached(use.Person.People)
-	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, use.Person.Remind, use.Person.Expire
-	opened.Question = truncate(d.content(task.Plan.Description).Text, maxQuestion)
+	opened := d.work(task, d.Profile.agentUse(task.Agent).Person.People)
 	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		d.fail(task, schemas.FailurePermanent, "")
 		return true
 	}
-	opened.Told = d.toldHash(task)
 	left := d.adoptable(task, &opened)
 	if left == nil {
 		d.open(task, &opened)
@@ -68,6 +64,28 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 	if said, may := d.held(word, inquiry); may {
 		d.Answer(inquiry, &said)
 	}
+	return true
+}
+
+// work asks people to do a task.
+func (d *Decision) work(task *workflow.Task, people []string) schemas.InquiryOpened {
+	person := d.Profile.agentUse(task.Agent).Person
+	opened := d.reached(people)
+	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, person.Remind, person.Expire
+	opened.Question, opened.Told = truncate(d.content(task.Plan.Description).Text, maxQuestion), d.toldHash(task)
+	return opened
+}
+
+// handBack has people do a task once more whose answer is in another language than its requester's, and reports whether any of them can be
+// asked. After is the inquiry that has that answer.
+func (d *Decision) handBack(task *workflow.Task, people []string, after int) bool {
+	opened := d.work(task, people)
+	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+		return false
+	}
+	opened.After = after
+	opened.Question = truncate(strings.TrimSpace(d.texts().WrongLanguage+"\n\n"+opened.Question), maxQuestion)
+	d.open(task, &opened)
 	return true
 }
 
@@ -225,7 +243,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	d.withdrawNotices(inquiry.Inquiry)
 	switch task := d.Run.Task(inquiry.Task); {
 	case inquiry.Kind == schemas.InquiryWork:
-		d.workedOn(task, word)
+		d.workedOn(inquiry, task, word)
 	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
 		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
 	}
@@ -234,10 +252,21 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	}
 }
 
-// workedOn takes what a person has said as the result of a task.
-func (d *Decision) workedOn(task *workflow.Task, word *Word) {
+// workedOn takes what a person has said as the result of a task. Whoever has said it in another language than the requester's is asked for it
+// once more, from schemas.Edition5 on.
+func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
 	if word.Choice == schemas.ChoiceReject {
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
+		return
+	}
+	if fault := d.workFault(task, word); fault != "" {
+		people := inquiry.People
+		if slices.Contains(people, word.Actor.ID) {
+			people = []string{word.Actor.ID}
+		}
+		if inquiry.After > 0 || !d.handBack(task, people, inquiry.Inquiry) {
+			d.fail(task, schemas.FailureInvalidResult, fault)
+		}
 		return
 	}
 	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence, Told: d.toldHash(task)}
@@ -303,10 +332,14 @@ func (d *Decision) remind(notice string) {
 	d.notify(schemas.NoticeTask(schemas.NoticeOf(notice), 2))
 }
 
-// AskAnew asks people by a letter of its own what an inquiry has asked by letters that do not reach who is asked now, or nobody.
+// AskAnew asks people by a letter of its own what an inquiry has asked by letters that do not reach who is asked now, or nobody. Where
+// those who have answered in another language are gone, the others are asked.
 func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 	d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
-	d.handOver(d.Run.Task(inquiry.Task))
+	task := d.Run.Task(inquiry.Task)
+	if inquiry.After == 0 || !d.handBack(task, inquiry.People, inquiry.After) {
+		d.handOver(task)
+	}
 }
 
 // unanswered reports whether a task came to nothing because nobody has answered.
@@ -326,6 +359,9 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 	words := inquiry.Question
 	if inquiry.Kind == schemas.InquiryWork {
 		words = texts.Handed
+		if inquiry.After > 0 {
+			words = strings.TrimSpace(texts.WrongLanguage + "\n\n" + words)
+		}
 	}
 	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
 		return words

@@ -91,6 +91,14 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 	return d.wrongLanguage(found)
 }
 
+// workFault is languageFault of what a person says who does a task, from schemas.Edition5 on.
+func (d *Decision) workFault(task *workflow.Task, word *Word) string {
+	if d.Run.Edition < schemas.Edition5 {
+		return ""
+	}
+	return d.languageFault(task, schemas.Result{Text: word.Whole})
+}
+
 func (d *Decision) wrongLanguage(found string) string {
 	return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
 }
@@ -110,8 +118,14 @@ func (d *Decision) fits(text string) bool {
 	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, d.said())
 }
 
-// said is what the requester has written.
-func (d *Decision) said() string { return RequestText(&d.Run.Message, d.Read) }
+// said is what the requester has written. It is read once in a turn: an agent may say as much as it likes in pieces of a line.
+func (d *Decision) said() language.Said {
+	if d.requested == nil {
+		said := language.SaidIn(RequestText(&d.Run.Message, d.Read))
+		d.requested = &said
+	}
+	return *d.requested
+}
 
 // compileLanguage makes ready what judges the texts of agents.
 func (p *Profile) compileLanguage() []error {
@@ -192,7 +206,8 @@ func (d *Decision) findings(said schemas.Findings) schemas.Findings {
 // untold is what is told of a result that was not to be repeated, or not made for people, and is in another language than theirs; empty
 // when the result may be told.
 func (d *Decision) untold(task *workflow.Task, part *schemas.AnswerPart) string {
-	if d.Profile.detector == nil || task != nil && d.worksAsPerson(task) || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
+	unjudged := d.Run.Edition < schemas.Edition5 && task != nil && d.worksAsPerson(task)
+	if d.Profile.detector == nil || unjudged || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
 		return ""
 	}
 	return cmp.Or(d.texts().Untold, d.texts().Empty)

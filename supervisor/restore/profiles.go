@@ -17,6 +17,8 @@ import (
 // has pinned by hash. It is safe for use by several goroutines.
 type Profiles struct {
 	artifacts bus.Artifacts
+	recorded  *Profiles // and replace: see Replaced
+	replace   func(*plan.Profile) (*plan.Profile, error)
 
 	mu      sync.Mutex
 	current map[string]*plan.Profile
@@ -56,6 +58,12 @@ func (p *Profiles) Replace(ctx context.Context, sources []schemas.Profile) error
 	return nil
 }
 
+// Replaced returns profiles that have, under each hash, what replace makes of the profile of that hash, anew each time. They
+// store nothing.
+func (p *Profiles) Replaced(replace func(*plan.Profile) (*plan.Profile, error)) *Profiles {
+	return &Profiles{recorded: p, replace: replace, current: map[string]*plan.Profile{}, byHash: map[string]*plan.Profile{}}
+}
+
 // Current returns the profile in force of that name, or nil.
 func (p *Profiles) Current(name string) *plan.Profile {
 	p.mu.Lock()
@@ -87,6 +95,13 @@ func (p *Profiles) Fetch(ctx context.Context, hash string) (*plan.Profile, error
 }
 
 func (p *Profiles) read(ctx context.Context, hash string) (*plan.Profile, error) {
+	if p.recorded != nil {
+		recorded, err := p.recorded.Fetch(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		return p.replace(recorded)
+	}
 	r, err := p.artifacts.Get(ctx, schemas.Artifact{SHA256: hash})
 	if err != nil {
 		return nil, err

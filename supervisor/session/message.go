@@ -153,6 +153,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 }
 
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
+	message.Tainted = message.Tainted || d.inheritsTaint(&message)
 	started := schemas.RunStarted{
 		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
@@ -166,6 +167,12 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 	}
 	d.emit(&started)
 	return d.planDecision(d.env.Current)
+}
+
+// inheritsTaint reports whether a request of somebody upstream is about what a message before it has brought from outside: it says that of
+// what it brings itself alone.
+func (d *decision) inheritsTaint(message *schemas.Incoming) bool {
+	return d.env.Current.Edition >= schemas.Edition5 && message.Upstream != nil && d.state.Tainted && message.Withheld == ""
 }
 
 // entitiesBefore is what the session is about before a message: what a request says

@@ -33,6 +33,8 @@ type State struct {
 	// what the session is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
+	// Tainted says that some of Entities come from outside, from schemas.Edition5 on.
+	Tainted bool `json:"tainted,omitzero"`
 	// Said is what was said last, oldest first, from schemas.Edition1 on.
 	Said []Utterance `json:"said,omitzero"`
 	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
@@ -183,6 +185,7 @@ func (s *State) Apply(f schemas.Fact) {
 				s.Recent, s.Said = nil, nil
 			}
 			s.Entities, s.Recipients = f.Entities, to
+			s.Tainted = f.Edition >= schemas.Edition5 && f.Message.FromOutside() && len(f.Entities) > 0
 			s.rememberMessage(f)
 		}
 		if s.Queue.first == f.Run && !s.Queue.IsZero() {
@@ -221,7 +224,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	s.leave(f)
 	s.Active = nil
 	if f.Reason == schemas.StopFinished && !withheld && f.Run >= s.begun() { // else it has gone on since
-		s.Closed, s.Recent, s.Said, s.Entities = f.Run, nil, nil, nil
+		s.Closed, s.Recent, s.Said, s.Entities, s.Tainted = f.Run, nil, nil, nil, false
 	}
 }
 

@@ -4,6 +4,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type Result struct {
 	// Different are decisions that another build has made and that this one would make
 	// otherwise. Which of the two is wrong, if any, the ledger does not say.
 	Different []Fault `json:"different"`
+	// WhatIf is what other profiles would decide, when that was asked.
+	WhatIf *WhatIf `json:"what_if,omitzero"`
 }
 
 // A Fault is one place where the ledger does not say what deciding it again says.
@@ -48,10 +51,19 @@ type Fault struct {
 // quarantine. The build is the version of Podium that decides again; empty takes every
 // decision for one of its own. It changes nothing.
 func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string) (Result, error) {
+	return Instead(ctx, core, profiles, shard, build, nil)
+}
+
+// Instead is Shard, and decides every transition by other profiles as well, each on the state that is on record; nil is no others.
+func Instead(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string, others *Others) (Result, error) {
 	v := &verifier{
 		ctx: ctx, core: core, profiles: profiles, shard: shard, build: build, builds: map[uint64]string{},
 		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
 		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
+	}
+	if others != nil {
+		v.instead = newComparison(others, profiles)
+		v.result.WhatIf = &v.instead.result
 	}
 	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
 		if err != nil {
@@ -80,6 +92,7 @@ type verifier struct {
 	// checkpointed is the sequence of the newest checkpoint.
 	checkpointed uint64
 	result       Result
+	instead      *comparison // with what other profiles would decide; nil is with none
 }
 
 type verifiedSession struct {
@@ -87,6 +100,7 @@ type verifiedSession struct {
 	sequence uint64
 	link     schemas.Link
 	tip      schemas.Tip
+	hole     string // why the state is not what it was
 }
 
 func (v *verifier) fault(f Fault) { v.result.Faults = append(v.result.Faults, f) }
@@ -159,22 +173,25 @@ func (v *verifier) event(message bus.Message) (schemas.Event, error) {
 
 // record decides one transition again.
 func (v *verifier) record(id string, message bus.Message) error {
-	stored, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
-	if err != nil {
-		return v.unreadable(id, message, err)
-	}
-	record := stored.Record
 	s := v.sessions[id]
 	if s == nil {
 		s = &verifiedSession{state: session.New(id)}
 		v.sessions[id] = s
 	}
+	stored, err := restore.ReadRecord(v.ctx, v.core.Artifacts(), message)
+	if err != nil {
+		s.hole = fmt.Sprintf("a record before it, at sequence %d, cannot be read", message.Sequence)
+		v.instead.lost(id, message.Sequence)
+		return v.unreadable(id, message, err)
+	}
+	record := stored.Record
 	v.result.Records++
 	report := func(what string) {
 		v.fault(Fault{Session: id, Record: record.Number, Sequence: message.Sequence, What: what})
 	}
 	if record.Session != id || record.Number != s.state.Records+1 || stored.Previous != s.sequence || stored.Chain != s.link.String() {
 		report("the record does not follow from the one before it")
+		s.hole = cmp.Or(s.hole, fmt.Sprintf("record %d does not follow from the one before it", record.Number))
 	}
 	if fault := s.trailFault(&stored); fault != "" {
 		report(fault)
@@ -191,7 +208,8 @@ func (v *verifier) record(id string, message bus.Message) error {
 			What: fmt.Sprintf("%s (decided by %s, this is %s)", what, build, v.build),
 		})
 	}
-	if s.state, err = v.transitions(s.state, record, report, differs); err != nil {
+	at := place{session: id, record: record.Number, sequence: message.Sequence, hole: s.hole}
+	if s.state, err = v.transitions(s.state, record, at, report, differs); err != nil {
 		return err
 	}
 	if t := stored.Trail; t.Applied != s.state.Applied || t.Runs != uint64(s.state.Runs) || //nolint:gosec // not negative
@@ -224,7 +242,7 @@ func isSnapshot(snapshot []byte, state *session.State) bool {
 
 // transitions decides each transition of a record again, on the state after the
 // one before it, and returns the state after the record.
-func (v *verifier) transitions(state session.State, record *schemas.Record, report, differs func(string)) (session.State, error) {
+func (v *verifier) transitions(state session.State, record *schemas.Record, at place, report, differs func(string)) (session.State, error) {
 	before, outputs := state, false
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
@@ -233,10 +251,12 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, repo
 			report("a transition follows another one that has outputs")
 		}
 		outputs = session.MayHaveOutputs(transition)
+		v.instead.count(transition)
 		input, err := v.cause(transition.Cause)
 		if err != nil {
 			report("the cause cannot be read: " + err.Error())
-		} else if err = v.redecide(before, record.Epoch, transition, input, report, differs); err != nil {
+			v.instead.undecided(at, &before, transition, fmt.Errorf("its cause cannot be read: %w", err))
+		} else if err = v.redecide(before, record.Epoch, transition, input, at, report, differs); err != nil {
 			return state, err
 		}
 		state = state.FoldTransition(transition, record.Number)
@@ -287,62 +307,80 @@ func (v *verifier) input(message bus.Message, cause schemas.Cause) (session.Inpu
 	return input, err
 }
 
-func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.Transition, input session.Input, report, differs func(string)) error {
-	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
-		report("the cause names no profile")
-		return nil
+// redecide decides a transition again on the state before it, and compares.
+func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.Transition, input session.Input, at place, report, differs func(string)) error {
+	facts, err := v.decide(v.profiles, state, epoch, stored, input)
+	if bus.Temporary(err) {
+		return err
 	}
-	env, err := v.env(state, stored.Cause.Profile)
-	env.Epoch, env.Unconfigured = epoch, stored.Cause.Unconfigured
 	if err != nil {
 		report(err.Error())
+		v.instead.undecided(at, &state, stored, err)
 		return nil
 	}
+	same, err := equal(facts, stored.Facts)
+	if err != nil {
+		return err
+	}
+	if !same {
+		differs(difference(facts, stored.Facts))
+	}
+	return v.decideInstead(state, epoch, stored, input, at, facts)
+}
+
+// errNoProfile reports a cause that has to name a profile, and does not.
+var errNoProfile = errors.New("the cause names no profile")
+
+// decide decides a transition by its profiles as some profiles have them.
+func (v *verifier) decide(profiles *restore.Profiles, state session.State, epoch uint64, stored *schemas.Transition, input session.Input) (schemas.Facts, error) {
+	if stored.Cause.Profile == "" && (state.Active != nil || input.Message != nil) {
+		return nil, errNoProfile
+	}
+	env, err := v.env(profiles, state, stored.Cause.Profile)
+	if err != nil {
+		return nil, err
+	}
+	env.Epoch, env.Unconfigured = epoch, stored.Cause.Unconfigured
 	var failed error
 	recall := v.inputAt(&failed)
 	env.Read = func(body schemas.Content) schemas.Result { return recall(body.Sequence).Content }
 	env.InputAt = func(sequence uint64) session.Input { return recall(sequence).Read }
 	env.EndedRun = func(run int) *session.EndedRun {
-		ended, err := restore.ReadEndedRun(v.ctx, v.core, v.profiles, state.Session, run, state.Records+1)
+		ended, err := restore.ReadEndedRun(v.ctx, v.core, profiles, state.Session, run, state.Records+1)
 		failed = errors.Join(failed, err)
 		return ended
 	}
 	env.Admission = session.ReplayAdmission(&stored.Cause)
 	outcome := session.Step(env, state, input)
-	if bus.Temporary(failed) {
-		return failed
-	}
 	if failed != nil {
-		report("what it refers to cannot be read: " + failed.Error())
-		return nil //nolint:nilerr // it is reported as a fault
+		return nil, fmt.Errorf("what it refers to cannot be read: %w", failed)
 	}
-	if reflect.DeepEqual(outcome.Facts, stored.Facts) {
-		return nil // else they may still say the same
-	}
-	decided, err := schemas.Marshal(outcome.Facts)
-	if err != nil {
-		return err
-	}
-	written, err := schemas.Marshal(stored.Facts)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(decided, written) {
-		differs(difference(outcome.Facts, stored.Facts))
-	}
-	return nil
+	return outcome.Facts, nil
 }
 
-func (v *verifier) env(state session.State, current string) (session.Env, error) {
+// equal reports whether facts say the same.
+func equal(a, b schemas.Facts) (bool, error) {
+	if reflect.DeepEqual(a, b) {
+		return true, nil // else they may still say the same
+	}
+	one, err := schemas.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	two, err := schemas.Marshal(b)
+	return bytes.Equal(one, two), err
+}
+
+func (v *verifier) env(profiles *restore.Profiles, state session.State, current string) (session.Env, error) {
 	env := session.Env{Shard: v.shard, Current: &plan.Profile{}}
 	var err error
 	if current != "" {
-		if env.Current, err = v.profiles.Fetch(v.ctx, current); err != nil {
+		if env.Current, err = profiles.Fetch(v.ctx, current); err != nil {
 			return env, err
 		}
 	}
 	if state.Active != nil {
-		env.Pinned, err = v.profiles.Fetch(v.ctx, state.Active.ProfileHash)
+		env.Pinned, err = profiles.Fetch(v.ctx, state.Active.ProfileHash)
 	}
 	return env, err
 }

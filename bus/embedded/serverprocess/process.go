@@ -136,6 +136,22 @@ func (p *Process) Keys() embedded.Keys { return p.keys }
 // Store is the directory in which the server keeps its streams.
 func (p *Process) Store() string { return filepath.Join(p.given.Dir, "ledger") }
 
+// Reload has the server read its configuration again, as a person does, and returns once it says that it has.
+func (p *Process) Reload() {
+	p.tb.Helper()
+	const done = "Reloaded server configuration"
+	before := strings.Count(p.output.text(), done)
+	signal := exec.CommandContext(p.tb.Context(), p.binary, "--signal", fmt.Sprintf("reload=%d", p.command.Process.Pid)) //nolint:gosec // a binary of this package
+	if output, err := signal.CombinedOutput(); err != nil {
+		p.tb.Fatalf("reload: %v\n%s", err, output)
+	}
+	for deadline := time.Now().Add(readyWait); strings.Count(p.output.text(), done) == before; time.Sleep(poll) {
+		if time.Now().After(deadline) {
+			p.tb.Fatalf("nats-server has not reloaded:\n%s", p.output.text())
+		}
+	}
+}
+
 // Kill ends the server as a crash would (SIGKILL), and waits for its end.
 func (p *Process) Kill() {
 	if p.command == nil {

@@ -55,6 +55,24 @@ func (c *Config) Profile(name string) schemas.Profile {
 
 // uses gives a program's timeout precedence over a shorter work deadline, unless
 // the profile says otherwise for this agent.
+// Entry returns the one profile that is no agent of another one, which words go to that name none; empty when there are several.
+func (c *Config) Entry() string {
+	var entries []string
+	for name := range c.Profiles {
+		nested := false
+		for _, agent := range c.Agents {
+			nested = nested || agent.Kind == KindSupervisor && agent.Profile == name
+		}
+		if !nested {
+			entries = append(entries, name)
+		}
+	}
+	if len(entries) != 1 {
+		return ""
+	}
+	return entries[0]
+}
+
 func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	uses := make([]schemas.AgentUse, len(profile.Agents))
 	for i, use := range profile.Agents {

@@ -425,3 +425,23 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestEntry: words that name no profile go to the one that is no agent of another one, if there is one alone.
+func TestEntry(t *testing.T) {
+	t.Parallel()
+	inner := map[string]Agent{"lab": {Kind: KindSupervisor, Profile: "inner"}}
+	for _, c := range []struct {
+		settings Config
+		want     string
+	}{
+		{Config{Profiles: map[string]Profile{"outer": {}}}, "outer"},
+		{Config{Profiles: map[string]Profile{"outer": {}, "inner": {}}, Agents: inner}, "outer"},
+		{Config{Profiles: map[string]Profile{"outer": {}, "inner": {}}}, ""},
+		{Config{Profiles: map[string]Profile{"inner": {}}, Agents: inner}, ""},
+		{Config{}, ""},
+	} {
+		if entry := c.settings.Entry(); entry != c.want {
+			t.Errorf("%d profiles, %d agents: %q, want %q", len(c.settings.Profiles), len(c.settings.Agents), entry, c.want)
+		}
+	}
+}

@@ -40,7 +40,9 @@ type Instance struct {
 	Credentials string   `json:"credentials"`      // directory of the keys that the instance has made
 	Core        string   `json:"core"`             // file of the core account's seed
 	Profiles    []string `json:"profiles"`         // in force, in lexical order
-	Agents      []string `json:"agents"`           // of the configuration, in lexical order
+	// Entry is the one of them that words go to which name none; empty when there are several.
+	Entry  string   `json:"entry,omitzero"` // the one of them that words go to which name none; empty when there are several
+	Agents []string `json:"agents"`         // of the configuration, in lexical order
 	// People are who is asked by those of the agents that are people, by the agent's name.
 	People map[string][]string `json:"people,omitempty"`
 	// External are those of the agents that other processes may serve, by name.

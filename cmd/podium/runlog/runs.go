@@ -43,34 +43,47 @@ func (e *NameError) Error() string { return e.reason }
 func (r Reader) sessions(ctx context.Context) ([]*workflow.SessionHistory, error) {
 	var all []*workflow.SessionHistory
 	known := map[string]*workflow.SessionHistory{}
+	err := r.Fold(ctx, func(record *schemas.Record) error {
+		folded := known[record.Session]
+		if folded == nil {
+			folded = &workflow.SessionHistory{Session: record.Session}
+			known[record.Session] = folded
+			all = append(all, folded)
+		}
+		return folded.Apply(*record)
+	})
+	return all, err
+}
+
+// Fold gives apply every record of the ledger, those of each session in their order. A session whose record it refuses with
+// workflow.ErrGrammar has lost a part: that is said, and of it apply gets no more.
+func (r Reader) Fold(ctx context.Context, apply func(*schemas.Record) error) error {
 	damaged := map[string]bool{}
 	for shard := range r.Core.Shards() {
 		for message, err := range r.Core.Scan(ctx, bus.ShardStream(shard), 1, fmt.Sprintf("podium.session.%d.*", shard)) {
 			if err != nil {
-				return nil, err
+				return err
 			}
 			record, err := history.ReadRecord(ctx, r.Core, message)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			folded := known[record.Session]
-			if folded == nil {
-				folded = &workflow.SessionHistory{Session: record.Session}
-				known[record.Session] = folded
-				all = append(all, folded)
+			if damaged[record.Session] {
+				continue
 			}
-			err = folded.Apply(record.Record)
-			if errors.Is(err, workflow.ErrGrammar) && !damaged[record.Session] {
+			err = apply(&record.Record)
+			if errors.Is(err, workflow.ErrGrammar) {
 				damaged[record.Session] = true
 				_, _ = fmt.Fprintf(r.Warnings, "podium: session %s cannot be read behind record %d, and is shown up to there: %v; podium replay --verify says more\n",
-					record.Session, folded.Records, err)
+					record.Session, record.Number-1, err)
+				err = nil
 			}
-			if err != nil && !damaged[record.Session] {
-				return nil, err
+			if err != nil {
+				return err
 			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // run reads one run; nil when there is none of that number.

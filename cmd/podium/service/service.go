@@ -150,7 +150,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		PID: os.Getpid(), Data: settings.Ledger.Data, Started: time.Now(),
 		NATS: s.Ledger.URL, Embedded: s.Ledger.Server != nil, HTTP: s.Address(), Config: settings.File(),
 		Credentials: installation.CredentialsDir(s.Ledger.Data), Core: installation.Absolute(s.Ledger.Keys.Core.SeedFile),
-		Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Agents: names, People: s.people(), External: s.external(),
+		Profiles: slices.Sorted(maps.Keys(settings.Profiles)), Entry: settings.Entry(), Agents: names, People: s.people(), External: s.external(),
 	}
 	if err = s.administer(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Nennt zu Beschwerden mögliche Ursachen und Warnzeichen, nach den Stichworten in diagnose.csv.
+"""Nennt zu Beschwerden mögliche Ursachen und Warnzeichen, nach den Stichworten in diagnose.csv, und was rag_read dazu gefunden hat.
 
+Was über einen einzelnen Patienten gelernt ist, bleibt weg: wer schreibt, ist nicht immer der, dessen Nummer er nennt.
 Ersetzt keine ärztliche Untersuchung und sagt das am Ende jeder Antwort. Bilder werden nicht gedeutet: genannt werden ihre
 Prüfsummen, damit feststeht, welche vorlagen.
 """
@@ -10,11 +11,13 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import sys
 
 task = json.load(sys.stdin)["payload"]["tasks"][0]
-arguments = task["context"]["arguments"]
-words = arguments["symptoms"].casefold()
+context = task["context"]
+said = [task["description"]] + [answer["text"] for answer in context.get("answers", [])]
+words = "\n".join(said).casefold()
 
 hypotheses, red_flags = [], []
 with open(pathlib.Path(__file__).with_name("diagnose.csv"), encoding="utf-8", newline="") as table:
@@ -25,6 +28,13 @@ with open(pathlib.Path(__file__).with_name("diagnose.csv"), encoding="utf-8", ne
             if value and value not in found:
                 found.append(value)
 
+MOST = 3  # Textstellen
+knowledge = []
+for found in (context.get("inputs", {}).get("wissen", {}).get("data") or {}).get("results", []):
+    personal = "patient_id" in found["medical_context"] or re.search(r"\b(?:P|PAT|PT)[-_]?\d", found["passage"])
+    if not personal and len(knowledge) < MOST:
+        knowledge.append(found["passage"])
+
 images = []
 folder = os.environ.get("PODIUM_DIR")
 index = pathlib.Path(folder, "in", "index.json") if folder else None
@@ -34,12 +44,14 @@ for entry in json.loads(index.read_text("utf-8")) if index and index.exists() el
         images.append({"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)})
 
 lines = ["Mögliche Ursachen: " + "; ".join(hypotheses) + "."] if hypotheses else ["Dazu steht keine mögliche Ursache in der Tabelle der Praxis."]
+lines += ["Aus dem Wissen der Praxis: " + passage for passage in knowledge]
 if red_flags:
     lines.append("Sofort ärztliche Hilfe (Notruf 112) bei: " + "; ".join(red_flags) + ".")
 lines += [f"Bild mit {image['bytes']} Bytes lag vor, Prüfsumme {image['sha256']}." for image in images]
 lines.append("Das ersetzt keine ärztliche Untersuchung.")
 
-data = {"hypotheses": hypotheses, "red_flags": red_flags, "images": images}
-if "patient_id" in arguments:
-    data["patient_id"] = arguments["patient_id"]
+data = {"hypotheses": hypotheses, "red_flags": red_flags, "images": images, "knowledge": knowledge}
+patient = context.get("entities", {}).get("patient_id")
+if patient:
+    data["patient_id"] = patient
 print(json.dumps({"text": "\n".join(lines), "data": data}, ensure_ascii=False))
