@@ -135,6 +135,8 @@ type TaskFailed struct {
 	// Needs are what the agent lacks, and Operation what it proposes, when it is blocked.
 	Needs     []Need     `json:"needs,omitzero"`
 	Operation *Operation `json:"operation,omitzero"`
+	// Result is what the agent has made, of a FailureVerdict: it says what is not right.
+	Result Content `json:"result,omitzero"`
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
 }
@@ -146,7 +148,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked, FailureUnapproved:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict:
 	}
 	return false
 }
@@ -197,6 +199,7 @@ const (
 	FailureRejected      FailureKind = "rejected"          // a person who was asked will not
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 	FailureUnapproved    FailureKind = "unapproved"        // it would act outside on what comes from outside, and nobody has agreed
+	FailureVerdict       FailureKind = "verdict"           // what the agent has looked at is not right, see AgentUse.Verdict
 )
 
 // TaskSkipped says that a task is not done because one it depends on failed.

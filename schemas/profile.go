@@ -31,7 +31,9 @@ type Profile struct {
 	Delivery     Retry              `json:"delivery"` // of an answer
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
-	Context      ContextPolicy      `json:"context,omitzero"`
+	// Replan has an agent judge, as a run goes on, whether its plan still holds. Nobody is asked without it.
+	Replan  *Replan       `json:"replan,omitzero"`
+	Context ContextPolicy `json:"context,omitzero"`
 	// Waiting lets runs wait for people. Nobody is asked anything without it.
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
 	// People are those who work or decide for the profile, by name.
@@ -163,6 +165,10 @@ type AgentUse struct {
 	// Render tells data without text to a person: a template (Go text/template) over the data.
 	// Without it the data is told line by line.
 	Render string `json:"render,omitzero"`
+	// Verdict, unless nil, says where its data tells that what it has looked at is not right.
+	Verdict *Verdict `json:"verdict,omitzero"`
+	// Unavailable, unless empty, says why it is not asked now: planners and judges are told, and so is whoever needs it.
+	Unavailable string `json:"unavailable,omitzero"`
 }
 
 // Declares reports whether an agent is asked for a kind. A profile that was pinned
@@ -303,55 +309,6 @@ const (
 	RouterDefault  RouterKind = "default"
 )
 
-// KeywordOrder says which group wins when several hit (O-16, G-24).
-type KeywordOrder string
-
-// The keyword orders.
-const (
-	OrderConfigured KeywordOrder = "order"    // the first group that hits
-	OrderPriority   KeywordOrder = "priority" // the group with the smallest Priority
-	OrderScore      KeywordOrder = "score"    // the group with most distinct keywords hit, then order
-)
-
-// A KeywordGroup sends texts to an agent.
-type KeywordGroup struct {
-	Name     string    `json:"name"`
-	Agent    string    `json:"agent"`
-	Priority int       `json:"priority,omitzero"` // 1 wins over 2
-	Keywords []Keyword `json:"keywords"`
-	// SourceBonus weighs where the message of the run comes from (ChannelEmail, …), once the group is hit (G-26): in OrderScore it counts as so many
-	// more keywords, in OrderPriority it is taken from the Priority.
-	SourceBonus map[string]int `json:"source_bonus,omitzero"`
-}
-
-// MaxSourceBonus bounds KeywordGroup.SourceBonus.
-const MaxSourceBonus = 1000
-
-// A Keyword is words to look for. Case, Unicode form and umlaut spelling
-// ("ü", "ue") make no difference.
-type Keyword struct {
-	Word string      `json:"word"` // in mode regex: an RE2 expression
-	Mode KeywordMode `json:"mode"`
-	// Except lists words, folded alike, in which the keyword does not count.
-	Except []string `json:"except,omitzero"`
-	// Shared marks a word that also belongs to another group: alone it does not
-	// decide against a group that hit a word of its own (G-24).
-	Shared bool `json:"shared,omitzero"`
-}
-
-// KeywordMode says where in a word a keyword counts (O-08, O-09, G-25).
-type KeywordMode string
-
-// The keyword modes.
-const (
-	ModeWord      KeywordMode = "word"      // a whole word
-	ModePrefix    KeywordMode = "prefix"    // the beginning of a word: stems
-	ModeSuffix    KeywordMode = "suffix"    // the end of a word
-	ModeCompound  KeywordMode = "compound"  // a part of a compound: its end, or its beginning before another word
-	ModeSubstring KeywordMode = "substring" // anywhere
-	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
-)
-
 // ComplexityRules says when a text becomes a plan of several steps (O-17…O-21).
 type ComplexityRules struct {
 	Verbs    []Keyword `json:"verbs"`             // action verbs; two distinct ones make a plan
@@ -439,6 +396,8 @@ type Execution struct {
 	Mode ExecutionMode `json:"mode"`
 	// MaxSteps bounds the steps of a plan by rules; the rest of the text stays with the last.
 	MaxSteps int `json:"max_steps,omitzero"`
+	// Steps bounds the steps of a run with a judge, see Profile.StepLimit.
+	Steps int `json:"steps,omitzero"`
 	// Schedule is ready when empty.
 	Schedule Schedule `json:"schedule,omitzero"`
 	// OnFailure says what becomes of the tasks behind one that failed for good; skip when empty.

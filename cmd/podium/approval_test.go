@@ -192,7 +192,7 @@ func TestApprovalByMail_O31(t *testing.T) {
 	}
 
 	o.write("ada@example.net", "", "Es ist eilig.", true)
-	question, _ = o.asked(4) // the third answers her mail
+	question, _ = o.asked(4)    // the third answers her mail
 	time.Sleep(4 * time.Second) // servers of mail tell whole seconds
 	o.write("anna@practice.example", question, "freigeben", true)
 	o.await("after its time", schemas.WordClosed, 3)

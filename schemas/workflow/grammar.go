@@ -42,6 +42,10 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		return r.checkPlan(f)
 	case *schemas.PlanRefused:
 		return r.checkRefusal()
+	case *schemas.Judged:
+		return r.checkJudged(f)
+	case *schemas.PlanChanged:
+		return r.checkChange(f)
 	case *schemas.TaskRouted:
 		return r.checkRoute(f)
 	case *schemas.TaskReady:
@@ -131,6 +135,51 @@ func (r *Run) checkRefusal() error {
 	for i := range r.Tasks {
 		if r.Tasks[i].Attempt > 0 {
 			return fmt.Errorf("task %q has been dispatched", r.Tasks[i].ID)
+		}
+	}
+	return nil
+}
+
+// checkJudged lets a judge say once, by the answer to its question, how a run goes on.
+func (r *Run) checkJudged(f *schemas.Judged) error {
+	question := r.Task(f.Question)
+	switch {
+	case question == nil || question.Kind != schemas.KindJudge:
+		return fmt.Errorf("%q is no question to a judge", f.Question)
+	case r.Settled():
+		return errSettled
+	case question.State != TaskCompleted:
+		return fmt.Errorf("%q is %s", f.Question, question.State)
+	}
+	return nil
+}
+
+// checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
+func (r *Run) checkChange(f *schemas.PlanChanged) error {
+	if r.Phase != PhaseExecuting || f.Change <= r.Changes {
+		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
+	}
+	known := map[string]bool{schemas.DeliveryTask: true, "": true}
+	for task := range r.All {
+		known[task.ID] = true
+	}
+	for i := range f.Tasks {
+		if id := f.Tasks[i].Task; known[id] {
+			return fmt.Errorf("task %q is there twice or has no proper id", id)
+		}
+		known[f.Tasks[i].Task] = true
+	}
+	for i := range f.Tasks {
+		task := &f.Tasks[i]
+		for _, dependency := range task.Dependencies {
+			if other := r.Task(dependency); !known[dependency] || dependency == task.Task || dependency == schemas.DeliveryTask || other != nil && other.Plan == nil {
+				return fmt.Errorf("task %q cannot depend on %q", task.Task, dependency)
+			}
+		}
+	}
+	for _, id := range f.Replaces {
+		if task := r.Task(id); task == nil || task.Plan == nil || task.State != TaskFailed {
+			return fmt.Errorf("task %q has not failed", id)
 		}
 	}
 	return nil

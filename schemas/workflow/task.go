@@ -41,6 +41,11 @@ func (s TaskState) Ended() bool {
 // WaitsForPerson reports whether a person's word is awaited.
 func (s TaskState) WaitsForPerson() bool { return s == TaskWaitingInput || s == TaskWaitingApproval }
 
+// Worked reports whether the task was a step of the run that is over: it has a result, or a failure, or its agent was asked.
+func (t *Task) Worked() bool {
+	return t.State.Ended() && (t.State == TaskCompleted || t.State == TaskFailed || t.Attempt > 0 || t.LastFailure != nil)
+}
+
 // UnderWay reports whether an agent has been asked and has not answered.
 func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunning }
 
@@ -73,6 +78,10 @@ type Task struct {
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
 	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
 	Unapproved bool `json:"unapproved,omitzero"`
+	// Judged says that a judge was told how it has ended, and Replaced that another plan has taken its place: nothing of the run's
+	// outcome is told by it.
+	Judged   bool `json:"judged,omitzero"`
+	Replaced bool `json:"replaced,omitzero"`
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
 	Rejections int32 `json:"rejections,omitzero"`

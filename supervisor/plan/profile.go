@@ -100,7 +100,7 @@ func (p *Profile) faults() []error {
 	if waiting := p.Waiting; waiting != nil && (waiting.Expire <= 0 || waiting.Remind < 0 || waiting.Asks < 1 || waiting.Asks > schemas.MaxAsks) {
 		faults = append(faults, fmt.Errorf("waiting: expire is longer than 0, remind is not negative, asks is 1 to %d", schemas.MaxAsks))
 	}
-	return append(faults, p.plannerFaults()...)
+	return append(append(faults, p.plannerFaults()...), p.replanFaults()...)
 }
 
 func (p *Profile) plannerFaults() []error {

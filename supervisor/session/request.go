@@ -129,6 +129,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 		task.Context.Constraints = more.Constraints
 	}
 	task.Context.Inputs = env.inputs(run, asked)
+	task.Context.Plan = env.planOf(run, asked)
 }
 
 // inputs are the results that a task builds on, in all at most as large as the
@@ -223,6 +224,7 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 type choice struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
+	Unavailable string         `json:"unavailable,omitzero"`  // why it is not asked now
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // for planners
 }
 
@@ -238,10 +240,11 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		// Schema is that of the arguments that are looked for, and Known what is known of them.
 		Schema jsontext.Value `json:"schema,omitzero"`
 		Known  jsontext.Value `json:"known,omitzero"`
+		*judgement
 	}{}
 	for i := range env.Pinned.Agents {
-		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description}
-		if asked.Kind == schemas.KindPlan {
+		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description, Unavailable: env.Pinned.Agents[i].Unavailable}
+		if asked.Kind == schemas.KindPlan || asked.Kind == schemas.KindJudge {
 			known.InputSchema = env.Pinned.Agents[i].InputSchema
 		}
 		arguments.Agents = append(arguments.Agents, known)
@@ -271,6 +274,11 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		if about != nil {
 			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), about.Arguments()
 		}
+	case schemas.KindJudge:
+		task.Description = "Judge how this goes on."
+		arguments.MaxTasks = env.Pinned.MaxTasks()
+		arguments.judgement = env.judgement(run, asked)
+		task.Context.Inputs = env.everyResult(run)
 	case schemas.KindWork:
 	}
 	body, err := schemas.Marshal(arguments)

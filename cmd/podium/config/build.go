@@ -32,7 +32,8 @@ func (c *Config) Profile(name string) schemas.Profile {
 		People:       c.people(uses, source.Approval),
 		Approval:     each(source.Approval, (*Approval).build),
 		Planner:      source.Planner.build(),
-		Execution:    schemas.Execution(source.Execution),
+		Replan:       source.Replan.build(),
+		Execution:    source.Execution.build(),
 		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
 		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown, OnTainted: source.Delivery.OnTainted},
 		Deadlines:    schemas.Deadlines(source.Deadlines),
@@ -83,7 +84,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
 			OnTainted: use.OnTainted, Action: agent.actionKnown(),
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
-			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
+			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(), Verdict: use.Verdict.build(), Unavailable: use.Unavailable,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
