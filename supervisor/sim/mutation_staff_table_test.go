@@ -88,13 +88,6 @@ func mutationsOfStaff() []mutation {
 // mutationsOfApprovers are those that concern people who have to agree.
 func mutationsOfApprovers() []mutation {
 	return []mutation{{
-		name: "hash not compared", seed: 52, invariant: sim.ApprovedBeforeActing,
-		edits: []edit{{
-			"supervisor/plan/permit.go",
-			`inquiry.Hash == d.approvalHash(task, inquiry.Operation)`,
-			`(inquiry.Hash == d.approvalHash(task, inquiry.Operation) || planted("hash not compared"))`,
-		}},
-	}, {
 		name: "expired approved", seed: 52, invariant: sim.ApprovedBeforeActing,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
@@ -106,13 +99,6 @@ func mutationsOfApprovers() []mutation {
 			return
 		}
 		d.fail(task,`,
-		}},
-	}, {
-		name: "requester counts", seed: 52, invariant: sim.WordsOfApprovers,
-		edits: []edit{{
-			"supervisor/session/inquiry.go",
-			`asked := may && !begun.IsFrom(addressOf(message.Author))`,
-			`asked := may && (!begun.IsFrom(addressOf(message.Author)) || planted("requester counts"))`,
 		}},
 	}, {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
