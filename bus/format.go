@@ -14,7 +14,7 @@ const FormatKey = "podium.format"
 // reader of before would misread what is written: another meaning of a member, a fact or a value
 // that is there, or a new one that must not be passed over.
 const (
-	Format       = 6
+	Format       = 7
 	OldestFormat = 1
 )
 

@@ -10,9 +10,11 @@ type Control struct {
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
 	Reason  string `json:"reason,omitzero"`
-	// Inquiry, with ControlAnswer and ControlReject, is the number of the inquiry of the run that it is
+	// Inquiry, with ControlAnswer, ControlApprove and ControlReject, is the number of the inquiry of the run that it is
 	// about; 0 is the one that is open.
 	Inquiry int `json:"inquiry,omitzero"`
+	// Hash, with ControlApprove and ControlReject, is InquiryOpened.Hash as whoever decides has seen it; empty is not compared.
+	Hash string `json:"hash,omitzero"`
 	// Text, with ControlAnswer, are the words.
 	Text string `json:"text,omitzero"`
 	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
@@ -26,6 +28,7 @@ type ControlAction string
 const (
 	ControlCancel            ControlAction = "cancel"
 	ControlAnswer            ControlAction = "answer"
+	ControlApprove           ControlAction = "approve"
 	ControlReject            ControlAction = "reject"
 	ControlResend            ControlAction = "resend"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"

@@ -40,7 +40,7 @@ func ExampleValidate() {
 	fmt.Println(schemas.Validate("agent", []byte(`{"name": "clerk", "kinds": ["play"]}`)))
 	// Output:
 	// <nil>
-	// invalid message at /kinds/0: is not one of: work, assess, plan, route, extract
+	// invalid message at /kinds/0: is not one of: work, assess, plan, route, extract, judge
 }
 
 // Every id follows from what it names, so that whoever does something again says the same:

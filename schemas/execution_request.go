@@ -113,11 +113,30 @@ type TaskContext struct {
 	Message *MessageContext `json:"message,omitzero"`
 	// Attachments are files to work with; the agent may read each for this request (G-42).
 	Attachments []TaskAttachment `json:"attachments,omitzero"`
+	// Plan is what the task is a step of, where a judge may change it.
+	Plan *PlanContext `json:"plan,omitzero"`
 	// Tainted are JSON Pointers (RFC 6901) from the context to what comes from outside,
 	// with everything in it.
 	Tainted []string `json:"tainted,omitzero"`
 	// Stream says that whoever asked is shown the text of the result while it comes: see Partial.
 	Stream bool `json:"stream,omitzero"`
+	// Approved is what a person has agreed to after the agent has proposed it: exactly that is done, and nothing else is permitted.
+	Approved *ApprovedOperation `json:"approved,omitzero"`
+}
+
+// An ApprovedOperation is an Operation that a person has agreed to.
+type ApprovedOperation struct {
+	Name       string         `json:"name"`
+	Arguments  jsontext.Value `json:"arguments,omitzero"` // an object
+	Summary    string         `json:"summary,omitzero"`
+	Recipients []string       `json:"recipients,omitzero"`
+	Hash       string         `json:"hash"` // Action.Call of it, by which its permit is asked for
+}
+
+// A PlanContext is a plan as whoever does a step of it sees it.
+type PlanContext struct {
+	Steps   []string `json:"steps"`   // what is to be done, in order, with what is done
+	Current int      `json:"current"` // which of them the task is; 1 is the first
 }
 
 // A TaskInput is what a task has made that another one depends on.
@@ -250,6 +269,7 @@ const (
 	KindAssess  TaskKind = "assess"  // how well could you do this task? result.data {"score": 0–1}
 	KindPlan    TaskKind = "plan"    // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
 	KindExtract TaskKind = "extract" // which arguments do these words hold? result.data is an object with them
+	KindJudge   TaskKind = "judge"   // how does this go on? result.data {"response": …}, {"steps": […]} or {"tasks": […]}
 	KindRoute   TaskKind = "route"   // who shall do this? result.data is a route_decision
 )
 

@@ -63,6 +63,12 @@ type Operation struct {
 	Recipients []string `json:"recipients,omitzero"`
 }
 
+// Call names what is proposed, as the permit for it is asked for.
+func (o *Operation) Call() (string, error) {
+	action := Action{Data: o.Arguments, Recipients: o.Recipients}
+	return action.Call()
+}
+
 // ResponseStatus is how a request ended (M-07).
 type ResponseStatus string
 

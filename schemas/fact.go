@@ -59,6 +59,10 @@ func newFact(name string) Fact {
 		return new(PlanCreated)
 	case "plan_refused":
 		return new(PlanRefused)
+	case "judged":
+		return new(Judged)
+	case "plan_changed":
+		return new(PlanChanged)
 	case "task_routed":
 		return new(TaskRouted)
 	case "task_ready":
@@ -129,6 +133,12 @@ func (f *PlanCreated) Name() string { return "plan_created" }
 
 // Name implements Fact.
 func (f *PlanRefused) Name() string { return "plan_refused" }
+
+// Name implements Fact.
+func (f *Judged) Name() string { return "judged" }
+
+// Name implements Fact.
+func (f *PlanChanged) Name() string { return "plan_changed" }
 
 // Name implements Fact.
 func (f *TaskRouted) Name() string { return "task_routed" }
@@ -213,6 +223,8 @@ func (f *RunStarted) about() (int, string)         { return f.Run, "" }
 func (f *ComplexityAssessed) about() (int, string) { return f.Run, "" }
 func (f *PlanCreated) about() (int, string)        { return f.Run, "" }
 func (f *PlanRefused) about() (int, string)        { return f.Run, "" }
+func (f *Judged) about() (int, string)             { return f.Run, "" }
+func (f *PlanChanged) about() (int, string)        { return f.Run, "" }
 func (f *TaskRouted) about() (int, string)         { return f.Run, f.Task }
 func (f *TaskReady) about() (int, string)          { return f.Run, f.Task }
 func (f *TaskDispatched) about() (int, string)     { return f.Run, f.Task }

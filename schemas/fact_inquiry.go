@@ -35,6 +35,54 @@ const (
 	ArgumentAnswer    ArgumentSource = "answer"
 )
 
+// A WaitingPolicy says how a run waits for what a person is asked.
+type WaitingPolicy struct {
+	Remind Duration `json:"remind,omitzero"` // after that they are asked once more; 0 is never
+	Expire Duration `json:"expire"`          // after that nobody waits any more
+	// Asks is how often a task asks its requester for what it lacks.
+	Asks int `json:"asks"`
+}
+
+// A Person is somebody whom runs may ask. Who they are is read in the profile in force, and not in the one
+// that a run is pinned to: whoever is not there any more decides nothing.
+type Person struct {
+	Mail    string `json:"mail"`    // their address
+	Account string `json:"account"` // of the mail section, that writes to them
+}
+
+// A PersonPolicy says who does the tasks of an agent that is a person.
+type PersonPolicy struct {
+	People []string `json:"people"` // names; the word of one of them is enough
+	Remind Duration `json:"remind,omitzero"`
+	Expire Duration `json:"expire"`
+}
+
+// MaxAsks bounds WaitingPolicy.Asks, and MaxInquiries the inquiries of a run.
+const (
+	MaxAsks      = 5
+	MaxInquiries = 64
+)
+
+// An ApprovalRule says which tasks wait until somebody agrees. All that it says has to hold. They agree to what the agent
+// would be told, and it is told nothing else.
+type ApprovalRule struct {
+	Agents  []string `json:"agents"`           // whose tasks
+	Seconds int      `json:"seconds,omitzero"` // from this estimate of the plan on
+	Tokens  int      `json:"tokens,omitzero"`  // from this estimate of the plan on
+	// Tainted is for what stems from what comes from outside, and lets happen what OnTaintedAsk has wait.
+	Tainted bool `json:"tainted,omitzero"`
+	// If is a JSON Schema of the arguments.
+	If jsontext.Value `json:"if,omitzero"`
+	// People are who may decide, by name, or ApprovingRequester alone. One word decides, and whoever has begun the run has none
+	// by their name.
+	People []string `json:"people"`
+	Remind Duration `json:"remind,omitzero"`
+	Expire Duration `json:"expire"` // after that nobody has agreed
+}
+
+// ApprovingRequester stands in ApprovalRule.People for whoever has begun the run.
+const ApprovingRequester = "requester"
+
 // InquiryOpened says that a task waits for a person's word. An attempt that has led to it
 // is over, and not spent. Who is asked is told by notices, which are tasks of their own.
 type InquiryOpened struct {
@@ -61,6 +109,11 @@ type InquiryOpened struct {
 	// were told by an earlier run for the same effect: nobody writes to them again.
 	Told   string   `json:"told,omitzero"`
 	Adopts *Adopted `json:"adopts,omitzero"`
+	// Hash, of an approval, is the SHA-256 (hex) of the agent, all that it would be told and the Operation that it has proposed: an approval is of that
+	// alone. Call is what it may do outside, as Action.Call has it, where that is known before.
+	Hash      string     `json:"hash,omitzero"`
+	Call      string     `json:"call,omitzero"`
+	Operation *Operation `json:"operation,omitzero"`
 }
 
 // Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.
@@ -98,6 +151,8 @@ type InquiryKind string
 const (
 	InquiryInput InquiryKind = "input" // what a task lacks; its next attempt is told
 	InquiryWork  InquiryKind = "work"  // the task itself; the words are its result
+	// InquiryApproval asks whether an agent may do a task, or what it has proposed.
+	InquiryApproval InquiryKind = "approval"
 )
 
 // InquiryAnswered is a person's word on an inquiry. There is one.
@@ -121,12 +176,18 @@ type InquiryChoice string
 const (
 	ChoiceAnswer InquiryChoice = "answer"
 	ChoiceReject InquiryChoice = "reject"
+	// ChoiceApprove says that it may be done.
+	ChoiceApprove InquiryChoice = "approve"
 )
 
 // Choices are what may be said to an inquiry of the kind.
 func (k InquiryKind) Choices() []InquiryChoice {
-	if k == InquiryWork {
+	switch k {
+	case InquiryWork:
 		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
+	case InquiryApproval:
+		return []InquiryChoice{ChoiceApprove, ChoiceReject}
+	case InquiryInput:
 	}
 	return []InquiryChoice{ChoiceAnswer}
 }
@@ -186,8 +247,10 @@ const (
 	WordExpired  = "expired"         // its time was over
 	WordClosed   = "inquiry_closed"  // nobody waits for it any more
 	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
+	WordHash     = "hash_changed"    // it is about something else than what the inquiry asks
 
-	WordNotAllowed = "not_allowed" // the profile of the run is in force no more, so that nobody may say anything for it
+	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
+	WordNotAllowed = "not_allowed"
 )
 
 // noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.
@@ -196,6 +259,22 @@ const noticeTask = "ask:"
 // NoticeTask returns the id of the n-th notice of an inquiry.
 func NoticeTask(inquiry, n int) string {
 	return noticeTask + strconv.Itoa(inquiry) + ":" + strconv.Itoa(n)
+}
+
+// ExplanationTask returns the id of the n-th notice that tells how an inquiry is decided.
+func ExplanationTask(inquiry, n int) string {
+	return noticeTask + strconv.Itoa(inquiry) + explanation + strconv.Itoa(n)
+}
+
+// explanation stands between the inquiry and the number of such a notice, and MaxExplanations bounds them for one inquiry.
+const (
+	explanation     = ":how:"
+	MaxExplanations = 2
+)
+
+// IsExplanation reports whether a task tells how an inquiry is decided.
+func IsExplanation(task string) bool {
+	return NoticeOf(task) > 0 && strings.Contains(task, explanation)
 }
 
 // NoticeOf returns the inquiry that a task is a notice of; 0 when it is none.

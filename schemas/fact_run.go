@@ -1,6 +1,9 @@
 package schemas
 
 import (
+	"cmp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,6 +98,11 @@ type Incoming struct {
 // FromOutside reports whether a message holds what somebody has written who may not say what is done. All that is made of it in its
 // run does, too.
 func (m *Incoming) FromOutside() bool { return m.Upstream == nil || m.Tainted }
+
+// IsFrom reports whether an address is that of whoever has begun the run.
+func (m *Incoming) IsFrom(address string) bool {
+	return m.Author != nil && m.Author.Address != "" && strings.EqualFold(m.Author.Address, address)
+}
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
 func (m *Incoming) ReplyAgent() string {
@@ -195,6 +203,105 @@ type PlanRefused struct {
 	Faults []string    `json:"faults"` // English
 }
 
+// Judged is what a judge has said about a run.
+type Judged struct {
+	Run      int      `json:"run"`
+	Question string   `json:"question"` // the task that the judge was asked by
+	Occasion Occasion `json:"occasion"`
+	Round    int      `json:"round"` // the attempt at the request that it was asked in; 1 is the plan that the run began with
+	Outcome  Outcome  `json:"outcome"`
+	// Repeated are the steps of its answer that were done before, so that they are left out.
+	Repeated []string `json:"repeated,omitzero"`
+}
+
+// PlanChanged puts other tasks in the place of those that were not begun, each of which a TaskSkipped names.
+type PlanChanged struct {
+	Run    int      `json:"run"`
+	Change int      `json:"change"` // its number in the run; the tasks that are new have ids c<change>.<id>
+	Source Occasion `json:"source"`
+	// Tasks are new. Kept are those that were not begun and stay.
+	Tasks []PlannedTask `json:"tasks,omitzero"`
+	Kept  []string      `json:"kept,omitzero"`
+	// Replaces are the failures that the judge was told: the run does not fail by them any more.
+	Replaces []string `json:"replaces,omitzero"`
+}
+
+// Occasion is what a judge is asked for.
+type Occasion string
+
+// The occasions.
+const (
+	OccasionStep    Occasion = "step"    // a step has ended
+	OccasionFailure Occasion = "failure" // a task has failed for good
+)
+
+// judgeTask is the beginning of the ids of questions to judges. The occasion and a number follow.
+const judgeTask = "judge:"
+
+// JudgeTask is the id of the n-th question to a judge on an occasion; 1 is the first.
+func JudgeTask(occasion Occasion, n int) string {
+	return judgeTask + string(occasion) + ":" + strconv.Itoa(n)
+}
+
+// OccasionOf is what the judge is asked for by a question of that id; empty when it is none.
+func OccasionOf(id string) Occasion {
+	rest, is := strings.CutPrefix(id, judgeTask)
+	if occasion, _, _ := strings.Cut(rest, ":"); is {
+		return Occasion(occasion)
+	}
+	return ""
+}
+
+// Outcome is what a judge has decided.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomePlan     Outcome = "plan"     // the run goes on by the plan of the answer
+	OutcomeResponse Outcome = "response" // the answer holds the words for whoever has asked, and the run ends
+)
+
+// SkippedReplanned is the reason of TaskSkipped for a task that another plan has replaced.
+const SkippedReplanned = "replanned"
+
+// Replan says who judges a run, and when.
+type Replan struct {
+	Agent string   `json:"agent"` // answers requests of KindJudge
+	After Occasion `json:"after"`
+	// Attempts bounds the attempts at the request, of which the plan that a run begins with is the first and each change
+	// is one more; 0 leaves it to the limit of steps.
+	Attempts   int         `json:"attempts,omitzero"`
+	Conditions []Condition `json:"conditions,omitzero"`
+}
+
+// A Condition is something that judges are told. Its value is Constant, or else what the newest result of the run has at Pointer.
+type Condition struct {
+	Name     string         `json:"name"`
+	Pointer  string         `json:"pointer,omitzero"` // a JSON Pointer (RFC 6901) into the data of results
+	Constant jsontext.Value `json:"constant,omitzero"`
+	End      bool           `json:"end,omitzero"` // when its value is true the run ends with what is there
+}
+
+// A Verdict says where the data of an agent tells whether what it has looked at is right. Where false stands at Pointer the
+// task has failed, and what stands at Detail is why.
+type Verdict struct {
+	Pointer string `json:"pointer"` // JSON Pointers (RFC 6901)
+	Detail  string `json:"detail,omitzero"`
+}
+
+// DefaultSteps is how many steps a run with a judge has, unless the profile says otherwise: the planner, and 24 times a
+// task with what is judged of it.
+const DefaultSteps = 50
+
+// StepLimit is how many steps a run may take; 0 is no limit. A step is a plan, a task or a judgement that an agent was
+// asked for, however many attempts it has taken.
+func (p *Profile) StepLimit() int {
+	if p.Replan == nil {
+		return 0
+	}
+	return cmp.Or(p.Execution.Steps, DefaultSteps)
+}
+
 // A PlannedTask is one task of a plan before it is routed.
 type PlannedTask struct {
 	Task         string   `json:"task"` // its id inside the run
@@ -267,6 +374,8 @@ const (
 	StopRejected     StopReason = "rejected"       // a person who was asked will not
 	StopUnapproved   StopReason = "unapproved"     // it would act outside on what comes from outside, and nobody has agreed
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
+	StopStepLimit    StopReason = "step_limit"     // it has taken as many steps as it may
+	StopCondition    StopReason = "condition"      // a condition of the profile has ended it
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )
 

@@ -38,6 +38,8 @@ type TaskDispatched struct {
 	// Told is the hash of what the agent is told, when it may answer by a callback, from Edition3 on: its answer counts for any
 	// attempt of the task, and for one of a later run for the same effect that is told the same.
 	Told string `json:"told,omitzero"`
+	// Approval is the inquiry by which somebody has agreed to it; 0 is none. Every attempt for one effect may have the same.
+	Approval int `json:"approval,omitzero"`
 }
 
 // TaskUnserved says that nobody serves the agent that a task waits for. It holds
@@ -133,6 +135,8 @@ type TaskFailed struct {
 	// Needs are what the agent lacks, and Operation what it proposes, when it is blocked.
 	Needs     []Need     `json:"needs,omitzero"`
 	Operation *Operation `json:"operation,omitzero"`
+	// Result is what the agent has made, of a FailureVerdict: it says what is not right.
+	Result Content `json:"result,omitzero"`
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
 }
@@ -144,7 +148,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked, FailureUnapproved:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict:
 	}
 	return false
 }
@@ -195,6 +199,7 @@ const (
 	FailureRejected      FailureKind = "rejected"          // a person who was asked will not
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 	FailureUnapproved    FailureKind = "unapproved"        // it would act outside on what comes from outside, and nobody has agreed
+	FailureVerdict       FailureKind = "verdict"           // what the agent has looked at is not right, see AgentUse.Verdict
 )
 
 // TaskSkipped says that a task is not done because one it depends on failed.

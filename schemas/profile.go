@@ -31,11 +31,15 @@ type Profile struct {
 	Delivery     Retry              `json:"delivery"` // of an answer
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
-	Context      ContextPolicy      `json:"context,omitzero"`
+	// Replan has an agent judge, as a run goes on, whether its plan still holds. Nobody is asked without it.
+	Replan  *Replan       `json:"replan,omitzero"`
+	Context ContextPolicy `json:"context,omitzero"`
 	// Waiting lets runs wait for people. Nobody is asked anything without it.
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
 	// People are those who work or decide for the profile, by name.
 	People map[string]Person `json:"people,omitzero"`
+	// Approval are the rules by which people agree before agents work: for a task the first that matches.
+	Approval []ApprovalRule `json:"approval,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -112,36 +116,8 @@ type ContextPolicy struct {
 	Bytes    int `json:"bytes,omitzero"`    // of their words together; the oldest are cut first
 }
 
-// A WaitingPolicy says how a run waits for what a person is asked.
-type WaitingPolicy struct {
-	Remind Duration `json:"remind,omitzero"` // after that they are asked once more; 0 is never
-	Expire Duration `json:"expire"`          // after that nobody waits any more
-	// Asks is how often a task asks its requester for what it lacks.
-	Asks int `json:"asks"`
-}
-
-// A Person is somebody whom runs may ask. Who they are is read in the profile in force, and not in the one
-// that a run is pinned to: whoever is not there any more decides nothing.
-type Person struct {
-	Mail    string `json:"mail"`    // their address
-	Account string `json:"account"` // of the mail section, that writes to them
-}
-
-// A PersonPolicy says who does the tasks of an agent that is a person.
-type PersonPolicy struct {
-	People []string `json:"people"` // names; the word of one of them is enough
-	Remind Duration `json:"remind,omitzero"`
-	Expire Duration `json:"expire"`
-}
-
 // MailDelivery is the agent that sends mail.
 const MailDelivery = "mail"
-
-// MaxAsks bounds WaitingPolicy.Asks, and MaxInquiries the inquiries of a run.
-const (
-	MaxAsks      = 5
-	MaxInquiries = 64
-)
 
 // MaxConversationMessages is how many earlier messages a session remembers.
 const MaxConversationMessages = 8
@@ -189,6 +165,10 @@ type AgentUse struct {
 	// Render tells data without text to a person: a template (Go text/template) over the data.
 	// Without it the data is told line by line.
 	Render string `json:"render,omitzero"`
+	// Verdict, unless nil, says where its data tells that what it has looked at is not right.
+	Verdict *Verdict `json:"verdict,omitzero"`
+	// Unavailable, unless empty, says why it is not asked now: planners and judges are told, and so is whoever needs it.
+	Unavailable string `json:"unavailable,omitzero"`
 }
 
 // Declares reports whether an agent is asked for a kind. A profile that was pinned
@@ -218,7 +198,7 @@ type OnTainted string
 // What becomes of it.
 const (
 	OnTaintedAllow  OnTainted = "allow"  // it happens
-	OnTaintedAsk    OnTainted = "ask"    // it waits until a person agrees; nobody can yet, so that it is refused
+	OnTaintedAsk    OnTainted = "ask"    // it waits until a person agrees, by an ApprovalRule that is tainted; without one it is refused
 	OnTaintedRefuse OnTainted = "refuse" // it never happens
 )
 
@@ -239,7 +219,10 @@ type Language struct {
 	Decimal string `json:"decimal,omitzero"`
 	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
 	Withdraw []string `json:"withdraw,omitzero"`
-	Texts    Texts    `json:"texts"`
+	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
+	Approve []string `json:"approve,omitzero"`
+	Reject  []string `json:"reject,omitzero"`
+	Texts   Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -285,6 +268,12 @@ type Texts struct {
 	Handed        string `json:"handed,omitzero"`
 	WrongLanguage string `json:"wrong_language,omitzero"`
 	Rejected      string `json:"rejected,omitzero"`
+	// Approval asks whether "{agent}" may do "{work}", and says that "{approve}" and "{reject}" decide; Indecisive that what was said
+	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
+	Approval    string `json:"approval,omitzero"`
+	Indecisive  string `json:"indecisive,omitzero"`
+	Disapproved string `json:"disapproved,omitzero"`
+	Unasked     string `json:"unasked,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
@@ -318,55 +307,6 @@ const (
 	RouterScore    RouterKind = "score" // assessments and words, weighted
 	RouterAgent    RouterKind = "agent" // another agent decides
 	RouterDefault  RouterKind = "default"
-)
-
-// KeywordOrder says which group wins when several hit (O-16, G-24).
-type KeywordOrder string
-
-// The keyword orders.
-const (
-	OrderConfigured KeywordOrder = "order"    // the first group that hits
-	OrderPriority   KeywordOrder = "priority" // the group with the smallest Priority
-	OrderScore      KeywordOrder = "score"    // the group with most distinct keywords hit, then order
-)
-
-// A KeywordGroup sends texts to an agent.
-type KeywordGroup struct {
-	Name     string    `json:"name"`
-	Agent    string    `json:"agent"`
-	Priority int       `json:"priority,omitzero"` // 1 wins over 2
-	Keywords []Keyword `json:"keywords"`
-	// SourceBonus weighs where the message of the run comes from (ChannelEmail, …), once the group is hit (G-26): in OrderScore it counts as so many
-	// more keywords, in OrderPriority it is taken from the Priority.
-	SourceBonus map[string]int `json:"source_bonus,omitzero"`
-}
-
-// MaxSourceBonus bounds KeywordGroup.SourceBonus.
-const MaxSourceBonus = 1000
-
-// A Keyword is words to look for. Case, Unicode form and umlaut spelling
-// ("ü", "ue") make no difference.
-type Keyword struct {
-	Word string      `json:"word"` // in mode regex: an RE2 expression
-	Mode KeywordMode `json:"mode"`
-	// Except lists words, folded alike, in which the keyword does not count.
-	Except []string `json:"except,omitzero"`
-	// Shared marks a word that also belongs to another group: alone it does not
-	// decide against a group that hit a word of its own (G-24).
-	Shared bool `json:"shared,omitzero"`
-}
-
-// KeywordMode says where in a word a keyword counts (O-08, O-09, G-25).
-type KeywordMode string
-
-// The keyword modes.
-const (
-	ModeWord      KeywordMode = "word"      // a whole word
-	ModePrefix    KeywordMode = "prefix"    // the beginning of a word: stems
-	ModeSuffix    KeywordMode = "suffix"    // the end of a word
-	ModeCompound  KeywordMode = "compound"  // a part of a compound: its end, or its beginning before another word
-	ModeSubstring KeywordMode = "substring" // anywhere
-	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
 
 // ComplexityRules says when a text becomes a plan of several steps (O-17…O-21).
@@ -456,6 +396,8 @@ type Execution struct {
 	Mode ExecutionMode `json:"mode"`
 	// MaxSteps bounds the steps of a plan by rules; the rest of the text stays with the last.
 	MaxSteps int `json:"max_steps,omitzero"`
+	// Steps bounds the steps of a run with a judge, see Profile.StepLimit.
+	Steps int `json:"steps,omitzero"`
 	// Schedule is ready when empty.
 	Schedule Schedule `json:"schedule,omitzero"`
 	// OnFailure says what becomes of the tasks behind one that failed for good; skip when empty.

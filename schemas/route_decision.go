@@ -56,3 +56,52 @@ type Complexity struct {
 	Verbs   []Match `json:"verbs,omitzero"`
 	Pattern string  `json:"pattern,omitzero"` // the first multi-step pattern that matched
 }
+
+// KeywordOrder says which group wins when several hit (O-16, G-24).
+type KeywordOrder string
+
+// The keyword orders.
+const (
+	OrderConfigured KeywordOrder = "order"    // the first group that hits
+	OrderPriority   KeywordOrder = "priority" // the group with the smallest Priority
+	OrderScore      KeywordOrder = "score"    // the group with most distinct keywords hit, then order
+)
+
+// A KeywordGroup sends texts to an agent.
+type KeywordGroup struct {
+	Name     string    `json:"name"`
+	Agent    string    `json:"agent"`
+	Priority int       `json:"priority,omitzero"` // 1 wins over 2
+	Keywords []Keyword `json:"keywords"`
+	// SourceBonus weighs where the message of the run comes from (ChannelEmail, …), once the group is hit (G-26): in OrderScore it counts as so many
+	// more keywords, in OrderPriority it is taken from the Priority.
+	SourceBonus map[string]int `json:"source_bonus,omitzero"`
+}
+
+// MaxSourceBonus bounds KeywordGroup.SourceBonus.
+const MaxSourceBonus = 1000
+
+// A Keyword is words to look for. Case, Unicode form and umlaut spelling
+// ("ü", "ue") make no difference.
+type Keyword struct {
+	Word string      `json:"word"` // in mode regex: an RE2 expression
+	Mode KeywordMode `json:"mode"`
+	// Except lists words, folded alike, in which the keyword does not count.
+	Except []string `json:"except,omitzero"`
+	// Shared marks a word that also belongs to another group: alone it does not
+	// decide against a group that hit a word of its own (G-24).
+	Shared bool `json:"shared,omitzero"`
+}
+
+// KeywordMode says where in a word a keyword counts (O-08, O-09, G-25).
+type KeywordMode string
+
+// The keyword modes.
+const (
+	ModeWord      KeywordMode = "word"      // a whole word
+	ModePrefix    KeywordMode = "prefix"    // the beginning of a word: stems
+	ModeSuffix    KeywordMode = "suffix"    // the end of a word
+	ModeCompound  KeywordMode = "compound"  // a part of a compound: its end, or its beginning before another word
+	ModeSubstring KeywordMode = "substring" // anywhere
+	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
+)

@@ -47,6 +47,8 @@ func request(role llm.Role, words string) *agent.Request {
 	switch role {
 	case llm.RoleRouter:
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "RESPOND"}, {"name": "FINISH"}`, 1))
+	case llm.RoleJudge:
+		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "llasmol", "unavailable": "VRAM is LOW"}], "occasion": "step", "tasks": [{"task": "t1", "state": "completed"}`, 1))
 	case llm.RolePlanner:
 		task.Description = "Divide the request into tasks."
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "calendar", "input_schema": {"required": ["day"]}}`, 1))
@@ -86,6 +88,8 @@ func good(role llm.Role) string {
 		return decision
 	case llm.RolePlanner:
 		return twoTasks
+	case llm.RoleJudge:
+		return `{"response": "", "steps": ["Compute it again.", "Check it."]}`
 	case llm.RoleExtractor:
 		return found
 	case llm.RoleResponder, llm.RoleSummarizer, llm.RoleWorker:
@@ -98,7 +102,7 @@ func good(role llm.Role) string {
 func TestRoles_O10_O11_O33(t *testing.T) {
 	t.Parallel()
 	kinds := map[llm.Role]schemas.TaskKind{
-		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleExtractor: schemas.KindExtract,
+		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
 		llm.RoleResponder: schemas.KindWork, llm.RoleSummarizer: schemas.KindWork, llm.RoleWorker: schemas.KindWork,
 	}
 	for _, role := range llm.Roles() {

@@ -103,6 +103,9 @@ func agentLines(agents []choice) string {
 	lines := make([]string, len(agents))
 	for i := range agents {
 		lines[i] = "- " + agents[i].Name + ": " + strings.Join(strings.Fields(cmp.Or(agents[i].Description, "–")), " ")
+		if agents[i].Unavailable != "" {
+			lines[i] += " (not available: " + strings.Join(strings.Fields(agents[i].Unavailable), " ") + ")"
+		}
 		if len(agents[i].InputSchema) > 0 {
 			lines[i] += "\n  context.arguments: " + string(agents[i].InputSchema)
 		}
@@ -154,6 +157,8 @@ func (a *Agent) user(request *agent.Request, asked *question, seen []string, mar
 	case RoleRouter:
 	case RolePlanner:
 		block("arguments", ungranted(asked.Given))
+	case RoleJudge:
+		block("state", ungranted(told.Arguments))
 	case RoleExtractor:
 		block("known", ungranted(asked.Known))
 		block("fault", string(asked.Fault))

@@ -9,6 +9,7 @@ type Role string
 const (
 	RoleRouter     Role = "router"     // who does a task
 	RolePlanner    Role = "planner"    // which tasks there are
+	RoleJudge      Role = "judge"      // how a run goes on
 	RoleResponder  Role = "responder"  // words for the person
 	RoleExtractor  Role = "extractor"  // arguments out of words
 	RoleSummarizer Role = "summarizer" // what came of other tasks, in short
@@ -17,7 +18,7 @@ const (
 
 // Roles lists all.
 func Roles() []Role {
-	return []Role{RoleRouter, RolePlanner, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
+	return []Role{RoleRouter, RolePlanner, RoleJudge, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
 }
 
 // Kind is the kind of request that a model in the role answers.
@@ -27,6 +28,8 @@ func (r Role) Kind() schemas.TaskKind {
 		return schemas.KindRoute
 	case RolePlanner:
 		return schemas.KindPlan
+	case RoleJudge:
+		return schemas.KindJudge
 	case RoleExtractor:
 		return schemas.KindExtract
 	case RoleResponder, RoleSummarizer, RoleWorker:

@@ -22,6 +22,7 @@ type choice struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	InputSchema jsontext.Value `json:"input_schema"`
+	Unavailable string         `json:"unavailable"` // why it is not asked now
 }
 
 // A question is what the arguments of a request hold when it is no work.
@@ -41,6 +42,8 @@ func (a *Agent) shapeOf(asked *question) (*shape, error) {
 		return routerShape(asked)
 	case RolePlanner:
 		return plannerShape(asked)
+	case RoleJudge:
+		return judgeShape(asked)
 	case RoleExtractor:
 		return extractorShape(asked)
 	case RoleResponder, RoleSummarizer, RoleWorker:
@@ -155,6 +158,21 @@ func plannerShape(asked *question) (*shape, error) {
 		"type": "object", "properties": task(object{"type": "string", "minLength": 1}), "required": []string{"task_id", "description"},
 	}})
 	return shapeOfObjects(wanted, held, tidyPlan)
+}
+
+// judgeShape is how a run goes on: words for whoever has asked, or steps that are still to be done; what is not meant is empty. Which of
+// them it has to be is for Podium to say.
+func judgeShape(asked *question) (*shape, error) {
+	if len(asked.Agents) == 0 {
+		return nil, errUnusable
+	}
+	properties := object{"response": object{"type": "string"}, "steps": object{"type": "array", "items": object{"type": "string"}}}
+	wanted := object{"type": "object", "additionalProperties": false, "properties": properties, "required": []string{"response", "steps"}}
+	held := object{"type": "object", "properties": object{
+		"response": object{"type": []string{"string", "null"}}, "steps": object{"type": []string{"array", "null"}, "items": object{"type": "string"}},
+		"tasks": object{"type": "array"},
+	}}
+	return shapeOfObjects(wanted, held, nil)
 }
 
 // tidyPlan keeps of a plan what a planner is asked for: no files, references or constraints, which are not its to name.

@@ -26,7 +26,8 @@ type inboxCommand struct {
 
 func (inboxCommand) Help() string {
 	return `Lists what runs wait for a person to say, the oldest first. ID is what podium answer takes. KIND is input, where
-whoever wrote has left out what a task needs, or work, where the task is a person's (podium reject declines it). ASKED
+whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), or approval, where
+somebody has to agree before a task begins (podium approve, podium reject); -o json has its hash, by which it is one thing. ASKED
 is who was written to, by mail or in the chat; whoever may read the ledger can answer in their place, here. Behind
 UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
 and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
@@ -90,6 +91,9 @@ type openInquiry struct {
 	// Letter is how far the letters are that tell of it; empty when those of an earlier run have. Undelivered is why none has gone out.
 	Letter      view.Letter `json:"letter,omitzero"`
 	Undelivered string      `json:"undelivered,omitzero"`
+	// Hash, of an approval, is what it is of; see approve --hash. Operation is what was proposed.
+	Hash      string             `json:"hash,omitzero"`
+	Operation *schemas.Operation `json:"operation,omitzero"`
 }
 
 // people are who is asked, and that they were not told if that has failed.
@@ -113,7 +117,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 				ID: schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
-				Letter: letter, Undelivered: why,
+				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation,
 			})
 		}
 	}
@@ -163,17 +167,43 @@ func (c *answerCommand) Run(env *environment) error {
 // mostWords bounds an answer, in bytes.
 const mostWords = 1 << 20
 
-// rejectCommand declines work that a person is asked for.
+// approveCommand agrees to what a run asks leave for.
+type approveCommand struct {
+	ledgerFlags
+
+	ID     string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Hash   string `help:"The hash that podium inbox -o json shows, or its beginning: if something else is asked by now, nothing is agreed to." placeholder:"HASH"`
+	NoWait bool   `help:"Do not wait until the supervisor has taken it."`
+}
+
+func (approveCommand) Help() string {
+	return `Agrees to what a run asks leave for (kind approval): the task begins, as it was shown, and nothing else is done. It speaks for the operator
+of the service, in the place of whoever was asked. The first word counts, by mail, in a chat or here; a later one is refused, with exit code 1
+and with who has decided. Where the time is over nobody has agreed.
+
+  podium inbox
+  podium approve 5f0c.1
+  podium approve 5f0c.1 --hash 9a1b2c3d     # only if that is still what is asked
+  podium reject 5f0c.1 --reason "too dear"`
+}
+
+func (c *approveCommand) Run(env *environment) error {
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash}, c.NoWait)
+}
+
+// rejectCommand declines work that a person is asked for, or says no to what leave is asked for.
 type rejectCommand struct {
 	ledgerFlags
 
 	ID     string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
+	Hash   string `help:"Of an approval, as for podium approve." placeholder:"HASH"`
 	NoWait bool   `help:"Do not wait until the supervisor has taken it."`
 }
 
 func (rejectCommand) Help() string {
-	return `Declines work that a person was asked for (kind work): the run goes on without it. A question for what is missing
+	return `Declines work that a person was asked for (kind work): the run goes on without it. Says no to what a run asks leave for (kind
+approval): the task fails as rejected, and nobody does it instead. A question for what is missing
 (kind input) cannot be declined: answer it, or stop the run.
 
   podium inbox
@@ -182,7 +212,7 @@ func (rejectCommand) Help() string {
 }
 
 func (c *rejectCommand) Run(env *environment) error {
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason}, c.NoWait)
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason, Hash: c.Hash}, c.NoWait)
 }
 
 // say publishes a person's word on an inquiry, and tells what has become of it.
@@ -195,6 +225,7 @@ func (e *environment) say(name string, control schemas.Control, noWait bool) err
 		if err = unsayable(found, control.Action); err != nil {
 			return err
 		}
+		control.Hash = wholeHash(control.Hash, found.Inquiry().Hash)
 		served, err := e.served(ledger)
 		if err != nil {
 			return err
@@ -213,6 +244,15 @@ func (e *environment) say(name string, control schemas.Control, noWait bool) err
 		}
 		return e.decided(ledger.Core, found, receipt, told)
 	})
+}
+
+// wholeHash is the hash that a person names by its beginning, and that of what they are shown when they name none.
+func wholeHash(named, shown string) string {
+	const least = 8
+	if named == "" || len(named) >= least && strings.HasPrefix(shown, named) {
+		return shown
+	}
+	return named
 }
 
 // decidedWithin bounds the wait for the supervisor's word.
@@ -300,7 +340,7 @@ func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
 		return refusedWord(found, schemas.WordExpired)
 	case inquiry.Closed != "" && inquiry.Told == "": // else a further run may have adopted it
 		return refusedWord(found, schemas.WordClosed)
-	case action == schemas.ControlReject && inquiry.Kind != schemas.InquiryWork:
+	case !slices.Contains(inquiry.Kind.Choices(), schemas.InquiryChoice(action)):
 		return refusedWord(found, schemas.WordChoice)
 	}
 	return nil
@@ -317,6 +357,12 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 		return fmt.Errorf("nobody waits for a word on %s any more: its time was over; `podium runs show %s` tells how the run has gone on", found.ID(), found.Run.ID)
 	case reason == schemas.WordClosed:
 		return fmt.Errorf("nobody waits for a word on %s any more (%s); `podium runs show %s` tells how the run has gone on", found.ID(), view.Spoken(inquiry.Closed), found.Run.ID)
+	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryApproval:
+		return fmt.Errorf("%s asks for leave: say `podium approve %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
+	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryWork:
+		return fmt.Errorf("%s asks for work, which nobody can agree to: do it with `podium answer %s …`, or decline it with `podium reject %s`", found.ID(), found.ID(), found.ID())
+	case reason == schemas.WordHash:
+		return fmt.Errorf("%s asks for something else than you have seen: look at it with `podium inbox -o json`, and decide once more", found.ID())
 	case reason == schemas.WordChoice:
 		return fmt.Errorf("%s asks for something that is missing, which cannot be rejected; say it with `podium answer %s …`, or stop the run with `podium runs cancel %s`",
 			found.ID(), found.ID(), found.Run.ID)

@@ -22,11 +22,16 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		r.applyPlan(f, now)
 	case *schemas.PlanRefused:
 		r.Phase, r.Tasks, r.index, r.PlanFaults = PhaseDecomposing, nil, nil, f.Faults
+	case *schemas.PlanChanged:
+		r.applyChange(f)
 	case *schemas.TaskRouted:
 		r.applyRoute(f)
 	case *schemas.TaskReady:
 		task := r.take(f.Task, f.Kind)
 		task.State, task.Agent, task.Due = TaskReady, f.Agent, f.Until
+		if f.Kind == schemas.KindJudge {
+			r.judged()
+		}
 		r.noticed(task, now)
 	case *schemas.TaskDispatched:
 		r.applyDispatch(f, now)
@@ -52,7 +57,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		r.applyInquiry(f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
-	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
+	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld, *schemas.Judged: // of its history
 	case *schemas.DeliveryBounced:
 		r.applyBounce(f)
 	}
@@ -127,13 +132,52 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
-	task.Unapproved = false
+	task.Unapproved, task.Approval = false, int32(f.Approval) //nolint:gosec // at most schemas.MaxInquiries
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
 		task.Permit = schemas.PermitID(f.Request)
 	}
 	r.noticed(task, now)
+	if f.Kind == schemas.KindJudge {
+		r.judged()
+	}
+}
+
+// judged notes how much a judge is told as it is asked.
+func (r *Run) judged() {
+	for i := range r.Tasks {
+		if r.Tasks[i].Worked() && !r.Tasks[i].Judged {
+			changeAt(&r.Tasks[i]).Judged = true
+		}
+	}
+}
+
+// applyChange adds the tasks of another plan. What it leaves out has ended by facts of its own.
+func (r *Run) applyChange(f *schemas.PlanChanged) {
+	r.Phase, r.Changes, r.Replans = PhaseRouting, f.Change, r.Replans+1
+	for _, id := range f.Replaces {
+		if task := r.change(id); task != nil {
+			task.Replaced = true
+		}
+	}
+	for i := range f.Tasks {
+		planned := &f.Tasks[i]
+		r.Tasks = append(r.Tasks, &Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending})
+	}
+	plan := make([]schemas.PlannedTask, len(r.Tasks))
+	for i, task := range r.Tasks {
+		plan[i] = *task.Plan
+	}
+	for i, level := range Levels(plan) {
+		if r.Tasks[i].Level != level {
+			changeAt(&r.Tasks[i]).Level = level
+		}
+	}
+	if r.index = nil; len(plan) > indexed {
+		r.index = IndexOf(plan)
+	}
+	r.routed()
 }
 
 // applySettled closes the plan. Tasks that were never begun need no fact of their own: they
@@ -172,6 +216,7 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 		t.fail(f, now)
 	case *schemas.TaskSkipped:
 		t.State, t.Ended, t.Message, t.Unserved = TaskSkipped, now, f.Reason, nil
+		t.Replaced = f.Reason == schemas.SkippedReplanned
 	case *schemas.TaskCancelled:
 		t.State, t.Ended, t.Unserved = TaskCancelled, now, nil
 	case *schemas.PermitGranted:
@@ -192,6 +237,9 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.LastFailure, t.Unserved, t.Tokens = f, nil, t.Tokens+f.Tokens
+	if f.Cause == schemas.FailureVerdict {
+		t.Result = f.Result
+	}
 	if f.Undone() && t.State.UnderWay() { // else it fails for what nobody has said, and its agent has said nothing
 		t.Permit = ""
 	}

@@ -24,7 +24,7 @@ func (r *Run) Granted(task *Task) []string {
 func (r *Run) ArgumentArtifacts() []string {
 	brought := r.Message.Proven
 	for i := range r.DecisionTasks {
-		if r.DecisionTasks[i].Kind == schemas.KindPlan {
+		if kind := r.DecisionTasks[i].Kind; kind == schemas.KindPlan || kind == schemas.KindJudge {
 			brought = append(slices.Clip(brought), r.DecisionTasks[i].Proven...)
 		}
 	}

@@ -42,6 +42,10 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		return r.checkPlan(f)
 	case *schemas.PlanRefused:
 		return r.checkRefusal()
+	case *schemas.Judged:
+		return r.checkJudged(f)
+	case *schemas.PlanChanged:
+		return r.checkChange(f)
 	case *schemas.TaskRouted:
 		return r.checkRoute(f)
 	case *schemas.TaskReady:
@@ -136,6 +140,51 @@ func (r *Run) checkRefusal() error {
 	return nil
 }
 
+// checkJudged lets a judge say once, by the answer to its question, how a run goes on.
+func (r *Run) checkJudged(f *schemas.Judged) error {
+	question := r.Task(f.Question)
+	switch {
+	case question == nil || question.Kind != schemas.KindJudge:
+		return fmt.Errorf("%q is no question to a judge", f.Question)
+	case r.Settled():
+		return errSettled
+	case question.State != TaskCompleted:
+		return fmt.Errorf("%q is %s", f.Question, question.State)
+	}
+	return nil
+}
+
+// checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
+func (r *Run) checkChange(f *schemas.PlanChanged) error {
+	if r.Phase != PhaseExecuting || f.Change <= r.Changes {
+		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
+	}
+	known := map[string]bool{schemas.DeliveryTask: true, "": true}
+	for task := range r.All {
+		known[task.ID] = true
+	}
+	for i := range f.Tasks {
+		if id := f.Tasks[i].Task; known[id] {
+			return fmt.Errorf("task %q is there twice or has no proper id", id)
+		}
+		known[f.Tasks[i].Task] = true
+	}
+	for i := range f.Tasks {
+		task := &f.Tasks[i]
+		for _, dependency := range task.Dependencies {
+			if other := r.Task(dependency); !known[dependency] || dependency == task.Task || dependency == schemas.DeliveryTask || other != nil && other.Plan == nil {
+				return fmt.Errorf("task %q cannot depend on %q", task.Task, dependency)
+			}
+		}
+	}
+	for _, id := range f.Replaces {
+		if task := r.Task(id); task == nil || task.Plan == nil || task.State != TaskFailed {
+			return fmt.Errorf("task %q has not failed", id)
+		}
+	}
+	return nil
+}
+
 func (r *Run) checkRoute(f *schemas.TaskRouted) error {
 	task := r.Task(f.Task)
 	if task == nil || task.Plan == nil {
@@ -169,7 +218,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
 		}
 	}
-	if task.State.UnderWay() || task.State.Ended() {
+	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval {
 		return nil, fmt.Errorf("task %q is %s", id, task.State)
 	}
 	return task, nil
@@ -195,8 +244,16 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
 	case f.Permitted && task.Permit != "":
 		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
+	case f.Approval != 0 && !r.approves(f.Approval, f.Task):
+		return fmt.Errorf("task %q: nobody has agreed by inquiry %d", f.Task, f.Approval)
 	}
 	return nil
+}
+
+// approves reports whether somebody has agreed to a task by an inquiry.
+func (r *Run) approves(inquiry int, task string) bool {
+	asked := r.Inquiry(inquiry)
+	return asked != nil && asked.Task == task && asked.Approved()
 }
 
 func (r *Run) checkSettlement() error {
@@ -262,8 +319,10 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return r.checkAskedAgain(task, f)
 	case f.Attempt > 0:
 		return task.current(f.Attempt)
-	case task.State == TaskWaitingInput && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
+	case task.State.WaitsForPerson() && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
 		return nil // it is asked anew
+	case f.Kind == schemas.InquiryApproval && task.State == TaskWaiting:
+		return nil // its next attempt needs one of its own
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}

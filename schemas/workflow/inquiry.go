@@ -25,6 +25,16 @@ type Inquiry struct {
 // Open reports whether a word on it counts.
 func (i *Inquiry) Open() bool { return i.Answered == nil && i.Closed == "" }
 
+// Approved reports whether somebody has agreed to what it asks.
+func (i *Inquiry) Approved() bool {
+	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceApprove
+}
+
+// Disapproved reports whether somebody has said no to what it asks.
+func (i *Inquiry) Disapproved() bool {
+	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceReject
+}
+
 // Expires is when nobody waits for a word any more; zero while nobody was asked.
 func (i *Inquiry) Expires() time.Time {
 	if i.Asked.IsZero() {
@@ -96,6 +106,28 @@ func (r *Run) InquiriesOf(task string) int {
 	return count
 }
 
+// Proposals counts what a task has proposed to people.
+func (r *Run) Proposals(task string) int {
+	count := 0
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Task == task && inquiry.Operation != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// Explanations counts the notices that tell how an inquiry is decided.
+func (r *Run) Explanations(inquiry int) int {
+	count := 0
+	for _, task := range r.DecisionTasks {
+		if task.Notice() == inquiry && schemas.IsExplanation(task.ID) {
+			count++
+		}
+	}
+	return count
+}
+
 // Rests reports whether the run's own end is not waited for: a person is asked, and nobody upstream waits.
 func (r *Run) Rests() bool { return !r.Resting.IsZero() && r.Message.Upstream == nil }
 
@@ -146,8 +178,8 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	if !expires.IsZero() {
 		r.Expires = expires
 	}
-	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput
-	if task := r.change(ended.Task); goesOn && task != nil && task.State == TaskWaitingInput {
+	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput || ended.Approved()
+	if task := r.change(ended.Task); goesOn && task != nil && task.State.WaitsForPerson() {
 		task.State = TaskReady
 	}
 }
@@ -159,7 +191,7 @@ func (r *Run) noticed(task *Task, now time.Time) {
 		return
 	}
 	told := *inquiry
-	if task.ID != schemas.NoticeTask(told.Inquiry, told.Notices) {
+	if task.ID != schemas.NoticeTask(told.Inquiry, told.Notices) && !schemas.IsExplanation(task.ID) {
 		told.Notices++
 	}
 	if told.Asked.IsZero() && task.Attempt > 0 {
@@ -172,6 +204,9 @@ func (r *Run) noticed(task *Task, now time.Time) {
 // has not happened.
 func (t *Task) wait(f *schemas.InquiryOpened) {
 	t.State, t.Unserved, t.Due, t.Tokens = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens
+	if f.Kind == schemas.InquiryApproval {
+		t.State = TaskWaitingApproval
+	}
 	if f.Attempt > 0 && f.After == 0 {
 		t.Permit, t.Inquired = "", t.Inquired+1
 	}

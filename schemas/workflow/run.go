@@ -30,6 +30,8 @@ type Run struct {
 	Phase         Phase                `json:"phase"`
 	Source        schemas.PlannerKind  `json:"source,omitzero"`
 	Planned       time.Time            `json:"planned,omitzero"`
+	Changes       int                  `json:"changes,omitzero"`        // the number of the newest change of the plan
+	Replans       int                  `json:"replans,omitzero"`        // how often the plan was changed
 	PlanFaults    []string             `json:"plan_faults,omitzero"`    // of the newest plan that was refused
 	Tasks         []*Task              `json:"tasks,omitzero"`          // replaced, never changed in place
 	DecisionTasks []*Task              `json:"decision_tasks,omitzero"` // what deciding itself asks agents: for plans, routes and assessments
@@ -112,18 +114,65 @@ func (r *Run) All(yield func(*Task) bool) {
 // Settled reports whether the outcome of the work is fixed.
 func (r *Run) Settled() bool { return r.Phase == PhaseAssembling || r.Phase == PhaseComplete }
 
-// Progress is int(completed ÷ total × 100) of the tasks of the plan, 0 without any (M-33).
+// Progress is int(completed ÷ total × 100) of the tasks of the plan, 0 without any (M-33). Those that another plan has
+// replaced are none of them.
 func (r *Run) Progress() int {
-	completed := 0
-	for i := range r.Tasks {
-		if r.Tasks[i].State == TaskCompleted {
+	completed, total := 0, 0
+	for _, task := range r.Tasks {
+		if task.Replaced {
+			continue
+		}
+		total++
+		if task.State == TaskCompleted {
 			completed++
 		}
 	}
-	if len(r.Tasks) == 0 {
+	if total == 0 {
 		return 0
 	}
-	return completed * 100 / len(r.Tasks)
+	return completed * 100 / total
+}
+
+// Attempts counts the attempts at the request: the plan that the run has begun with is the first, and each change is one more (C-12).
+func (r *Run) Attempts() int {
+	return 1 + r.Replans
+}
+
+// Steps counts the steps of the run, begun or over: plans, tasks and judgements that agents were asked for, retries not counted (C-11).
+func (r *Run) Steps() int {
+	steps := 0
+	for _, question := range r.DecisionTasks {
+		if question.Kind == schemas.KindPlan || question.Kind == schemas.KindJudge {
+			steps++
+		}
+	}
+	for _, task := range r.Tasks {
+		if task.Worked() || !task.State.Ended() && task.State != TaskPending {
+			steps++
+		}
+	}
+	return steps
+}
+
+// Judge returns the judge that is being asked, or nil.
+func (r *Run) Judge() *Task {
+	for _, question := range r.DecisionTasks {
+		if question.Kind == schemas.KindJudge && !question.State.Ended() {
+			return question
+		}
+	}
+	return nil
+}
+
+// Judges counts the judges of an occasion that were asked.
+func (r *Run) Judges(occasion schemas.Occasion) int {
+	asked := 0
+	for _, question := range r.DecisionTasks {
+		if question.Kind == schemas.KindJudge && schemas.OccasionOf(question.ID) == occasion {
+			asked++
+		}
+	}
+	return asked
 }
 
 // Clone returns a copy that shares nothing which Apply changes.

@@ -20,10 +20,12 @@ const (
 	TaskWaiting    TaskState = "waiting" // for its next attempt
 	// TaskWaitingInput waits for a person's word on an inquiry.
 	TaskWaitingInput TaskState = "waiting_input"
-	TaskCompleted    TaskState = "completed"
-	TaskFailed       TaskState = "failed"
-	TaskSkipped      TaskState = "skipped"
-	TaskCancelled    TaskState = "cancelled"
+	// TaskWaitingApproval waits until a person has agreed to it.
+	TaskWaitingApproval TaskState = "waiting_approval"
+	TaskCompleted       TaskState = "completed"
+	TaskFailed          TaskState = "failed"
+	TaskSkipped         TaskState = "skipped"
+	TaskCancelled       TaskState = "cancelled"
 )
 
 // Ended reports whether nothing more happens to a task in this state.
@@ -31,9 +33,17 @@ func (s TaskState) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 		return true
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput:
+	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval:
 	}
 	return false
+}
+
+// WaitsForPerson reports whether a person's word is awaited.
+func (s TaskState) WaitsForPerson() bool { return s == TaskWaitingInput || s == TaskWaitingApproval }
+
+// Worked reports whether the task was a step of the run that is over: it has a result, or a failure, or its agent was asked.
+func (t *Task) Worked() bool {
+	return t.State.Ended() && (t.State == TaskCompleted || t.State == TaskFailed || t.Attempt > 0 || t.LastFailure != nil)
 }
 
 // UnderWay reports whether an agent has been asked and has not answered.
@@ -68,11 +78,17 @@ type Task struct {
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
 	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
 	Unapproved bool `json:"unapproved,omitzero"`
+	// Judged says that a judge was told how it has ended, and Replaced that another plan has taken its place: nothing of the run's
+	// outcome is told by it.
+	Judged   bool `json:"judged,omitzero"`
+	Replaced bool `json:"replaced,omitzero"`
 	// Rejections is how often the present agent could not be asked, or had no room. It stands
 	// here for the room that a task takes: many thousands are open at a time.
 	Rejections int32 `json:"rejections,omitzero"`
 	// Inquired is how many attempts of the present agent have ended in an inquiry, which uses up none.
-	Inquired int32     `json:"inquired,omitzero"`
+	Inquired int32 `json:"inquired,omitzero"`
+	// Approval is the inquiry by which somebody has agreed to the newest attempt; 0 is none.
+	Approval int32     `json:"approval,omitzero"`
 	Level    int       `json:"level,omitzero"` // of the graph; the first is 0
 	State    TaskState `json:"state"`
 	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
@@ -237,7 +253,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskWaitingInput, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }

@@ -69,7 +69,8 @@ func breakerEventOfFailure(f *schemas.TaskFailed) BreakerEventKind {
 		schemas.FailureMalformed:
 		return BreakerFailed
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
-		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved:
+		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved,
+		schemas.FailureVerdict:
 	}
 	return BreakerEnded
 }

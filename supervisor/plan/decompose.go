@@ -189,7 +189,7 @@ func (d *Decision) planAnswered(task *workflow.Task, answer *Response) {
 	if err != nil {
 		faults = []string{err.Error()}
 	} else {
-		faults = d.Profile.check(tasks)
+		faults = append(d.Profile.check(tasks), d.Profile.checkChosen(tasks)...)
 	}
 	if len(faults) > 0 {
 		d.refuse(schemas.PlannerAgent, faults)

@@ -30,9 +30,11 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 		d.end(schemas.StopReplyFailed, "")
 	case task.Kind == schemas.KindPlan:
 		d.withoutPlan()
+	case task.Kind == schemas.KindJudge: // the plan holds
+		d.advance()
 	case task.Kind != "":
 		d.questionEnded(task.Kind, QuestionedTask(task))
-	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts:
+	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil:
 		d.abort()
 	default:
 		d.advance()
@@ -43,7 +45,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	switch cause {
 	case schemas.FailureBlocked:
 		return schemas.CategoryDependency
-	case schemas.FailureArguments, schemas.FailureMalformed:
+	case schemas.FailureArguments, schemas.FailureMalformed, schemas.FailureVerdict:
 		return schemas.CategoryValidation
 	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
 		return schemas.CategoryCoordination
@@ -76,7 +78,8 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
-	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect {
+	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
+		!d.disapproved(task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
 	}
@@ -98,7 +101,7 @@ func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 func retryable(cause schemas.FailureKind) bool {
 	switch cause {
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected,
-		schemas.FailureUnapproved:
+		schemas.FailureUnapproved, schemas.FailureVerdict:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
 		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
@@ -115,7 +118,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved:
+		schemas.FailureUnapproved, schemas.FailureVerdict:
 	}
 	return schemas.RecoveryRetry
 }
@@ -135,7 +138,7 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip
-	case cause == schemas.FailureBlocked:
+	case cause == schemas.FailureBlocked || task.Plan != nil && d.changes():
 		return schemas.RecoveryEscalateToPlanner
 	}
 	return schemas.RecoveryEscalateToCoordinator

@@ -235,6 +235,38 @@ func (p *Profile) Withdraws(text string, inquiry *workflow.Inquiry, agent string
 	return said != "" && slices.ContainsFunc(p.Languages, withdraws) && !slices.ContainsFunc(inquiry.Needs, chosen)
 }
 
+// Decides reads what somebody says who is asked to agree: the first line that says anything has to be one of the words for it, whole and alone, of any language of the
+// profile. It reports false for anything else, and for a word that means both.
+func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	const longest = 100 // bytes
+	said := barePhrase(line)
+	if said == "" || len(line) > longest {
+		return "", false
+	}
+	approves := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Approve, said) })
+	rejects := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Reject, said) })
+	switch {
+	case approves == rejects:
+		return "", false
+	case approves:
+		return schemas.ChoiceApprove, true
+	}
+	return schemas.ChoiceReject, true
+}
+
+// decidingWords are those that people are told to decide by.
+func (p *Profile) decidingWords(tag string) (approve, reject string) {
+	own := p.language(tag)
+	if len(own.Approve) > 0 {
+		approve = own.Approve[0]
+	}
+	if len(own.Reject) > 0 {
+		reject = own.Reject[0]
+	}
+	return approve, reject
+}
+
 // barePhrase is a text in lower case, its words with a space between, without marks.
 func barePhrase(text string) string {
 	text = strings.ReplaceAll(strings.ToLower(text), "\u2019", "'")

@@ -44,6 +44,7 @@ func (d *Decision) decisive() *workflow.Task {
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
 		switch {
+		case task.Replaced:
 		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
 			failed = task
 		case task.State == workflow.TaskSkipped && task.Failure().Cause != "" && skipped == nil:
@@ -91,12 +92,20 @@ func (d *Decision) completionReason() schemas.StopReason {
 }
 
 func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure}
-	for i := range d.Run.Tasks {
-		if task := d.Run.Tasks[i]; task.State == workflow.TaskCompleted && d.inAnswer(task) {
-			settled.Answer = append(settled.Answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+	var answer []schemas.AnswerPart
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskCompleted && d.inAnswer(task) {
+			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
+	if status == schemas.RunCompleted && d.Profile.stepwise() && len(answer) > 1 {
+		answer = answer[len(answer)-1:] // the others were on the way to it
+	}
+	d.concludeWith(status, reason, failure, answer)
+}
+
+func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
+	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
 	d.tell(&settled)
 	d.Emit(&settled)
 	agent := d.Run.Message.ReplyAgent()
@@ -112,13 +121,13 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
-// not when another result builds on it.
+// not when another result builds on it, or was to.
 func (d *Decision) inAnswer(task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
 	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return other.State == workflow.TaskCompleted && slices.Contains(other.Dependencies(), task.ID)
+		return (other.State == workflow.TaskCompleted || other.Replaced) && slices.Contains(other.Dependencies(), task.ID)
 	})
 }
 
@@ -142,7 +151,8 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 		return schemas.StopRejected
 	case schemas.FailureUnapproved:
 		return schemas.StopUnapproved
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed,
+		schemas.FailureVerdict:
 	}
 	return schemas.StopTaskFailed
 }
@@ -182,7 +192,7 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict:
 	}
 	detail := task.Failure().Detail
 	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {

@@ -154,3 +154,79 @@ func nilIfEmpty(list []string) []string {
 	}
 	return list
 }
+
+// ErrNoVerdict reports an answer that does not say how a run goes on.
+var ErrNoVerdict = errors.New("the answer does not say how this goes on")
+
+// maxResponse bounds the words that a judge may have said to whoever has asked, in bytes. They stand in a record.
+const maxResponse = 64 << 10
+
+// A Verdict is what a judge says: words that end the run, or what is still to be done.
+type Verdict struct {
+	Response string
+	Tasks    []schemas.PlannedTask
+	Steps    bool // Tasks are steps, which have no ids of their own
+}
+
+// ReadVerdict takes out of a judge's answer exactly one of {"response": …}, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
+// plan (C-07). The error is ErrNoVerdict, and says what is wrong with what comes closest.
+func ReadVerdict(result schemas.Result) (Verdict, error) {
+	candidates := jsonIn(result.Text)
+	if len(result.Data) > 0 {
+		candidates = append([][]byte{result.Data}, candidates...)
+	}
+	closest := fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+	for i, candidate := range candidates {
+		verdict, err := readVerdict(candidate)
+		if err == nil {
+			return verdict, nil
+		}
+		if i == 0 {
+			closest = err
+		}
+	}
+	return Verdict{}, closest
+}
+
+func readVerdict(body []byte) (Verdict, error) {
+	var said struct {
+		Response string         `json:"response"`
+		Steps    jsontext.Value `json:"steps"`
+		Tasks    jsontext.Value `json:"tasks"`
+	}
+	if jsontext.Value(body).Kind() == '[' {
+		said.Steps = body
+	} else if err := schemas.Unmarshal(body, &said); err != nil {
+		return Verdict{}, fmt.Errorf("%w: %s", ErrNoVerdict, recordable(err))
+	}
+	response := strings.TrimSpace(said.Response)
+	given := 0
+	for _, there := range [...]bool{response != "", holds(said.Steps), holds(said.Tasks)} {
+		if there {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return Verdict{}, fmt.Errorf("%w: only one of response, steps and tasks may be there", ErrNoVerdict)
+	case given == 0:
+		return Verdict{}, fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+	case len(response) > maxResponse:
+		return Verdict{}, fmt.Errorf("%w: the response has more than %d bytes", ErrNoVerdict, maxResponse)
+	case response != "":
+		return Verdict{Response: response}, nil
+	}
+	tasks, err := readPlan(body)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("%w: %s", ErrNoVerdict, strings.TrimPrefix(err.Error(), ErrNoPlan.Error()+": "))
+	}
+	return Verdict{Tasks: tasks, Steps: holds(said.Steps)}, nil
+}
+
+// holds reports whether a list is there that is not empty. An empty one beside another answer says nothing.
+func holds(list jsontext.Value) bool {
+	if list.Kind() != '[' {
+		return len(list) > 0 && list.Kind() != 'n'
+	}
+	return strings.TrimSpace(string(list[1:len(list)-1])) != ""
+}

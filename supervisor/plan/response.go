@@ -36,7 +36,9 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		failed.Detail, failed.EffectUnknown = d.texts().Unapproved, answer.EffectUnknown && task.Permit != ""
-		d.failWith(task, failed)
+		if !d.proposes(task, &failed) {
+			d.failWith(task, failed)
+		}
 		return
 	}
 	switch answer.Status {
@@ -54,7 +56,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if !d.lacks(task, &failed) {
+		if !d.proposes(task, &failed) && !d.lacks(task, &failed) {
 			d.failWith(task, failed)
 		}
 	case schemas.StatusFailed:
@@ -102,6 +104,9 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	case task.Kind == schemas.KindPlan:
 		d.planAnswered(task, answer)
 		return
+	case task.Kind == schemas.KindJudge:
+		d.judgeAnswered(task, answer)
+		return
 	case task.Notice() > 0:
 		d.completed(task, answer)
 		return
@@ -123,6 +128,12 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 			d.failWith(task, failed)
 			return
 		}
+	}
+	if detail, wrong := d.Profile.verdict(task.Agent, answer.WholeResult); wrong {
+		failed := answer.failed(schemas.FailureVerdict)
+		failed.Detail, failed.Result = truncate(detail, maxFeedback), answer.Result
+		d.failWith(task, failed)
+		return
 	}
 	if fault := d.languageFault(task, answer.WholeResult); fault != "" {
 		failed := answer.failed(schemas.FailureInvalidResult)
@@ -147,7 +158,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	case task.Kind == "":
 		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
 		provenance.answer(answer, &completed)
-	case task.Kind == schemas.KindPlan: // its tasks may be given what it was given
+	case task.Kind == schemas.KindPlan || task.Kind == schemas.KindJudge: // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)
 		completed.Unproven = nil
 	}

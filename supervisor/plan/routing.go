@@ -24,6 +24,9 @@ func (p *Profile) reserved(id string) bool {
 	if (p.Waiting != nil || len(p.fillers) > 0) && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
 		return true
 	}
+	if p.Replan != nil && schemas.OccasionOf(id) != "" {
+		return true
+	}
 	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
 }
 
@@ -61,7 +64,7 @@ func (d *Decision) routed() {
 		return
 	}
 	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed }
-	if d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
+	if d.Profile.Replan == nil && d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
 		d.abort()
 		return
 	}
@@ -115,8 +118,11 @@ func (d *Decision) awaitsQuestion(task string) bool {
 	})
 }
 
-// QuestionedTask returns the task that a question is about; agents' names hold no colon.
+// QuestionedTask returns the task that a question is about; agents' names hold no colon. A judge's is about the run.
 func QuestionedTask(question *workflow.Task) string {
+	if question.Kind == schemas.KindJudge {
+		return ""
+	}
 	_, rest, _ := strings.Cut(question.ID, separator)
 	if at := strings.LastIndex(rest, separator); at >= 0 {
 		return rest[:at]
@@ -147,7 +153,7 @@ func (d *Decision) evidence(task string) route.Evidence {
 				made.Failure = choiceFailure(question)
 			}
 			evidence.Choices = append(evidence.Choices, made)
-		case schemas.KindPlan, schemas.KindWork, schemas.KindExtract:
+		case schemas.KindPlan, schemas.KindWork, schemas.KindExtract, schemas.KindJudge:
 		}
 	}
 	return evidence
@@ -190,7 +196,7 @@ func choiceFailure(question *workflow.Task) string {
 	case schemas.FailureInvalidResult:
 		return "gave an answer that is not what was asked for"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
+		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict:
 		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
 	case schemas.FailureTimeout:
 	}

@@ -13,17 +13,24 @@ import (
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
 func (d *Decision) advance() {
-	if d.Run.Phase != workflow.PhaseExecuting {
+	if d.Run.Phase != workflow.PhaseExecuting || d.defers() {
 		return
 	}
 	d.skip()
 	for _, id := range d.startable() {
-		if task := d.Run.Task(id); task.State == workflow.TaskPending && !d.Run.Settled() {
+		if task := d.Run.Task(id); task.State == workflow.TaskPending && !d.Run.Settled() && d.mayBegin() {
 			d.start(task)
+			if d.Profile.stepwise() {
+				break
+			}
 		}
 	}
-	if d.Run.Phase == workflow.PhaseExecuting && d.done() {
+	switch {
+	case d.Run.Phase != workflow.PhaseExecuting || d.Run.Judge() != nil:
+	case d.done():
 		d.settle()
+	default:
+		d.outOfSteps()
 	}
 }
 
@@ -109,7 +116,7 @@ func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
 // start begins a task, or notes that it waits: for its agent to have room, or
 // for its resources, which only a grant brings.
 func (d *Decision) start(task *workflow.Task) {
-	if !d.fill(task) {
+	if d.barred(task) || !d.fill(task) {
 		return
 	}
 	task = d.Run.Task(task.ID)
@@ -120,10 +127,10 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureArguments, fault)
 		return
 	}
-	if d.handOver(task) {
+	if d.handOver(task) || !d.approved(task) {
 		return
 	}
-	if d.unapprovedUnasked(task) {
+	if d.unapprovedUnasked(task) && d.approvalRule(task) == nil {
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
 		return
 	}
@@ -139,6 +146,16 @@ func (d *Decision) start(task *workflow.Task) {
 	case Unavailable:
 		d.fail(task, schemas.FailureUnavailable, "")
 	}
+}
+
+// barred fails a task whose agent is not asked now, as the profile says, and reports whether it has.
+func (d *Decision) barred(task *workflow.Task) bool {
+	use := d.Profile.agentUse(task.Agent)
+	if use == nil || use.Unavailable == "" || task.Plan == nil {
+		return false
+	}
+	d.fail(task, schemas.FailurePermanent, use.Unavailable)
+	return true
 }
 
 func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
@@ -159,6 +176,9 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	task := d.Run.Task(grant.Task)
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
 		return false
+	}
+	if !d.approved(task) {
+		return true
 	}
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
@@ -237,7 +257,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
 		Effect:  d.effect(run, id),
 		Queue:   d.bounded(queue),
-		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
 	})
 }
 

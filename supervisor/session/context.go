@@ -252,6 +252,7 @@ func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.
 	for _, name := range sortedNames(context.Inputs) {
 		mark(true, "inputs", name)
 	}
+	mark(context.Plan != nil, "plan")
 	mark(context.Feedback != "", "feedback")
 	mark(len(context.Answers) > 0, "answers")
 	mark(len(context.Entities) > 0, "entities")

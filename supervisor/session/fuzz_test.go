@@ -95,6 +95,7 @@ func FuzzStep(f *testing.F) {
 			bytes = bytes[:1<<10]
 		}
 		run(t, bytes).settle(t)
+		runJudged(t, bytes).settle(t)
 	})
 }
 
@@ -112,7 +113,9 @@ func drawn(words []uint64) []byte {
 func TestStepLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		run(t, drawn(rapid.SliceOfN(rapid.Uint64(), 8, 60).Draw(t, "script"))).settle(t)
+		script := drawn(rapid.SliceOfN(rapid.Uint64(), 8, 60).Draw(t, "script"))
+		run(t, script).settle(t)
+		runJudged(t, script).settle(t)
 	})
 }
 
@@ -128,7 +131,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"task_unserved", "task_started", "task_progressed", "task_heartbeat", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
-		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer",
+		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit", "verdict",
 	}
 	missing = append(missing, drawing()...)
 	const least, most = 150, 4000 // scripts
@@ -140,9 +143,11 @@ func TestScriptsReachEverything(t *testing.T) {
 		for i := range words {
 			words[i] = seed<<32 | uint64(i)
 		}
-		stage := run(t, drawn(words))
-		stage.settle(t)
-		missing = slices.DeleteFunc(missing, stage.reached)
+		for _, play := range []func(judge, []byte) *stage{run, runJudged} {
+			stage := play(t, drawn(words))
+			stage.settle(t)
+			missing = slices.DeleteFunc(missing, stage.reached)
+		}
 		if seed >= least && len(missing) == 0 {
 			return
 		}

@@ -35,14 +35,17 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		return true
 	}
 	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && d.beforeAsked(inquiry) {
-		return d.lateWork(message, received)
+		return d.lateApproval(message, inquiry, received) || d.lateWork(message, received)
 	}
 	actor, may := requesterIn(message, &active.Message)
 	if len(inquiry.People) > 0 {
 		actor, may = d.personIn(message, inquiry)
 	}
+	if inquiry.Kind == schemas.InquiryApproval {
+		actor, may = d.mayDecide(message, inquiry)
+	}
 	if !may {
-		return false
+		return d.stranger(message, inquiry, received)
 	}
 	said, says := wordIn(message, actor)
 	if !says {
@@ -54,8 +57,84 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		d.planDecision(d.env.Pinned).Cancel()
 		return true
 	}
+	if inquiry.Kind == schemas.InquiryApproval {
+		return d.decides(message, inquiry, &said, received)
+	}
 	d.word(inquiry, &said, received)
 	return true
+}
+
+// decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
+// in the same conversation is a message like any other.
+func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
+	choice, decides := d.env.Pinned.Decides(said.Whole)
+	if decides {
+		said.Choice = choice
+		d.word(inquiry, said, received)
+		return true
+	}
+	if message.namesInquiry() {
+		d.refuseWord(received, inquiry, schemas.WordChoice)
+		d.planDecision(d.env.Pinned).Explain(inquiry)
+		return true
+	}
+	return false
+}
+
+// stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
+func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
+	if inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+		return false
+	}
+	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
+	return true
+}
+
+// lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
+func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
+	if inquiry == nil || inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+		return false
+	}
+	_, may := d.mayDecide(message, inquiry)
+	_, decides := d.env.Pinned.Decides(message.Text)
+	switch {
+	case !may:
+		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
+	case !decides:
+		return false
+	default:
+		d.refuseWord(received, inquiry, overBy(inquiry))
+	}
+	return true
+}
+
+func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason string) {
+	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, reason
+	d.emit(&received)
+}
+
+// overBy is why a word on an inquiry counts no more: it is open only if its time is over.
+func overBy(inquiry *workflow.Inquiry) string {
+	switch {
+	case inquiry.Answered != nil:
+		return schemas.WordDecided
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open():
+		return schemas.WordExpired
+	}
+	return schemas.WordClosed
+}
+
+// mayDecide returns who has written a message, and whether they decide an approval. A mail server has to vouch for a letter: to know the letter that asks is not enough. Of
+// several people who are asked, whoever has begun the run is none.
+func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	begun := &d.state.Active.Message
+	if len(inquiry.People) == 0 {
+		actor, may := requesterIn(message, begun)
+		return actor, may && actor.Proof != schemas.ProofLetter
+	}
+	actor, may := d.personIn(message, inquiry)
+	asked := may && !begun.IsFrom(addressOf(message.Author))
+	return actor, asked && actor.Proof == schemas.ProofMail
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
@@ -237,6 +316,11 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	said := controlSays(control)
+	if ofRequester := inquiry != nil && inquiry.Kind == schemas.InquiryApproval && len(inquiry.People) == 0; ofRequester && said.Choice == schemas.ChoiceAnswer {
+		if choice, decides := d.env.Pinned.Decides(control.Text); decides {
+			said.Choice = choice
+		}
+	}
 	choice := said.Choice
 	left := d.state.left().Named(name)
 	switch {
@@ -260,6 +344,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordClosed
 	case !slices.Contains(inquiry.Kind.Choices(), choice):
 		received.Reason = schemas.WordChoice
+	case control.Hash != "" && control.Hash != inquiry.Hash:
+		received.Reason = schemas.WordHash
 	default:
 		d.word(inquiry, &said, received)
 		return
@@ -274,8 +360,12 @@ func controlSays(control *schemas.Control) plan.Word {
 		Choice: schemas.ChoiceAnswer, Whole: control.Text,
 		Actor: schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken},
 	}
-	if control.Action == schemas.ControlReject {
+	switch control.Action {
+	case schemas.ControlReject:
 		said.Choice = schemas.ChoiceReject
+	case schemas.ControlApprove:
+		said.Choice = schemas.ChoiceApprove
+	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said
 }

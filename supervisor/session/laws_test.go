@@ -178,7 +178,7 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 	next := map[workflow.Phase][]workflow.Phase{
 		workflow.PhaseDecomposing: {workflow.PhaseRouting, workflow.PhaseExecuting, workflow.PhaseAssembling},
 		workflow.PhaseRouting:     {workflow.PhaseExecuting, workflow.PhaseAssembling},
-		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing},
+		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing, workflow.PhaseRouting},
 		workflow.PhaseAssembling:  {workflow.PhaseComplete},
 	}
 	if before.Phase == after.Phase {
@@ -456,7 +456,11 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	}
 	run, size := after.Active, 0
 	for id, input := range asked.Context.Inputs {
-		if slices.Contains(asked.Dependencies, id) {
+		if asked.Context.Kind == schemas.KindJudge { // it is told of all that was done
+			if task := run.Task(id); task == nil || task.Plan == nil || !task.Worked() {
+				tb.Fatalf("judge %s is told about task %s, which has not ended", asked.TaskID, id)
+			}
+		} else if slices.Contains(asked.Dependencies, id) {
 			if run.Task(id).State != workflow.TaskCompleted {
 				tb.Fatalf("task %s is told about task %s, which is %s", asked.TaskID, id, run.Task(id).State)
 			}
@@ -496,8 +500,13 @@ func (s *stage) answers(tb judge, after *session.State, output *session.Output) 
 		tb.Fatalf("run %d is answered twice", run.Number)
 	}
 	s.answered[run.Number] = response.MessageID
-	summary := response.Payload.ExecutionSummary
-	if summary.TasksCompleted+summary.TasksFailed+summary.TasksSkipped != summary.TotalTasks || summary.TotalTasks != len(run.Tasks) {
+	summary, total := response.Payload.ExecutionSummary, 0
+	for _, task := range run.Tasks {
+		if !task.Replaced {
+			total++
+		}
+	}
+	if summary.TasksCompleted+summary.TasksFailed+summary.TasksSkipped != summary.TotalTasks || summary.TotalTasks != total {
 		tb.Fatalf("a summary that does not add up: %+v", *summary)
 	}
 	if response.From != run.Message.Upstream.To || response.To != run.Message.Upstream.From || response.Payload.PlanID != run.Message.Upstream.PlanID {

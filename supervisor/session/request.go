@@ -44,6 +44,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		env.fillWork(&task, run, asked)
 		task.Context.Stream = env.Pinned.Streams(run, asked)
 		task.Context.Answers = append(env.requestInputs.Answers(run, asked, env.Read), env.answersTo(state, asked)...)
+		task.Context.Approved = approvedOperation(run.Inquiry(f.Approval))
 		env.grantInputs(&task, run, asked, f)
 	}
 	task.Context.Arguments = env.grantReading(task.Context.Arguments, run.ArgumentArtifacts(), f)
@@ -63,13 +64,26 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
-			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+			if inquiry.Kind == schemas.InquiryWork {
+				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+			}
 		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)
 	}
 	arguments, err = schemas.Marshal(told)
 	return description, arguments, err
+}
+
+// approvedOperation is what somebody has agreed to of what an agent has proposed; nil when that is nothing.
+func approvedOperation(agreed *workflow.Inquiry) *schemas.ApprovedOperation {
+	if agreed == nil || agreed.Operation == nil {
+		return nil
+	}
+	proposed := agreed.Operation
+	return &schemas.ApprovedOperation{
+		Name: proposed.Name, Arguments: proposed.Arguments, Summary: proposed.Summary, Recipients: proposed.Recipients, Hash: agreed.Call,
+	}
 }
 
 // maxSubject bounds the subject of a letter about words that have none, in bytes.
@@ -115,6 +129,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 		task.Context.Constraints = more.Constraints
 	}
 	task.Context.Inputs = env.inputs(run, asked)
+	task.Context.Plan = env.planOf(run, asked)
 }
 
 // inputs are the results that a task builds on, in all at most as large as the
@@ -209,6 +224,7 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 type choice struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitzero"`
+	Unavailable string         `json:"unavailable,omitzero"`  // why it is not asked now
 	InputSchema jsontext.Value `json:"input_schema,omitzero"` // for planners
 }
 
@@ -224,10 +240,11 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		// Schema is that of the arguments that are looked for, and Known what is known of them.
 		Schema jsontext.Value `json:"schema,omitzero"`
 		Known  jsontext.Value `json:"known,omitzero"`
+		*judgement
 	}{}
 	for i := range env.Pinned.Agents {
-		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description}
-		if asked.Kind == schemas.KindPlan {
+		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description, Unavailable: env.Pinned.Agents[i].Unavailable}
+		if asked.Kind == schemas.KindPlan || asked.Kind == schemas.KindJudge {
 			known.InputSchema = env.Pinned.Agents[i].InputSchema
 		}
 		arguments.Agents = append(arguments.Agents, known)
@@ -257,6 +274,11 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		if about != nil {
 			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), about.Arguments()
 		}
+	case schemas.KindJudge:
+		task.Description = "Judge how this goes on."
+		arguments.MaxTasks = env.Pinned.MaxTasks()
+		arguments.judgement = env.judgement(run, asked)
+		task.Context.Inputs = env.everyResult(run)
 	case schemas.KindWork:
 	}
 	body, err := schemas.Marshal(arguments)

@@ -53,7 +53,7 @@ func (s *script) letter() *schemas.Letter {
 func (s *script) word(tb judge) {
 	tb.Helper()
 	said := schemas.Control{
-		Action: schemas.ControlAction(s.pick("answer", "answer", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
+		Action: schemas.ControlAction(s.pick("answer", "approve", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
 		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
 	}
 	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")

@@ -24,7 +24,29 @@ type script struct {
 func run(tb judge, bytes []byte) *stage {
 	tb.Helper()
 	s := &script{bytes: bytes}
-	s.stage = newStage(tb, s.profile())
+	return s.playedBy(tb, s.profile())
+}
+
+// runJudged is the same with a judge, which takes no byte of the script, so that others stay as they are.
+func runJudged(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	s := &script{bytes: bytes}
+	p := s.profile()
+	p.Replan = &schemas.Replan{Agent: "replanner", After: schemas.OccasionFailure, Attempts: len(bytes) % 4, Conditions: []schemas.Condition{{Name: "n", Pointer: "/n"}}}
+	if p.Execution.Mode == schemas.ExecutionSingle {
+		p.Execution.Mode = schemas.ExecutionSequence
+	}
+	if p.Execution.Mode == schemas.ExecutionSequence {
+		p.Replan.After = schemas.OccasionStep
+	}
+	p.Execution.Steps = len(bytes) % 11
+	p.Agents[0].Verdict = &schemas.Verdict{Pointer: "/ok", Detail: "/why"}
+	return s.playedBy(tb, p)
+}
+
+func (s *script) playedBy(tb judge, p schemas.Profile) *stage {
+	tb.Helper()
+	s.stage = newStage(tb, p)
 	for len(s.bytes) > 0 {
 		s.happen(tb)
 	}
@@ -464,6 +486,9 @@ func (s *script) judgement(kind schemas.TaskKind, result *schemas.Result) {
 			`{"tasks":[{"task_id":"a","context":{"arguments":[1],"constraints":7}}]}`, `{"tasks":[]}`, `{"steps":[]}`, `{}`)
 	case schemas.KindExtract:
 		said = s.pick(`{"n":"seven"}`, `{}`, `[1]`)
+	case schemas.KindJudge:
+		said = s.pick(`{"steps":["calculate it once more","write"]}`, `{"response":"so"}`, `{"response":"so","steps":["write"]}`, `{"tasks":[{"task_id":"t1","description":"else"}]}`,
+			`{"tasks":[{"task_id":"x","description":"write","dependencies":["t1"]},{"task_id":"y","description":"calculate","dependencies":["x"]}]}`, `{}`)
 	case schemas.KindWork:
 	}
 	if s.one(3) {

@@ -19,8 +19,14 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 		Action: schemas.ControlAnswer, Run: schemas.RunID(s.state.Session, number(tb, d, "run", 1)), By: "operator",
 		Inquiry: number(tb, d, "inquiry", 0), Text: words(d),
 	}
-	if d.HasArg("reject") {
+	switch {
+	case d.HasArg("reject"):
 		said.Action = schemas.ControlReject
+	case d.HasArg("approve"):
+		said.Action = schemas.ControlApprove
+	}
+	if said.Hash = text(d, "hash", ""); said.Hash == "asked" {
+		said.Hash = s.state.Active.Inquiry(number(tb, d, "inquiry", 1)).Hash
 	}
 	return s.event(tb, text(d, "id", ""), schemas.TypeControl, said)
 }
@@ -62,6 +68,12 @@ func (s *story) inquiry(f schemas.Fact) string {
 			if len(f.Adopts.Bounced) > 0 {
 				told += ", without " + strings.Join(f.Adopts.Bounced, ", ")
 			}
+		}
+		if f.Operation != nil {
+			told += fmt.Sprintf(" about %s %s", f.Operation.Name, f.Operation.Arguments)
+		}
+		if f.Kind == schemas.InquiryApproval && len(f.People) > 0 {
+			told += " of " + strings.Join(f.People, " or ")
 		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
 	case *schemas.InquiryAnswered:

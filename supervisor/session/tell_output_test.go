@@ -61,7 +61,13 @@ func (s *story) output(o *session.Output) string {
 	for _, file := range task.Context.Attachments {
 		line(true, "file %s %q %s, %d bytes, %.8s… of %s, %s", file.ID, file.Name, file.MediaType, file.Size, file.SHA256, file.From, file.Grant)
 	}
+	if plan := task.Context.Plan; plan != nil {
+		line(true, "step %d of %q", plan.Current, plan.Steps)
+	}
 	line(len(task.Context.Tainted) > 0, "from outside: %s", strings.Join(task.Context.Tainted, " "))
+	if agreed := task.Context.Approved; agreed != nil {
+		line(true, "agreed: %s %s (%s)", agreed.Name, agreed.Arguments, agreed.Summary)
+	}
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments

@@ -74,6 +74,8 @@ func (s *story) fact(f schemas.Fact) string {
 	case *schemas.PlanRefused:
 		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.Run, f.Source,
 			strings.Join(f.Faults, "\n    - "))
+	case *schemas.Judged, *schemas.PlanChanged:
+		return judged(f)
 	case *schemas.RunSettled:
 		return settled(f)
 	case *schemas.RunEnded:
@@ -121,8 +123,12 @@ func (s *story) task(f schemas.Fact) string {
 		return s.ready(f)
 	case *schemas.TaskDispatched:
 		s.remember(f)
+		agreed := ""
+		if f.Approval > 0 {
+			agreed = fmt.Sprintf(", agreed to by inquiry %d", f.Approval)
+		}
 		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.Attempt,
-			f.Agent, s.clock(f.Queue), s.clock(f.Expires))
+			f.Agent, s.clock(f.Queue), s.clock(f.Expires)) + agreed
 	case *schemas.TaskUnserved:
 		if f.Since.IsZero() {
 			return "nobody has ever served " + f.Agent
@@ -303,6 +309,35 @@ func found(said *schemas.Findings) []string {
 		told = append(told, fmt.Sprintf("recommends %q", advice))
 	}
 	return told
+}
+
+// judged writes down what a judge has made of a run.
+func judged(f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.Judged:
+		told := fmt.Sprintf("run %d judged by %s in round %d: %s", f.Run, f.Question, f.Round, f.Outcome)
+		for _, step := range f.Repeated {
+			told += fmt.Sprintf("\n    %q is done", step)
+		}
+		return told
+	case *schemas.PlanChanged:
+		told := fmt.Sprintf("run %d plan changed, %d:", f.Run, f.Change)
+		if len(f.Replaces) > 0 {
+			told += " instead of " + strings.Join(f.Replaces, ", ")
+		}
+		for _, id := range f.Kept {
+			told += "\n    " + id + " stays"
+		}
+		for i := range f.Tasks {
+			told += "\n    " + f.Tasks[i].Task + " " + body(f.Tasks[i].Description)
+			if depends := f.Tasks[i].Dependencies; len(depends) > 0 {
+				told += " after " + strings.Join(depends, ", ")
+			}
+		}
+		return told
+	default:
+		return f.Name()
+	}
 }
 
 func (s *story) failed(f *schemas.TaskFailed) string {

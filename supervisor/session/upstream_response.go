@@ -105,6 +105,10 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 func summary(run *workflow.Run) *schemas.ExecutionSummary {
 	counted := schemas.ExecutionSummary{TotalTasks: len(run.Tasks), CompletionPercentage: run.Progress()}
 	for i := range run.Tasks {
+		if run.Tasks[i].Replaced {
+			counted.TotalTasks--
+			continue
+		}
 		switch run.Tasks[i].State {
 		case workflow.TaskCompleted:
 			counted.TasksCompleted++
@@ -160,6 +164,9 @@ func handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
 		return
 	}
 	for _, task := range run.Tasks {
+		if task.Replaced {
+			continue
+		}
 		said := task.Said()
 		for _, issue := range said.Issues {
 			issue.TaskID, issue.Agent = cmp.Or(issue.TaskID, task.ID), cmp.Or(issue.Agent, task.Agent)
@@ -200,7 +207,7 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 	}
 	for _, task := range run.Tasks {
 		failure := task.LastFailure
-		if failure == nil || task.State != workflow.TaskCompleted && task.State != workflow.TaskFailed && task.State != workflow.TaskSkipped {
+		if failure == nil || task.Replaced || task.State != workflow.TaskCompleted && task.State != workflow.TaskFailed && task.State != workflow.TaskSkipped {
 			continue
 		}
 		resolved := resolution(failure.Cause)
@@ -243,7 +250,7 @@ func resolution(kind schemas.FailureKind) schemas.Resolution {
 		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
-		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
+		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict:
 	}
 	return schemas.ResolutionEscalated
 }

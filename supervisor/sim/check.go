@@ -47,6 +47,9 @@ func (o *oracle) judge(m *moment) {
 	o.wordsAreVouched(m)
 	o.wordsOfTheStaff(m)
 	o.workIsHanded(m)
+	o.approvalsAreAsked(m)
+	o.approvedBeforeActing(m)
+	o.wordsOfApprovers(m)
 	o.runsRest(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return

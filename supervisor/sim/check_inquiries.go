@@ -30,12 +30,12 @@ func (o *oracle) inquiriesAreNumbered(m *moment) {
 // asksAreBounded: nobody upstream is asked, and nobody at all where the profile says nothing of it.
 func (o *oracle) asksAreBounded(m *moment) {
 	f := schemas.As[*schemas.InquiryOpened](m.fact)
-	if f == nil || f.Kind == schemas.InquiryWork {
-		return // see workIsHanded
+	if f == nil || f.Kind != schemas.InquiryInput {
+		return // see workIsHanded and approvalsAreAsked
 	}
 	before := 0
 	for _, i := range m.run.inquiries {
-		if i.task == m.task && !i.work() {
+		if i.task == m.task && i.input() {
 			before++
 		}
 	}
@@ -94,7 +94,7 @@ func (o *oracle) bounces(m *moment, number int) bool {
 	if mail == nil || mail.Bounce == nil || mail.Bounce.Action != "failed" {
 		return false
 	}
-	if recipient := mail.Bounce.Recipient; i.work() && (len(i.fact.To) > 1 && i.nobody != m.cause || len(i.fact.To) == 1 && recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
+	if recipient := mail.Bounce.Recipient; i.toPeople() && (len(i.fact.To) > 1 && i.nobody != m.cause || len(i.fact.To) == 1 && recipient != "" && !strings.EqualFold(recipient, i.fact.To[0].Address)) {
 		return false // others have got it
 	}
 	for _, letter := range i.letters(m.run) {
@@ -119,7 +119,7 @@ func (i *inquiry) reminds(cause *schemas.Cause) bool {
 func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
-			others := i.work() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause))
+			others := i.toPeople() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause) || r.declinesTwin(i))
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
@@ -157,7 +157,7 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
-	case id == schemas.NoticeTask(number, 1):
+	case id == schemas.NoticeTask(number, 1), schemas.IsExplanation(id) && i.approval():
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
 	case m.task == nil && (m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || i.asked.IsZero() ||
@@ -169,7 +169,7 @@ func (o *oracle) askedOnce(m *moment) {
 	}
 	o.dismissed(m, i)
 	for _, other := range m.run.inquiries {
-		if other.open && other.number < number && !other.work() && !i.work() {
+		if other.open && other.number < number && !other.toPeople() && !i.toPeople() {
 			o.world.violate(AskedOnce, "%s: inquiry %d is told while inquiry %d is open", m.id, number, other.number)
 		}
 	}
@@ -277,6 +277,7 @@ type inquiry struct {
 	task     *task
 	number   int
 	fact     *schemas.InquiryOpened
+	agent    string // of the task, when it was asked
 	opened   time.Time
 	asked    time.Time // when the first notice went out
 	open     bool
@@ -309,7 +310,7 @@ func (r *run) inquiry(number int) *inquiry {
 // openInquiry returns the oldest that waits for a word of the requester, or nil.
 func (r *run) openInquiry() *inquiry {
 	for _, i := range r.inquiries {
-		if i.open && !i.work() {
+		if i.open && !i.toPeople() {
 			return i
 		}
 	}
@@ -329,7 +330,7 @@ func (r *run) awaits(t *task) bool {
 func (r *run) answersTo(t *task) []*inquiry {
 	var answered []*inquiry
 	for _, i := range r.inquiries {
-		if i.task == t && i.answered != nil && !i.work() {
+		if i.task == t && i.answered != nil && i.input() {
 			answered = append(answered, i)
 		}
 	}
@@ -367,6 +368,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	if m.task == nil {
 		return
 	}
+	i.agent = m.task.agent
 	o.endTask(m, m.task, taskAsked)
 	if f.Attempt > 0 && f.After == 0 { // else it asks once more what the agent has asked
 		m.task.permit = nil
@@ -385,7 +387,7 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 		o.world.violate(InquiriesEndOnce, "%s: inquiry %d is open, and since %s nobody has a letter of it", m.id, number, i.nobody.Time)
 	}
 	end(i)
-	if t := i.task; i.answered != nil && !i.work() && t != nil && t.state == taskAsked {
+	if t := i.task; i.answered != nil && (i.input() || i.approved()) && t != nil && t.state == taskAsked {
 		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	}

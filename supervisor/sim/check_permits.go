@@ -315,8 +315,8 @@ func (o *oracle) actsAreNoStrangers() {
 func (o *oracle) oursIsDone(m *moment) {
 	refused, failed := schemas.As[*schemas.PermitRefused](m.fact), schemas.As[*schemas.TaskFailed](m.fact)
 	about := refused != nil && refused.Reason == schemas.PermitUnapproved || failed != nil && failed.Cause == schemas.FailureUnapproved
-	if !about || m.task == nil {
-		return
+	if !about || m.task == nil || m.run.approvalRule(m.task, m.task.agent) != nil {
+		return // nobody could be asked, who has to agree
 	}
 	upstream := m.run.message.Upstream
 	handedOn := upstream != nil && upstream.From != upstreamer

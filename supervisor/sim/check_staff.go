@@ -80,7 +80,7 @@ func (m *moment) agent() string {
 
 // dismissed: who is not among those who are asked now is told nothing once more.
 func (o *oracle) dismissed(m *moment, i *inquiry) {
-	if to := o.reached(m, i.fact.People); i.work() && m.cause.Deadline != nil && m.cause.Deadline.Kind == schemas.DeadlineRemind && !slices.Equal(i.fact.To, to) {
+	if to := o.asks(m, i.fact); i.toPeople() && m.cause.Deadline != nil && m.cause.Deadline.Kind == schemas.DeadlineRemind && !slices.Equal(i.fact.To, to) {
 		o.world.violate(WorkIsHanded, "%s: inquiry %d is told once more to %v, and those who work there are %v", m.id, i.number, i.fact.To, to)
 	}
 }
@@ -172,8 +172,8 @@ func (o *oracle) nobodyWorks(m *moment) bool {
 // withdrawn reports whether work is taken back when it is to be told once more, because others do it by now.
 func (o *oracle) withdrawn(m *moment, i *inquiry) bool {
 	rung := m.cause.Deadline
-	return i.work() && i.fact.Remind > 0 && rung != nil && rung.Kind == schemas.DeadlineRemind && !i.asked.IsZero() &&
-		!m.cause.Time.Before(i.asked.Add(time.Duration(i.fact.Remind))) && !slices.Equal(i.fact.To, o.reached(m, i.fact.People))
+	return i.toPeople() && i.fact.Remind > 0 && rung != nil && rung.Kind == schemas.DeadlineRemind && !i.asked.IsZero() &&
+		!m.cause.Time.Before(i.asked.Add(time.Duration(i.fact.Remind))) && !slices.Equal(i.fact.To, o.asks(m, i.fact))
 }
 
 // The invariants that speak of further attempts of whoever is upstream.
@@ -448,5 +448,121 @@ func (o *oracle) finalByAPerson(m *moment) {
 	want := m.run.piece() != "" && m.run.session.stopped[f.Run] && f.Reason == schemas.StopCancelled
 	if f.Final != want {
 		o.world.violate(FinalByPeople, "%s: it ends by %s, for good: %t, and that a person has cancelled it is %t", m.id, f.Reason, f.Final, m.run.session.stopped[f.Run])
+	}
+}
+
+// The invariants that speak of people who have to agree.
+const (
+	ApprovalsAreAsked    = "those are asked to agree whom the rule names, without whoever has begun the run, before the agent is"
+	ApprovedBeforeActing = "what somebody has to agree to begins once somebody has, to what is known by then and for the agent that does it"
+	WordsOfApprovers     = "an approval is decided by one whole word of somebody who is asked, who still works there and is vouched for, or the service's own"
+)
+
+func (i *inquiry) input() bool    { return i.fact.Kind == schemas.InquiryInput }
+func (i *inquiry) approval() bool { return i.fact.Kind == schemas.InquiryApproval }
+func (i *inquiry) approved() bool {
+	return i.approval() && i.answered != nil && i.answered.Choice == schemas.ChoiceApprove
+}
+
+// toPeople reports whether others than the requester are asked.
+func (i *inquiry) toPeople() bool { return len(i.fact.People) > 0 }
+
+// declinesTwin reports whether an approval ends because somebody has said no to one of the same.
+func (r *run) declinesTwin(i *inquiry) bool {
+	return i.approval() && slices.ContainsFunc(r.inquiries, func(other *inquiry) bool {
+		return other.fact.Hash == i.fact.Hash && other.answered != nil && other.answered.Choice == schemas.ChoiceReject && other.cause == i.cause
+	})
+}
+
+// asks are the addresses of those who are asked by an inquiry, as the profile in force says.
+func (o *oracle) asks(m *moment, f *schemas.InquiryOpened) []schemas.Address {
+	to := o.reached(m, f.People)
+	if author := m.run.message.Author; f.Kind == schemas.InquiryApproval && author != nil {
+		to = slices.DeleteFunc(to, func(address schemas.Address) bool { return strings.EqualFold(address.Address, author.Address) })
+	}
+	return to
+}
+
+// approvalRule is the rule by which somebody has to agree to a task; nil is none. No rule of these worlds is tainted.
+func (r *run) approvalRule(t *task, agent string) *schemas.ApprovalRule {
+	if t == nil || t.planned == nil {
+		return nil
+	}
+	for n := range r.profile.Approval {
+		if rule := &r.profile.Approval[n]; slices.Contains(rule.Agents, agent) && t.planned.Seconds >= rule.Seconds {
+			return rule
+		}
+	}
+	return nil
+}
+
+func (o *oracle) approvalsAreAsked(m *moment) {
+	f := schemas.As[*schemas.InquiryOpened](m.fact)
+	if f == nil || f.Kind != schemas.InquiryApproval {
+		return
+	}
+	rule := m.run.approvalRule(m.task, m.task.agent)
+	if rule == nil || f.Expire != rule.Expire || f.Remind != rule.Remind || f.Hash == "" {
+		o.world.violate(ApprovalsAreAsked, "%s: inquiry %d asks for leave by %+v", m.id, f.Inquiry, rule)
+		return
+	}
+	requester := slices.Contains(rule.People, schemas.ApprovingRequester)
+	if requester != (len(f.People) == 0) || !requester && (!slices.Equal(f.People, rule.People) || len(f.To) == 0 || !slices.Equal(f.To, o.asks(m, f))) {
+		o.world.violate(ApprovalsAreAsked, "%s: inquiry %d asks %v at %v, and the rule says %v", m.id, f.Inquiry, f.People, f.To, rule.People)
+	}
+}
+
+// approvedBeforeActing: a word is for what was known when it was asked for. An answer to the same task, another agent and an effect that may have happened since make
+// something else of it.
+func (o *oracle) approvedBeforeActing(m *moment) {
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
+	if f == nil || m.task == nil {
+		return
+	}
+	rule, agreed := m.run.approvalRule(m.task, f.Agent), m.run.inquiry(f.Approval)
+	if rule == nil && agreed == nil {
+		return
+	}
+	if agreed == nil || !agreed.approved() || agreed.task != m.task || agreed.agent != f.Agent {
+		o.world.violate(ApprovedBeforeActing, "%s: attempt %d of agent %s begins by inquiry %d, and nobody has agreed to that", m.id, f.Attempt, f.Agent, f.Approval)
+		return
+	}
+	for _, i := range m.run.inquiries {
+		if i.input() && i.task == m.task && i.answered != nil && i.number > f.Approval {
+			o.world.violate(ApprovedBeforeActing, "%s: attempt %d begins by inquiry %d, and inquiry %d was answered since", m.id, f.Attempt, f.Approval, i.number)
+		}
+	}
+}
+
+func (o *oracle) wordsOfApprovers(m *moment) {
+	f := schemas.As[*schemas.InquiryAnswered](m.fact)
+	if f == nil {
+		return
+	}
+	i := m.run.inquiry(f.Inquiry)
+	if i == nil || !i.approval() {
+		return
+	}
+	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
+	line, _, _ := strings.Cut(strings.TrimSpace(heard.said()), "\n")
+	decides := map[string]schemas.InquiryChoice{"yes": schemas.ChoiceApprove, "no": schemas.ChoiceReject}[strings.ToLower(strings.TrimRight(line, "."))]
+	if control := heard.control; control != nil {
+		said := map[schemas.ControlAction]schemas.InquiryChoice{schemas.ControlApprove: schemas.ChoiceApprove, schemas.ControlReject: schemas.ChoiceReject}[control.Action]
+		if control.Action == schemas.ControlAnswer && !i.toPeople() {
+			said = decides
+		}
+		if said != f.Choice || control.Hash != "" && control.Hash != i.fact.Hash || f.Actor.Via != schemas.ViaAPI {
+			o.world.violate(WordsOfApprovers, "%s: inquiry %d is decided %s by %+v", m.id, f.Inquiry, f.Choice, control)
+		}
+		return
+	}
+	may := heard.of(&first)
+	if i.toPeople() {
+		author := m.run.message.Author
+		own := author != nil && heard.mail != nil && len(heard.mail.From) > 0 && strings.EqualFold(author.Address, heard.mail.From[0].Address)
+		may = o.author(m, i, &heard) != "" && heard.names(m.run) == f.Inquiry && !own
+	}
+	if vouched := heard.mail == nil || heard.mail.Origin == schemas.OriginProven; !may || !vouched || decides == "" || decides != f.Choice {
+		o.world.violate(WordsOfApprovers, "%s: inquiry %d is decided %s by %s (%s) of %v with %q", m.id, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Proof, i.fact.People, line)
 	}
 }

@@ -134,8 +134,8 @@ func (o *oracle) wordsOfTheRequester(m *moment) {
 	if f == nil {
 		return
 	}
-	if i := m.run.inquiry(f.Inquiry); i != nil && i.work() {
-		return // see wordsOfTheStaff
+	if i := m.run.inquiry(f.Inquiry); i != nil && !i.input() {
+		return // see wordsOfTheStaff and wordsOfApprovers
 	}
 	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
 	if control := heard.control; control != nil {
@@ -261,6 +261,9 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 		if first := o.heard(m.shard, r.message.Sequence); i == nil || i.work() && (heard.said() == "" || o.author(m, i, &heard) == "") || !i.work() && !heard.of(&first) {
 			return
 		}
+	}
+	if i != nil && i.approval() {
+		return // most words decide nothing: see wordsOfApprovers
 	}
 	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || !heard.namesInquiry())) {
 		return

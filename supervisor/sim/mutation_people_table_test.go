@@ -3,7 +3,9 @@ package sim_test
 import "podium/supervisor/sim"
 
 // mutationsOfPeople are the planted bugs of worlds in which people are asked.
-func mutationsOfPeople() []mutation { return append(mutationsOfRequesters(), mutationsOfStaff()...) }
+func mutationsOfPeople() []mutation {
+	return append(append(mutationsOfRequesters(), mutationsOfStaff()...), mutationsOfApprovers()...)
+}
 
 // mutationsOfRequesters are those of worlds in which people are asked what their messages lack.
 func mutationsOfRequesters() []mutation {

@@ -65,8 +65,8 @@ func mutationsOfStaff() []mutation {
 		name: "who was dismissed is told once more", seed: 25, people: true, invariant: sim.WorkIsHanded,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
-			`!slices.Equal(inquiry.To, d.reached(inquiry.People).To)`,
-			`!slices.Equal(inquiry.To, d.reached(inquiry.People).To) && !planted("who was dismissed is told once more")`,
+			`!slices.Equal(inquiry.To, d.reachedFor(inquiry).To)`,
+			`!slices.Equal(inquiry.To, d.reachedFor(inquiry).To) && !planted("who was dismissed is told once more")`,
 		}},
 	}, {
 		name: "a machine does what is a person's after a fallback", seed: 11, people: true, invariant: sim.WorkIsHanded,
@@ -81,6 +81,63 @@ func mutationsOfStaff() []mutation {
 			"supervisor/session/inquiry.go",
 			`&& d.beforeAsked(inquiry) {`,
 			`&& d.beforeAsked(inquiry) && (message.Answers == nil || !planted("a letter that names no question answers one from after it")) {`,
+		}},
+	}}
+}
+
+// mutationsOfApprovers are those that concern people who have to agree.
+func mutationsOfApprovers() []mutation {
+	return []mutation{{
+		name: "expired approved", seed: 52, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/plan/inquiry.go",
+			`	case schemas.InquiryApproval:
+		d.fail(task,`,
+			`	case schemas.InquiryApproval:
+		if planted("expired approved") {
+			d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+			return
+		}
+		d.fail(task,`,
+		}},
+	}, {
+		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/plan/language.go",
+			`	said := barePhrase(line)
+	if said == "" || len(line)`,
+			`	said := barePhrase(line)
+	if first, _, more := strings.Cut(said, " "); more && planted("free text approves") {
+		said = first
+	}
+	if said == "" || len(line)`,
+		}},
+	}, {
+		name: "the letter is proof enough", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`asked && actor.Proof == schemas.ProofMail`,
+			`asked && (actor.Proof == schemas.ProofMail || planted("the letter is proof enough"))`,
+		}},
+	}, {
+		name: "who says no has agreed", seed: 52, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/plan/language.go",
+			`	return schemas.ChoiceReject, true`,
+			`	return either("who says no has agreed", schemas.ChoiceApprove, schemas.ChoiceReject), true`,
+		}},
+	}, {
+		name: "nobody has to agree", seed: 52, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			`	if !d.approved(task) {
+		return true`,
+			`	if !d.approved(task) && !planted("nobody has to agree") {
+		return true`,
+		}, {
+			"supervisor/plan/schedule.go",
+			`d.handOver(task) || !d.approved(task) {`,
+			`d.handOver(task) || !planted("nobody has to agree") && !d.approved(task) {`,
 		}},
 	}}
 }

@@ -40,9 +40,9 @@ func mutationsOfTaint() []mutation {
 		name: "whatever has a name is permitted", seed: 176, invariant: sim.StrangersAreNotObeyed,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call):`,
+			`	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call) && !d.agreedOutside(task):`,
 			`	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call) && !(planted("whatever has a name is permitted") && asked.Call != "") &&
-		!(planted("who says nothing is permitted") && asked.Call == ""):`,
+		!(planted("who says nothing is permitted") && asked.Call == "") && !d.agreedOutside(task):`,
 		}},
 	}, {
 		name: "who says nothing is permitted", seed: 112, invariant: sim.StrangersAreNotObeyed,

@@ -15,7 +15,7 @@ const peopleStream = 0x70656f706c65
 
 // hasPeople reports whether people are asked in the world of a seed. No world that is known to
 // catch a bug without them is one (mutation_table_test.go, testdata/seeds.txt).
-func hasPeople(seed uint64) bool { return seed%32 == 8 || seed%32 == 12 }
+func hasPeople(seed uint64) bool { return seed%32 == 8 || seed%32 == 12 || hasApprovals(seed) }
 
 // people are those who have written to a world and are asked. They know of a question once
 // somebody has delivered it, and say something, at some time.
@@ -28,6 +28,8 @@ type people struct {
 	commands []command
 	resends  bool   // answers are refused, and sent again
 	staff    *staff // nil: nobody does work
+	// approvers are there when somebody has to agree; nil is nobody.
+	approvers *approvers
 	// questions is how many requesters were told.
 	questions int
 }
@@ -45,7 +47,7 @@ type command struct{ id, session string }
 func newPeople(w *World) *people {
 	r := rand.New(rand.NewPCG(w.Seed, peopleStream)) //nolint:gosec // a simulation repeats
 	p := &people{world: w, rand: r, threads: map[string]thread{}, users: map[string]schemas.ChatUser{}, resends: once(r, 6)}
-	p.staff = newStaff(p)
+	p.staff, p.approvers = newStaff(p), newApprovers(w)
 	return p
 }
 
@@ -59,6 +61,7 @@ func (p *people) trait() {
 		w.origins = rand.New(rand.NewPCG(w.Seed, originStream)) //nolint:gosec // a simulation repeats
 	}
 	p.staff.trait()
+	p.approvers.trait()
 }
 
 func (p *people) address() schemas.Address {
@@ -214,6 +217,9 @@ type word struct {
 }
 
 func (p *people) text() string {
+	if p.approvers != nil {
+		return p.approvers.word()
+	}
 	return pick(p.rand, "7", "the number is 12, please", "at room 4", "no idea", `{"number":7}`, "bitte 3 und danke", "on 2030-12-03")
 }
 
@@ -327,6 +333,7 @@ func (q *question) control(control *schemas.Control) {
 		ID: w.id("command"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, DataContentType: schemas.MediaTypeJSON,
 	}
 	control.Run, control.By = q.run, "operator"
+	p.approvers.command(control)
 	w.body(&event, control)
 	w.publish(bus.ControlSubject(schemas.ShardOf(q.session, w.configuration.shards)), &event)
 	p.commands = append(p.commands, command{event.ID, q.session})

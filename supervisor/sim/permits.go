@@ -173,7 +173,7 @@ func (a *agent) told(answer *schemas.PermitAnswer) {
 		// It is another process's by now: neither an answer nor an acknowledgment.
 	case answer.Reason == schemas.PermitUnapproved:
 		pr.refused = true
-		pr.fail(pick(a.world.taint.rand, schemas.StatusBlocked, schemas.StatusBlocked, schemas.StatusFailed), schemas.ResolutionEscalated)
+		pr.fail(pick(a.world.refusing(), schemas.StatusBlocked, schemas.StatusBlocked, schemas.StatusFailed), schemas.ResolutionEscalated)
 		pr.ack()
 	default:
 		pr.refused = true
@@ -316,4 +316,12 @@ func (t *taint) does(pr *pendingRequest) string {
 	call, err := action.Call()
 	pr.agent.world.must(err)
 	return call
+}
+
+// refusing is the source for what agents say that are refused because nobody has agreed: strangers have begun it, or somebody has to agree.
+func (w *World) refusing() *rand.Rand {
+	if w.taint == nil {
+		return w.people.approvers.rand
+	}
+	return w.taint.rand
 }

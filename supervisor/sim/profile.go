@@ -97,7 +97,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil || w.taint != nil {
+	if w.callbacks != nil || w.taint != nil || w.people != nil && w.people.approvers != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -122,6 +122,9 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	}
 	w.callbacks.declare(sources)
 	w.taint.declare(sources)
+	if w.people != nil {
+		w.people.approvers.declare(sources)
+	}
 	return sources
 }
 

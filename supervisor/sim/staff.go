@@ -29,7 +29,7 @@ type staff struct {
 // newStaff returns the staff of a world with people, in half of them; nil is none.
 func newStaff(p *people) *staff {
 	r := rand.New(rand.NewPCG(p.world.Seed, staffStream)) //nolint:gosec // a simulation repeats
-	if once(r, 2) {
+	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) {
 		return nil
 	}
 	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
@@ -108,6 +108,7 @@ func restaffed(r *rand.Rand, sources []schemas.Profile) []schemas.Profile {
 func (s *staff) editions(sources []schemas.Profile) []*restore.Profiles {
 	w := s.people.world
 	handOver(s.rand, sources)
+	s.people.approvers.declare(sources)
 	return []*restore.Profiles{w.compile(sources), w.compile(restaffed(s.rand, sources)), w.compile(restaffed(s.rand, edited(sources)))}
 }
 
@@ -294,6 +295,9 @@ func (s *staff) mail(q *question, event *schemas.Event, what *letter) schemas.Em
 		InReplyTo: q.effect + "@sim", From: []schemas.Address{{Address: what.from}}, Class: schemas.MailHuman, Parse: schemas.ParseOK, Received: w.now,
 		UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(),
 	}
+	if s.people.approvers != nil {
+		mail.Text = s.people.approvers.word()
+	}
 	mail.AnswerTo = mail.From[0]
 	if once(s.rand, 8) {
 		mail.From[0].Address = strings.ToUpper(mail.From[0].Address)
@@ -309,6 +313,9 @@ func (s *staff) mail(q *question, event *schemas.Event, what *letter) schemas.Em
 	}
 	if what.class != "" {
 		mail.Class = what.class
+	}
+	if s.people.approvers.unchecked() {
+		mail.Origin = schemas.OriginUnchecked
 	}
 	switch {
 	case what.wrong:
@@ -362,3 +369,78 @@ func (w *World) dies(shard int, at int64, flaw Flaw) {
 		}
 	}
 }
+
+// approvalStream is a source of its own for who has to agree to what, so that all other worlds are as they were.
+const approvalStream = 0x617070726f7665
+
+// hasApprovals reports whether in the world of a seed somebody has to agree before some agents work. No world that is known to catch another bug is
+// one (mutation_table_test.go, testdata/seeds.txt).
+func hasApprovals(seed uint64) bool { return seed%64 == 52 }
+
+// approvers are the requesters and the staff as far as they agree. They say one word, or many.
+type approvers struct {
+	world *World
+	rand  *rand.Rand
+}
+
+func newApprovers(w *World) *approvers {
+	if !hasApprovals(w.Seed) {
+		return nil
+	}
+	return &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats
+}
+
+// trait has somebody check where mail is from: else no word by mail decides.
+func (a *approvers) trait() {
+	if a == nil {
+		return
+	}
+	a.world.configuration.permits = true
+	if a.world.origins == nil {
+		a.world.origins = rand.New(rand.NewPCG(a.world.Seed, originStream)) //nolint:gosec // a simulation repeats
+	}
+}
+
+// declare says in profiles who has to agree to what.
+func (a *approvers) declare(sources []schemas.Profile) {
+	if a == nil {
+		return
+	}
+	for i := range sources {
+		p := &sources[i]
+		for n := range p.Languages {
+			language := &p.Languages[n]
+			language.Approve, language.Reject = []string{"yes"}, []string{"no"}
+			language.Texts.Approval, language.Texts.Indecisive = "May {agent} do this? {work} {approve} or {reject}", "What?"
+			language.Texts.Disapproved, language.Texts.Unasked = "Somebody says no.", "Nobody is there."
+		}
+		expire := pick(a.rand, 6*time.Second, 40*time.Second, 10*time.Minute)
+		for _, name := range workers {
+			if once(a.rand, 4) {
+				continue
+			}
+			p.Approval = append(p.Approval, schemas.ApprovalRule{
+				Agents: []string{name}, Seconds: pick(a.rand, 0, 0, 0, 30), Expire: schemas.Duration(expire), Remind: schemas.Duration(pick(a.rand, 0, 3*time.Second)),
+				People: pick(a.rand, []string{schemas.ApprovingRequester}, []string{"anna"}, []string{"anna", "ben"}, []string{"eve", "anna"}, []string{"eve", "anna"}),
+			})
+		}
+	}
+}
+
+func (a *approvers) word() string {
+	return pick(a.rand, "yes", "Yes.\n\nThe rest is silence.", "yes", "no", "7", "yes, the number is 12", "no idea")
+}
+
+// command has some of what is said to the service itself decide, now and then about something else than what is asked.
+func (a *approvers) command(control *schemas.Control) {
+	if a == nil || control.Action != schemas.ControlAnswer || once(a.rand, 3) {
+		return
+	}
+	control.Action = schemas.ControlApprove
+	if once(a.rand, 6) {
+		control.Hash = "another"
+	}
+}
+
+// unchecked reports whether nobody checks where a letter is from.
+func (a *approvers) unchecked() bool { return a != nil && once(a.rand, 8) }

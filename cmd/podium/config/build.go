@@ -29,9 +29,11 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,
-		People:       c.people(uses),
+		People:       c.people(uses, source.Approval),
+		Approval:     each(source.Approval, (*Approval).build),
 		Planner:      source.Planner.build(),
-		Execution:    schemas.Execution(source.Execution),
+		Replan:       source.Replan.build(),
+		Execution:    source.Execution.build(),
 		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
 		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown, OnTainted: source.Delivery.OnTainted},
 		Deadlines:    schemas.Deadlines(source.Deadlines),
@@ -52,8 +54,6 @@ func (c *Config) Profile(name string) schemas.Profile {
 	return profile
 }
 
-// uses gives a program's timeout precedence over a shorter work deadline, unless
-// the profile says otherwise for this agent.
 // Entry returns the one profile that is no agent of another one, which words go to that name none; empty when there are several.
 func (c *Config) Entry() string {
 	var entries []string
@@ -72,6 +72,8 @@ func (c *Config) Entry() string {
 	return entries[0]
 }
 
+// uses gives a program's timeout precedence over a shorter work deadline, unless
+// the profile says otherwise for this agent.
 func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 	uses := make([]schemas.AgentUse, len(profile.Agents))
 	for i, use := range profile.Agents {
@@ -82,7 +84,7 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
 			OnTainted: use.OnTainted, Action: agent.actionKnown(),
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,
-			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(),
+			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(), Verdict: use.Verdict.build(), Unavailable: use.Unavailable,
 		}
 		timeout := agent.Timeout
 		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {

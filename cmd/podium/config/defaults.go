@@ -180,6 +180,15 @@ func (p Profile) withDefaults() Profile {
 		}
 	}
 	p.Execution.Mode = cmp.Or(p.Execution.Mode, mode)
+	if p.Replan != nil {
+		replan := *p.Replan
+		after := schemas.OccasionFailure
+		if p.Execution.Mode == schemas.ExecutionSequence || p.Execution.Mode == executionReplanLoop {
+			after = schemas.OccasionStep
+		}
+		replan.After = cmp.Or(replan.After, after)
+		p.Replan, p.Execution.Steps = &replan, cmp.Or(p.Execution.Steps, schemas.DefaultSteps)
+	}
 	p.Execution.MaxSteps = cmp.Or(p.Execution.MaxSteps, defaultMaxSteps)
 	p.Retry.TimeoutGrowth = cmp.Or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)
 	p.Retry.Attempts, p.Retry.Wait = cmp.Or(p.Retry.Attempts, defaultAttempts), cmp.Or(p.Retry.Wait, defaultRetryWait)
@@ -188,6 +197,11 @@ func (p Profile) withDefaults() Profile {
 	p.Deadlines.Work = cmp.Or(p.Deadlines.Work, defaultWork)
 	p.Context.Bytes = cmp.Or(p.Context.Bytes, defaultContextBytes)
 	p.Waiting.Remind, p.Waiting.Expire = cmp.Or(p.Waiting.Remind, defaultRemind), cmp.Or(p.Waiting.Expire, defaultExpire)
+	p.Approval = slices.Clone(p.Approval)
+	for i := range p.Approval {
+		rule := &p.Approval[i]
+		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
+	}
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
 }

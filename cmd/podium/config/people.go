@@ -7,7 +7,7 @@ import (
 	"podium/schemas"
 )
 
-// A Person is somebody who does work, as agents of kind person name them.
+// A Person is somebody who does work, as agents of kind person name them, or decides by a rule of approval.
 type Person struct {
 	Mail    string `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
 	Account string `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
@@ -21,19 +21,27 @@ func (a *Agent) person() *schemas.PersonPolicy {
 	return &schemas.PersonPolicy{People: a.People, Remind: a.Remind, Expire: a.Expires}
 }
 
-// people returns those who do the tasks of some agents; nil when nobody does.
-func (c *Config) people(uses []schemas.AgentUse) map[string]schemas.Person {
+// people returns those who do the tasks of some agents, or decide by some rules; nil when nobody does.
+func (c *Config) people(uses []schemas.AgentUse, rules []Approval) map[string]schemas.Person {
 	var people map[string]schemas.Person
-	for i := range uses {
-		if uses[i].Person == nil {
-			continue
-		}
-		for _, name := range uses[i].Person.People {
-			if people == nil {
+	add := func(names []string) {
+		for _, name := range names {
+			person, known := c.People[name]
+			if known && people == nil {
 				people = map[string]schemas.Person{}
 			}
-			people[name] = schemas.Person(c.People[name])
+			if known {
+				people[name] = schemas.Person(person)
+			}
 		}
+	}
+	for i := range uses {
+		if uses[i].Person != nil {
+			add(uses[i].Person.People)
+		}
+	}
+	for i := range rules {
+		add(rules[i].People)
 	}
 	return people
 }
@@ -70,8 +78,13 @@ func (v *validator) personAgent(path string, agent *Agent) {
 	if len(agent.People) == 0 {
 		v.problem(path, "an agent of kind person needs people: who does its tasks")
 	}
+	v.askedTogether(path, agent.People)
+}
+
+// askedTogether checks people who are written to by one letter.
+func (v *validator) askedTogether(path string, people []string) {
 	account := ""
-	for _, name := range agent.People {
+	for _, name := range people {
 		person, known := v.config.People[name]
 		switch {
 		case !known:
@@ -82,4 +95,28 @@ func (v *validator) personAgent(path string, agent *Agent) {
 			account = v.config.accountOf(&person)
 		}
 	}
+}
+
+// approval checks a rule by which people agree.
+func (v *validator) approval(path string, rule *Approval, agents []string) {
+	for _, name := range rule.Agents {
+		v.granted(path+".agents", name, agents)
+		if v.config.Agents[name].Kind == KindPerson {
+			v.problem(path+".agents", "%q is a person, who may decline its tasks: leave it out", name)
+		}
+	}
+	requester := slices.Contains(rule.People, schemas.ApprovingRequester)
+	switch {
+	case requester && len(rule.People) > 1:
+		v.problem(path+".people", "%s is whoever has written, and decides alone: leave out the others, or %s", schemas.ApprovingRequester, schemas.ApprovingRequester)
+	case requester && rule.Tainted:
+		v.problem(path+".people", "whoever has written cannot agree to what comes of their own words: name somebody of the people section")
+	case !requester:
+		v.askedTogether(path, rule.People)
+	}
+}
+
+// asksForTainted reports whether people of the profile are asked about what an agent does because of what somebody has written.
+func (p *Profile) asksForTainted(agent string) bool {
+	return slices.ContainsFunc(p.Approval, func(rule Approval) bool { return rule.Tainted && slices.Contains(rule.Agents, agent) })
 }

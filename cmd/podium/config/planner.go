@@ -20,6 +20,55 @@ type Planner struct {
 	Otherwise  schemas.PlannerFallback `yaml:"otherwise" enum:"fail single" default:"fail" doc:"When no plan comes that can be carried out. fail: the run ends. single: it goes on with one task."`
 }
 
+// Replan says who judges whether the plan of a run still holds.
+type Replan struct {
+	Agent      string           `yaml:"agent" required:"true" doc:"The judge: an agent that answers requests of kind judge, such as one of kind llm with the role judge."`
+	After      schemas.Occasion `yaml:"after" enum:"step failure" doc:"step: after each step, in mode sequence; one task at a time. failure: when a task has failed for good. Default: step with mode sequence and replan_loop, else failure."`
+	Attempts   int              `yaml:"attempts" min:"2" max:"4096" doc:"Attempts at a request at most: the first plan is one, and each change of it one more. When they are used up what is left of the plan is done, and nobody is asked. Default: as execution.steps allows."`
+	Conditions []Condition      `yaml:"conditions" min:"1" doc:"What the judge is told besides, by name."`
+}
+
+// A Condition is something that judges are told.
+type Condition struct {
+	Name     string         `yaml:"name" required:"true" doc:"What it is called."`
+	Pointer  string         `yaml:"pointer" doc:"A JSON Pointer (RFC 6901) into the data of results, such as /vram_low. The newest result that has it counts."`
+	Constant jsontext.Value `yaml:"constant" doc:"Its value, instead of a pointer."`
+	End      bool           `yaml:"end" doc:"When the value is true the run ends with what is there."`
+}
+
+// A Verdict says where data tells whether what an agent has looked at is right.
+type Verdict struct {
+	Pointer string `yaml:"pointer" required:"true" doc:"A JSON Pointer (RFC 6901) into its data, such as /valid."`
+	Detail  string `yaml:"detail" doc:"A JSON Pointer to what is wrong, such as /error_message."`
+}
+
+func (r *Replan) build() *schemas.Replan {
+	if r == nil {
+		return nil
+	}
+	return &schemas.Replan{Agent: r.Agent, After: r.After, Attempts: r.Attempts, Conditions: each(r.Conditions, (*Condition).build)}
+}
+
+func (c *Condition) build() schemas.Condition { return schemas.Condition(*c) }
+
+func (v *Verdict) build() *schemas.Verdict {
+	if v == nil {
+		return nil
+	}
+	return &schemas.Verdict{Pointer: v.Pointer, Detail: v.Detail}
+}
+
+// build puts a mode of this file into the terms of a run.
+func (e Execution) build() schemas.Execution {
+	if e.Mode == executionReplanLoop {
+		e.Mode = schemas.ExecutionSequence
+	}
+	return schemas.Execution(e)
+}
+
+// executionReplanLoop is a sequence whose plan is judged after each step.
+const executionReplanLoop schemas.ExecutionMode = "replan_loop"
+
 // A Template is a named graph of tasks.
 type Template struct {
 	Name       string         `yaml:"name" required:"true" doc:"Its name in runs, so that one sees which was taken."`

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
@@ -19,9 +21,11 @@ type Profile struct {
 	Execution     Execution    `yaml:"execution" doc:"How the tasks of a run are done."`
 	Retry         Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
 	Delivery      Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
+	Replan        *Replan      `yaml:"replan" doc:"Who judges whether the plan of a run still holds, and changes it. Absent: nobody."`
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
+	Approval      []Approval   `yaml:"approval" doc:"Which tasks wait until somebody agrees; for a task the first rule that matches."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
@@ -37,6 +41,25 @@ type Outputs struct {
 type Context struct {
 	Messages *int `yaml:"messages" min:"0" max:"8" doc:"Earlier messages and answers at most, with the files that came with them. 0: agents are told of this message alone. Default: 6."`
 	Bytes    int  `yaml:"bytes" min:"256" max:"262144" default:"16384" doc:"Bytes of their words at most; the oldest are cut first."`
+}
+
+// An Approval says which tasks wait until somebody agrees. All that it says has to hold.
+type Approval struct {
+	Agents  []string         `yaml:"agents" required:"true" min:"1" doc:"Whose tasks: agents of the profile."`
+	Seconds int              `yaml:"seconds" min:"0" doc:"From this estimate of the plan on, in seconds. A task without an estimate is below it."`
+	Tokens  int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
+	Tainted bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
+	If      jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
+	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or requester alone: whoever has written. One word decides. Whoever has written does not decide by their name."`
+	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
+	Expires schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
+}
+
+// build returns the rule as the supervisor has it.
+func (a *Approval) build() schemas.ApprovalRule {
+	return schemas.ApprovalRule{
+		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Remind: a.Remind, Expire: a.Expires,
+	}
 }
 
 // Waiting says how a run waits for what a person is asked.
@@ -73,12 +96,14 @@ func (Profile) Refused() map[string]string {
 // An AgentUse is one agent of a profile: its name, or its name and what is
 // special about it here.
 type AgentUse struct {
-	Name      string            `yaml:"name" required:"true" doc:"An agent of the agents section."`
-	Work      schemas.Duration  `yaml:"work" doc:"Its work deadline in this profile."`
-	Fallback  string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
-	Reuse     schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
-	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
-	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until a person agrees; nobody can be asked yet, so that it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
+	Name        string            `yaml:"name" required:"true" doc:"An agent of the agents section."`
+	Work        schemas.Duration  `yaml:"work" doc:"Its work deadline in this profile."`
+	Fallback    string            `yaml:"fallback" doc:"Who is asked when its attempts are used up."`
+	Unavailable string            `yaml:"unavailable" doc:"Why it is not asked now. Planners and judges are told so and may not choose it; what needs it all the same goes to its fallback, or fails by these words."`
+	Verdict     *Verdict          `yaml:"verdict" doc:"Where its data tells whether what it has looked at is right. Where that is false the task has failed, is not tried again, and keeps its result for the judge."`
+	Reuse       schemas.Duration  `yaml:"reuse" doc:"How long a result of it may answer the very same request again. Absent: never."`
+	OnUnknown   schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" doc:"When it was permitted to act outside and nobody knows whether it has. resend (default): again, under the same effect id. ask: the run ends and tells a person."`
+	OnTainted   schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" doc:"For agents with side_effects: external, and calendars and address books: what becomes of what they would do outside because of what somebody has written. allow: it is done. ask (default): it waits until somebody agrees, by a rule of approval with tainted: true; without one it is refused, and the answer says so. refuse: it is never done. What templates hold without a parameter is the profile's own, and is done."`
 }
 
 // Shorten implements strictyaml.Shorthand.
@@ -148,8 +173,9 @@ type Complexity struct {
 
 // Execution says how the tasks of a run are done.
 type Execution struct {
-	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag" doc:"single: one task. sequence: one after the other. dag: as they depend on each other. Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
+	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag replan_loop" doc:"single: one task. sequence: one after the other. dag: as they depend on each other. replan_loop: a sequence after each step of which the agent of replan judges how it goes on. Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
 	MaxSteps      int                   `yaml:"max_steps" min:"1" max:"64" default:"8" doc:"Steps of a plan; the rest of the text stays with the last."`
+	Steps         int                   `yaml:"steps" min:"1" max:"4096" doc:"With replan: plans, tasks and judgements of a run together, retries not counted; then it stops with what is there. Default: 50, which are the plan, 24 times a task with its judgement, and one more task."`
 	Schedule      schemas.Schedule      `yaml:"schedule" enum:"ready levels" default:"ready" doc:"ready: a task begins when all that it depends on has ended. levels: when all of the level before has."`
 	OnFailure     schemas.OnFailure     `yaml:"on_failure" enum:"skip continue abort" default:"skip" doc:"What becomes of the tasks behind one that failed for good. continue: they work with what is there. abort: the run ends."`
 	AllowedChains [][]string            `yaml:"allowed_chains" min:"1" doc:"mode single: sequences of agents that one message may lead to, besides one agent alone."`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
 )
@@ -41,6 +43,40 @@ func (v *validator) planner(path string, profile *Profile, agents []string) {
 	}
 	for i := range planner.Templates {
 		v.template(fmt.Sprintf("%s.templates[%d]", path, i), &planner.Templates[i], agents)
+	}
+}
+
+// replan holds what is said of a judge together.
+func (v *validator) replan(path string, profile *Profile) {
+	replan := profile.Replan
+	if replan == nil {
+		if profile.Execution.Mode == executionReplanLoop {
+			v.problem(path+".execution.mode", `replan_loop needs the profile's "replan": who judges how it goes on`)
+		}
+		if profile.Execution.Steps > 0 {
+			v.problem(path+".execution.steps", `only a profile with "replan" counts steps`)
+		}
+		return
+	}
+	at := path + ".replan"
+	v.agentExists(at+".agent", replan.Agent)
+	v.declares(at+".agent", replan.Agent, schemas.KindJudge)
+	stepwise := profile.Execution.Mode == schemas.ExecutionSequence || profile.Execution.Mode == executionReplanLoop
+	switch {
+	case replan.After == schemas.OccasionStep && !stepwise:
+		v.problem(at+".after", "step needs execution.mode replan_loop or sequence")
+	case replan.After == schemas.OccasionFailure && profile.Execution.Mode == executionReplanLoop:
+		v.problem(at+".after", "replan_loop asks after each step; write mode: sequence, or leave out after")
+	case profile.Execution.Mode == schemas.ExecutionSingle:
+		v.problem(path+".execution.mode", "single has no plan that a judge may change")
+	}
+	for i := range replan.Conditions {
+		condition := &replan.Conditions[i]
+		if (condition.Pointer == "") == (len(condition.Constant) == 0) {
+			v.problem(fmt.Sprintf("%s.conditions[%d]", at, i), "a condition has a pointer or a constant")
+		} else if !jsontext.Pointer(condition.Pointer).IsValid() {
+			v.problem(fmt.Sprintf("%s.conditions[%d].pointer", at, i), "it is no JSON Pointer; one begins with a slash, such as /vram_low")
+		}
 	}
 }
 

@@ -33,9 +33,13 @@ func (v *validator) profile(name string) {
 	slices.Sort(agents)
 	agents = slices.Compact(agents)
 	v.planner(path+".planner", &profile, agents)
+	v.replan(path, &profile)
 	v.uses(path, &profile, agents)
 	for i := range profile.Routers {
 		v.router(fmt.Sprintf("%s.routers[%d]", path, i), &profile.Routers[i], agents)
+	}
+	for i := range profile.Approval {
+		v.approval(fmt.Sprintf("%s.approval[%d]", path, i), &profile.Approval[i], agents)
 	}
 	if profile.Complexity != nil {
 		v.complexity(path+".complexity", profile.Complexity)
@@ -141,7 +145,8 @@ func (c *Config) unsaidTaint() (cautions []string) {
 		for i := range c.Profiles[name].Agents {
 			use := &c.Profiles[name].Agents[i]
 			agent := c.Agents[use.Name]
-			if agent.sideEffects() == "" || use.OnTainted != "" {
+			profile := c.Profiles[name]
+			if agent.sideEffects() == "" || use.OnTainted != "" || profile.asksForTainted(use.Name) {
 				continue
 			}
 			what := "it is not asked to do anything"

@@ -47,6 +47,8 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		return planLine(f)
 	case *schemas.PlanRefused:
 		return "plan refused: " + strings.Join(f.Faults, "; ")
+	case *schemas.Judged, *schemas.PlanChanged:
+		return judgementLine(f)
 	case *schemas.TaskRouted:
 		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
 	case *schemas.RunSettled:
@@ -75,6 +77,28 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 	case *schemas.TaskHeartbeat: // each sign of life would be a line
 	}
 	return ""
+}
+
+func judgementLine(f schemas.Fact) string {
+	switch f := f.(type) {
+	case *schemas.Judged:
+		if f.Outcome == schemas.OutcomeResponse {
+			return f.Question + ": the judge has answered the request"
+		}
+		line := f.Question + ": the judge wants more to be done"
+		if len(f.Repeated) > 0 {
+			line += ", and repeats what is done: " + Line(strings.Join(f.Repeated, "; "), detailLength)
+		}
+		return line
+	case *schemas.PlanChanged:
+		line := fmt.Sprintf("plan changed, change %d: %d new, %d kept", f.Change, len(f.Tasks), len(f.Kept))
+		if len(f.Replaces) > 0 {
+			line += ", instead of " + strings.Join(f.Replaces, ", ")
+		}
+		return line
+	default:
+		return ""
+	}
 }
 
 func taskLine(f schemas.Fact, now time.Time) string {

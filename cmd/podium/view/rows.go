@@ -118,7 +118,7 @@ func widthOf(tasks []*workflow.Task) (ids, agents int) {
 
 // stateName is the name of a state, within stateWidth.
 func stateName(state workflow.TaskState) string {
-	if state == workflow.TaskWaitingInput {
+	if state.WaitsForPerson() {
 		return "asks"
 	}
 	return string(state)

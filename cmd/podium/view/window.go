@@ -22,7 +22,7 @@ const (
 
 func rankOf(state workflow.TaskState) int {
 	switch state {
-	case workflow.TaskWaitingInput:
+	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 		return rankAsks
 	case workflow.TaskRunning:
 		return rankAtWork

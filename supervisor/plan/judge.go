@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// defers does what a profile with a judge does before anything else begins. It reports whether the run goes no further now: it has
+// ended, or a judge is asked.
+func (d *Decision) defers() bool {
+	switch {
+	case d.Profile.Replan == nil:
+		return false
+	case d.Run.Judge() != nil:
+		return true
+	case d.endedByCondition():
+		return true
+	}
+	if occasion, due := d.occasion(); due {
+		if d.Run.Steps() >= d.Profile.StepLimit() {
+			d.stepLimit()
+			return true
+		}
+		d.ask(schemas.JudgeTask(occasion, d.Run.Judges(occasion)+1), schemas.KindJudge, d.Profile.Replan.Agent)
+		return true // where nobody can be asked the run has gone on by now
+	}
+	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed && !task.Replaced }
+	if d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
+		d.abort()
+		return true
+	}
+	return false
+}
+
+// stepwise reports whether a judge is asked after each step.
+func (p *Profile) stepwise() bool { return p.Replan != nil && p.Replan.After == schemas.OccasionStep }
+
+// occasion is what a judge is to be asked for now; false is nothing, or that the attempts at the request are used up.
+func (d *Decision) occasion() (schemas.Occasion, bool) {
+	replan := d.Profile.Replan
+	if !d.changes() {
+		return "", false
+	}
+	untold := func(task *workflow.Task) bool {
+		return !task.Judged && task.Worked() && (replan.After == schemas.OccasionStep || task.State == workflow.TaskFailed)
+	}
+	if replan.After == schemas.OccasionStep && slices.ContainsFunc(d.Run.Tasks, begun) {
+		return "", false
+	}
+	return replan.After, slices.ContainsFunc(d.Run.Tasks, untold)
+}
+
+// changes reports whether the plan may still be changed.
+func (d *Decision) changes() bool {
+	replan := d.Profile.Replan
+	return replan != nil && (replan.Attempts == 0 || d.Run.Attempts() < replan.Attempts)
+}
+
+// begun reports whether a task is under way, in the sense that no judge touches it: an agent or a person was asked.
+func begun(task *workflow.Task) bool {
+	switch task.State {
+	case workflow.TaskPending, workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled:
+		return false
+	case workflow.TaskReady:
+		return task.Attempt > 0
+	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput:
+	}
+	return true
+}
+
+// mayBegin reports whether one more task may begin: with a judge after each step one at a time, and never more than the steps allow.
+func (d *Decision) mayBegin() bool {
+	if d.Profile.Replan == nil {
+		return true
+	}
+	open := func(task *workflow.Task) bool { return !task.State.Ended() && task.State != workflow.TaskPending }
+	if d.Profile.stepwise() && slices.ContainsFunc(d.Run.Tasks, open) {
+		return false
+	}
+	return d.Run.Judge() == nil && d.Run.Steps() < d.Profile.StepLimit()
+}
+
+// outOfSteps ends a run that has nothing under way and no step left for what is still to be done.
+func (d *Decision) outOfSteps() {
+	open := func(task *workflow.Task) bool { return !task.State.Ended() && task.State != workflow.TaskPending }
+	if d.Profile.Replan != nil && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, open) {
+		d.stepLimit()
+	}
+}
+
+// stepLimit stops the run, with what is there (C-11, C-13).
+func (d *Decision) stepLimit() {
+	d.incomplete(schemas.StopStepLimit, "the run has taken all of the "+strconv.Itoa(d.Profile.StepLimit())+" steps that it may: plans, tasks and judgements")
+}
+
+// incomplete stops a run before its work is done, and keeps the results that it has.
+func (d *Decision) incomplete(reason schemas.StopReason, details string) {
+	status, sentence := schemas.RunFailed, without(d.texts().TaskFailed)
+	if d.completedAny() {
+		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
+	}
+	d.stop(status, reason, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
+}
+
+// without is a sentence that is about nothing in particular.
+func without(sentence string) string {
+	return strings.TrimSpace(strings.NewReplacer("{detail}", "", "{task}", "", "{agent}", "").Replace(sentence))
+}
+
+// endedByCondition ends a run when a condition that ends it is true (C-09), and reports whether it has.
+func (d *Decision) endedByCondition() bool {
+	for i, known := range d.Profile.Conditions(d.Run, d.Read) {
+		if !d.Profile.Replan.Conditions[i].End || string(known.Value) != "true" {
+			continue
+		}
+		if d.done() {
+			d.settle() // there is nothing left that it could keep from being done
+			return true
+		}
+		d.incomplete(schemas.StopCondition, "the condition "+known.Name+" has ended the run")
+		return true
+	}
+	return false
+}
+
+// judgeAnswered takes the answer of a judge, or says what is wrong with it.
+func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
+	judged := schemas.Judged{
+		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
+	}
+	said, err := ReadVerdict(answer.WholeResult)
+	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
+	if err != nil {
+		refuse(err.Error())
+		return
+	}
+	if said.Response != "" {
+		if found := d.otherLanguage(said.Response); found != "" {
+			refuse(d.wrongLanguage(found))
+			return
+		}
+		judged.Outcome = schemas.OutcomeResponse
+		d.completed(question, answer)
+		d.Emit(&judged)
+		d.respond(question.ID, said.Response)
+		return
+	}
+	change, faults := d.change(&said)
+	if len(faults) > 0 {
+		refuse(feedback(faults))
+		return
+	}
+	judged.Repeated = change.repeated
+	d.completed(question, answer)
+	d.Emit(&judged)
+	d.adoptChange(judged.Occasion, change)
+}
+
+// respond ends the run by the words of a judge. What is under way is not waited for any more.
+func (d *Decision) respond(question, words string) {
+	d.cancelTasks(schemas.InquiryWithdrawn)
+	d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}})
+}
+
+func (p *Profile) replanFaults() []error {
+	var faults []error
+	replan := p.Replan
+	if replan == nil {
+		return nil
+	}
+	if !schemas.ValidAgentName(replan.Agent) {
+		faults = append(faults, errors.New("replan: it names no agent"))
+	}
+	switch {
+	case replan.After == schemas.OccasionStep && p.Execution.Mode != schemas.ExecutionSequence:
+		faults = append(faults, errors.New("replan: after a step needs the execution mode sequence"))
+	case replan.After != schemas.OccasionStep && replan.After != schemas.OccasionFailure:
+		faults = append(faults, fmt.Errorf("replan: unknown occasion %q", replan.After))
+	case p.Execution.Mode == schemas.ExecutionSingle:
+		faults = append(faults, errors.New("replan: the execution mode single has no plan that may change"))
+	}
+	if replan.Attempts < 0 || p.Execution.Steps < 0 {
+		faults = append(faults, errors.New("replan: attempts and execution.steps are not negative"))
+	}
+	for i := range replan.Conditions {
+		condition := &replan.Conditions[i]
+		if condition.Name == "" || (condition.Pointer == "") == (len(condition.Constant) == 0) || condition.Pointer != "" && !jsontext.Pointer(condition.Pointer).IsValid() {
+			faults = append(faults, fmt.Errorf("replan.conditions[%d] %q: it needs a name, and a JSON Pointer or a constant", i, condition.Name))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,361 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// A planChange is what a judge wants done instead of what was not begun.
+type planChange struct {
+	number   int
+	added    []schemas.PlannedTask
+	kept     []string // that were not begun, and stay
+	repeated []string // that are done, and are left out
+	same     bool     // the plan stays as it is
+}
+
+// change reads a plan of a judge as a change of the run's, or names all of its faults.
+func (d *Decision) change(said *Verdict) (*planChange, []string) {
+	c := changing{d: d, planChange: planChange{number: d.nextChange()}, stands: map[string]string{}}
+	if said.Steps {
+		c.steps(said.Tasks)
+	} else {
+		c.tasks(said.Tasks)
+	}
+	if len(c.faults) == 0 && !c.same && len(c.added)+len(c.kept) == 0 && !slices.ContainsFunc(d.Run.Tasks, begun) {
+		c.fault("all of it is done: say what is still to be done, or give a response")
+	}
+	if len(c.faults) == 0 && !c.same {
+		c.check()
+	}
+	return &c.planChange, c.faults
+}
+
+// adoptChange carries out a change of the plan: what was not begun and is not kept is skipped, and what is new is routed.
+func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
+	if c.same {
+		d.advance()
+		return
+	}
+	for _, task := range d.Run.Tasks {
+		if unbegun(task) && !slices.Contains(c.kept, task.ID) {
+			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
+		}
+	}
+	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: d.failuresTold()}
+	for i := range changed.Tasks {
+		changed.Tasks[i].Routed = d.Profile.assigns(changed.Tasks[i].Agent)
+	}
+	d.Emit(&changed)
+	d.routing()
+}
+
+// failuresTold are the tasks that the judge knows to have failed, unless another plan has replaced them.
+func (d *Decision) failuresTold() []string {
+	var failed []string
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskFailed && task.Judged && !task.Replaced {
+			failed = append(failed, task.ID)
+		}
+	}
+	return failed
+}
+
+// nextChange is the number of the next change, by which no task has its id: a plan from outside may have such ids.
+func (d *Decision) nextChange() int {
+	for n := d.Run.Changes + 1; ; n++ {
+		if !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return strings.HasPrefix(task.ID, changePrefix(n)) }) {
+			return n
+		}
+	}
+}
+
+func changePrefix(number int) string { return "c" + strconv.Itoa(number) + "." }
+
+func unbegun(task *workflow.Task) bool { return !task.State.Ended() && !begun(task) }
+
+// changing makes a planChange.
+type changing struct {
+	planChange
+	d      *Decision
+	stands map[string]string // by id in the judge's plan: the id in the run
+	faults []string
+}
+
+func (c *changing) fault(format string, arguments ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, arguments...))
+}
+
+// steps takes a plan of sentences, each of which follows the one before; the first one builds on the newest result.
+func (c *changing) steps(steps []schemas.PlannedTask) {
+	d, last := c.d, ""
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskCompleted || begun(task) {
+			last = task.ID
+		}
+	}
+	var left []schemas.PlannedTask
+	for i := range steps {
+		if d.repeats(&steps[i]) != nil {
+			c.repeated = append(c.repeated, truncate(steps[i].Description.Text, maxFault))
+			continue
+		}
+		left = append(left, steps[i])
+	}
+	if len(d.failuresTold()) == 0 && len(left) > 0 && d.planned(left) {
+		c.same = true
+		return
+	}
+	for i := range left {
+		step := left[i]
+		step.Task, step.Dependencies = changePrefix(c.number)+"t"+strconv.Itoa(i+1), nil
+		if last != "" {
+			step.Dependencies = []string{last}
+		}
+		last = step.Task
+		c.added = append(c.added, step)
+	}
+}
+
+// planned reports whether steps are those of the plan that were not begun.
+func (d *Decision) planned(steps []schemas.PlannedTask) bool {
+	var waiting []string
+	for _, task := range d.Run.Tasks {
+		if unbegun(task) {
+			waiting = append(waiting, d.folded(task.Plan))
+		}
+	}
+	return slices.EqualFunc(steps, waiting, func(step schemas.PlannedTask, known string) bool { return d.folded(&step) == known })
+}
+
+// tasks takes a plan of tasks. One that the run has stays, or is done, if nothing else is said of it; the others are new.
+func (c *changing) tasks(tasks []schemas.PlannedTask) {
+	for i := range tasks {
+		c.place(&tasks[i])
+	}
+	for i := range c.added {
+		task := &c.added[i]
+		dependencies := make([]string, len(task.Dependencies))
+		for j, id := range task.Dependencies {
+			dependencies[j] = id
+			if stands, known := c.stands[id]; known {
+				dependencies[j] = stands
+			}
+		}
+		task.Dependencies = nilIfEmpty(dependencies)
+	}
+}
+
+func (c *changing) place(said *schemas.PlannedTask) {
+	d, id := c.d, said.Task
+	_, twice := c.stands[id]
+	existing := d.Run.Task(id)
+	switch {
+	case twice:
+		c.fault("task %q: another task has this id", id)
+		return
+	case existing != nil && (existing.Plan == nil || !d.sameTask(existing, said)):
+		c.fault("task %q: another task of the run has this id, and says something else; give it an id of its own", id)
+		return
+	case existing == nil:
+		if done := d.repeats(said); done != nil {
+			c.stands[id] = done.ID
+			c.repeated = append(c.repeated, id)
+			return
+		}
+		c.stands[id] = changePrefix(c.number) + id
+		task := *said
+		task.Task, task.HasInputs = c.stands[id], false
+		c.added = append(c.added, task)
+		c.faults = append(c.faults, d.Profile.checkChosen([]schemas.PlannedTask{*said})...)
+		return
+	}
+	c.stands[id] = id
+	switch {
+	case unbegun(existing):
+		c.kept = append(c.kept, id)
+	case existing.State == workflow.TaskCompleted:
+		c.repeated = append(c.repeated, id)
+	case existing.State.Ended():
+		c.fault("task %q: it is %s; give what is to be done again an id of its own", id, existing.State)
+	}
+}
+
+// sameTask reports whether nothing is said of a task that the plan does not say.
+func (d *Decision) sameTask(existing *workflow.Task, said *schemas.PlannedTask) bool {
+	planned, options, more := existing.Plan, existing.Plan.Options(), said.Options()
+	return (said.Description.Text == "" || d.folded(planned) == d.folded(said)) &&
+		(said.Agent == "" || said.Agent == existing.Agent || said.Agent == planned.Agent) &&
+		(len(said.Dependencies) == 0 || slices.Equal(said.Dependencies, planned.Dependencies)) &&
+		(len(more.Arguments) == 0 || bytes.Equal(more.Arguments, options.Arguments))
+}
+
+// repeats returns the task that has done, or is doing, what is said to be done again; nil when there is none, or when something
+// has failed since, so that it may well be done again.
+func (d *Decision) repeats(said *schemas.PlannedTask) *workflow.Task {
+	words, arguments := d.folded(said), said.Options().Arguments
+	for i, task := range d.Run.Tasks {
+		if task.State != workflow.TaskCompleted && !begun(task) || d.folded(task.Plan) != words ||
+			len(arguments) > 0 && !bytes.Equal(arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
+			continue
+		}
+		failedSince := slices.ContainsFunc(d.Run.Tasks[i+1:], func(other *workflow.Task) bool {
+			return other.State == workflow.TaskFailed && !other.Ended.Before(task.Ended)
+		}) ||
+			slices.ContainsFunc(d.Run.Tasks[:i], func(other *workflow.Task) bool {
+				return other.State == workflow.TaskFailed && other.Ended.After(task.Ended)
+			})
+		if begun(task) || !failedSince {
+			return task
+		}
+	}
+	return nil
+}
+
+// folded are the words of a task without its number, so that what a model writes twice is the same.
+func (d *Decision) folded(task *schemas.PlannedTask) string {
+	words := strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(d.content(task.Description).Text))), " ")
+	rest := strings.TrimLeft(strings.TrimPrefix(words, "step "), "0123456789")
+	if bare := strings.TrimLeft(rest, ".):-*# "); rest != words && bare != rest || strings.HasPrefix(words, "- ") || strings.HasPrefix(words, "* ") {
+		words = bare
+	}
+	return strings.TrimRightFunc(words, func(c rune) bool { return c == '.' || unicode.IsSpace(c) })
+}
+
+// check holds the whole graph to what every plan is held to: what is done, what is under way, what stays and what is new.
+func (c *changing) check() {
+	d := c.d
+	var graph []schemas.PlannedTask
+	known := map[string]bool{}
+	for _, task := range d.Run.Tasks {
+		if begun(task) || task.Worked() || slices.Contains(c.kept, task.ID) {
+			graph = append(graph, *task.Plan)
+			known[task.ID] = true
+		}
+	}
+	for i := range graph {
+		if !slices.Contains(c.kept, graph[i].Task) { // it has begun, whatever has become of what it depended on
+			graph[i].Dependencies = slices.DeleteFunc(slices.Clone(graph[i].Dependencies), func(id string) bool { return !known[id] })
+		}
+	}
+	old := len(graph)
+	graph = append(graph, c.added...)
+	for _, fault := range d.Profile.check(graph) {
+		c.fault("%s", strings.ReplaceAll(fault, strconv.Quote(changePrefix(c.number))[:len(changePrefix(c.number))+1], `"`))
+	}
+	for i := range graph {
+		if i < old && !slices.Contains(c.kept, graph[i].Task) {
+			continue
+		}
+		for _, id := range graph[i].Dependencies {
+			if task := d.Run.Task(id); task != nil && task.State == workflow.TaskFailed && d.missingNow(task) {
+				c.fault("task %q: it depends on %q, which has failed", strings.TrimPrefix(graph[i].Task, changePrefix(c.number)), id)
+			}
+		}
+	}
+}
+
+func (d *Decision) missingNow(task *workflow.Task) bool {
+	return d.Profile.Execution.OnFailure != schemas.FailureContinues && !task.Optional()
+}
+
+// A ConditionValue is a condition as judges are told it.
+type ConditionValue struct {
+	Name  string         `json:"name"`
+	Value jsontext.Value `json:"value"`
+}
+
+// Conditions are those of the profile, with the values that they have now. What no result says is null.
+func (p *Profile) Conditions(run *workflow.Run, read func(schemas.Content) schemas.Result) []ConditionValue {
+	if p.Replan == nil {
+		return nil
+	}
+	values := make([]ConditionValue, len(p.Replan.Conditions))
+	for i := range p.Replan.Conditions {
+		condition := &p.Replan.Conditions[i]
+		values[i] = ConditionValue{Name: condition.Name, Value: condition.Constant}
+		if len(condition.Constant) > 0 {
+			continue
+		}
+		values[i].Value = jsontext.Value("null")
+		for _, task := range slices.Backward(run.Tasks) {
+			if !task.Worked() {
+				continue
+			}
+			if value, found := valueIn(ResolveContent(task.Result, read), condition.Pointer); found {
+				values[i].Value = value
+				break
+			}
+		}
+	}
+	return values
+}
+
+// verdict says what is wrong with what an agent has looked at, as it says itself; false is nothing.
+func (p *Profile) verdict(agent string, result schemas.Result) (detail string, wrong bool) {
+	use := p.agentUse(agent)
+	if use == nil || use.Verdict == nil {
+		return "", false
+	}
+	if value, found := valueIn(result, use.Verdict.Pointer); !found || string(value) != "false" {
+		return "", false
+	}
+	said, found := valueIn(result, use.Verdict.Detail)
+	switch {
+	case use.Verdict.Detail == "" || !found:
+		return strings.TrimSpace(result.Text), true
+	case said.Kind() == '"':
+		text, err := jsontext.AppendUnquote(nil, said)
+		if err == nil {
+			return string(text), true
+		}
+	}
+	return string(said), true
+}
+
+// valueIn returns what stands at a JSON Pointer in the data of a result, or else in the JSON of its text.
+func valueIn(result schemas.Result, pointer string) (jsontext.Value, bool) {
+	candidates := [][]byte{result.Data}
+	if len(result.Data) == 0 {
+		candidates = jsonIn(result.Text)
+	}
+	for _, candidate := range candidates {
+		if value, found := valueAt(candidate, jsontext.Pointer(pointer)); found {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+func valueAt(value jsontext.Value, pointer jsontext.Pointer) (jsontext.Value, bool) {
+	for token := range pointer.Tokens() {
+		switch value.Kind() {
+		case '{':
+			var members map[string]jsontext.Value
+			if schemas.Unmarshal(value, &members) != nil {
+				return nil, false
+			}
+			value = members[token]
+		case '[':
+			var items []jsontext.Value
+			at, err := strconv.Atoi(token)
+			if schemas.Unmarshal(value, &items) != nil || err != nil || at < 0 || at >= len(items) {
+				return nil, false
+			}
+			value = items[at]
+		default:
+			return nil, false
+		}
+	}
+	return value, len(value) > 0
+}
