@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -116,13 +117,13 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 	if want := fmt.Sprintf("Bild mit %d Bytes lag vor, Prüfsumme %x.", len(picture.content), sha256.Sum256(picture.content)); !strings.Contains(said, want) {
 		t.Errorf("%q is not in the answer to the chat\n%s", want, said)
 	}
-	if err := mailbox.Deliver(letterWithFiles("m1@example.org", "", "Ausschlag", "Patient P-17 hat Ausschlag, Atemnot; bitte auch BMI berechnen: 82 kg, 1,76 m", picture)); err != nil {
+	if err := mailbox.Deliver(letterWithFiles("m1@example.org", "", "Ausschlag", "Patient P-17 hat Ausschlag, Durchfall; bitte auch BMI berechnen: 82 kg, 1,76 m", picture)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the mail is answered", func() bool { return len(sink.Messages()) == 1 })
 	reply := textOf(&sink.Messages()[0])
 	for _, want := range []string{
-		"Sofort ärztliche Hilfe (Notruf 112) bei: Atemnot.", fmt.Sprintf("Bild mit %d Bytes lag vor, Prüfsumme %x.", len(picture.content), sha256.Sum256(picture.content)),
+		"Sofort ärztliche Hilfe (Notruf 112) bei: Blut im Stuhl.", fmt.Sprintf("Bild mit %d Bytes lag vor, Prüfsumme %x.", len(picture.content), sha256.Sum256(picture.content)),
 		"Das ersetzt keine ärztliche Untersuchung.",
 	} {
 		if !strings.Contains(reply, want) {
@@ -140,6 +141,49 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 	}
 	if len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || run.Tasks[1].Agent != "chat_agent" || strings.Contains(reply, "26,5") || len(run.Mismatches) != 0 {
 		t.Errorf("%+v", run.Tasks)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestPracticeEmergency: the signs of an emergency are answered at once, with the number to call first and without a question, and what is said not
+// to be there is none.
+func TestPracticeEmergency_G05(t *testing.T) {
+	t.Parallel()
+	i, _, _ := profileOfPractice(t)
+	i.up()
+	const call, talk = "Rufen Sie sofort den Notruf 112 an", "0800 111 0 111"
+	for _, words := range []string{
+		"Ich bekomme keine Luft mehr", "Ich bekomme kaum Luft", "Ich kriege schlecht Luft und mir ist schwindelig", "Mein Vater ist bewusstlos",
+		"Meine Frau ist ohnmächtig geworden", "Ich habe starke Schmerzen in der Brust, die in den linken Arm ausstrahlen",
+		"Gesichtslähmung und kann nicht mehr sprechen", "Ich blute stark", "Meine Tochter hat Tabletten verschluckt", "Ich will nicht mehr leben",
+		"Ich habe einen allergischen Schock", "Ich brauche morgen um 9 Uhr einen Termin, ich bekomme keine Luft", "Kein Fieber, aber Atemnot",
+	} {
+		run, answer := i.answered(words)
+		if run.Status != schemas.RunCompleted || !strings.HasPrefix(answer, "Das klingt nach einem Notfall. "+call) || strings.Contains(answer, talk) != strings.Contains(words, "leben") {
+			t.Errorf("%s\n%s: %q", words, run.Status, answer)
+		}
+	}
+	for words, want := range map[string]string{
+		"Ich habe Husten, aber keine Atemnot und kein Fieber.": "Infekt der Atemwege", "Können Sie mir den Weg beschreiben?": "Im Notfall rufen Sie 112",
+		"Mein Knie ist heiser.": "Im Notfall rufen Sie 112",
+	} {
+		if run, answer := i.answered(words); run.Status != schemas.RunCompleted || strings.Contains(answer, call) || !strings.Contains(answer, want) {
+			t.Errorf("%s\n%s: %q", words, run.Status, answer)
+		}
+	}
+	written, err := os.ReadFile(practiceProfile + "/notfall.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	configured, err := os.ReadFile(practiceProfile + "/podium.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(written)) {
+		if !strings.Contains(string(configured), "'/"+strings.TrimSpace(line)+"/'") {
+			t.Errorf("podium.yaml does not know the sign %s", line)
+		}
 	}
 	i.stop()
 	i.verify()

@@ -19,6 +19,9 @@ rdBase.LogToPythonStderr()
 # A token that is made of atoms, bonds, branches and ring digits alone. The dot of SMILES is left out at its end: there it ends a sentence.
 FORM = re.compile(r"(?:\[[^\[\]\s]*\]|Br|Cl|[BCNOPSFIbcnops*]|[-=#$:/\\.()%@\d])+")
 SIGNS = re.compile(r"[\[\]()=#@\d]")
+# Three atoms or more in capitals, one of them carbon, such as CCO. Names that sentences about chemistry have are none.
+LETTERS = re.compile(r"(?=.*C(?!l))(?:Br|Cl|[BCNOPSFI]){3,}")
+NAMES = {"BCC", "BSC", "CBS", "CCS", "CFC", "CIF", "CIS", "CISCO", "CNC", "COIN", "COP", "CPC", "CSI", "FCC", "ICON", "ICP", "NCI", "PBC", "PCB", "SCF", "SIC", "SONIC"}
 
 
 def refuse(sentence, code=65):
@@ -66,6 +69,9 @@ def tokens(words):
     """What in the words is written as a SMILES is: behind "SMILES", or with signs that words do not have."""
     found = []
     named = {match[1] for match in re.finditer(r"(?i)\bsmiles\b\s*(?:(?:is|of)\b\s*)?[:=]\s*(\S+)", words)}
+    # Behind "SMILES" without a sign, or in backticks, it is one by its form.
+    marked = re.findall(r"\bSMILES\s+(?:(?:is|of)\s+)?(\S+)", words) + re.findall(r"`([^`\s]+)`", words)
+    marked = {mark.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’") for mark in marked}
     for token in words.split():
         token = token.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’")
         if token.count("(") < token.count(")"):
@@ -74,7 +80,8 @@ def tokens(words):
             token = token[1:-1]
         is_named = any(name.startswith(token) for name in named) and token
         written = FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token)
-        if (is_named or written) and token not in found:
+        letters = (LETTERS.fullmatch(token) and token not in NAMES) or (token in marked and FORM.fullmatch(token) and re.search("[A-Za-z]", token))
+        if (is_named or written or letters) and token not in found:
             found.append(token)
     return found
 
@@ -107,7 +114,8 @@ class Task:
         answered = [said["text"] for said in self.context.get("answers", [])]
         found = tokens(self.words)
         if not found and answered:
-            found = tokens(answered[-1]) or answered[-1].split()[:1]
+            word = answered[-1].strip().strip("\"'`").rstrip(".")
+            found = tokens(answered[-1]) or ([word] if FORM.fullmatch(word) and parse(word)[0] else [])
         for said in [] if found else self.earlier():
             found = tokens(said)
             if found:

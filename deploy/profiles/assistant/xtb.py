@@ -50,6 +50,8 @@ def frontier(result):
     """Energies of HOMO and LUMO in eV, and which orbital the HOMO is, counted from 0."""
     occupied = [i for i, x in enumerate(result["fractional occupation"]) if x > 0.5]
     energies = result["orbital energies/eV"]
+    if max(occupied) + 1 == len(energies):
+        refuse("All orbitals of this molecule are occupied, so that it has no LUMO.")
     return energies[max(occupied)], energies[max(occupied) + 1], max(occupied)
 
 
@@ -68,6 +70,9 @@ def calculate(smiles, molecule, optimize=True, conformers=10):
             with open(folder + "/xtbopt.xyz") as file:
                 xyz = file.read()
     homo, lumo, at = frontier(result)
+    if not unpaired and abs(lumo - homo - result["HOMO-LUMO gap/eV"]) > 0.01:
+        # Levels of equal energy that electrons share: as many pairs as can be are not the ground state.
+        refuse(f"{smiles} has an open shell: its highest electrons share levels of equal energy. Such a molecule is not worked on.")
     charges = {}
     for atom, partial in zip(whole.GetAtoms(), result["partial charges"]):
         charges[atom.GetSymbol()] = charges.get(atom.GetSymbol(), 0) + partial

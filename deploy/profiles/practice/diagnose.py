@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Nennt zu Beschwerden mögliche Ursachen und Warnzeichen, nach den Stichworten in diagnose.csv, und was rag_read dazu gefunden hat.
 
+Zeichen eines Notfalls (notfall.txt) gehen vor: dann steht der Notruf am Anfang.
+
 Was über einen einzelnen Patienten gelernt ist, bleibt weg: wer schreibt, ist nicht immer der, dessen Nummer er nennt.
 Ersetzt keine ärztliche Untersuchung und sagt das am Ende jeder Antwort. Bilder werden nicht gedeutet: genannt werden ihre
 Prüfsummen, damit feststeht, welche vorlagen.
@@ -19,6 +21,19 @@ context = task["context"]
 said = [task["description"]] + [answer["text"] for answer in context.get("answers", [])]
 words = "\n".join(said).casefold()
 
+NEGATED = re.compile(r"\b(?:kein\w*|ohne|weder|nicht)(?: mehr)? $")
+FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+folded = re.sub(r"[ \t]+", " ", words.translate(FOLDED))
+
+
+def emergencies():
+    """Welche Zeilen von notfall.txt gemeint sind: „keine Luft“ ist eine, „keine Atemnot“ ist keine."""
+    for line in pathlib.Path(__file__).with_name("notfall.txt").read_text("utf-8").splitlines():
+        if any(not NEGATED.search(folded[: found.start()]) for found in re.finditer(line, folded)):
+            yield line
+
+
+signs = list(emergencies())
 hypotheses, red_flags = [], []
 with open(pathlib.Path(__file__).with_name("diagnose.csv"), encoding="utf-8", newline="") as table:
     for row in csv.DictReader(table, delimiter=";"):
@@ -43,7 +58,14 @@ for entry in json.loads(index.read_text("utf-8")) if index and index.exists() el
         content = pathlib.Path(folder, entry["file"]).read_bytes()
         images.append({"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)})
 
-lines = ["Mögliche Ursachen: " + "; ".join(hypotheses) + "."] if hypotheses else ["Dazu steht keine mögliche Ursache in der Tabelle der Praxis."]
+lines = []
+if signs:
+    lines.append("Das klingt nach einem Notfall. Rufen Sie sofort den Notruf 112 an und warten Sie nicht auf eine Antwort von hier.")
+if any("suizid" in sign for sign in signs):
+    lines.append("Wer nicht mehr leben will, findet Tag und Nacht auch bei der Telefonseelsorge jemanden zum Reden: 0800 111 0 111.")
+lines += ["Mögliche Ursachen: " + "; ".join(hypotheses) + "."] if hypotheses else [] if signs else [
+    "Dazu steht keine mögliche Ursache in der Tabelle der Praxis. Im Notfall rufen Sie 112, außerhalb der Sprechzeiten den Bereitschaftsdienst 116117."
+]
 lines += ["Aus dem Wissen der Praxis: " + passage for passage in knowledge]
 if red_flags:
     lines.append("Sofort ärztliche Hilfe (Notruf 112) bei: " + "; ".join(red_flags) + ".")
