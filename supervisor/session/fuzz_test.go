@@ -131,9 +131,11 @@ func TestScriptsReachEverything(t *testing.T) {
 		"task_unserved", "task_started", "task_progressed", "task_heartbeat", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
-		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit", "verdict",
+		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
 	}
 	missing = append(missing, drawing()...)
+	// No script has people agree to anything: stories and the simulation do.
+	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
 	const least, most = 150, 4000 // scripts
 	for seed := range uint64(most) {
 		if rare := []uint64{229, 326, 339, 361, 403, 414, 420, 454, 531, 849, 1103, 1895}; seed < uint64(len(rare)) {

@@ -311,6 +311,13 @@ func (o *oracle) actsAreNoStrangers() {
 	}
 }
 
+// heardStrangers reports whether strangers have said before in the session of a run what it may be about, from schemas.Edition5 on.
+func (o *oracle) heardStrangers(r *run) bool {
+	return r.edition >= schemas.Edition5 && slices.ContainsFunc(r.session.runs, func(earlier *run) bool {
+		return earlier.number < r.number && o.fromStranger(earlier)
+	})
+}
+
 // oursIsDone: nobody is refused for the sake of a stranger who is none. What a supervisor hands on brings the words of its request along, whose ever they are.
 func (o *oracle) oursIsDone(m *moment) {
 	refused, failed := schemas.As[*schemas.PermitRefused](m.fact), schemas.As[*schemas.TaskFailed](m.fact)
@@ -319,7 +326,7 @@ func (o *oracle) oursIsDone(m *moment) {
 		return // nobody could be asked, who has to agree
 	}
 	upstream := m.run.message.Upstream
-	handedOn := upstream != nil && upstream.From != upstreamer
+	handedOn := upstream != nil && upstream.From != upstreamer || o.heardStrangers(m.run)
 	if m.task.obeys(m.task.agent) || !handedOn && !o.fromStranger(m.run) {
 		o.world.violate(OursIsDone, "%s: agent %s is refused %s", m.id, m.task.agent, m.task.id)
 	}
