@@ -71,7 +71,7 @@ func begun(task *workflow.Task) bool {
 		return false
 	case workflow.TaskReady:
 		return task.Attempt > 0
-	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput:
+	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 	}
 	return true
 }

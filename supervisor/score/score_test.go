@@ -196,14 +196,18 @@ func TestHelpOfPeople_M51(t *testing.T) {
 func TestWhatPeopleFind_M52(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[schemas.InquiryKind]string{
-		"approval": "2/3=0.6667", "escalation": "2/4=0.5000", schemas.InquiryWork: "2/2=1.0000+",
+		schemas.InquiryApproval: "2/3=0.6667", "escalation": "2/4=0.5000", schemas.InquiryWork: "2/2=1.0000+",
 	} {
 		s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
 		s.asks(2, "b", 1).at(3, &schemas.TaskCompleted{Run: 1, Task: "b", Attempt: 1, Findings: wrong("error", "error")})
 		s.asks(3, "a", 1)
 		s.at(4, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: kind, Expire: schemas.Duration(time.Hour)})
 		s.at(5, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceReject})
-		s.asks(6, "a", 2).at(7, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2}).ends(8, schemas.RunCompleted)
+		if kind == schemas.InquiryApproval {
+			s.at(6, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureRejected}).ends(8, schemas.RunFailed)
+		} else {
+			s.asks(6, "a", 2).at(7, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2}).ends(8, schemas.RunCompleted)
+		}
 		if got := figures(s); !strings.Contains(got, "M-52 "+want+" ") {
 			t.Errorf("%s: it says %s, want %s", kind, got, want)
 		}

@@ -197,7 +197,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 		}
-	case workflow.TaskWaitingInput:
+	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 		return true
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}

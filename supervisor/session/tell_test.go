@@ -315,26 +315,28 @@ func found(said *schemas.Findings) []string {
 func judged(f schemas.Fact) string {
 	switch f := f.(type) {
 	case *schemas.Judged:
-		told := fmt.Sprintf("run %d judged by %s in round %d: %s", f.Run, f.Question, f.Round, f.Outcome)
+		var told strings.Builder
+		fmt.Fprintf(&told, "run %d judged by %s in round %d: %s", f.Run, f.Question, f.Round, f.Outcome)
 		for _, step := range f.Repeated {
-			told += fmt.Sprintf("\n    %q is done", step)
+			fmt.Fprintf(&told, "\n    %q is done", step)
 		}
-		return told
+		return told.String()
 	case *schemas.PlanChanged:
-		told := fmt.Sprintf("run %d plan changed, %d:", f.Run, f.Change)
+		var told strings.Builder
+		fmt.Fprintf(&told, "run %d plan changed, %d:", f.Run, f.Change)
 		if len(f.Replaces) > 0 {
-			told += " instead of " + strings.Join(f.Replaces, ", ")
+			told.WriteString(" instead of " + strings.Join(f.Replaces, ", "))
 		}
 		for _, id := range f.Kept {
-			told += "\n    " + id + " stays"
+			told.WriteString("\n    " + id + " stays")
 		}
 		for i := range f.Tasks {
-			told += "\n    " + f.Tasks[i].Task + " " + body(f.Tasks[i].Description)
+			told.WriteString("\n    " + f.Tasks[i].Task + " " + body(f.Tasks[i].Description))
 			if depends := f.Tasks[i].Dependencies; len(depends) > 0 {
-				told += " after " + strings.Join(depends, ", ")
+				told.WriteString(" after " + strings.Join(depends, ", "))
 			}
 		}
-		return told
+		return told.String()
 	default:
 		return f.Name()
 	}

@@ -115,7 +115,7 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 		case workflow.TaskFailed:
 			counted.TasksFailed++
 		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady,
-			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput:
+			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 			counted.TasksSkipped++
 		}
 	}

@@ -34,6 +34,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		result.Data = w.choice()
 	case schemas.KindPlan:
 		result = w.plan()
+	case schemas.KindJudge: // no world has one
 	case schemas.KindExtract:
 		result.Data = w.people.extraction()
 	case schemas.KindWork, "":
@@ -96,6 +97,7 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`{"next_agent":"nobody","reasoning":""}`), []byte(`"?"`))}
 	case schemas.KindAssess:
 		payload.Result = &schemas.Result{Data: []byte(`{"score":7}`)}
+	case schemas.KindJudge: // no world has one
 	case schemas.KindExtract:
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`"?"`), []byte(`{"number":{}}`))}
 	case schemas.KindWork, "":

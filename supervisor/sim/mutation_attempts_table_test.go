@@ -7,14 +7,14 @@ func mutationsOfAttempts() []mutation {
 	return []mutation{{
 		name: "who answers by callback and is silent has crashed", seed: 2, invariant: sim.SilenceIsTold,
 		edits: []edit{{
-			"supervisor/plan/progress_received.go",
+			"supervisor/plan/progress.go",
 			`	if !d.Profile.Async(task.Agent) {`,
 			`	if !d.Profile.Async(task.Agent) || planted("who answers by callback and is silent has crashed") {`,
 		}},
 	}, {
 		name: "whoever says so may be silent", seed: 386, invariant: sim.SilenceIsTold,
 		edits: []edit{{
-			"supervisor/plan/progress_received.go",
+			"supervisor/plan/progress.go",
 			`		return silence, false
 	}
 	if until`,

@@ -385,7 +385,7 @@ func mutations() []mutation {
 	}, {
 		name: "a sign of life is passed by as it is remembered", seed: 94, invariant: sim.SignsOfLifeCount,
 		edits: []edit{{
-			"supervisor/session/progress_received.go",
+			"supervisor/session/progress.go",
 			`		} else {
 			d.doubtful = true
 `, `		} else {

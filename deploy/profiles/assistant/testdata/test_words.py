@@ -17,7 +17,7 @@ import task  # noqa: E402
     ("the smiles is: CCO", ["CCO"]),
     ("its SMILES = 'C1CC'", ["C1CC"]),
     ("“C1CCCCC1”", ["C1CCCCC1"]),
-    ("CCO CCO C1CC1 C1CC1", ["C1CC1"]),
+    ("CCO CCO C1CC1 C1CC1", ["CCO", "C1CC1"]),
     ("Design PBF_BB_1 at 400K with B3LYP, GFN2-xTB or 6-31G* on 2026-11-24 (HOMO/LUMO) for C4H12N+", []),
     ("I SPF ISO of CO on a PC", []),
     ("SMILES: rubbish", ["rubbish"]),
