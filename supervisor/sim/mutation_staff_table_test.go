@@ -113,14 +113,14 @@ func mutationsOfApprovers() []mutation {
 	if said == "" || len(line)`,
 		}},
 	}, {
-		name: "the letter is proof enough", seed: 52, invariant: sim.WordsOfApprovers,
+		name: "the letter is proof enough", seed: 372, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`asked && actor.Proof == schemas.ProofMail`,
 			`asked && (actor.Proof == schemas.ProofMail || planted("the letter is proof enough"))`,
 		}},
 	}, {
-		name: "who says no has agreed", seed: 52, invariant: sim.WordsOfApprovers,
+		name: "who says no has agreed", seed: 372, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/plan/language.go",
 			`	return schemas.ChoiceReject, true`,

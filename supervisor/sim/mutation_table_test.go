@@ -279,7 +279,7 @@ func mutations() []mutation {
 			`(request.First != "" && request.First == d.Server() || planted("a delivery is the first by its number alone"))`,
 		}},
 	}, {
-		name: "a request that is sent again says that it is the first", seed: 1695, invariant: sim.ActsArePermitted,
+		name: "a request that is sent again says that it is the first", seed: 2160, invariant: sim.ActsArePermitted,
 		edits: []edit{{
 			"supervisor/publisher/publisher.go",
 			`			MarkRepublished(event) //`, `			either("a request that is sent again says that it is the first", func(*schemas.Event) {}, MarkRepublished)(event) //`,
