@@ -109,18 +109,26 @@ func (r *Run) checkPlan(f *schemas.PlanCreated) error {
 	if r.Phase != PhaseDecomposing {
 		return errors.New("the run has a plan")
 	}
-	known := map[string]bool{schemas.DeliveryTask: true, "": true}
-	for i := range f.Tasks {
-		if id := f.Tasks[i].Task; known[id] {
+	return r.checkTasks(f.Tasks)
+}
+
+// checkTasks holds new tasks to ids that nothing in the run has, and to dependencies on other tasks of its plan.
+func (r *Run) checkTasks(tasks []schemas.PlannedTask) error {
+	known := map[string]bool{schemas.DeliveryTask: true, "": true} // and whether nothing can depend on it
+	for task := range r.All {
+		known[task.ID] = task.Plan == nil
+	}
+	for i := range tasks {
+		id := tasks[i].Task
+		if _, twice := known[id]; twice {
 			return fmt.Errorf("task %q is there twice or has no proper id", id)
 		}
-		known[f.Tasks[i].Task] = true
+		known[id] = false
 	}
-	for i := range f.Tasks {
-		task := &f.Tasks[i]
-		for _, dependency := range task.Dependencies {
-			if !known[dependency] || dependency == schemas.DeliveryTask || dependency == "" || dependency == task.Task {
-				return fmt.Errorf("task %q cannot depend on %q", task.Task, dependency)
+	for i := range tasks {
+		for _, dependency := range tasks[i].Dependencies {
+			if apart, there := known[dependency]; !there || apart || dependency == tasks[i].Task {
+				return fmt.Errorf("task %q cannot depend on %q", tasks[i].Task, dependency)
 			}
 		}
 	}
@@ -159,23 +167,8 @@ func (r *Run) checkChange(f *schemas.PlanChanged) error {
 	if r.Phase != PhaseExecuting || f.Change <= r.Changes {
 		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
 	}
-	known := map[string]bool{schemas.DeliveryTask: true, "": true}
-	for task := range r.All {
-		known[task.ID] = true
-	}
-	for i := range f.Tasks {
-		if id := f.Tasks[i].Task; known[id] {
-			return fmt.Errorf("task %q is there twice or has no proper id", id)
-		}
-		known[f.Tasks[i].Task] = true
-	}
-	for i := range f.Tasks {
-		task := &f.Tasks[i]
-		for _, dependency := range task.Dependencies {
-			if other := r.Task(dependency); !known[dependency] || dependency == task.Task || dependency == schemas.DeliveryTask || other != nil && other.Plan == nil {
-				return fmt.Errorf("task %q cannot depend on %q", task.Task, dependency)
-			}
-		}
+	if err := r.checkTasks(f.Tasks); err != nil {
+		return err
 	}
 	for _, id := range f.Replaces {
 		if task := r.Task(id); task == nil || task.Plan == nil || task.State != TaskFailed {

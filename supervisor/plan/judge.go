@@ -76,13 +76,17 @@ func begun(task *workflow.Task) bool {
 	return true
 }
 
+// unended reports whether a task has left the plan's waiting part and is not over.
+func unended(task *workflow.Task) bool {
+	return !task.State.Ended() && task.State != workflow.TaskPending
+}
+
 // mayBegin reports whether one more task may begin: with a judge after each step one at a time, and never more than the steps allow.
 func (d *Decision) mayBegin() bool {
 	if d.Profile.Replan == nil {
 		return true
 	}
-	open := func(task *workflow.Task) bool { return !task.State.Ended() && task.State != workflow.TaskPending }
-	if d.Profile.stepwise() && slices.ContainsFunc(d.Run.Tasks, open) {
+	if d.Profile.stepwise() && slices.ContainsFunc(d.Run.Tasks, unended) {
 		return false
 	}
 	return d.Run.Judge() == nil && d.Run.Steps() < d.Profile.StepLimit()
@@ -90,8 +94,7 @@ func (d *Decision) mayBegin() bool {
 
 // outOfSteps ends a run that has nothing under way and no step left for what is still to be done.
 func (d *Decision) outOfSteps() {
-	open := func(task *workflow.Task) bool { return !task.State.Ended() && task.State != workflow.TaskPending }
-	if d.Profile.Replan != nil && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, open) {
+	if d.Profile.Replan != nil && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, unended) {
 		d.stepLimit()
 	}
 }

@@ -52,9 +52,6 @@ const (
 	mostGap          = 10 // seconds
 )
 
-// replanned is why a task is skipped that a change of its plan has replaced. No edition changes one yet.
-const replanned = "replanned"
-
 // counts are sums over the runs of a profile.
 type counts struct {
 	name                                  string
@@ -95,18 +92,20 @@ func (c *counts) add(run *workflow.RunHistory, went *course) {
 	c.idle, c.total, c.gap = c.idle+went.idle, c.total+went.total, max(c.gap, went.gap)
 	c.found, c.quality = c.found+went.found, c.quality+went.found+went.missed
 	for _, task := range run.Tasks {
-		if task.State == workflow.TaskCancelled || task.State == workflow.TaskSkipped && task.Message == replanned {
+		if task.State == workflow.TaskCancelled {
 			continue // nobody wanted it any more
 		}
-		c.ended++
 		completed := task.State == workflow.TaskCompleted
+		if !task.Replaced { // else others count in its place
+			c.ended++
+		}
 		if completed {
 			c.completed++
 			c.resources(task, went.spent(task.ID))
 		}
 		if slices.Contains(went.failed, task.ID) {
 			c.failed++
-			if completed && !slices.Contains(went.helped, task.ID) {
+			if (completed || task.Replaced) && !slices.Contains(went.helped, task.ID) {
 				c.mended++
 			}
 		}

@@ -10,10 +10,8 @@ import (
 
 // A Row is one run as a line of a table (C-14).
 type Row struct {
-	Run *workflow.RunHistory
-	// Attempts counts how often the run was planned while it went on: 1, and one more with each change of its plan. No edition
-	// changes one yet.
-	Attempts  int
+	Run       *workflow.RunHistory
+	Attempts  int    // how often the run was planned: 1, and one more with each change of its plan (C-12)
 	Completed bool   // all was done that was asked for
 	Errors    string // what went wrong on the way, at most ErrorLimit characters
 }
@@ -30,7 +28,7 @@ func Rows(sessions []*Session, agent string) []Row {
 			run := &session.history.Runs[i]
 			if run.Run.Settled() {
 				rows = append(rows, Row{
-					Run: run, Attempts: 1, Completed: run.Status == schemas.RunCompleted, Errors: session.runs[i].errorsOf(agent),
+					Run: run, Attempts: run.Run.Attempts(), Completed: run.Status == schemas.RunCompleted, Errors: session.runs[i].errorsOf(agent),
 				})
 			}
 		}

@@ -191,6 +191,27 @@ func TestHelpOfPeople_M51(t *testing.T) {
 	}
 }
 
+// TestChangedPlans_M49_M51_C14: a task that a change of the plan has replaced is neither done nor missing, a failure among them is mended,
+// and each change is one more attempt. The plan is a, which fails, and b, which was not begun; then c.
+func TestChangedPlans_M49_M51_C14(t *testing.T) {
+	t.Parallel()
+	s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
+	s.asks(1, "a", 1).at(2, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureAgent})
+	question := schemas.JudgeTask(schemas.OccasionFailure, 1)
+	s.at(3, &schemas.TaskDispatched{Run: 1, Task: question, Agent: "judge", Kind: schemas.KindJudge, Attempt: 1, Request: "q"})
+	s.at(4, &schemas.TaskCompleted{Run: 1, Task: question, Attempt: 1},
+		&schemas.Judged{Run: 1, Question: question, Occasion: schemas.OccasionFailure, Round: 1, Outcome: schemas.OutcomePlan},
+		&schemas.TaskSkipped{Run: 1, Task: "b", Reason: schemas.SkippedReplanned},
+		&schemas.PlanChanged{Run: 1, Change: 1, Source: schemas.OccasionFailure, Tasks: []schemas.PlannedTask{{Task: "c1.c", Routed: true}}, Replaces: []string{"a"}})
+	s.asks(5, "c1.c", 1).at(6, &schemas.TaskCompleted{Run: 1, Task: "c1.c", Attempt: 1}).ends(7, schemas.RunCompleted)
+	if got := figures(s); !strings.Contains(got, "M-49 1/1=1.0000+ ") || !strings.Contains(got, "M-51 1/1=1.0000+ ") {
+		t.Errorf("it says %s", got)
+	}
+	if rows := score.Rows([]*score.Session{&s.session}, ""); len(rows) != 1 || rows[0].Attempts != 2 {
+		t.Errorf("rows: %+v", rows)
+	}
+}
+
 // TestWhatPeopleFind: of what a check has found, and a person rejects or is asked about because nobody else knows what to do. Who declines
 // work that is handed to them has found nothing.
 func TestWhatPeopleFind_M52(t *testing.T) {
