@@ -150,9 +150,7 @@ func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
 	case schemas.ActionNamed:
 		return false
 	case schemas.ActionArguments:
-		action := schemas.Action{Data: task.Arguments()}
-		call, err := action.Call()
-		return err != nil || !d.Profile.holds(task.Agent, call)
+		return !d.Profile.holds(task.Agent, approval.Call(task))
 	}
 	return true
 }
