@@ -22,8 +22,8 @@ func (o *Opening) IsZero() bool {
 	return len(o.Closed) == 0 && !slices.ContainsFunc(o.Week[:], func(spans []Span) bool { return len(spans) > 0 })
 }
 
-// The words of schema.org's openingHours.
-var weekdays = []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"}
+// weekdays are the words of schema.org's openingHours.
+func weekdays() []string { return []string{"Su", "Mo", "Tu", "We", "Th", "Fr", "Sa"} }
 
 // ParseOpening reads opening hours as schema.org's openingHours has them, such as "Mo-Fr 08:00-12:00" and "Mo,Tu,Th 15:00-18:00", and the days
 // that are closed all the same. Its error joins every fault.
@@ -39,7 +39,7 @@ func ParseOpening(lines, closed []string) (Opening, error) {
 		slices.SortFunc(spans, func(a, b Span) int { return int(a.From - b.From) })
 		for i := 1; i < len(spans); i++ {
 			if spans[i].From < spans[i-1].Until {
-				faults = append(faults, fmt.Errorf("%s is open twice at %s: write each time once", weekdays[day], clockText(spans[i].From)))
+				faults = append(faults, fmt.Errorf("%s is open twice at %s: write each time once", weekdays()[day], clockText(spans[i].From)))
 			}
 		}
 	}
@@ -83,13 +83,13 @@ func daysOf(text string) ([]int, error) {
 		if !isRange {
 			last = first
 		}
-		from, until := slices.Index(weekdays, first), slices.Index(weekdays, last)
+		from, until := slices.Index(weekdays(), first), slices.Index(weekdays(), last)
 		if from < 0 || until < 0 {
 			return nil, fmt.Errorf("%q is no day: they are Mo, Tu, We, Th, Fr, Sa, Su, such as Mo-Fr or Mo,Tu,Th", part)
 		}
-		for day := from; ; day = (day + 1) % len(weekdays) {
+		for day := from; ; day = (day + 1) % len(weekdays()) {
 			if slices.Contains(days, day) {
-				return nil, fmt.Errorf("%s stands there twice", weekdays[day])
+				return nil, fmt.Errorf("%s stands there twice", weekdays()[day])
 			}
 			days = append(days, day)
 			if day == until {
