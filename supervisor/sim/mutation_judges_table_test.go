@@ -5,21 +5,21 @@ import "podium/supervisor/sim"
 // mutationsOfJudges are those that concern judges, and plans that change.
 func mutationsOfJudges() []mutation {
 	return []mutation{{
-		name: "ids are used again", seed: 1, judges: true, invariant: sim.IdsOnce,
+		name: "ids are used again", seed: 253, judges: true, invariant: sim.IdsOnce,
 		edits: []edit{{
 			"supervisor/plan/replan.go",
 			`		step.Task, step.Dependencies = changePrefix(c.number)+`,
 			`		step.Task, step.Dependencies = either("ids are used again", "c1.", changePrefix(c.number))+`,
 		}},
 	}, {
-		name: "attempts begin anew with each change", seed: 1, judges: true, invariant: sim.StepsAndRoundsEnd,
+		name: "attempts begin anew with each change", seed: 4, judges: true, invariant: sim.StepsAndRoundsEnd,
 		edits: []edit{{
 			"schemas/workflow/apply.go",
 			`f.Change, r.Replans+1`,
 			`f.Change, either("attempts begin anew with each change", 0, r.Replans+1)`,
 		}},
 	}, {
-		name: "steps begin anew with each change", seed: 1, judges: true, invariant: sim.StepsAndRoundsEnd,
+		name: "steps begin anew with each change", seed: 21, judges: true, invariant: sim.StepsAndRoundsEnd,
 		edits: []edit{{
 			"schemas/workflow/run.go",
 			`	steps := 0
@@ -31,35 +31,35 @@ func mutationsOfJudges() []mutation {
 `,
 		}},
 	}, {
-		name: "a replaced failure is told", seed: 1, judges: true, invariant: sim.ChangesSound,
+		name: "a replaced failure is told", seed: 9, judges: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`		case task.Replaced:`,
 			`		case task.Replaced && !planted("a replaced failure is told"):`,
 		}},
 	}, {
-		name: "a change takes what it keeps", seed: 1, judges: true, invariant: sim.ChangesSound,
+		name: "a change takes what it keeps", seed: 5, judges: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/plan/replan.go",
 			`		if unbegun(task) && !slices.Contains(c.kept, task.ID) {`,
 			`		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || planted("a change takes what it keeps")) {`,
 		}},
 	}, {
-		name: "a change takes what was begun", seed: 1, judges: true, invariant: sim.ChangesSound,
+		name: "a change takes what was begun", seed: 183, judges: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/plan/replan.go",
 			`!task.State.Ended() && !begun(task) }`,
 			`!task.State.Ended() && (!begun(task) || planted("a change takes what was begun") && task.State == workflow.TaskWaiting) }`,
 		}},
 	}, {
-		name: "a change replaces what no judge was told", seed: 1, judges: true, invariant: sim.ChangesSound,
+		name: "a change replaces what no judge was told", seed: 253, judges: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/plan/replan.go",
 			`task.State == workflow.TaskFailed && task.Judged && !task.Replaced {`,
 			`task.State == workflow.TaskFailed && (task.Judged || planted("a change replaces what no judge was told")) && !task.Replaced {`,
 		}},
 	}, {
-		name: "a grant does not wait for the judge", seed: 1, judges: true, invariant: sim.JudgesHoldBack,
+		name: "a grant does not wait for the judge", seed: 15, judges: true, invariant: sim.JudgesHoldBack,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",
 			` || d.Run.HoldsBack(task) {`,
@@ -70,7 +70,7 @@ func mutationsOfJudges() []mutation {
 			`s.Active.Judge() != nil && !planted("a grant does not wait for the judge")`,
 		}},
 	}, {
-		name: "a retry does not wait for the judge", seed: 1, judges: true, invariant: sim.JudgesHoldBack,
+		name: "a retry does not wait for the judge", seed: 338, judges: true, invariant: sim.JudgesHoldBack,
 		edits: []edit{{
 			"schemas/workflow/run.go",
 			`	judged := r.Judge() != nil
@@ -79,12 +79,11 @@ func mutationsOfJudges() []mutation {
 `,
 		}},
 	}, {
-		name: "new work begins while new tasks have no agents", seed: 1, judges: true, invariant: sim.PhasesLegal,
+		name: "what was not routed is taken for routed", seed: 5, judges: true, invariant: sim.PhasesLegal,
 		edits: []edit{{
-			"supervisor/plan/schedule.go",
-			`	if d.Run.Phase != workflow.PhaseExecuting || d.defers() {`,
-			`	routes := d.Run.Phase == workflow.PhaseRouting && d.Run.Changes > 0 && planted("new work begins while new tasks have no agents")
-	if d.Run.Phase != workflow.PhaseExecuting && !routes || d.defers() {`,
+			"schemas/workflow/apply.go",
+			`		if !r.Tasks[i].Routed {`,
+			`		if !r.Tasks[i].Routed && (r.Changes == 0 || !planted("what was not routed is taken for routed")) {`,
 		}},
 	}}
 }
