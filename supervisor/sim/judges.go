@@ -364,9 +364,10 @@ func (o *oracle) replacedIsNotTold(m *moment, f *schemas.RunSettled) {
 	if m.run.profile.Replan == nil {
 		return
 	}
-	switch f.Reason {
-	case schemas.StopTaskFailed, schemas.StopTimeout, schemas.StopNoRoute, schemas.StopUnavailable, schemas.StopBlocked, schemas.StopRejected, schemas.StopUnapproved:
-	default:
+	byFailure := []schemas.StopReason{
+		schemas.StopTaskFailed, schemas.StopTimeout, schemas.StopNoRoute, schemas.StopUnavailable, schemas.StopBlocked, schemas.StopRejected, schemas.StopUnapproved,
+	}
+	if !slices.Contains(byFailure, f.Reason) {
 		return
 	}
 	counts := func(t *task) bool { return (t.state == taskFailed || t.state == taskSkipped) && !t.judged.replaced }
