@@ -1,5 +1,7 @@
 package schemas
 
+import "github.com/go-json-experiment/json/jsontext"
+
 // A Control is a person's word about a run or a quarantined message.
 type Control struct {
 	Action ControlAction `json:"action"`
@@ -15,6 +17,8 @@ type Control struct {
 	Inquiry int `json:"inquiry,omitzero"`
 	// Hash, with ControlApprove and ControlReject, is InquiryOpened.Hash as whoever decides has seen it; empty is not compared.
 	Hash string `json:"hash,omitzero"`
+	// Arguments, with ControlApprove, change those that were asked about, as a JSON merge patch has it: what is agreed to is that.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
 	// Text, with ControlAnswer, are the words.
 	Text string `json:"text,omitzero"`
 	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.

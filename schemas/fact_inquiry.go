@@ -20,6 +20,8 @@ type ArgumentsFilled struct {
 	Refused   []string                  `json:"refused,omitzero"`   // English: what was given and cannot be used
 	Answers   int                       `json:"answers,omitzero"`   // to how many inquiries it was filled with
 	Extracted bool                      `json:"extracted,omitzero"` // an extractor has had its say
+	// Edited says that somebody who has agreed has changed them: they are for whoever does the task.
+	Edited bool `json:"edited,omitzero"`
 }
 
 // ArgumentSource says whence an argument is.
@@ -176,6 +178,11 @@ type InquiryAnswered struct {
 	RunExpires time.Time `json:"run_expires,omitzero"`
 	// Lacking is how many more persons have to agree: 0 is that the word decides.
 	Lacking int `json:"lacking,omitzero"`
+	// Arguments are all that whoever agrees has made of those that were asked about: it ends the inquiry, and the words of others before count no more. Hash
+	// and Call are then what they agree to, as InquiryOpened has them. Where others have to agree to it too an inquiry of its own asks them.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+	Hash      string         `json:"hash,omitzero"`
+	Call      string         `json:"call,omitzero"`
 }
 
 // InquiryChoice is what a person says to an inquiry.
@@ -257,6 +264,8 @@ const (
 	WordClosed   = "inquiry_closed"  // nobody waits for it any more
 	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
 	WordHash     = "hash_changed"    // it is about something else than what the inquiry asks
+
+	WordEdit = "invalid_edit" // what it changes cannot be changed so
 
 	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
 	WordNotAllowed = "not_allowed"

@@ -10,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/bus"
 	"podium/bus/intake"
 	"podium/cmd/podium/installation"
@@ -178,9 +180,10 @@ const mostWords = 1 << 20
 type approveCommand struct {
 	ledgerFlags
 
-	ID     string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
-	Hash   string `help:"The hash that podium inbox -o json shows, or its beginning: if something else is asked by now, nothing is agreed to." placeholder:"HASH"`
-	NoWait bool   `help:"Do not wait until the supervisor has taken it."`
+	ID        string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Hash      string `help:"The hash that podium inbox -o json shows, or its beginning: if something else is asked by now, nothing is agreed to." placeholder:"HASH"`
+	Arguments string `help:"What is changed of the arguments that are shown, as a JSON object: its members take the place of those of their name, null takes one away." placeholder:"JSON"`
+	NoWait    bool   `help:"Do not wait until the supervisor has taken it."`
 }
 
 func (approveCommand) Help() string {
@@ -191,11 +194,16 @@ and with who has decided. Where several have to agree you are one of them, howev
   podium inbox
   podium approve 5f0c.1
   podium approve 5f0c.1 --hash 9a1b2c3d     # only if that is still what is asked
+  podium approve 5f0c.1 --arguments '{"amount": 10}'   # it is done with this amount
   podium reject 5f0c.1 --reason "too dear"`
 }
 
 func (c *approveCommand) Run(env *environment) error {
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash}, c.NoWait)
+	change := jsontext.Value(c.Arguments)
+	if c.Arguments != "" && (!change.IsValid() || change.Kind() != '{') {
+		return &exitError{code: exitUsage, err: errors.New("--arguments is no JSON object; write what is changed, such as --arguments '{\"amount\": 10}'")}
+	}
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash, Arguments: change}, c.NoWait)
 }
 
 // rejectCommand declines work that a person is asked for, or says no to what leave is asked for.
@@ -376,6 +384,9 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 		return fmt.Errorf("%s asks for work, which nobody can agree to: do it with `podium answer %s …`, or decline it with `podium reject %s`", found.ID(), found.ID(), found.ID())
 	case reason == schemas.WordHash:
 		return fmt.Errorf("%s asks for something else than you have seen: look at it with `podium inbox -o json`, and decide once more", found.ID())
+	case reason == schemas.WordEdit:
+		return fmt.Errorf("nothing is agreed to on %s: its agent does not take the arguments as you have changed them, or somebody has said no to that before; `podium runs show %s` has those that are asked about",
+			found.ID(), found.Run.ID)
 	case reason == schemas.WordChoice:
 		return fmt.Errorf("%s asks for something that is missing, which cannot be rejected; say it with `podium answer %s …`, or stop the run with `podium runs cancel %s`",
 			found.ID(), found.ID(), found.Run.ID)

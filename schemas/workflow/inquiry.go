@@ -40,6 +40,35 @@ func (i *Inquiry) Agreements() []*schemas.InquiryAnswered {
 	return append(slices.Clip(i.Agreed), i.Answered)
 }
 
+// Edited reports whether somebody has changed what they have agreed to.
+func (i *Inquiry) Edited() bool { return i.Answered != nil && len(i.Answered.Arguments) > 0 }
+
+// AgreedHash is what was agreed to, and AgreedCall what may be done outside then.
+func (i *Inquiry) AgreedHash() string {
+	if i.Edited() {
+		return i.Answered.Hash
+	}
+	return i.Hash
+}
+
+// AgreedCall is said at AgreedHash.
+func (i *Inquiry) AgreedCall() string {
+	if i.Edited() {
+		return i.Answered.Call
+	}
+	return i.Call
+}
+
+// AgreedOperation is what an agent has proposed, as it was agreed to; nil is nothing.
+func (i *Inquiry) AgreedOperation() *schemas.Operation {
+	if i.Operation == nil || !i.Edited() {
+		return i.Operation
+	}
+	edited := *i.Operation
+	edited.Arguments = i.Answered.Arguments
+	return &edited
+}
+
 // Disapproved reports whether somebody has said no to what it asks.
 func (i *Inquiry) Disapproved() bool {
 	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceReject
@@ -166,7 +195,7 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			task.wait(f)
 		}
 	case *schemas.InquiryAnswered:
-		if asked := r.Inquiry(f.Inquiry); asked != nil && f.Lacking > 0 {
+		if asked := r.Inquiry(f.Inquiry); asked != nil && f.Lacking > 0 && len(f.Arguments) == 0 {
 			more := *asked
 			more.Agreed = append(slices.Clip(asked.Agreed), f)
 			r.Inquiries[f.Inquiry-1] = &more

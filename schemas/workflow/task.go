@@ -167,7 +167,7 @@ func (t *Task) RetryAt() time.Time {
 // Arguments are those that its agent is given.
 func (t *Task) Arguments() jsontext.Value {
 	switch {
-	case t.Filled != nil && t.Filled.Agent == t.Agent:
+	case t.Filled != nil && (t.Filled.Agent == t.Agent || t.Filled.Edited):
 		return t.Filled.Values
 	case t.Plan == nil:
 		return nil

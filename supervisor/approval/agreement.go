@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -34,7 +35,7 @@ func (s *Subject) Hash(otherwise string) string {
 func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation) string) int {
 	for _, inquiry := range slices.Backward(run.Inquiries) {
 		spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval)
-		if inquiry.Task == task.ID && inquiry.Approved() && !spent && inquiry.Hash == hash(inquiry.Operation) {
+		if inquiry.Task == task.ID && inquiry.Approved() && !spent && inquiry.AgreedHash() == hash(inquiry.AgreedOperation()) {
 			return inquiry.Inquiry
 		}
 	}
@@ -45,10 +46,13 @@ func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation)
 func Persons(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) []string {
 	var persons []string
 	for _, inquiry := range run.Inquiries {
-		if spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval); spent || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval || inquiry.Hash != hash {
+		if spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval); spent || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval {
 			continue
 		}
 		for _, word := range inquiry.Agreements() {
+			if cmp.Or(word.Hash, inquiry.Hash) != hash {
+				continue
+			}
 			if person := Person(inquiry, word.Actor); may(person) && !slices.Contains(persons, person) {
 				persons = append(persons, person)
 			}

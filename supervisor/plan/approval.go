@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,8 +96,8 @@ func (d *Decision) disagrees(task *workflow.Task, call string) bool {
 	agreed := d.Run.Inquiry(int(task.Approval))
 	switch {
 	case agreed != nil && agreed.Operation != nil:
-		return call != agreed.Call
-	case agreed == nil && d.approvalRule(task) != nil, agreed != nil && agreed.Call != "" && call != "" && call != agreed.Call:
+		return call != agreed.AgreedCall()
+	case agreed == nil && d.approvalRule(task) != nil, agreed != nil && agreed.AgreedCall() != "" && call != "" && call != agreed.AgreedCall():
 		return true
 	case !d.namesItsCall(task) || d.Profile.holds(task.Agent, call):
 		return false
@@ -183,16 +184,126 @@ func (d *Decision) withdraw(task *workflow.Task) {
 
 // agrees takes the word of a person who agrees. Those count who still may by then, each once, and the task begins once they are enough.
 func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) {
-	answered.Lacking = d.lackingPersons(inquiry, approval.Person(inquiry, answered.Actor))
-	if answered.Lacking > 0 {
+	hash := inquiry.Hash
+	if len(answered.Arguments) > 0 {
+		hash = d.edits(inquiry, answered)
+	}
+	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Person(inquiry, answered.Actor))
+	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
 		d.Emit(answered)
 		return
 	}
 	answered.RunExpires = d.resumed(inquiry)
 	d.Emit(answered)
 	d.withdrawNotices(inquiry.Inquiry)
+	if answered.Lacking == 0 {
+		d.withdraw(d.Run.Task(inquiry.Task))
+		d.start(d.Run.Task(inquiry.Task))
+		return
+	}
+	asked := []schemas.InquiryOpened{besides(&inquiry.InquiryOpened, inquiry.People)}
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Task == inquiry.Task {
+			asked = append(asked, besides(&other.InquiryOpened, other.People))
+		}
+	}
 	d.withdraw(d.Run.Task(inquiry.Task))
-	d.start(d.Run.Task(inquiry.Task))
+	for i := range asked {
+		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(inquiry.Inquiry).AgreedOperation()
+	}
+	d.askToApprove(d.Run.Task(inquiry.Task), asked...)
+}
+
+// edits has a task, or what its agent has proposed, as whoever agrees has changed it. It returns the hash of what they agree to.
+func (d *Decision) edits(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) string {
+	task := d.Run.Task(inquiry.Task)
+	if inquiry.Operation != nil {
+		edited := *inquiry.Operation
+		edited.Arguments = answered.Arguments
+		answered.Call, _ = d.Profile.rules.Proposed(task.Agent, &edited, inquiry.Sets).Call() //nolint:errcheck // Edit has looked at it
+		answered.Hash = d.approvalHash(task, &edited)
+		return answered.Hash
+	}
+	d.Emit(d.edited(task, answered.Arguments))
+	task = d.Run.Task(task.ID)
+	answered.Hash = d.approvalHash(task, nil)
+	if inquiry.Call != "" {
+		answered.Call = approval.Call(d.Profile.rules.Arguments(task.Agent, task.Arguments(), inquiry.Sets))
+	}
+	return answered.Hash
+}
+
+func (d *Decision) edited(task *workflow.Task, arguments jsontext.Value) *schemas.ArgumentsFilled {
+	return &schemas.ArgumentsFilled{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Values: arguments, Answers: len(d.answersTo(task)), Edited: true}
+}
+
+// Edit returns the arguments that whoever agrees makes of those that an inquiry asks about; empty when nothing changes. It reports false for a change that cannot be
+// made: of what its agent does not take, of what somebody has said no to, and of what there are no arguments of.
+func (d *Decision) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsontext.Value, bool) {
+	task := d.Run.Task(inquiry.Task)
+	if inquiry.Kind != schemas.InquiryApproval || task == nil || task.Plan == nil {
+		return nil, false
+	}
+	given := task.Arguments()
+	if inquiry.Operation != nil {
+		given = inquiry.Operation.Arguments
+	}
+	made, err := approval.Edit(given, change)
+	if err != nil || inquiry.Operation == nil && len(given) == 0 && d.Profile.inputs[task.Agent] == nil {
+		return nil, false
+	}
+	trial, proposed := *task, inquiry.Operation
+	if proposed != nil {
+		edited := *proposed
+		edited.Arguments = made
+		proposed = d.Profile.rules.Proposed(task.Agent, &edited, nil)
+		made = proposed.Arguments
+		if _, err = proposed.Call(); err != nil {
+			return nil, false
+		}
+	} else {
+		made = d.Profile.rules.Arguments(task.Agent, made, nil)
+		trial.Filled = d.edited(task, made)
+		if d.argumentFault(&trial) != "" {
+			return nil, false
+		}
+	}
+	switch hash := d.approvalHash(&trial, proposed); {
+	case bytes.Equal(canonical(made), canonical(d.unset(task, inquiry.Operation))):
+		return nil, true
+	case approval.Refused(d.Run, hash) || len(made) > schemas.RecordInlineLimit:
+		return nil, false
+	}
+	return made, true
+}
+
+// unset are the arguments that an inquiry asks about, as nobody has agreed to them.
+func (d *Decision) unset(task *workflow.Task, proposed *schemas.Operation) jsontext.Value {
+	if proposed != nil {
+		return d.Profile.rules.Proposed(task.Agent, proposed, nil).Arguments
+	}
+	return d.arguments(task)
+}
+
+func canonical(value jsontext.Value) jsontext.Value {
+	value = slices.Clone(value)
+	if len(value) == 0 {
+		value = jsontext.Value("{}")
+	}
+	if value.Canonicalize() != nil {
+		return nil
+	}
+	return value
+}
+
+// WrittenEdit returns the change that stands in the words of somebody who agrees, empty when there is none. It reports false for what was meant as one and is none.
+func (d *Decision) WrittenEdit(inquiry *workflow.Inquiry, words string) (change jsontext.Value, sound bool) {
+	members := map[string]jsontext.Value{}
+	if schemas.Unmarshal(canonical(d.unset(d.Run.Task(inquiry.Task), inquiry.Operation)), &members) != nil {
+		members = nil
+	}
+	change, err := approval.Written(words, slices.Sorted(maps.Keys(members)))
+	return change, err == nil
 }
 
 // resumed is when the run ends by itself, once nobody is asked about the task of an inquiry any more.
@@ -207,17 +318,17 @@ func (d *Decision) resumed(inquiry *workflow.Inquiry) time.Time {
 }
 
 // lackingPersons is how many more than one of them have to agree to what an inquiry asks; empty is nobody.
-func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, person string) int {
-	agreed := d.agreedPersons(inquiry)
+func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash, person string) int {
+	agreed := d.agreedPersons(inquiry, hash)
 	if person != "" && !slices.Contains(agreed, person) {
 		agreed = append(agreed, person)
 	}
 	return max(max(inquiry.Need, 1)-len(agreed), 0)
 }
 
-// agreedPersons are those who have agreed to what an inquiry asks, and still may.
-func (d *Decision) agreedPersons(inquiry *workflow.Inquiry) []string {
-	return approval.Persons(d.Run, d.Run.Task(inquiry.Task), inquiry.Hash, d.decides)
+// agreedPersons are those who have agreed to a hash for the task of an inquiry, and still may.
+func (d *Decision) agreedPersons(inquiry *workflow.Inquiry, hash string) []string {
+	return approval.Persons(d.Run, d.Run.Task(inquiry.Task), hash, d.decides)
 }
 
 // decides reports whether a person may agree to anything: names are those of the profile in force.
@@ -228,13 +339,13 @@ func (d *Decision) decides(person string) bool {
 
 // HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
 func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
-	return slices.Contains(d.agreedPersons(inquiry), approval.Person(inquiry, actor))
+	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor))
 }
 
 // unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
 func (d *Decision) unapproved(inquiry *workflow.Inquiry) {
 	task := d.Run.Task(inquiry.Task)
-	persons := d.agreedPersons(inquiry)
+	persons := d.agreedPersons(inquiry, inquiry.Hash)
 	for _, other := range d.Run.Inquiries {
 		if !other.Open() || other.Task != inquiry.Task || other.Hash != inquiry.Hash {
 			continue
@@ -369,6 +480,9 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	}
 	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {
 		lines = append(lines, fmt.Sprintf("(~ %d s, %d tokens)", task.Plan.Seconds, task.Plan.Tokens))
+	}
+	if unset := d.unset(task, opened.Operation); len(unset) > 2 {
+		lines = append(lines, words.Texts.Editing)
 	}
 	if opened.Need > 1 {
 		lines = append(lines, strings.ReplaceAll(words.Texts.Together, "{need}", strconv.Itoa(opened.Need)))

@@ -54,7 +54,7 @@ func (d *Decision) fill(task *workflow.Task) bool {
 
 // isFilled reports whether the arguments of a task have been filled with all that is known.
 func (d *Decision) isFilled(task *workflow.Task) bool {
-	return task.Filled != nil && task.Filled.Agent == task.Agent && task.Filled.Answers == len(d.answersTo(task)) && len(task.Filled.Missing) == 0
+	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(d.answersTo(task)) && len(task.Filled.Missing) == 0)
 }
 
 // isComplete goes on with a task whose arguments were filled: it has them, asks for the rest, or fails.
@@ -83,7 +83,7 @@ func (p *Profile) Arguments(task *workflow.Task, agreed *workflow.Inquiry) jsont
 
 // AgreedOperation is what an agent has proposed, with what whoever has agreed to it has set.
 func AgreedOperation(agreed *workflow.Inquiry) *schemas.Operation {
-	return approval.Marked(agreed.Operation, agreed.Sets, agreed.Sets)
+	return approval.Marked(agreed.AgreedOperation(), agreed.Sets, agreed.Sets)
 }
 
 // arguments are those of a task to which nobody has agreed.

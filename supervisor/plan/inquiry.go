@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -231,6 +233,8 @@ type Word struct {
 	Text     schemas.Content
 	Whole    string               // all of the text
 	Files    []schemas.Attachment // that came along
+	// Arguments are all that whoever agrees has made of those that are asked about; empty while they have changed nothing.
+	Arguments jsontext.Value
 }
 
 // Answer goes on with what a person has said to an open inquiry.
@@ -238,6 +242,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	values, unfit := d.valuesIn(inquiry, word)
 	answered := schemas.InquiryAnswered{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files), Values: values,
+		Arguments: word.Arguments,
 	}
 	if word.Choice == schemas.ChoiceApprove {
 		d.agrees(inquiry, &answered)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
@@ -70,8 +72,11 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 	choice, decides := d.env.Pinned.Decides(said.Whole)
 	if decides {
 		said.Choice = choice
-		if choice == schemas.ChoiceApprove && d.planDecision(d.env.Pinned).HasAgreed(inquiry, said.Actor) {
-			d.refuseWord(received, inquiry, schemas.WordDecided)
+		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
+			d.refuseWord(received, inquiry, reason)
+			if reason == schemas.WordEdit {
+				d.planDecision(d.env.Pinned).Explain(inquiry)
+			}
 			return true
 		}
 		d.word(inquiry, said, received)
@@ -83,6 +88,29 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		return true
 	}
 	return false
+}
+
+// agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
+// the word that decides, or apart from the words.
+func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, change jsontext.Value) string {
+	decision := d.planDecision(d.env.Pinned)
+	if len(change) == 0 {
+		var sound bool
+		if change, sound = decision.WrittenEdit(inquiry, said.Whole); !sound {
+			return schemas.WordEdit
+		}
+	}
+	if len(change) > 0 {
+		changed, can := decision.Edit(inquiry, change)
+		if !can {
+			return schemas.WordEdit
+		}
+		said.Arguments = changed
+	}
+	if len(said.Arguments) == 0 && decision.HasAgreed(inquiry, said.Actor) {
+		return schemas.WordDecided
+	}
+	return ""
 }
 
 // stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
@@ -120,6 +148,8 @@ func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflo
 // overBy is why a word on an inquiry counts no more: it is open only if its time is over.
 func overBy(inquiry *workflow.Inquiry) string {
 	switch {
+	case inquiry.Answered != nil && inquiry.Answered.Lacking > 0:
+		return schemas.WordHash // whoever has agreed has changed it, and others are asked about that
 	case inquiry.Answered != nil:
 		return schemas.WordDecided
 	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open():
@@ -341,7 +371,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	case inquiry == nil:
 		received.Reason = schemas.WordNotAsked
 	case inquiry.Answered != nil:
-		received.Reason = schemas.WordDecided
+		received.Reason = overBy(inquiry)
 	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
 		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
@@ -350,8 +380,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordChoice
 	case control.Hash != "" && control.Hash != inquiry.Hash:
 		received.Reason = schemas.WordHash
-	case choice == schemas.ChoiceApprove && d.planDecision(d.env.Pinned).HasAgreed(inquiry, said.Actor):
-		received.Reason = schemas.WordDecided
+	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":
+		received.Reason = d.agreementFault(inquiry, &said, control.Arguments)
 	default:
 		d.word(inquiry, &said, received)
 		return

@@ -83,7 +83,7 @@ func approvedOperation(agreed *workflow.Inquiry) *schemas.ApprovedOperation {
 	}
 	proposed := plan.AgreedOperation(agreed)
 	return &schemas.ApprovedOperation{
-		Name: proposed.Name, Arguments: proposed.Arguments, Summary: proposed.Summary, Recipients: proposed.Recipients, Hash: agreed.Call,
+		Name: proposed.Name, Arguments: proposed.Arguments, Summary: proposed.Summary, Recipients: proposed.Recipients, Hash: agreed.AgreedCall(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 )
@@ -27,6 +28,9 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	}
 	if said.Hash = text(d, "hash", ""); said.Hash == "asked" {
 		said.Hash = s.state.Active.Inquiry(number(tb, d, "inquiry", 1)).Hash
+	}
+	if change := text(d, "arguments", ""); change != "" {
+		said.Arguments = jsontext.Value(change)
 	}
 	return s.event(tb, text(d, "id", ""), schemas.TypeControl, said)
 }
@@ -80,6 +84,9 @@ func (s *story) inquiry(f schemas.Fact) string {
 		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, f.Actor.Proof, body(f.Text))
 		if len(f.Values) > 0 {
 			told += " says " + string(f.Values)
+		}
+		if len(f.Arguments) > 0 {
+			told += " with " + string(f.Arguments)
 		}
 		if f.Lacking > 0 {
 			told += fmt.Sprintf(", and %d more", f.Lacking)
