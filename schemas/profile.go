@@ -274,7 +274,7 @@ type Texts struct {
 	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
 	Approval    string `json:"approval,omitzero"`
 	Together    string `json:"together,omitzero"` // tells that "{need}" persons have to agree
-	Editing     string `json:"editing,omitzero"`  // tells how arguments are changed
+	Editing     string `json:"editing,omitzero"`  // tells how arguments are changed: by "{change}"
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`

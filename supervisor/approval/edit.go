@@ -96,3 +96,20 @@ func gives(line string, arguments []string) bool {
 		return strings.EqualFold(strings.Trim(name, " \t*-\"'`"), argument)
 	})
 }
+
+// Example is a change that would change nothing, of one of some arguments; empty when there is none that anybody may change.
+func Example(given jsontext.Value, sets []string) string {
+	const longest = 60 // bytes
+	members := map[string]jsontext.Value{}
+	if len(given) == 0 || schemas.Unmarshal(given, &members) != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if value := members[name]; len(name)+len(value) < longest && !slices.Contains(sets, name) {
+			if body, err := schemas.Marshal(map[string]jsontext.Value{name: value}); err == nil {
+				return string(body)
+			}
+		}
+	}
+	return ""
+}

@@ -481,8 +481,8 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {
 		lines = append(lines, fmt.Sprintf("(~ %d s, %d tokens)", task.Plan.Seconds, task.Plan.Tokens))
 	}
-	if unset := d.unset(task, opened.Operation); len(unset) > 2 {
-		lines = append(lines, words.Texts.Editing)
+	if example := approval.Example(d.unset(task, opened.Operation), opened.Sets); example != "" {
+		lines = append(lines, strings.ReplaceAll(words.Texts.Editing, "{change}", example))
 	}
 	if opened.Need > 1 {
 		lines = append(lines, strings.ReplaceAll(words.Texts.Together, "{need}", strconv.Itoa(opened.Need)))
