@@ -32,7 +32,10 @@ type Profile struct {
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
 	// Replan has an agent judge, as a run goes on, whether its plan still holds. Nobody is asked without it.
-	Replan  *Replan       `json:"replan,omitzero"`
+	Replan *Replan `json:"replan,omitzero"`
+	// Review has what a run has made looked at, and Summary has it told in one text.
+	Review  *Review       `json:"review,omitzero"`
+	Summary *Summary      `json:"summary,omitzero"`
 	Context ContextPolicy `json:"context,omitzero"`
 	// Waiting lets runs wait for people. Nobody is asked anything without it.
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
