@@ -19,6 +19,7 @@ import (
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
+	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
 	"podium/supervisor/language"
 	"podium/supervisor/route"
@@ -37,9 +38,8 @@ type Profile struct {
 	fillers   map[string]*arguments.Filler  // by agent: of its arguments
 	location  *time.Location                // where days begin
 	own       map[string][]string           // by agent: schemas.Action.Call of what its templates have it do, whatever is written
-	// conditions are the schemas of ApprovalRule.If, one for each rule; nil is none.
-	conditions []*validation.Schema
-	detector   *language.Detector // of the language of texts; nil when none are judged
+	rules     approval.Rules                // by which people agree
+	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -145,7 +145,9 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	faults = append(append(faults, p.compileLanguage()...), p.compileApproval()...)
+	var wrong []error
+	p.rules, wrong = approval.Compile(p.Approval)
+	faults = append(append(faults, p.compileLanguage()...), wrong...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {
@@ -198,29 +200,6 @@ func (p *Profile) compileArguments(use *schemas.AgentUse) []error {
 		return append(faults, fmt.Errorf("agent %q: arguments: %w", use.Name, err))
 	}
 	p.fillers[use.Name] = filler
-	return faults
-}
-
-// compileApproval makes ready the rules by which people agree.
-func (p *Profile) compileApproval() []error {
-	var faults []error
-	for i := range p.Approval {
-		rule := &p.Approval[i]
-		var condition *validation.Schema
-		if len(rule.If) > 0 {
-			var err error
-			if condition, err = validation.Compile(rule.If); err != nil {
-				faults = append(faults, fmt.Errorf("approval[%d]: if: %w", i, err))
-			}
-		}
-		p.conditions = append(p.conditions, condition)
-		switch {
-		case len(rule.Agents) == 0 || len(rule.People) == 0 || rule.Expire <= 0 || rule.Remind < 0 || rule.Seconds < 0 || rule.Tokens < 0:
-			faults = append(faults, fmt.Errorf("approval[%d]: it names agents and people, and expire is longer than 0", i))
-		case asksRequester(rule) && (len(rule.People) > 1 || rule.Tainted):
-			faults = append(faults, fmt.Errorf("approval[%d]: %s is asked alone, and agrees to nothing that is tainted", i, schemas.ApprovingRequester))
-		}
-	}
 	return faults
 }
 
