@@ -272,6 +272,8 @@ const (
 const (
 	judgeTask = "judge:"
 	checkTask = "check:"
+
+	reviewInput = "review:"
 )
 
 // JudgeTask is the id of the n-th question to a judge on an occasion; 1 is the first.
@@ -283,6 +285,12 @@ func JudgeTask(occasion Occasion, n int) string {
 func CheckTask(agent string, round int) string {
 	return checkTask + agent + ":" + strconv.Itoa(round)
 }
+
+// ReviewInput is the name of the input that tells whoever mends it what a round of review has found.
+func ReviewInput(round int) string { return reviewInput + strconv.Itoa(round) }
+
+// IsReviewInput reports whether an id is the name of such an input.
+func IsReviewInput(id string) bool { return strings.HasPrefix(id, reviewInput) }
 
 // OccasionOf is what the judge is asked for by a question of that id; empty when it is none.
 func OccasionOf(id string) Occasion {
@@ -325,6 +333,9 @@ type Review struct {
 	Checks   []Check        `json:"checks,omitzero"`
 	OnFailed OnReviewFailed `json:"on_failed,omitzero"` // fail when empty
 }
+
+// MaxReviewRounds bounds the rounds of a review.
+const MaxReviewRounds = 64
 
 // A Check is an agent that says what is wrong with what a run has made. It answers requests of KindJudge.
 type Check struct {

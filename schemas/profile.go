@@ -279,6 +279,8 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// ReviewFailed: what was done is not right; TaskFailed when empty.
+	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.

@@ -26,6 +26,8 @@ type File struct {
 	Path string
 	// Heads are the versions that no other version builds on, in the order of the tasks. Of equal ones there is the first.
 	Heads []Version
+	// Of are who has made them, with those of equal ones.
+	Of []string
 	// Base is the hash of the newest version that all heads build on, or of what all of them say that they were made from; empty is none.
 	Base string
 	// Parents are the tasks whose work is in the heads, of a merge those that it has merged.
@@ -137,7 +139,7 @@ func baseOf(made *schemas.Deliverable) string {
 func (g *graph) file(name string, versions []Version) File {
 	file := File{Path: name}
 	if len(versions) == 1 {
-		file.Heads = versions
+		file.Heads, file.Of = versions, []string{versions[0].Task}
 		file.Parents = g.parents(name, versions)
 		return file
 	}
@@ -152,15 +154,16 @@ func (g *graph) file(name string, versions []Version) File {
 			heads = append(heads, i)
 		}
 	}
-	var standing []Version
+	var standing, all []Version
 	for _, i := range heads {
+		all, file.Of = append(all, versions[i]), append(file.Of, versions[i].Task)
 		equal := versions[i].Hash != "" && slices.ContainsFunc(standing, func(other Version) bool { return other.Hash == versions[i].Hash })
 		if !equal {
 			standing = append(standing, versions[i])
 		}
 	}
 	file.Heads = standing
-	file.Parents = g.parents(name, standing)
+	file.Parents = g.parents(name, all)
 	if !file.Conflicts() {
 		return file
 	}

@@ -44,6 +44,35 @@ func runJudged(tb judge, bytes []byte) *stage {
 	return s.playedBy(tb, p)
 }
 
+// runReviewed is the same with a review, and for some of the scripts with a judge of failures, too.
+func runReviewed(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	s := &script{bytes: bytes, edition: schemas.NewestEdition}
+	p, knob := s.profile(), len(bytes)
+	for _, b := range bytes {
+		knob += int(b)
+	}
+	p.Review = &schemas.Review{Rounds: knob % 3, Checks: []schemas.Check{{Agent: "model"}, {Agent: "critic", For: []string{"none"}}}}
+	if knob%4 == 0 {
+		p.Review.Agree = []string{"customer"}
+		p.Review.Checks = append(p.Review.Checks, schemas.Check{Agent: "clerk"})
+	}
+	if knob%5 > 0 {
+		p.Review.Merge = "summary"
+	}
+	if knob%7 == 0 {
+		p.Review.When = schemas.ReviewComplex
+	}
+	if knob%2 == 0 {
+		p.Review.OnFailed, p.Summary = schemas.ReviewPartial, &schemas.Summary{Agent: "writer", Template: "{{len .tasks}}"}
+	}
+	if knob%11 < 5 && p.Execution.Mode != schemas.ExecutionSingle {
+		p.Replan = &schemas.Replan{Agent: "replanner", After: schemas.OccasionFailure, Attempts: knob % 4}
+	}
+	p.Execution.Steps = 1 + knob%13
+	return s.playedBy(tb, p)
+}
+
 func (s *script) playedBy(tb judge, p schemas.Profile) *stage {
 	tb.Helper()
 	s.stage = newStage(tb, p)
@@ -74,6 +103,7 @@ func (s *script) span(choices ...time.Duration) schemas.Duration {
 // profile is the story's, with whatever a profile can say otherwise.
 func (s *script) profile() schemas.Profile {
 	p := storyProfile()
+	p.Edition = s.edition
 	p.Language = s.pick("user", "de", "en")
 	p.Retry.Attempts, p.Retry.TimeoutGrowth = 1+s.next()%3, float64(s.next()%3)*0.75
 	p.Execution = schemas.Execution{
@@ -455,6 +485,10 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	}
 	if s.one(4) {
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: "d", Type: "code", Path: "a/b"}}
+		if s.current.Review != nil {
+			hash := strings.Repeat(string(rune('a'+s.next()%4)), 64)
+			payload.Deliverables[0].Metadata = jsontext.Value(`{"sha256":"` + hash + `","size":1,"grant":"put"}`)
+		}
 		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: s.next()}
 	}
 	if s.one(4) {
@@ -463,6 +497,10 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 		}}
 	}
 	s.needs(&payload)
+	if task != nil && schemas.OccasionOf(task.ID) == schemas.OccasionReview && !s.one(4) {
+		issue := schemas.ValidationIssue{Severity: s.pick("warning", "info", "error"), Message: "so", File: s.pick("a/b", "", "x/a/b", "c"), Line: s.next()}
+		payload.ValidationResults = []schemas.ValidationResult{{Validator: "v", Status: s.pick("passed", "passed", "failed"), Issues: []schemas.ValidationIssue{issue}}}
+	}
 	if task == nil || task.Kind.IsWork() || s.one(6) {
 		return payload
 	}
