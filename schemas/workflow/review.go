@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"podium/schemas"
 )
@@ -37,7 +38,7 @@ func (r *Run) Asked(occasion schemas.Occasion) []*Task {
 // applyJudged notes what has come of a review, and which files it has merged.
 func (r *Run) applyJudged(f *schemas.Judged) {
 	for _, file := range f.Merged {
-		r.Merged = append(r.Merged[:len(r.Merged):len(r.Merged)], Merged{MergedFile: file, Question: f.Question, Planned: len(r.Tasks)})
+		r.Merged = append(slices.Clip(r.Merged), Merged{MergedFile: file, Question: f.Question, Planned: len(r.Tasks)})
 	}
 	if f.Occasion == schemas.OccasionReview && f.Question == "" && r.Review != nil {
 		review := *r.Review

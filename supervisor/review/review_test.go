@@ -29,7 +29,7 @@ func made(path, hash string) schemas.Deliverable {
 // run is written as "a:p=1,q=2 b<a:p=3 fix(a)b<a:p=4": completed tasks, what they build on, and the files that they have made.
 func run(text string) *workflow.Run {
 	r := &workflow.Run{Number: 1}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		head, files, _ := strings.Cut(word, ":")
 		id, depends, _ := strings.Cut(head, "<")
 		task := &workflow.Task{State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{}}
@@ -41,7 +41,7 @@ func run(text string) *workflow.Run {
 			task.Plan.Dependencies = strings.Split(depends, "&")
 		}
 		if files != "" {
-			for _, file := range strings.Split(files, ",") {
+			for file := range strings.SplitSeq(files, ",") {
 				path, hash, _ := strings.Cut(file, "=")
 				task.Deliverables = append(task.Deliverables, made(path, hash))
 			}
@@ -91,21 +91,20 @@ func TestFiles_M38(t *testing.T) {
 		"mended after the second merge":       {merge(merge(run("a:p=1 b:p=2 c<a:p=4 d<c&b:p=6"), 2, "m1", "p", "3", "a", "b"), 3, "m2", "p", "5", "c", "m1"), "p: d", ""},
 		"another path's merge is not its own": {merge(run("a:p=1,q=1 b:p=2,q=2"), 2, "m1", "p", "3", "a", "b"), "p: m1; q: a b", ""},
 	} {
-		var told []string
-		base := ""
+		var told, bases []string
 		for _, file := range review.Files(c.run) {
 			heads := make([]string, len(file.Heads))
 			for i := range file.Heads {
 				heads[i] = file.Heads[i].Task
 			}
 			told = append(told, file.Path+": "+strings.Join(heads, " "))
-			base += file.Base
+			bases = append(bases, file.Base)
 			if file.Conflicts() != (len(heads) > 1) {
 				t.Errorf("%s: %s conflicts: %v", name, file.Path, file.Conflicts())
 			}
 		}
-		if got := strings.Join(told, "; "); got != c.want || base != strings.Repeat(c.base, 64) {
-			t.Errorf("%s: got %q from %q, want %q from %q", name, got, base, c.want, c.base)
+		if got := strings.Join(told, "; "); got != c.want || strings.Join(bases, "") != strings.Repeat(c.base, 64) {
+			t.Errorf("%s: got %q from %q, want %q from %q", name, got, bases, c.want, c.base)
 		}
 	}
 	conflict := review.Files(run("a:p=1 b:p=2"))[0]
@@ -146,7 +145,7 @@ func TestFixes_M42(t *testing.T) {
 		"a merged file":             {merge(run("a:p=1 b:p=2"), 2, "m1", "p", "3", "a", "b"), "p", "fix1.b<b&a"},
 	} {
 		var issues []schemas.ReviewIssue
-		for _, word := range strings.Fields(c.issues) {
+		for word := range strings.FieldsSeq(c.issues) {
 			issue := schemas.ReviewIssue{Severity: "error", Message: "so", File: word}
 			if rest, warns := strings.CutPrefix(word, "?"); warns {
 				issue.Severity, issue.File = "warning", rest
