@@ -311,13 +311,14 @@ type Outcome string
 const (
 	OutcomePlan     Outcome = "plan"     // the run goes on by the plan of the answer
 	OutcomeResponse Outcome = "response" // the answer holds the words for whoever has asked, and the run ends
-	OutcomePassed   Outcome = "passed"   // what was looked at is right
-	OutcomeFailed   Outcome = "failed"   // it is not, and Issues say why
+	OutcomePassed   Outcome = "passed"   // what was looked at is right: the run goes on by its plan, and without what has failed
+	OutcomeFailed   Outcome = "failed"   // it is not: the run ends after a step, a failure stays one, and of a review Issues say why
 )
 
-// Why a TaskSkipped says that nobody does a task.
+// Reasons of TaskSkipped, beside those of dependencies.
 const (
 	SkippedReplanned = "replanned"  // another plan has replaced it
+	SkippedForgone   = "forgone"    // it has failed, and somebody has said that the run goes on without it
 	SkippedStepLimit = "step_limit" // the run has taken as many steps as it may, and what is there is reviewed
 )
 

@@ -87,7 +87,10 @@ func judgementLine(f schemas.Fact) string {
 		case schemas.OutcomeResponse:
 			return f.Question + ": the judge has answered the request"
 		case schemas.OutcomePassed, schemas.OutcomeFailed:
-			return reviewedLine(f)
+			if f.Occasion == schemas.OccasionReview || f.Occasion == schemas.OccasionMerge {
+				return reviewedLine(f)
+			}
+			return f.Question + ": the checks of the judge have " + string(f.Outcome)
 		case schemas.OutcomePlan:
 		}
 		line := f.Question + ": the judge wants more to be done"
