@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,7 +155,7 @@ func TestAnswersByHTTP(t *testing.T) {
 	}
 	late, _ := expect[runs.AnswerTaken](t, adapter, answer(path, "application/json", `{"text":"two"}`, "Authorization", "Bearer "+token), http.StatusAccepted)
 	words := controls(t, ledger)
-	if want := (schemas.Control{Action: schemas.ControlAnswer, Run: run, Inquiry: 1, Text: "ten", By: "web"}); len(words) != 2 || words[0] != want || words[1].Text != "two" {
+	if want := (schemas.Control{Action: schemas.ControlAnswer, Run: run, Inquiry: 1, Text: "ten", By: "web"}); len(words) != 2 || !reflect.DeepEqual(words[0], want) || words[1].Text != "two" {
 		t.Errorf("published %+v", words)
 	}
 	session.answered(taken.ID, taken.Sequence, 1, 1)

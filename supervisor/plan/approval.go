@@ -220,7 +220,7 @@ func (d *Decision) edits(inquiry *workflow.Inquiry, answered *schemas.InquiryAns
 	if inquiry.Operation != nil {
 		edited := *inquiry.Operation
 		edited.Arguments = answered.Arguments
-		answered.Call, _ = d.Profile.rules.Proposed(task.Agent, &edited, inquiry.Sets).Call() //nolint:errcheck // Edit has looked at it
+		answered.Call, _ = d.Profile.rules.Proposed(task.Agent, &edited, inquiry.Sets).Call()
 		answered.Hash = d.approvalHash(task, &edited)
 		return answered.Hash
 	}
