@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas/pointer"
 )
 
 // What a schema may be at most: 1.3 KB of nested anyOf took the validator 3.7 s.
@@ -123,25 +124,11 @@ func (d *document) target(reference any) (any, error) {
 	if !local || rest != "" && !strings.HasPrefix(rest, "/") {
 		return nil, fmt.Errorf("its $ref %q leads elsewhere: refer to a place in it, as in #/$defs/name", text)
 	}
-	at := d.root
-	for token := range jsontext.Pointer(rest).Tokens() {
-		switch part := at.(type) {
-		case map[string]any:
-			at = part[token]
-		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(part) {
-				return nil, fmt.Errorf("its $ref %q leads to nothing", text)
-			}
-			at = part[index]
-		default:
-			at = nil
-		}
-		if at == nil {
-			return nil, fmt.Errorf("its $ref %q leads to nothing", text)
-		}
+	target, _ := pointer.Decoded(d.root, jsontext.Pointer(rest))
+	if target == nil {
+		return nil, fmt.Errorf("its $ref %q leads to nothing", text)
 	}
-	return at, nil
+	return target, nil
 }
 
 // collect gathers the places that a schema names. What stands in a condition is there too, but not always required.
