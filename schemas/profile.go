@@ -70,7 +70,7 @@ const Edition4 = 4
 // Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed, and
 // where a profile judges texts, so is what people say who do an agent's work. Words from outside stay so on further ways: a request that has no
 // member of theirs says it as a whole, what a session is about and was told stays theirs for the requests that follow, and whoever acts
-// outside is asked no question about them either.
+// outside is asked no question about them either. Routers say why in words for people.
 const Edition5 = 5
 
 // NewestEdition is the one that this version decides new runs by.

@@ -16,6 +16,7 @@ import (
 	"podium/ingest/chat"
 	"podium/ingest/runs"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const hello = `{"text":"2+2?","thread":"t"}`
@@ -43,7 +44,7 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 		t.Errorf("under way: %+v", document)
 	}
 	session.settle(1, text("4"), text("  "), text("even"))
-	if document := at(http.StatusOK); document.State != "assembling" || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
+	if document := at(http.StatusOK); document.State != "complete" || document.Details.Phase != workflow.PhaseAssembling || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
 		t.Errorf("settled: %+v", document)
 	}
 	session.end(1)

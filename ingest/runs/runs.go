@@ -41,7 +41,8 @@ type Inquiry struct {
 	People []string `json:"people,omitzero"`
 }
 
-// State is how far a message or its run is: that of workflow.Phase or one of these.
+// State is how far a message or its run is: that of workflow.Phase or one of these. It is complete with the outcome, which nothing changes
+// any more; whether the answer has reached who asked is among the details.
 type State string
 
 // The states that are not a run's.
@@ -97,6 +98,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	if run.Status == "" {
 		return made, nil
 	}
+	made.State = State(workflow.PhaseComplete)
 	var err error
 	made.Answer, err = history.AnswerText(ctx, w.api.core, *run)
 	return made, err
