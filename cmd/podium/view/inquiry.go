@@ -145,7 +145,7 @@ func inquiryLine(session string, f schemas.Fact) string {
 		if f.Adopts != nil {
 			return fmt.Sprintf("%s: waits for the answer that run %d has asked for: %s", f.Task, f.Adopts.Letters[0].Run, Line(f.Question, detailLength))
 		}
-		return fmt.Sprintf("%s: asks (%s): %s; answer it: %s", f.Task, f.Kind, Line(f.Question, detailLength), HowToAnswer(f.Kind, schemas.InquiryID(schemas.RunID(session, f.Run), f.Inquiry)))
+		return fmt.Sprintf("%s: has question %s (%s): %s", f.Task, schemas.InquiryID(schemas.RunID(session, f.Run), f.Inquiry), f.Kind, Line(f.Question, detailLength))
 	case *schemas.InquiryAnswered:
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
 		if text := short(f.Text.Text); text != "" {
