@@ -15,14 +15,26 @@ type interpreter struct {
 	shell bool   // it looks for that file in PATH, too
 }
 
-var interpreters = []interpreter{
-	{name: "python", flags: "BEIOSbdqsuvx"}, {name: "pypy", flags: "BEIOSbdqsuvx"}, {name: "node"}, {name: "Rscript"}, {name: "ruby", flags: "w"}, {name: "perl", flags: "wT"},
-	{name: "php"}, {name: "sh", flags: "efnuvx", shell: true}, {name: "bash", flags: "efnuvx", shell: true}, {name: "dash", flags: "efnuvx", shell: true}, {name: "zsh", flags: "efnuvx", shell: true},
+func interpreters() []interpreter {
+	const python, shell = "BEIOSbdqsuvx", "efnuvx"
+	return []interpreter{
+		{name: "python", flags: python},
+		{name: "pypy", flags: python},
+		{name: "node"},
+		{name: "Rscript"},
+		{name: "ruby", flags: "w"},
+		{name: "perl", flags: "wT"},
+		{name: "php"},
+		{name: "sh", flags: shell, shell: true},
+		{name: "bash", flags: shell, shell: true},
+		{name: "dash", flags: shell, shell: true},
+		{name: "zsh", flags: shell, shell: true},
+	}
 }
 
 // FindScript says why the file that an interpreter is to read is not there, as far as its command tells that this is one.
 func FindScript(command []string, dir string) error {
-	for _, known := range interpreters {
+	for _, known := range interpreters() {
 		if name := filepath.Base(command[0]); name != known.name && !strings.HasPrefix(name, known.name+"3") {
 			continue
 		}

@@ -34,7 +34,8 @@ func (w *wanted) summary() string {
 type refusal struct {
 	key    string
 	places []string
-	free   []Slot // that could be had instead
+	free   []Slot    // that could be had instead
+	on     time.Time // the day of these; zero is the one that was asked for
 }
 
 // Error implements error, for the log: without what anybody has said.
@@ -85,27 +86,6 @@ func (j *job) at(day, clock string) (time.Time, error) {
 		return time.Time{}, refuse("no_such_time", "{date}", j.day(day), "{time}", clock)
 	}
 	return at, nil
-}
-
-// bookable refuses times that are over, or outside of the hours.
-func (j *job) bookable(start, end time.Time) error {
-	if start.Before(j.config.Now()) {
-		return refuse("past", "{when}", j.when(start))
-	}
-	from, until := j.open(start)
-	if start.Before(from) || end.After(until) {
-		return refuse("closed", "{from}", from.Format(clockLayout), "{until}", clockOf(until, from))
-	}
-	return nil
-}
-
-// open are the hours of the day of a moment, by the clock.
-func (j *job) open(at time.Time) (from, until time.Time) {
-	y, m, d := at.Date()
-	clock := func(since time.Duration) time.Time {
-		return time.Date(y, m, d, int(since/time.Hour), int(since%time.Hour/time.Minute), 0, 0, j.config.Location)
-	}
-	return clock(j.config.Hours.From), clock(j.config.Hours.Until)
 }
 
 // clockOf tells a time of a day; its end is 24:00.

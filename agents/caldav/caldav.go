@@ -30,8 +30,10 @@ type Config struct {
 	Zone func(name string) (*time.Location, error)
 	// Duration is that of appointments that do not say theirs; 0 means DefaultDuration.
 	Duration time.Duration
-	// Hours bound appointments that are made; zero is the whole day.
+	// Hours bound appointments that are made, on each day; zero is the whole day.
 	Hours Hours
+	// Opening bounds them by the day of the week, instead of Hours.
+	Opening Opening
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
@@ -75,6 +77,9 @@ func New(config Config) (*Agent, error) {
 	config.Location, config.Duration = cmp.Or(config.Location, time.UTC), cmp.Or(config.Duration, DefaultDuration)
 	if config.Hours == (Hours{}) {
 		config.Hours.Until = 24 * time.Hour
+	}
+	if config.Opening.IsZero() {
+		config.Opening = daily(config.Hours)
 	}
 	if config.Now == nil {
 		config.Now = time.Now

@@ -3,6 +3,7 @@ package caldav
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -89,36 +90,69 @@ func (j *job) available(ctx context.Context, start, end time.Time, except string
 		if other.allDay {
 			key, taken = "taken_all_day", j.dayOf(other.start)
 		}
-		return &refusal{key: key, places: []string{"{taken}", taken}, free: j.slots(others, start, end.Sub(start))}
+		return refuse(key, "{taken}", taken)
 	}
 	return nil
 }
 
 // slots are the free times of a day that are long enough, where the hours say when there are any.
 func (j *job) slots(taken []appointment, day time.Time, lasts time.Duration) []Slot {
-	if j.config.Hours.Until-j.config.Hours.From >= 24*time.Hour {
+	if !j.bounded() {
 		return nil
 	}
-	from, until := j.open(day)
-	if now := j.config.Now().In(j.config.Location); from.Before(now) {
-		from = now.Truncate(time.Minute).Add(time.Minute)
-	}
 	var free []Slot
-	add := func(end time.Time) {
-		if end.Sub(from) >= lasts {
-			free = append(free, Slot{From: from.Format(clockLayout), Until: clockOf(end, from)})
+	for _, open := range j.open(day) {
+		from, until := open.from, open.until
+		if now := j.config.Now().In(j.config.Location); from.Before(now) {
+			from = now.Truncate(time.Minute).Add(time.Minute)
 		}
-	}
-	for i := range taken {
-		if next := &taken[i]; next.blocks(from, until) {
-			add(next.start)
-			if next.end.After(from) {
-				from = next.end
+		add := func(end time.Time) {
+			if end.Sub(from) >= lasts {
+				free = append(free, Slot{From: from.Format(clockLayout), Until: clockOf(end, from)})
 			}
 		}
+		for i := range taken {
+			if next := &taken[i]; next.blocks(from, until) {
+				add(next.start)
+				if next.end.After(from) {
+					from = next.end
+				}
+			}
+		}
+		add(until)
 	}
-	add(until)
 	return free
+}
+
+// daysAhead is how far free time is looked for, where a day has none.
+const daysAhead = 14
+
+// instead adds to a refusal what is free: on that day, else on the next one that has any. What is at a path is not in its own way.
+func (j *job) instead(ctx context.Context, err error, start time.Time, lasts time.Duration, except string) error {
+	refused, is := errors.AsType[*refusal](err)
+	if !is || !j.bounded() {
+		return err
+	}
+	day, _ := j.midnight(start.Format(time.DateOnly))
+	if today, _ := j.midnight(j.config.Now().In(j.config.Location).Format(time.DateOnly)); day.Before(today) {
+		day = today
+	}
+	seen, failed := j.look(ctx, day, day.AddDate(0, 0, daysAhead))
+	if failed != nil || seen.unread > 0 {
+		return err // it is refused all the same
+	}
+	others := slices.DeleteFunc(seen.all, func(other appointment) bool { return other.resource.Path == except })
+	for n := range daysAhead {
+		on := day.AddDate(0, 0, n)
+		if free := j.slots(others, on, lasts); len(free) > 0 {
+			refused.free = free
+			if on.Format(time.DateOnly) != start.Format(time.DateOnly) {
+				refused.on = on
+			}
+			break
+		}
+	}
+	return refused
 }
 
 // chosen returns the one appointment that is meant; nil when there is none.

@@ -81,10 +81,7 @@ func (j *job) moved(ctx context.Context) (*appointment, error) {
 
 // move stores an appointment at its next time, where that is free.
 func (j *job) move(ctx context.Context, one, next *appointment) error {
-	if err := j.bookable(next.start, next.end); err != nil {
-		return err
-	}
-	if err := j.available(ctx, next.start, next.end, one.resource.Path); err != nil {
+	if err := j.fits(ctx, next.start, next.end, one.resource.Path); err != nil {
 		return err
 	}
 	body, err := j.movedEvent(one.resource, next.start, next.end.Sub(next.start))

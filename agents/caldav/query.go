@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -49,7 +50,9 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	}
 	if data.Date != "" && data.PatientName == "" && seen.unread == 0 {
 		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))
-		if free := j.freeText(result.Free); free != "" {
+		if open := j.open(from); len(open) == 0 {
+			lines = append(lines, j.Say("closed_day", "{day}", j.weekday(from)))
+		} else if free := j.freeText(result.Free, time.Time{}); free != "" {
 			lines = append(lines, free)
 		}
 	}

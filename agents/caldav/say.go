@@ -10,7 +10,7 @@ import (
 )
 
 func (j *job) failure(refused *refusal) *agent.Failure {
-	said := strings.TrimSpace(j.Say(refused.key, refused.places...) + " " + j.freeText(refused.free))
+	said := strings.TrimSpace(j.Say(refused.key, refused.places...) + " " + j.freeText(refused.free, refused.on))
 	return &agent.Failure{Message: said, Permanent: true, Err: refused}
 }
 
@@ -80,19 +80,22 @@ func (j *job) question(needed *need) string {
 		choices = append(choices, j.when(needed.choices[i].start))
 	}
 	asked := j.Say(needed.key, "{choices}", strings.Join(choices, "; "))
-	return strings.TrimSpace(asked + " " + j.freeText(needed.free))
+	return strings.TrimSpace(asked + " " + j.freeText(needed.free, time.Time{}))
 }
 
 const mostSlots = 6 // that are told
 
-// freeText tells free time; nothing of none.
-func (j *job) freeText(free []Slot) string {
+// freeText tells free time, of another day by its name; nothing of none.
+func (j *job) freeText(free []Slot, on time.Time) string {
 	if len(free) == 0 {
 		return ""
 	}
 	var told []string
 	for _, slot := range free[:min(len(free), mostSlots)] {
 		told = append(told, slot.From+"–"+slot.Until)
+	}
+	if !on.IsZero() {
+		return j.Say("free_on", "{day}", j.weekday(on), "{times}", strings.Join(told, ", "))
 	}
 	return j.Say("free", "{times}", strings.Join(told, ", "))
 }

@@ -62,10 +62,7 @@ func (j *job) book(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.bookable(start, start.Add(lasts)); err != nil {
-		return err
-	}
-	if err := j.available(ctx, start, start.Add(lasts), path); err != nil {
+	if err := j.fits(ctx, start, start.Add(lasts), path); err != nil {
 		return err
 	}
 	body, err := j.newEvent(start, lasts)
@@ -81,9 +78,24 @@ func (j *job) book(ctx context.Context, path string) error {
 	})
 }
 
+// fits refuses a time at which nothing is booked, or that is not free, and says what is.
+func (j *job) fits(ctx context.Context, start, end time.Time, path string) error {
+	err := j.bookable(start, end)
+	if err == nil {
+		err = j.available(ctx, start, end, path)
+	}
+	if err == nil {
+		return nil
+	}
+	return j.instead(ctx, err, start, end.Sub(start), path)
+}
+
 // askTime asks for the time, and says which is free.
 func (j *job) askTime(ctx context.Context, lasts time.Duration) error {
 	from, until := j.midnight(j.wanted.Data.Date)
+	if len(j.open(from)) == 0 {
+		return j.instead(ctx, j.closed(from, nil), from, lasts, "")
+	}
 	seen, err := j.look(ctx, from, until)
 	if err != nil {
 		return err

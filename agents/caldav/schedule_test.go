@@ -134,7 +134,7 @@ func TestTimesThatAreNone(t *testing.T) {
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL, func(c *caldav.Config) { c.Hours = caldav.Hours{From: time.Hour, Until: 18 * time.Hour} })
 	for at, want := range map[string]string{
-		"2026-03-01 10:00": "ist schon vorbei", "2026-03-30 00:59": "Möglich ist 01:00 bis 18:00", "2026-03-30 17:45": "Möglich ist", "2026-03-29 02:30": "weil die Uhr umgestellt wird",
+		"2026-03-01 10:00": "ist schon vorbei", "2026-03-30 00:59": "Möglich ist am Montag, 30.03.2026: 01:00–18:00 Uhr.", "2026-03-30 17:45": "Möglich ist", "2026-03-29 02:30": "weil die Uhr umgestellt wird",
 		"2026-13-30 10:00": "unlesbar", "2026-03-30 25:00": "unlesbar",
 	} {
 		day, clock, _ := strings.Cut(at, " ")

@@ -60,6 +60,7 @@ func newPlayedDay(t *testing.T) *playedDay {
 	d := &playedDay{mailbox: dovecot.Start(t, dovecot.Options{LMTP: true}), sink: sink, dav: radicale.Start(t), sessions: map[string]string{}}
 	d.deployment = practiceAt(t, d.dav.URL, d.mailbox.Port, sink.Port())
 	d.replace("username: agent, password", "authserv_ids: [praxis.example], username: agent, password")
+	d.replace("    closed: [", "    # closed: [") // the day is moved to other weeks
 	return d
 }
 
@@ -317,7 +318,8 @@ func became(run *workflow.RunHistory) (made dealt, words string) {
 
 // dayRefusals are the messages that rules understand, and whose agents cannot do what they ask for.
 func dayRefusals() map[string]string {
-	return map[string]string{"d-092": "a contact is not found by the name that it is to get"}
+	const closed = "the practice is closed on Wednesday afternoons"
+	return map[string]string{"d-092": "a contact is not found by the name that it is to get", "d-042": closed, "d-076": closed, "d-081": closed}
 }
 
 // TestPracticeDayThroughTheService sends the day to a `podium up` with real parts: 120 mails by LMTP into a Dovecot, from where they are fetched,
@@ -412,8 +414,8 @@ func (d *playedDay) wrote(messages []dayMessage) {
 func (d *playedDay) refusesTwice(weeks int) {
 	d.t.Helper()
 	stored := len(d.dav.Names(d.t, radicale.Calendar, ".ics"))
-	run, answer := d.asksInVain(shifted("Bitte einen Termin am 02.12.2026 um 16:30 Uhr für Anna Weber buchen.", weeks))
-	if !strings.Contains(answer, "Diese Zeit ist belegt: 16:30–16:50.") || run.Status != schemas.RunFailed || len(d.dav.Names(d.t, radicale.Calendar, ".ics")) != stored {
+	run, answer := d.asksInVain(shifted("Bitte einen Termin am 04.12.2026 um 9:40 Uhr für Anna Weber buchen.", weeks))
+	if !strings.Contains(answer, "Diese Zeit ist belegt: 09:30–09:50.") || run.Status != schemas.RunFailed || len(d.dav.Names(d.t, radicale.Calendar, ".ics")) != stored {
 		d.t.Errorf("%s: %q, %d appointments before", run.Status, answer, stored)
 	}
 }

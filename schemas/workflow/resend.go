@@ -14,7 +14,7 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 		return schemas.ResendNotEnded
 	case h.ResendRequested:
 		return schemas.ResendWaits
-	case slices.ContainsFunc(h.Bounces, func(b schemas.DeliveryBounced) bool { return b.Failed }):
+	case slices.ContainsFunc(h.Bounces, h.cameBack):
 		return schemas.ResendReturned
 	case h.Delivery == nil && h.Withheld == nil:
 		return schemas.ResendNoAnswer
@@ -48,4 +48,9 @@ func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 		f.Attempt, f.Request = h.Delivery.Attempt, h.Delivery.Request
 	}
 	return f
+}
+
+// cameBack reports whether a report is about the answer, and says that it has not arrived. Before schemas.Edition5 that of a question was taken for one.
+func (h *RunHistory) cameBack(report schemas.DeliveryBounced) bool {
+	return report.Failed && (report.Inquiry == 0 || h.Edition < schemas.Edition5)
 }

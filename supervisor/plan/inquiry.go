@@ -1,15 +1,11 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/answer"
 )
 
 // inquire has a task wait until a person has said what it lacks. It reports false, and does nothing, when
@@ -394,123 +390,3 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 
 // maxQuestion bounds what is shown of work that a person is to do, in bytes.
 const maxQuestion = 1 << 10
-
-// approvalBy is an inquiry by a rule.
-func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened {
-	opened := schemas.InquiryOpened{Kind: schemas.InquiryApproval, Remind: rule.Remind, Expire: rule.Expire}
-	if !asksRequester(rule) {
-		opened.People = rule.People
-	}
-	return opened
-}
-
-// askToApprove has a task wait until somebody has agreed to it, or fail when that cannot be.
-func (d *Decision) askToApprove(task *workflow.Task, opened schemas.InquiryOpened) {
-	if cause, detail := d.unaskable(task, &opened); cause != "" {
-		d.fail(task, cause, detail)
-		return
-	}
-	d.open(task, &opened)
-}
-
-// disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
-func (d *Decision) disapprove(task *workflow.Task, hash string) {
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash && !d.Run.Settled() {
-			d.closeInquiry(other, schemas.InquiryWithdrawn)
-			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, d.texts().Disapproved)
-		}
-	}
-	if !d.Run.Settled() {
-		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
-	}
-}
-
-// proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.
-func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) bool {
-	if failed.Operation == nil || failed.EffectUnknown || task.Kind != "" || d.Run.Proposals(task.ID) >= maxProposals {
-		return false
-	}
-	rule := d.operationRule(task)
-	call, err := failed.Operation.Call()
-	if rule == nil || err != nil {
-		return false
-	}
-	opened := d.approvalBy(rule)
-	opened.Attempt, opened.Tokens, opened.Findings = task.Attempt, failed.Tokens, failed.Findings
-	opened.Operation, opened.Call, opened.Hash = failed.Operation, call, d.approvalHash(task, failed.Operation)
-	if cause, detail := d.unaskable(task, &opened); cause != "" {
-		failed.Cause, failed.Category, failed.Detail = cause, "", detail
-		return false
-	}
-	d.open(task, &opened)
-	return true
-}
-
-// maxProposals bounds what a task proposes.
-const maxProposals = 5
-
-// unaskable says why nobody is asked to agree: somebody has said no to the same, or there is nobody, or it does not fit into a letter. Else the inquiry has
-// all that they are told.
-func (d *Decision) unaskable(task *workflow.Task, opened *schemas.InquiryOpened) (schemas.FailureKind, string) {
-	same := func(before *workflow.Inquiry) bool { return before.Disapproved() && before.Hash == opened.Hash }
-	if slices.ContainsFunc(d.Run.Inquiries, same) {
-		return schemas.FailureRejected, d.texts().Disapproved
-	}
-	reachable := d.reachesRequester()
-	if len(opened.People) > 0 {
-		reached := d.reachedToApprove(opened.People)
-		opened.To, opened.Account, reachable = reached.To, reached.Account, len(reached.To) > 0
-	}
-	opened.Question = d.proposal(task, opened.Operation)
-	if !reachable || len(d.Run.Inquiries) >= schemas.MaxInquiries || len(opened.Question) > schemas.RecordInlineLimit {
-		return schemas.FailureUnapproved, d.texts().Unasked
-	}
-	return "", ""
-}
-
-// reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
-func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
-	opened := d.reached(people)
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return d.Run.Message.IsFrom(to.Address) })
-	return opened
-}
-
-func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
-	if inquiry.Kind == schemas.InquiryApproval {
-		return d.reachedToApprove(inquiry.People)
-	}
-	return d.reached(inquiry.People)
-}
-
-// proposal is what people are told who are to agree: who does what, with which arguments, how long that takes, and how they decide.
-func (d *Decision) proposal(task *workflow.Task, proposed *schemas.Operation) string {
-	words := d.Profile.wordsIn(d.Run.Message.Language)
-	tell := func(data, schema jsontext.Value) string {
-		if len(data) == 0 {
-			return ""
-		}
-		told := answer.Data(data, schema, "arguments", words)
-		if told.File != nil || told.Text == "" {
-			return string(data) // nobody agrees to what is left out
-		}
-		return told.Text
-	}
-	lines := []string{truncate(d.content(task.Plan.Description).Text, maxQuestion), tell(task.Arguments(), d.Profile.ArgumentsSchema(task.Agent))}
-	if proposed != nil {
-		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}
-	}
-	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {
-		lines = append(lines, fmt.Sprintf("(~ %d s, %d tokens)", task.Plan.Seconds, task.Plan.Tokens))
-	}
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
-	return strings.NewReplacer("{agent}", task.Agent, "{work}", strings.Join(lines, "\n"), "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
-}
-
-// Explain tells people how an inquiry is decided, when one of them has said something that decides nothing, at most schemas.MaxExplanations times.
-func (d *Decision) Explain(inquiry *workflow.Inquiry) {
-	if told := d.Run.Explanations(inquiry.Inquiry); told < schemas.MaxExplanations {
-		d.notify(schemas.ExplanationTask(inquiry.Inquiry, told+1))
-	}
-}

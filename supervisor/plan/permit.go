@@ -2,14 +2,11 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/approval"
 )
 
 // A Permission is what an agent asks for.
@@ -153,9 +150,7 @@ func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
 	case schemas.ActionNamed:
 		return false
 	case schemas.ActionArguments:
-		action := schemas.Action{Data: task.Arguments()}
-		call, err := action.Call()
-		return err != nil || !d.Profile.holds(task.Agent, call)
+		return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
 	}
 	return true
 }
@@ -170,153 +165,4 @@ func (d *Decision) unapprovedQuestion(agent string) bool {
 // holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.
 func (p *Profile) holds(agent, call string) bool {
 	return call != "" && slices.Contains(p.own[agent], call)
-}
-
-// approvalRule returns the rule by which people agree before an agent is asked to do a task; nil when nobody has to, or may. What has to wait for somebody because
-// it stems from what comes from outside is for the rules that speak of that, and its requester agrees to none of it.
-func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
-	if len(d.Profile.Approval) == 0 || task.Plan == nil {
-		return nil
-	}
-	outside, named := d.unapprovedUnasked(task), d.namesItsCall(task)
-	if outside && d.onTainted(task) != schemas.OnTaintedAsk {
-		return nil
-	}
-	strange := d.Run.Message.FromOutside() && !named && !d.Profile.holds(task.Agent, argumentsCall(task))
-	return d.ruleFor(task, outside, strange)
-}
-
-// operationRule is approvalRule for what an agent has proposed.
-func (d *Decision) operationRule(task *workflow.Task) *schemas.ApprovalRule {
-	outside := d.needsApproval(task)
-	if len(d.Profile.Approval) == 0 || task.Plan == nil || outside && d.onTainted(task) != schemas.OnTaintedAsk {
-		return nil
-	}
-	return d.ruleFor(task, outside, d.Run.Message.FromOutside())
-}
-
-// ruleFor returns the first rule that matches a task. Outside has nobody but people of the profile agree, by rules that are tainted; these match what is strange.
-func (d *Decision) ruleFor(task *workflow.Task, outside, strange bool) *schemas.ApprovalRule {
-	for i := range d.Profile.Approval {
-		rule := &d.Profile.Approval[i]
-		switch {
-		case !slices.Contains(rule.Agents, task.Agent) || task.Plan.Seconds < rule.Seconds || task.Plan.Tokens < rule.Tokens:
-		case outside && (!rule.Tainted || asksRequester(rule)) || rule.Tainted && !strange:
-		case d.Profile.conditions[i] == nil || checkSchema(argumentsOf(task), d.Profile.conditions[i]) == nil:
-			return rule
-		}
-	}
-	return nil
-}
-
-func asksRequester(rule *schemas.ApprovalRule) bool {
-	return slices.Contains(rule.People, schemas.ApprovingRequester)
-}
-
-func (d *Decision) namesItsCall(task *workflow.Task) bool {
-	use := d.Profile.agentUse(task.Agent)
-	return use != nil && use.Action == schemas.ActionNamed
-}
-
-// argumentsOf are the arguments of a task, none as an empty object.
-func argumentsOf(task *workflow.Task) jsontext.Value {
-	if given := task.Arguments(); len(given) > 0 {
-		return given
-	}
-	return jsontext.Value("{}")
-}
-
-func argumentsCall(task *workflow.Task) string {
-	action := schemas.Action{Data: task.Arguments()}
-	call, err := action.Call()
-	if err != nil {
-		return ""
-	}
-	return call
-}
-
-// approval is the inquiry by which somebody has agreed to exactly what an agent would be told of a task now; 0 is none. It is for every attempt, unless
-// one of them may have done it: that is for people to look at once more.
-func (d *Decision) approval(task *workflow.Task) int {
-	if len(d.Profile.Approval) == 0 || task.Plan == nil {
-		return 0
-	}
-	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval)
-		if inquiry.Task == task.ID && inquiry.Approved() && !spent && inquiry.Hash == d.approvalHash(task, inquiry.Operation) {
-			return inquiry.Inquiry
-		}
-	}
-	return 0
-}
-
-// approvalHash is what an approval is of.
-func (d *Decision) approvalHash(task *workflow.Task, proposed *schemas.Operation) string {
-	of := struct {
-		Agent     string             `json:"agent"`
-		Told      string             `json:"told"`
-		Answers   []string           `json:"answers,omitzero"` // of people, to the task
-		Operation *schemas.Operation `json:"operation,omitzero"`
-	}{Agent: task.Agent, Told: d.agentToldHash(task), Operation: proposed}
-	for _, inquiry := range d.Run.Inquiries {
-		if inquiry.Task == task.ID && inquiry.Kind == schemas.InquiryInput && inquiry.Answered != nil {
-			of.Answers = append(of.Answers, d.content(inquiry.Answered.Text).Text)
-		}
-	}
-	body, err := schemas.Marshal(of)
-	if err != nil {
-		body = []byte(schemas.RunID(d.Session, d.Run.Number) + "/" + task.ID) // what cannot be written is like nothing else
-	}
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
-}
-
-// approved reports whether a task may go to its agent as far as people have to agree. Else they are asked, or it has failed.
-func (d *Decision) approved(task *workflow.Task) bool {
-	if d.approval(task) > 0 {
-		return true
-	}
-	rule := d.approvalRule(task)
-	if rule == nil {
-		return true
-	}
-	opened := d.approvalBy(rule)
-	opened.Hash = d.approvalHash(task, nil)
-	if use := d.Profile.agentUse(task.Agent); use.Action == schemas.ActionArguments {
-		opened.Call = argumentsCall(task)
-	}
-	d.askToApprove(task, opened)
-	return false
-}
-
-// disagrees reports whether an agent may not do what it names because somebody has to agree, and has not, or has agreed to something else. Who has agreed
-// to an operation has agreed to nothing that has no name.
-func (d *Decision) disagrees(task *workflow.Task, call string) bool {
-	if len(d.Profile.Approval) == 0 || task.Plan == nil {
-		return false
-	}
-	agreed := d.Run.Inquiry(int(task.Approval))
-	switch {
-	case agreed != nil && agreed.Operation != nil:
-		return call != agreed.Call
-	case agreed == nil && d.approvalRule(task) != nil, agreed != nil && agreed.Call != "" && call != "" && call != agreed.Call:
-		return true
-	case !d.namesItsCall(task) || d.Profile.holds(task.Agent, call):
-		return false
-	}
-	rule := d.operationRule(task)
-	return rule != nil && rule.Tainted
-}
-
-// agreedOutside reports whether people of the profile have agreed to what an attempt does outside because of what comes from there. Of what its
-// agent names itself they have only where it was proposed.
-func (d *Decision) agreedOutside(task *workflow.Task) bool {
-	agreed := d.Run.Inquiry(int(task.Approval))
-	return agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || d.unapprovedUnasked(task))
-}
-
-// disapproved reports whether a task has failed because people have to agree and have not: then nobody else does it instead.
-func (d *Decision) disapproved(task *workflow.Task, cause schemas.FailureKind) bool {
-	refused := cause == schemas.FailureRejected || cause == schemas.FailureUnapproved
-	return refused && len(d.Profile.Approval) > 0 && !d.worksAsPerson(task) && (d.approvalRule(task) != nil || d.Run.Proposals(task.ID) > 0)
 }

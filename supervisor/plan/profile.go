@@ -19,6 +19,7 @@ import (
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
+	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
 	"podium/supervisor/language"
 	"podium/supervisor/route"
@@ -37,9 +38,8 @@ type Profile struct {
 	fillers   map[string]*arguments.Filler  // by agent: of its arguments
 	location  *time.Location                // where days begin
 	own       map[string][]string           // by agent: schemas.Action.Call of what its templates have it do, whatever is written
-	// conditions are the schemas of ApprovalRule.If, one for each rule; nil is none.
-	conditions []*validation.Schema
-	detector   *language.Detector // of the language of texts; nil when none are judged
+	rules     approval.Rules                // by which people agree
+	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
 // ErrInvalidProfile reports a profile that cannot decide.
@@ -132,6 +132,7 @@ func (p *Profile) plannerFaults() []error {
 func (p *Profile) compile() []error {
 	var faults []error
 	p.own = map[string][]string{}
+	p.rules, faults = approval.Compile(p.Approval)
 	if p.Planner != nil {
 		for i := range p.Planner.Templates {
 			faults = append(faults, p.compileTemplate(&p.Planner.Templates[i])...)
@@ -145,7 +146,7 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	faults = append(append(faults, p.compileLanguage()...), p.compileApproval()...)
+	faults = append(faults, p.compileLanguage()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {
@@ -201,29 +202,6 @@ func (p *Profile) compileArguments(use *schemas.AgentUse) []error {
 	return faults
 }
 
-// compileApproval makes ready the rules by which people agree.
-func (p *Profile) compileApproval() []error {
-	var faults []error
-	for i := range p.Approval {
-		rule := &p.Approval[i]
-		var condition *validation.Schema
-		if len(rule.If) > 0 {
-			var err error
-			if condition, err = validation.Compile(rule.If); err != nil {
-				faults = append(faults, fmt.Errorf("approval[%d]: if: %w", i, err))
-			}
-		}
-		p.conditions = append(p.conditions, condition)
-		switch {
-		case len(rule.Agents) == 0 || len(rule.People) == 0 || rule.Expire <= 0 || rule.Remind < 0 || rule.Seconds < 0 || rule.Tokens < 0:
-			faults = append(faults, fmt.Errorf("approval[%d]: it names agents and people, and expire is longer than 0", i))
-		case asksRequester(rule) && (len(rule.People) > 1 || rule.Tainted):
-			faults = append(faults, fmt.Errorf("approval[%d]: %s is asked alone, and agrees to nothing that is tainted", i, schemas.ApprovingRequester))
-		}
-	}
-	return faults
-}
-
 // compileTemplate makes a template ready and holds its graph to what every plan
 // is held to.
 func (p *Profile) compileTemplate(source *schemas.Template) []error {
@@ -239,8 +217,7 @@ func (p *Profile) compileTemplate(source *schemas.Template) []error {
 	var faults []error
 	for i := range source.Tasks {
 		task := &source.Tasks[i]
-		action := schemas.Action{Data: task.Arguments}
-		if call, err := action.Call(); err == nil && p.External(task.Agent) {
+		if call := approval.Call(p.rules.Arguments(task.Agent, task.Arguments, nil)); call != "" && p.External(task.Agent) {
 			p.own[task.Agent] = append(p.own[task.Agent], call)
 		}
 	}

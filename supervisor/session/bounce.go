@@ -30,11 +30,11 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		Run: received.Run, Message: received.ID, Action: cut(report.Action, maxNote), Status: cut(report.Status, maxNote),
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
 	}
-	inquiry := d.inquiryOfMessageID(received.Run, report.MessageID)
+	inquiry, explains := d.inquiryOfMessageID(received.Run, report.MessageID)
 	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
 	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
-		if d.state.Active.Edition >= schemas.Edition3 && bounced.Failed {
+		if d.state.Active.Edition >= schemas.Edition3 && bounced.Failed && !explains {
 			bounced.Recipient = oneAsked(inquiry, report.Recipient)
 		}
 	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
@@ -45,8 +45,8 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		}
 	}
 	d.emit(&bounced)
-	if inquiry == nil || !inquiry.Open() || !bounced.Failed {
-		return
+	if inquiry == nil || explains || !inquiry.Open() || !bounced.Failed {
+		return // who is told how to decide has got the question: they have written to it
 	}
 	inquiry = d.state.Active.Inquiry(inquiry.Inquiry)
 	if nobody := bounced.Recipient != "" && !inquiry.Reaches(); nobody || d.onlyRecipient(inquiry, report.Recipient) {
@@ -76,10 +76,10 @@ func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bo
 	return len(asked) == 1 && (recipient == "" || strings.EqualFold(asked[0].Address, recipient))
 }
 
-// inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil.
-func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inquiry {
+// inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil, and whether the notice only explains how it is decided.
+func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workflow.Inquiry, explains bool) {
 	if d.state.Active == nil || d.state.Active.Number != run {
-		return nil
+		return nil, false
 	}
 	effect, asks := effectIn(messageID), schemas.RunID(d.state.Session, run)
 	if upstream := d.state.Active.Message.Upstream; upstream != nil && upstream.Effect != "" {
@@ -90,15 +90,15 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) *workflow.Inqui
 	}
 	for _, task := range d.state.Active.DecisionTasks {
 		if number := task.Notice(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
-			return d.state.Active.Inquiry(number)
+			return d.state.Active.Inquiry(number), schemas.IsExplanation(task.ID)
 		}
 	}
 	for _, inquiry := range d.state.Active.Inquiries {
 		if inquiry.Adopts != nil && d.letterOf(inquiry.Adopts.Letters, effect).Run > 0 {
-			return inquiry
+			return inquiry, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // leftOfMessageID is the name of the inquiry that a letter with that Message-ID asks about, if runs before have left it.
@@ -133,8 +133,10 @@ const unmatchedBounce = "unmatched_bounce"
 // of the effect, and so names run and task to whoever knows the session.
 func (d *decision) runOfMessageID(messageID string) int {
 	effect := effectIn(messageID)
-	if active := d.state.Active; active != nil && d.inquiryOfMessageID(active.Number, messageID) != nil {
-		return active.Number
+	if active := d.state.Active; active != nil {
+		if inquiry, _ := d.inquiryOfMessageID(active.Number, messageID); inquiry != nil {
+			return active.Number
+		}
 	}
 	if left := d.leftOfMessageID(messageID); left.Run > 0 {
 		return left.Run

@@ -398,6 +398,12 @@ func (o *oracle) lettersComeBack(m *moment) {
 	if f == nil || f.Inquiry == 0 && f.Recipient == "" {
 		return
 	}
+	if o.explanationCameBack(m, f) {
+		if f.Recipient != "" {
+			o.world.violate(LettersCount, "%s: an explanation of inquiry %d has come back, and that counts for %s", m.id, f.Inquiry, f.Recipient)
+		}
+		return
+	}
 	i, mail := m.run.inquiry(f.Inquiry), o.heard(m.shard, m.cause.Sequence).mail
 	is := func(to schemas.Address) bool {
 		return mail != nil && mail.Bounce != nil && strings.EqualFold(to.Address, mail.Bounce.Recipient)
@@ -419,6 +425,21 @@ func (o *oracle) lettersComeBack(m *moment) {
 	if reached := func(to schemas.Address) bool { return !slices.Contains(i.lost, to.Address) }; !slices.ContainsFunc(i.fact.To, reached) {
 		i.nobody = m.cause
 	}
+}
+
+// explanationCameBack reports whether a report is about a letter that only tells how an inquiry is decided. Who gets one has written, and so has got the question.
+func (o *oracle) explanationCameBack(m *moment, f *schemas.DeliveryBounced) bool {
+	mail := o.heard(m.shard, m.cause.Sequence).mail
+	if mail == nil || mail.Bounce == nil {
+		return false
+	}
+	for n := range schemas.MaxExplanations {
+		explanation := task{run: m.run, id: schemas.ExplanationTask(f.Inquiry, n+1)}
+		if strings.HasPrefix(mail.Bounce.MessageID, explanation.effect()) {
+			return true
+		}
+	}
+	return false
 }
 
 // isAbout reports whether a report of a letter that came back is about whoever was asked, and not about an address that they have it sent on to.

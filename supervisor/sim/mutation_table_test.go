@@ -229,7 +229,7 @@ func mutations() []mutation {
 		name: "a deadline rings before its moment", seed: 1, invariant: sim.DeadlinesInTime,
 		edits: []edit{
 			{
-				"supervisor/plan/deadline.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
+				"supervisor/plan/schedule.go", `other.Kind == deadline.Kind && !other.At.After(d.Now)`,
 				`other.Kind == deadline.Kind && (planted("a deadline rings before its moment") || !other.At.After(d.Now))`,
 			},
 			{"supervisor/advance.go", `		if !deadline.At.After(now) {

@@ -62,6 +62,7 @@ func (v *validator) collection(path string, agent *Agent) {
 	if lasts := time.Duration(agent.Duration); lasts < 0 || lasts > 24*time.Hour || lasts%time.Minute != 0 {
 		v.problem(path+".duration", "it is one of whole minutes, up to 24h")
 	}
+	v.openingHours(path, agent)
 	if agent.Concurrency > 1 {
 		v.problem(path+".concurrency", "a calendar cannot be written on the condition that a time is free: it is kept by one request at a time, and concurrency is 1")
 	}
@@ -78,6 +79,33 @@ func (a *Agent) OpenHours() (caldav.Hours, error) {
 	}
 	until, err := sinceMidnight(a.Hours.Until)
 	return caldav.Hours{From: from, Until: until}, err
+}
+
+// Opening is when in a week appointments are made; zero is within OpenHours.
+func (a *Agent) Opening() (caldav.Opening, error) {
+	return caldav.ParseOpening(a.OpeningHours, a.Closed)
+}
+
+// openingHours checks that opening hours can be read, and that times are meant in them: else nobody could book there by an hour alone.
+func (v *validator) openingHours(path string, agent *Agent) {
+	opening, err := agent.Opening()
+	if err != nil {
+		for _, fault := range joined(err) {
+			v.problem(path+".opening_hours", "%v", fault)
+		}
+		return
+	}
+	hours, err := agent.OpenHours()
+	if err != nil || agent.Hours == nil {
+		return // said already, or nothing
+	}
+	for day, spans := range opening.Week {
+		for _, span := range spans {
+			if span.From < hours.From || span.Until > hours.Until {
+				v.problem(path+".opening_hours", "on %s it is open outside of hours (%s to %s), in which times are meant: make these wider", time.Weekday(day), agent.Hours.From, agent.Hours.Until)
+			}
+		}
+	}
 }
 
 func sinceMidnight(clock string) (time.Duration, error) {

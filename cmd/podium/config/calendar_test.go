@@ -70,3 +70,36 @@ func TestCollectionsStayWhereTheyMay(t *testing.T) {
 		}
 	}
 }
+
+// TestOpeningHoursAreChecked: what cannot be read, what lies where no time is meant, and keys of other kinds.
+func TestOpeningHoursAreChecked(t *testing.T) {
+	t.Parallel()
+	base := strings.Replace(practiceConfig, "URL", "http://127.0.0.1:5232/x/", 1)
+	with := func(keys string) (*Config, error) {
+		return parse([]byte(strings.Replace(base, `until: "18:30"}}`, `until: "18:30"}, `+keys+"}", 1)), "podium.yaml", lookup)
+	}
+	config, err := with(`opening_hours: ["Mo-Fr 08:00-12:00", "Mo,Tu,Th 15:00-18:00"], closed: ["2026-12-24"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calendar := config.Agents["calendar"]
+	opening, err := calendar.Opening()
+	if err != nil || len(opening.Week[time.Monday]) != 2 || len(opening.Week[time.Friday]) != 1 || len(opening.Week[time.Sunday]) != 0 || len(opening.Closed) != 1 {
+		t.Errorf("%+v, %v", opening, err)
+	}
+	for keys, want := range map[string]string{
+		`opening_hours: ["Di 08:00-12:00"]`:                         `agents.calendar.opening_hours: "Di 08:00-12:00": "Di" is no day: they are Mo, Tu`,
+		`opening_hours: ["Mo 07:00-12:00"]`:                         "on Monday it is open outside of hours (08:00 to 18:30)",
+		`opening_hours: ["Mo 08:00-12:00", "Mo 11:00-13:00"]`:       "Mo is open twice at 11:00",
+		`opening_hours: ["Mo 08:00-12:00"], closed: ["24.12.2026"]`: `"24.12.2026" is no day`,
+		`closed: ["2026-12-24"]`:                                    "it goes with opening_hours",
+	} {
+		if _, err := with(keys); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", keys, err)
+		}
+	}
+	elsewhere := strings.Replace(base, `user: p, password: q}`+"\nprofiles", `user: p, password: q, opening_hours: ["Mo 08:00-12:00"]}`+"\nprofiles", 1)
+	if _, err := parse([]byte(elsewhere), "podium.yaml", lookup); err == nil || !strings.Contains(err.Error(), "opening_hours") {
+		t.Errorf("a key of calendars with contacts: %v", err)
+	}
+}

@@ -135,6 +135,8 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"password", agent.Password != "", collections()},
 		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
 		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
+		{"opening_hours", len(agent.OpeningHours) > 0, []AgentKind{KindCaldav}},
+		{"closed", len(agent.Closed) > 0, []AgentKind{KindCaldav}},
 		{"secret", agent.Secret != "", []AgentKind{KindHTTP}},
 		{"async", agent.Async, []AgentKind{KindHTTP}},
 		{"egress", len(agent.Egress) > 0, append(collections(), KindHTTP, KindLLM, KindMCP, KindExec, KindExternal)},

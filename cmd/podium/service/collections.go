@@ -32,8 +32,12 @@ func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav
 	if err != nil {
 		return nil, err
 	}
+	opening, err := settings.Opening()
+	if err != nil {
+		return nil, err
+	}
 	return caldav.New(caldav.Config{
-		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours,
+		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours, Opening: opening,
 		Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
 }

@@ -1,0 +1,57 @@
+package approval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// A Subject is what people agree to, and all of it.
+type Subject struct {
+	Agent     string             `json:"agent"`
+	Told      string             `json:"told"`             // hash of what the agent is told
+	Answers   []string           `json:"answers,omitzero"` // of people, to the task
+	Operation *schemas.Operation `json:"operation,omitzero"`
+}
+
+// Hash is SHA-256 (hex) of the subject. Otherwise stands for one that cannot be written, and is to be like nothing else.
+func (s *Subject) Hash(otherwise string) string {
+	body, err := schemas.Marshal(s)
+	if err != nil {
+		body = []byte(otherwise)
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// Given is the inquiry by which somebody has agreed to exactly what would be done of a task now; 0 is none. Hash is that of what an agent has proposed, and of the
+// task where it has proposed nothing. It is for every attempt, unless one of them may have done it: that is for people to look at once more.
+func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation) string) int {
+	for _, inquiry := range slices.Backward(run.Inquiries) {
+		spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval)
+		if inquiry.Task == task.ID && inquiry.Approved() && !spent && inquiry.Hash == hash(inquiry.Operation) {
+			return inquiry.Inquiry
+		}
+	}
+	return 0
+}
+
+// Refused reports whether somebody has said no to the same in this run.
+func Refused(run *workflow.Run, hash string) bool {
+	return slices.ContainsFunc(run.Inquiries, func(before *workflow.Inquiry) bool { return before.Disapproved() && before.Hash == hash })
+}
+
+// Call names the action that some arguments are; empty when they are none.
+func Call(arguments jsontext.Value) string {
+	action := schemas.Action{Data: arguments}
+	call, err := action.Call()
+	if err != nil {
+		return ""
+	}
+	return call
+}
