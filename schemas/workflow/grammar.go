@@ -341,7 +341,7 @@ func (r *Run) checkTask(f schemas.Fact) error {
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil
-	case task.State.Ended():
+	case task.State.Ended() && !task.mayForgo(f):
 		return fmt.Errorf("task %q is %s", id, task.State)
 	}
 	if completed := schemas.As[*schemas.TaskCompleted](f); completed != nil && completed.Brought > 0 && (completed.Brought >= r.Number || task.Attempt > 0) {
@@ -351,6 +351,12 @@ func (r *Run) checkTask(f schemas.Fact) error {
 		return fmt.Errorf("task %q: %w", id, err)
 	}
 	return nil
+}
+
+// mayForgo reports whether a run may go on without a task that has failed, as a judge has said who was told so.
+func (t *Task) mayForgo(f schemas.Fact) bool {
+	skipped := schemas.As[*schemas.TaskSkipped](f)
+	return skipped != nil && skipped.Reason == schemas.SkippedForgone && t.State == TaskFailed && t.Judged
 }
 
 // check says why a fact about a task that has not ended may not follow.
