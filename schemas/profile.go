@@ -18,6 +18,8 @@ type Profile struct {
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
 	CheckLanguage LanguageCheck `json:"check_language,omitzero"`
+	// Reasons are the words in which routers say why they decide; empty are those of before there was a choice.
+	Reasons Reasons `json:"reasons,omitzero"`
 	// Stream has whoever writes by chat see the text of an answer while an agent still works on it (O-35).
 	Stream     bool             `json:"stream,omitzero"`
 	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
@@ -70,11 +72,17 @@ const Edition4 = 4
 // Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed, and
 // where a profile judges texts, so is what people say who do an agent's work. Words from outside stay so on further ways: a request that has no
 // member of theirs says it as a whole, what a session is about and was told stays theirs for the requests that follow, and whoever acts
-// outside is asked no question about them either. Routers say why in words for people.
+// outside is asked no question about them either.
 const Edition5 = 5
 
 // NewestEdition is the one that this version decides new runs by.
 const NewestEdition = Edition5
+
+// Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
+type Reasons string
+
+// ReasonsPlain1 are whole sentences for whoever reads a run.
+const ReasonsPlain1 Reasons = "plain1"
 
 // A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
 // everything that agents say to people is judged. A name stands for the same judgement for ever.

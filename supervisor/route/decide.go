@@ -104,7 +104,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterDefault:
 	}
 	return verdict{
-		agent: r.agent, why: wordsOf(r.edition).byDefault,
+		agent: r.agent, why: wordsOf(r.reasons).byDefault,
 		candidates: []schemas.Candidate{{Agent: r.agent, Router: string(r.kind), Rank: 1}},
 	}
 }
@@ -125,14 +125,14 @@ func (v *verdict) lose(kind schemas.RouterKind, before string) {
 
 func (r *router) assigned(agent string, known bool) verdict {
 	if agent == "" {
-		return verdict{why: wordsOf(r.edition).unassigned}
+		return verdict{why: wordsOf(r.reasons).unassigned}
 	}
 	candidate := schemas.Candidate{Agent: agent, Router: string(r.kind), Rank: 1}
 	if !known {
 		candidate.Lost = "not one of the profile's agents"
-		return verdict{why: wordsOf(r.edition).unknown, candidates: []schemas.Candidate{candidate}}
+		return verdict{why: wordsOf(r.reasons).unknown, candidates: []schemas.Candidate{candidate}}
 	}
-	return verdict{agent: agent, why: wordsOf(r.edition).assigned, candidates: []schemas.Candidate{candidate}}
+	return verdict{agent: agent, why: wordsOf(r.reasons).assigned, candidates: []schemas.Candidate{candidate}}
 }
 
 // A contender is a keyword group with a hit.
@@ -156,7 +156,7 @@ func (r *router) keywords(f *folded, source string, reading *complexity, silent 
 		}
 		v.candidates = append(v.candidates, c)
 	}
-	v.why = wordsOf(r.edition).keywordless
+	v.why = wordsOf(r.reasons).keywordless
 	if len(contenders) > 0 {
 		v.agent = v.candidates[0].Agent
 		v.why = r.why(contenders)

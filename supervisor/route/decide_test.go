@@ -168,13 +168,13 @@ func TestRoutersInOrder_O12(t *testing.T) {
 	}
 }
 
-// TestReasonsArePlain: from edition 5 on a reason says what a person understands; before, the words on record stay.
+// TestReasonsArePlain: a profile that says so has reasons that a person understands; without it the words are those on record.
 func TestReasonsArePlain(t *testing.T) {
 	t.Parallel()
 	first := keywords(schemas.OrderConfigured, group("red", 0, word("a"), word("c")), group("green", 0, word("c")))
 	second := keywords(schemas.OrderPriority, group("green", 2, word("b")), group("red", 1, word("b")))
 	profile := profileWith(schemas.Router{Kind: schemas.RouterAssigned}, first, second, schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"})
-	profile.Edition = schemas.Edition5
+	profile.Reasons = schemas.ReasonsPlain1
 	router := compiled(t, profile)
 	for _, test := range []struct{ text, assigned, reasoning string }{
 		{"a", "blue", "The plan names this agent."},
@@ -189,7 +189,7 @@ func TestReasonsArePlain(t *testing.T) {
 		}
 	}
 	profile = profileWith(first)
-	profile.Edition = schemas.Edition5
+	profile.Reasons = schemas.ReasonsPlain1
 	if decision, decided := compiled(t, profile).Decide("z", ""); decided || decision.Reasoning != "Nobody takes it; none of its words is a keyword." {
 		t.Errorf("decided %t: %s", decided, decision.Reasoning)
 	}

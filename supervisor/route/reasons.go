@@ -9,16 +9,16 @@ import (
 	"podium/schemas"
 )
 
-// words are how a router says why it decides, or does not. They stand on record, so that each edition keeps its own. None has words of the
-// person in it (G-37).
+// words are how a router says why it decides, or does not. They stand on record: see schemas.Reasons. None has words of the person in
+// it (G-37).
 type words struct {
 	unassigned, unknown, assigned, keywordless, byDefault string
 
 	unasked, chosen string // with the name of the agent that was to choose, the latter also with what it chose
 }
 
-func wordsOf(edition int) words {
-	if edition < schemas.Edition5 {
+func wordsOf(reasons schemas.Reasons) words {
+	if reasons == "" {
 		return words{
 			unassigned: "no agent is assigned", unknown: "the assigned agent is not one of the profile's", assigned: "the plan assigns the agent",
 			keywordless: "no keyword found", byDefault: "the default agent takes it", unasked: "agent %s was not asked", chosen: "agent %s chose %q",
@@ -41,7 +41,7 @@ func (r *router) why(contenders []contender) string {
 		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
 	}
 	name := r.groups[winner.group].name
-	if r.edition < schemas.Edition5 {
+	if r.reasons == "" {
 		why := fmt.Sprintf("group %q (%s) hit by %s", name, r.rule(winner), list(by))
 		if len(also) > 0 {
 			why += "; also hit: " + list(also)
@@ -80,9 +80,9 @@ func (c *contender) weighed() string {
 // reasoning is why the routers before one did not decide, and why that one did; nil is that none has.
 func (r *Router) reasoning(passed []string, decided *router, why string) string {
 	switch {
-	case r.edition < schemas.Edition5 && decided == nil:
+	case r.reasons == "" && decided == nil:
 		return sentence(append([]string{"no router decided"}, passed...))
-	case r.edition < schemas.Edition5:
+	case r.reasons == "":
 		return sentence(append(passed, why))
 	}
 	passed = slices.Compact(slices.DeleteFunc(passed, func(reason string) bool { return reason == "" }))
