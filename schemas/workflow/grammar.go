@@ -316,10 +316,19 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil // it is asked anew
 	case f.Kind == schemas.InquiryApproval && task.State == TaskWaiting:
 		return nil // its next attempt needs one of its own
+	case task.State == TaskWaitingApproval && r.asksBeside(f):
+		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}
 	return nil
+}
+
+// asksBeside reports whether the requester and others are asked for the same at once, and nobody twice.
+func (r *Run) asksBeside(f *schemas.InquiryOpened) bool {
+	return !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool {
+		return other.Open() && other.Task == f.Task && (other.Kind != f.Kind || other.Hash != f.Hash || other.Need != f.Need || (len(other.People) == 0) == (len(f.People) == 0))
+	})
 }
 
 // checkWord lets an inquiry end once.
