@@ -78,6 +78,9 @@ type ApprovalRule struct {
 	People []string `json:"people"`
 	Remind Duration `json:"remind,omitzero"`
 	Expire Duration `json:"expire"` // after that nobody has agreed
+	// Sets are arguments of the agents that are true only where somebody has agreed by the rule, and false everywhere else, whoever has written them:
+	// names of members, each with true.
+	Sets map[string]bool `json:"sets,omitzero"`
 }
 
 // ApprovingRequester stands in ApprovalRule.People for whoever has begun the run.
@@ -114,6 +117,8 @@ type InquiryOpened struct {
 	Hash      string     `json:"hash,omitzero"`
 	Call      string     `json:"call,omitzero"`
 	Operation *Operation `json:"operation,omitzero"`
+	// Sets are the arguments, by name, that become true when somebody agrees.
+	Sets []string `json:"sets,omitzero"`
 }
 
 // Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -44,9 +46,9 @@ func Refused(run *workflow.Run, hash string) bool {
 	return slices.ContainsFunc(run.Inquiries, func(before *workflow.Inquiry) bool { return before.Disapproved() && before.Hash == hash })
 }
 
-// Call names the action that is a task's arguments; empty when they are none.
-func Call(task *workflow.Task) string {
-	action := schemas.Action{Data: task.Arguments()}
+// Call names the action that some arguments are; empty when they are none.
+func Call(arguments jsontext.Value) string {
+	action := schemas.Action{Data: arguments}
 	call, err := action.Call()
 	if err != nil {
 		return ""

@@ -12,7 +12,10 @@ import (
 )
 
 // Rules are those of a profile, made ready. They do not change.
-type Rules struct{ ready []rule }
+type Rules struct {
+	ready []rule
+	sets  map[string][]string // by agent: what only whoever agrees sets
+}
 
 type rule struct {
 	*schemas.ApprovalRule
@@ -21,7 +24,7 @@ type rule struct {
 
 // Compile makes rules ready, or says what is wrong with them.
 func Compile(rules []schemas.ApprovalRule) (Rules, []error) {
-	var ready Rules
+	ready := Rules{sets: setsOf(rules)}
 	var faults []error
 	for i := range rules {
 		compiled := rule{ApprovalRule: &rules[i]}
@@ -37,6 +40,8 @@ func Compile(rules []schemas.ApprovalRule) (Rules, []error) {
 			faults = append(faults, fmt.Errorf("approval[%d]: it names agents and people, and expire is longer than 0", i))
 		case ByRequester(compiled.ApprovalRule) && (len(compiled.People) > 1 || compiled.Tainted):
 			faults = append(faults, fmt.Errorf("approval[%d]: %s is asked alone, and agrees to nothing that is tainted", i, schemas.ApprovingRequester))
+		case !setsTrue(compiled.Sets):
+			faults = append(faults, fmt.Errorf("approval[%d]: sets has names, each with true", i))
 		}
 	}
 	return ready, faults
@@ -52,7 +57,7 @@ func (r Rules) For(task *workflow.Task, outside, strange bool) *schemas.Approval
 		switch {
 		case !slices.Contains(rule.Agents, task.Agent) || task.Plan.Seconds < rule.Seconds || task.Plan.Tokens < rule.Tokens:
 		case outside && (!rule.Tainted || ByRequester(rule.ApprovalRule)) || rule.Tainted && !strange:
-		case rule.condition == nil || rule.condition.Validate(argumentsOf(task)) == nil:
+		case rule.condition == nil || rule.condition.Validate(r.argumentsOf(task)) == nil:
 			return rule.ApprovalRule
 		}
 	}
@@ -65,8 +70,8 @@ func ByRequester(rule *schemas.ApprovalRule) bool {
 }
 
 // argumentsOf are the arguments of a task, none as an empty object.
-func argumentsOf(task *workflow.Task) jsontext.Value {
-	if given := task.Arguments(); len(given) > 0 {
+func (r Rules) argumentsOf(task *workflow.Task) jsontext.Value {
+	if given := r.Arguments(task.Agent, task.Arguments(), nil); len(given) > 0 {
 		return given
 	}
 	return jsontext.Value("{}")

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
 	if outside && d.onTainted(task) != schemas.OnTaintedAsk {
 		return nil
 	}
-	strange := d.Run.Message.FromOutside() && !named && !d.Profile.holds(task.Agent, approval.Call(task))
+	strange := d.Run.Message.FromOutside() && !named && !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
 	return d.Profile.rules.For(task, outside, strange)
 }
 
@@ -39,6 +40,11 @@ func (d *Decision) operationRule(task *workflow.Task) *schemas.ApprovalRule {
 func (d *Decision) namesItsCall(task *workflow.Task) bool {
 	use := d.Profile.agentUse(task.Agent)
 	return use != nil && use.Action == schemas.ActionNamed
+}
+
+// sameArguments reports whether an agent would be told the same by two who have written its arguments.
+func (d *Decision) sameArguments(agent string, one, other jsontext.Value) bool {
+	return bytes.Equal(d.Profile.rules.Arguments(agent, one, nil), d.Profile.rules.Arguments(agent, other, nil))
 }
 
 // approval is the inquiry by which somebody has agreed to exactly what an agent would be told of a task now; 0 is none.
@@ -72,7 +78,7 @@ func (d *Decision) approved(task *workflow.Task) bool {
 	opened := d.approvalBy(rule)
 	opened.Hash = d.approvalHash(task, nil)
 	if use := d.Profile.agentUse(task.Agent); use.Action == schemas.ActionArguments {
-		opened.Call = approval.Call(task)
+		opened.Call = approval.Call(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets))
 	}
 	d.askToApprove(task, opened)
 	return false
@@ -112,7 +118,7 @@ func (d *Decision) disapproved(task *workflow.Task, cause schemas.FailureKind) b
 
 // approvalBy is an inquiry by a rule.
 func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened {
-	opened := schemas.InquiryOpened{Kind: schemas.InquiryApproval, Remind: rule.Remind, Expire: rule.Expire}
+	opened := schemas.InquiryOpened{Kind: schemas.InquiryApproval, Remind: rule.Remind, Expire: rule.Expire, Sets: approval.Fields(rule)}
 	if !approval.ByRequester(rule) {
 		opened.People = rule.People
 	}
@@ -147,13 +153,17 @@ func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) boo
 		return false
 	}
 	rule := d.operationRule(task)
-	call, err := failed.Operation.Call()
-	if rule == nil || err != nil {
+	if rule == nil {
 		return false
 	}
 	opened := d.approvalBy(rule)
+	call, err := d.Profile.rules.Proposed(task.Agent, failed.Operation, opened.Sets).Call()
+	if err != nil {
+		return false
+	}
+	proposed := d.Profile.rules.Proposed(task.Agent, failed.Operation, nil)
 	opened.Attempt, opened.Tokens, opened.Findings = task.Attempt, failed.Tokens, failed.Findings
-	opened.Operation, opened.Call, opened.Hash = failed.Operation, call, d.approvalHash(task, failed.Operation)
+	opened.Operation, opened.Call, opened.Hash = proposed, call, d.approvalHash(task, proposed)
 	if cause, detail := d.unaskable(task, &opened); cause != "" {
 		failed.Cause, failed.Category, failed.Detail = cause, "", detail
 		return false
@@ -176,7 +186,7 @@ func (d *Decision) unaskable(task *workflow.Task, opened *schemas.InquiryOpened)
 		reached := d.reachedToApprove(opened.People)
 		opened.To, opened.Account, reachable = reached.To, reached.Account, len(reached.To) > 0
 	}
-	opened.Question = d.proposal(task, opened.Operation)
+	opened.Question = d.proposal(task, opened)
 	if !reachable || len(d.Run.Inquiries) >= schemas.MaxInquiries || len(opened.Question) > schemas.RecordInlineLimit {
 		return schemas.FailureUnapproved, d.texts().Unasked
 	}
@@ -198,7 +208,7 @@ func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
 }
 
 // proposal is what people are told who are to agree: who does what, with which arguments, how long that takes, and how they decide.
-func (d *Decision) proposal(task *workflow.Task, proposed *schemas.Operation) string {
+func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	words := d.Profile.wordsIn(d.Run.Message.Language)
 	tell := func(data, schema jsontext.Value) string {
 		if len(data) == 0 {
@@ -210,8 +220,9 @@ func (d *Decision) proposal(task *workflow.Task, proposed *schemas.Operation) st
 		}
 		return told.Text
 	}
-	lines := []string{truncate(d.content(task.Plan.Description).Text, maxQuestion), tell(task.Arguments(), d.Profile.ArgumentsSchema(task.Agent))}
-	if proposed != nil {
+	lines := []string{truncate(d.content(task.Plan.Description).Text, maxQuestion), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
+	if opened.Operation != nil {
+		proposed := d.Profile.rules.Proposed(task.Agent, opened.Operation, opened.Sets)
 		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}
 	}
 	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {

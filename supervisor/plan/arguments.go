@@ -9,6 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
 )
 
@@ -71,6 +72,25 @@ func (d *Decision) isComplete(task *workflow.Task) bool {
 	return false
 }
 
+// Arguments are those that the agent of a task is told. What only whoever agrees sets is true by an inquiry that sets it, and everywhere else false.
+func (p *Profile) Arguments(task *workflow.Task, agreed *workflow.Inquiry) jsontext.Value {
+	var set []string
+	if agreed != nil && agreed.Operation == nil && agreed.Approved() {
+		set = agreed.Sets
+	}
+	return p.rules.Arguments(task.Agent, task.Arguments(), set)
+}
+
+// AgreedOperation is what an agent has proposed, with what whoever has agreed to it has set.
+func AgreedOperation(agreed *workflow.Inquiry) *schemas.Operation {
+	return approval.Marked(agreed.Operation, agreed.Sets, agreed.Sets)
+}
+
+// arguments are those of a task to which nobody has agreed.
+func (d *Decision) arguments(task *workflow.Task) jsontext.Value {
+	return d.Profile.Arguments(task, nil)
+}
+
 // worksOnWords reports whether an agent can do without arguments, whatever its schema requires.
 func (p *Profile) worksOnWords(agent string) bool {
 	filler := p.fillers[agent]
@@ -97,7 +117,7 @@ func needsOf(missing []arguments.Missing) []schemas.Need {
 func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extracted jsontext.Value) arguments.Filled {
 	message := &d.Run.Message
 	given := arguments.Given{
-		Arguments: task.Plan.Options().Arguments, Words: d.content(task.Plan.Description).Text,
+		Arguments: d.Profile.rules.Arguments(task.Agent, task.Plan.Options().Arguments, nil), Words: d.content(task.Plan.Description).Text,
 		Tainted:  message.FromOutside(),
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
 	}

@@ -150,7 +150,7 @@ func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
 	case schemas.ActionNamed:
 		return false
 	case schemas.ActionArguments:
-		return !d.Profile.holds(task.Agent, approval.Call(task))
+		return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
 	}
 	return true
 }

@@ -132,6 +132,7 @@ func (p *Profile) plannerFaults() []error {
 func (p *Profile) compile() []error {
 	var faults []error
 	p.own = map[string][]string{}
+	p.rules, faults = approval.Compile(p.Approval)
 	if p.Planner != nil {
 		for i := range p.Planner.Templates {
 			faults = append(faults, p.compileTemplate(&p.Planner.Templates[i])...)
@@ -145,9 +146,7 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	var wrong []error
-	p.rules, wrong = approval.Compile(p.Approval)
-	faults = append(append(faults, p.compileLanguage()...), wrong...)
+	faults = append(faults, p.compileLanguage()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {
@@ -218,8 +217,7 @@ func (p *Profile) compileTemplate(source *schemas.Template) []error {
 	var faults []error
 	for i := range source.Tasks {
 		task := &source.Tasks[i]
-		action := schemas.Action{Data: task.Arguments}
-		if call, err := action.Call(); err == nil && p.External(task.Agent) {
+		if call := approval.Call(p.rules.Arguments(task.Agent, task.Arguments, nil)); call != "" && p.External(task.Agent) {
 			p.own[task.Agent] = append(p.own[task.Agent], call)
 		}
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,7 +196,7 @@ func (d *Decision) sameTask(existing *workflow.Task, said *schemas.PlannedTask) 
 	return (said.Description.Text == "" || d.folded(planned) == d.folded(said)) &&
 		(said.Agent == "" || said.Agent == existing.Agent || said.Agent == planned.Agent) &&
 		(len(said.Dependencies) == 0 || slices.Equal(said.Dependencies, planned.Dependencies)) &&
-		(len(more.Arguments) == 0 || bytes.Equal(more.Arguments, options.Arguments))
+		(len(more.Arguments) == 0 || d.sameArguments(existing.Agent, more.Arguments, options.Arguments))
 }
 
 // repeats returns the task that has done, or is doing, what is said to be done again; nil when there is none, or when something
@@ -206,7 +205,7 @@ func (d *Decision) repeats(said *schemas.PlannedTask) *workflow.Task {
 	words, arguments := d.folded(said), said.Options().Arguments
 	for i, task := range d.Run.Tasks {
 		if task.State != workflow.TaskCompleted && !begun(task) || d.folded(task.Plan) != words ||
-			len(arguments) > 0 && !bytes.Equal(arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
+			len(arguments) > 0 && !d.sameArguments(task.Agent, arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
 			continue
 		}
 		failedSince := slices.ContainsFunc(d.Run.Tasks[i+1:], func(other *workflow.Task) bool {

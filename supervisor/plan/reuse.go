@@ -116,6 +116,10 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		Beside      jsontext.Value               `json:"beside,omitzero"`
 	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
+	if options := told.Task.Options(); d.Profile.rules.Sets(task.Agent) {
+		options.Arguments = d.Profile.rules.Arguments(task.Agent, options.Arguments, nil)
+		told.Task.TaskOptions = &options
+	}
 	told.Granted = d.Run.Granted(task) // whoever only names a file gets no answer that was made of it
 	told.Description.Data = nil        // of the message that the words stand in: no agent is told it as such
 	told.Inputs = maps.Clone(d.requestInputs.For(d.Run, task, d.Read))
@@ -135,7 +139,7 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 	}
 	told.Files = d.filesTold(task)
 	if task.Filled != nil {
-		told.Filled = task.Arguments()
+		told.Filled = d.arguments(task)
 	}
 	body, err := schemas.Marshal(told)
 	if err != nil {

@@ -224,8 +224,8 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	arguments := task.Arguments()
-	if len(arguments) == 0 && d.Profile.worksOnWords(task.Agent) {
+	arguments := d.arguments(task)
+	if len(task.Arguments()) == 0 && d.Profile.worksOnWords(task.Agent) {
 		return ""
 	}
 	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {

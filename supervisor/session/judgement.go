@@ -53,7 +53,7 @@ func (env *Env) judgement(run *workflow.Run, asked *workflow.Task) *judgement {
 			continue // it was never begun, and never will be
 		}
 		judged := judgedTask{
-			Task: task.ID, Description: env.text(task.Plan.Description), Arguments: task.Arguments(), Agent: cmp.Or(task.Agent, task.Plan.Agent), State: task.State,
+			Task: task.ID, Description: env.text(task.Plan.Description), Arguments: env.Pinned.Arguments(task, run.Inquiry(int(task.Approval))), Agent: cmp.Or(task.Agent, task.Plan.Agent), State: task.State,
 		}
 		if failure := task.LastFailure; failure != nil && task.State != workflow.TaskCompleted {
 			judged.Failure = &judgedFailure{Cause: failure.Cause, Category: failure.Category, Detail: failure.Detail, Attempts: task.Attempt}

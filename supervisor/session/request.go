@@ -80,7 +80,7 @@ func approvedOperation(agreed *workflow.Inquiry) *schemas.ApprovedOperation {
 	if agreed == nil || agreed.Operation == nil {
 		return nil
 	}
-	proposed := agreed.Operation
+	proposed := plan.AgreedOperation(agreed)
 	return &schemas.ApprovedOperation{
 		Name: proposed.Name, Arguments: proposed.Arguments, Summary: proposed.Summary, Recipients: proposed.Recipients, Hash: agreed.Call,
 	}
@@ -124,7 +124,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 	task.Deliverables, task.ValidationCriteria = more.Deliverables, more.ValidationCriteria
 	task.Resources = more.Resources
 	task.Context.FilesToModify, task.Context.References = more.FilesToModify, more.References
-	task.Context.Arguments = asked.Arguments()
+	task.Context.Arguments = env.Pinned.Arguments(asked, run.Inquiry(int(asked.Approval)))
 	if len(more.Constraints) > 0 {
 		task.Context.Constraints = more.Constraints
 	}
@@ -272,7 +272,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 	case schemas.KindExtract:
 		arguments.Agents = nil
 		if about != nil {
-			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), about.Arguments()
+			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), env.Pinned.Arguments(about, nil)
 		}
 	case schemas.KindJudge:
 		task.Description = "Judge how this goes on."

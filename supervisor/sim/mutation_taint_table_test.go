@@ -24,8 +24,8 @@ func mutationsOfTaint() []mutation {
 		name: "arguments are not compared", seed: 112, invariant: sim.StrangersAreNotObeyed,
 		edits: []edit{{
 			"supervisor/plan/permit.go",
-			`return !d.Profile.holds(task.Agent, approval.Call(task))`,
-			`return !d.Profile.holds(task.Agent, approval.Call(task)) && !planted("arguments are not compared")`,
+			`return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))`,
+			`return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && !planted("arguments are not compared")`,
 		}},
 	}, {
 		name: "a fallback may act for strangers", seed: 176, invariant: sim.StrangersAreNotObeyed,

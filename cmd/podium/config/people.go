@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"net/mail"
 	"slices"
 
@@ -103,6 +105,11 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 		v.granted(path+".agents", name, agents)
 		if v.config.Agents[name].Kind == KindPerson {
 			v.problem(path+".agents", "%q is a person, who may decline its tasks: leave it out", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rule.Sets)) {
+		if name == "" || !rule.Sets[name] {
+			v.problem(path+".sets", "whoever agrees sets an argument to true: write {%s: true}, or leave it out", cmp.Or(name, "name"))
 		}
 	}
 	requester := slices.Contains(rule.People, schemas.ApprovingRequester)

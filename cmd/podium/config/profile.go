@@ -53,12 +53,13 @@ type Approval struct {
 	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or requester alone: whoever has written. One word decides. Whoever has written does not decide by their name."`
 	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
+	Sets    map[string]bool  `yaml:"sets" keys:"^.{1,255}$" doc:"Arguments of these agents that nobody but whoever agrees sets, each with true: {validated_by_human: true}. They are true for what was agreed to by this rule, and false for everything else that the agents are asked, whoever has written otherwise."`
 }
 
 // build returns the rule as the supervisor has it.
 func (a *Approval) build() schemas.ApprovalRule {
 	return schemas.ApprovalRule{
-		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Remind: a.Remind, Expire: a.Expires,
+		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
 	}
 }
 
