@@ -284,7 +284,10 @@ func (s *filling) takeAnswer(words string) {
 	missing := s.given.Before.Filled.Missing
 	answer := strings.TrimSpace(words)
 	const longest = 200
-	if s.given.Offers { // what is offered was not asked for
+	if len(s.offers) > 0 { // what is offered was not asked for, and an answer to that is none to the rest
+		if s.given.Lead != "" || len(s.text.taken) > 0 {
+			return
+		}
 		missing = slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { _, offered := s.offered(m.Path, m.Readings); return offered })
 	}
 	if len(missing) != 1 || answer == "" || len(answer) > longest || strings.ContainsAny(answer, "\n\r?") {

@@ -17,15 +17,11 @@ func (f *Filler) offered(path string, readings []string) (jsontext.Value, bool) 
 		return nil, false
 	}
 	var value jsontext.Value
-	switch p.kind {
-	case "string":
+	switch {
+	case p.kind == "string", p.kind == "" && len(p.choices) > 0:
 		value = quoted(readings[0])
-	case "integer", "number":
+	case p.kind == "integer", p.kind == "number", p.kind == "boolean" && readings[0] == "true":
 		value = jsontext.Value(readings[0])
-	case "boolean":
-		if value = jsontext.Value(readings[0]); string(value) != "true" {
-			return nil, false
-		}
 	default:
 		return nil, false
 	}
@@ -62,11 +58,34 @@ func (f *Filler) Takes(path string) string {
 // Fits reports whether the schema has a reading at a place. One that it does not have was read, and is asked about.
 func (f *Filler) Fits(path, reading string) bool {
 	p, known := f.document.property(path)
-	if !known || p.kind == "string" {
+	if !known || p.kind == "string" || p.kind == "" {
 		return !known || f.accepts(p, quoted(reading))
 	}
 	value := jsontext.Value(reading)
 	return value.IsValid() && f.accepts(p, value)
+}
+
+// Read are the values that were read in words and have a name for people: what somebody who agrees to what is offered sees beside it. Texts that are
+// all of the words are none.
+func (f *Filler) Read(filled *Filled) []Missing {
+	values, err := parseObject(filled.Values)
+	if err != nil {
+		return nil
+	}
+	var read []Missing
+	for _, path := range slices.Sorted(maps.Keys(filled.Sources)) {
+		value, there := values.get(strings.Split(path, "."))
+		source, all := filled.Sources[path], func(r rule) bool { return r.Path == path && (r.Words || len(r.Message) > 0) }
+		if !there || source == SourceGiven || source == SourceDefault || slices.ContainsFunc(f.rules, all) {
+			continue
+		}
+		readings := []string{unquoted(value)}
+		if m := f.missing(path, readings); m.Title != "" && f.Offers(path, readings) {
+			read = append(read, m)
+		}
+	}
+	f.inOrder(read)
+	return read
 }
 
 // readAnswer takes what an answer says, and what was offered if it agrees to that. It returns the words that are more than that.
@@ -103,7 +122,7 @@ func (s *filling) understood() bool {
 	return !s.declines() && s.text.understands(span{0, len(s.text.tokens)})
 }
 
-// declineOffers takes back what was offered and is not so, where nothing else is known.
+// declineOffers takes back what was offered and is not so, where nothing else is known: what the schema requires is asked for anew.
 func (s *filling) declineOffers() {
 	if s.given.Lead != LeadDecline || !s.given.Offers || strings.TrimSpace(s.given.Rest) != "" {
 		return
@@ -111,7 +130,7 @@ func (s *filling) declineOffers() {
 	for _, m := range s.given.Before.Filled.Missing {
 		readings := s.unsure[m.Path]
 		if _, offered := s.offered(m.Path, m.Readings); offered && slices.Equal(readings, m.Readings) {
-			s.unsure[m.Path] = nil
+			delete(s.unsure, m.Path)
 		}
 	}
 }

@@ -154,35 +154,40 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 
 // question is what a person is asked for what a task lacks.
 func (d *Decision) question(task *workflow.Task, opened *schemas.InquiryOpened) string {
-	filler := d.Profile.fillers[task.Agent]
-	asked := make([]answer.Asked, len(opened.Needs))
+	filler, tag := d.Profile.fillers[task.Agent], d.Run.Message.Language
+	ofArguments := opened.Attempt == 0 && filler != nil && d.Run.Edition >= schemas.Edition5
+	asked, offers := make([]answer.Asked, len(opened.Needs)), false
 	for i := range opened.Needs {
 		need := &opened.Needs[i]
-		asked[i] = answer.Asked{Title: titleOf(need), Question: need.Question[d.Run.Message.Language], Readings: slices.Clone(need.Readings)}
-		if opened.Attempt > 0 || filler == nil || d.Run.Edition < schemas.Edition5 {
-			continue
+		asked[i] = answer.Asked{Title: titleOf(need), Question: need.Question[tag], Readings: need.Readings}
+		if ofArguments {
+			asked[i].Offered = filler.Offers(need.Name, need.Readings)
+			asked[i].Unfit = len(need.Readings) == 1 && !filler.Fits(need.Name, need.Readings[0])
+			asked[i].Readings = d.readable(filler, need.Name, need.Readings)
+			offers = offers || asked[i].Offered
 		}
-		asked[i].Offered = filler.Offers(need.Name, need.Readings)
-		asked[i].Unfit = len(need.Readings) == 1 && !filler.Fits(need.Name, need.Readings[0])
-		for n, reading := range need.Readings {
-			asked[i].Readings[n] = d.readable(filler, need.Name, reading)
+	}
+	if offers && task.Filled != nil {
+		filled := filledBefore(task.Filled)
+		for _, known := range filler.Read(&filled) {
+			asked = append(asked, answer.Asked{Title: known.Title, Readings: d.readable(filler, known.Path, known.Readings), Offered: true})
 		}
 	}
 	return truncate(answer.Question(asked, d.texts()), schemas.RecordInlineLimit)
 }
 
-// readable is what people call a value of an argument.
-func (d *Decision) readable(filler *arguments.Filler, path, value string) string {
-	switch filler.Takes(path) {
-	case "date":
-		return answer.Day(value, d.Profile.language(d.Run.Message.Language).Date)
-	case "boolean":
-		if value == "true" {
-			return cmp.Or(d.texts().Yes, value)
+// readable are values of an argument as people call them.
+func (d *Decision) readable(filler *arguments.Filler, path string, values []string) []string {
+	told := make([]string, len(values))
+	for i, value := range values {
+		switch told[i] = truncate(filler.Told(path, value), maxReading); filler.Takes(path) {
+		case "date":
+			told[i] = answer.Day(value, d.Profile.language(d.Run.Message.Language).Date)
+		case "boolean":
+			told[i] = cmp.Or(map[string]string{"true": d.texts().Yes, "false": d.texts().No}[value], value)
 		}
-		return cmp.Or(d.texts().No, value)
 	}
-	return truncate(filler.Told(path, value), maxReading)
+	return told
 }
 
 // maxReading bounds what is shown of one reading, in bytes.
