@@ -146,6 +146,7 @@ func (d *day) deal(t *testing.T, m *dayMessage, asked *dealt, moment time.Time) 
 	made.entities = given.Entities
 	if asked != nil && asked.outcome == "asked" {
 		made.agent, given.Before = asked.agent, &arguments.Before{Words: asked.words, Filled: asked.filled}
+		given.Lead, given.Rest = d.profile.Lead(words)
 	} else {
 		decision, _ := d.profile.Router().Explain(words, "")
 		made.agent = decision.NextAgent

@@ -220,6 +220,57 @@ func TestPracticeConversations_G27(t *testing.T) {
 	i.verify()
 }
 
+// TestPracticeFilesByChat: who asks for a document by chat finds it where the answer is, by the same key, for saving and for nothing else.
+func TestPracticeFilesByChat_G10(t *testing.T) {
+	t.Parallel()
+	i, _, _ := profileOfPractice(t)
+	i.up()
+	var told struct {
+		Files []struct {
+			Name      string `json:"name"`
+			MediaType string `json:"media_type"`
+			Size      int    `json:"size"`
+			URL       string `json:"url"`
+		} `json:"files"`
+	}
+	said := i.postsChat("praxis", []byte(`{"text": "Bitte einen Arztbrief für Herrn Jürgen Müller erstellen."}`), "wait=60")
+	if err := json.Unmarshal([]byte(said), &told); err != nil || len(told.Files) != 1 || told.Files[0].Name != "arztbrief.pdf" {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	get := func(path string) (*http.Response, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.listen+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response, string(body)
+	}
+	file := told.Files[0]
+	response, body := get(file.URL)
+	if response.StatusCode != http.StatusOK || len(body) != file.Size || !strings.HasPrefix(body, "%PDF") || response.Header.Get("Content-Type") != "application/pdf" ||
+		response.Header.Get("Content-Disposition") != "attachment; filename=arztbrief.pdf" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d, %d of %d bytes, %v", response.StatusCode, len(body), file.Size, response.Header)
+	}
+	path, key, _ := strings.Cut(file.URL, "?")
+	if response, _ := get(path); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without the key: %d", response.StatusCode)
+	}
+	other := path[:strings.LastIndexByte(path, '/')+1] + strings.Repeat("0", 64)
+	if response, _ := get(other + "?" + key); response.StatusCode != http.StatusNotFound {
+		t.Errorf("what is not of the answer: %d", response.StatusCode)
+	}
+	i.stop()
+	i.verify()
+}
+
 // TestPracticeChain: complaints are the one thing that two agents deal with, and pictures come along and are named by their hashes. It is so for
 // whatever else stands in the message.
 func TestPracticeChain_G04_G24_G42(t *testing.T) {

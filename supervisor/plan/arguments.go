@@ -148,7 +148,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	newest := answers[len(answers)-1]
 	given.Words, given.Before, given.Moment = d.content(newest.Answered.Text).Text, &before, newest.Ended
 	if given.Offers {
-		given.Lead, given.Rest = d.Profile.lead(given.Words)
+		given.Lead, given.Rest = d.Profile.Lead(given.Words)
 	}
 	return filler.Fill(given)
 }

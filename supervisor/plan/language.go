@@ -252,8 +252,8 @@ func (p *Profile) Withdraws(text string, inquiry *workflow.Inquiry, agent string
 	return said != "" && slices.ContainsFunc(p.Languages, withdraws) && !slices.ContainsFunc(inquiry.Needs, chosen)
 }
 
-// lead reads what an answer begins with, in any language of the profile: that what was offered is so, or is not.
-func (p *Profile) lead(text string) (lead arguments.Lead, rest string) {
+// Lead reads what an answer begins with, in any language of the profile: that what was offered is so, or is not.
+func (p *Profile) Lead(text string) (lead arguments.Lead, rest string) {
 	for i := range p.Languages {
 		language := &p.Languages[i]
 		of := phrase.Words{Phrases: language.Decline, Courtesy: language.Courtesy, Closings: language.Closings}
