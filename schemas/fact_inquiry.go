@@ -73,9 +73,10 @@ type ApprovalRule struct {
 	Tainted bool `json:"tainted,omitzero"`
 	// If is a JSON Schema of the arguments.
 	If jsontext.Value `json:"if,omitzero"`
-	// People are who may decide, by name, or ApprovingRequester alone. One word decides, and whoever has begun the run has none
-	// by their name.
+	// People are who may decide, by name or as ApprovingRequester. Whoever has begun the run decides nothing by their name.
 	People []string `json:"people"`
+	// Need is how many persons have to agree; 0 is one. One who says no is enough.
+	Need   int      `json:"need,omitzero"`
 	Remind Duration `json:"remind,omitzero"`
 	Expire Duration `json:"expire"` // after that nobody has agreed
 	// Sets are arguments of the agents that are true only where somebody has agreed by the rule, and false everywhere else, whoever has written them:
@@ -119,6 +120,7 @@ type InquiryOpened struct {
 	Operation *Operation `json:"operation,omitzero"`
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
+	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
 }
 
 // Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.
@@ -160,7 +162,7 @@ const (
 	InquiryApproval InquiryKind = "approval"
 )
 
-// InquiryAnswered is a person's word on an inquiry. There is one.
+// InquiryAnswered is a person's word on an inquiry. There is one, but where several have to agree: then the last ends it.
 type InquiryAnswered struct {
 	Run      int            `json:"run"`
 	Inquiry  int            `json:"inquiry"`
@@ -172,6 +174,8 @@ type InquiryAnswered struct {
 	Values   jsontext.Value `json:"values,omitzero"` // what of the needs the words say, by name: an object
 	// RunExpires is when nobody waits for the run any more, now that it goes on; zero is as before.
 	RunExpires time.Time `json:"run_expires,omitzero"`
+	// Lacking is how many more persons have to agree: 0 is that the word decides.
+	Lacking int `json:"lacking,omitzero"`
 }
 
 // InquiryChoice is what a person says to an inquiry.

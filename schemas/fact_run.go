@@ -259,10 +259,15 @@ type Outcome string
 const (
 	OutcomePlan     Outcome = "plan"     // the run goes on by the plan of the answer
 	OutcomeResponse Outcome = "response" // the answer holds the words for whoever has asked, and the run ends
+	OutcomePassed   Outcome = "passed"   // its checks have passed: the run goes on by its plan, and without what has failed
+	OutcomeFailed   Outcome = "failed"   // they have not: the run ends after a step, and a failure stays one
 )
 
-// SkippedReplanned is the reason of TaskSkipped for a task that another plan has replaced.
-const SkippedReplanned = "replanned"
+// Reasons of TaskSkipped, beside those of dependencies.
+const (
+	SkippedReplanned = "replanned" // another plan has replaced it
+	SkippedForgone   = "forgone"   // it has failed, and somebody has said that the run goes on without it
+)
 
 // Replan says who judges a run, and when.
 type Replan struct {

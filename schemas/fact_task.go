@@ -136,7 +136,8 @@ type TaskFailed struct {
 	Needs     []Need     `json:"needs,omitzero"`
 	Operation *Operation `json:"operation,omitzero"`
 	// Result is what the agent has made, of a FailureVerdict: it says what is not right.
-	Result Content `json:"result,omitzero"`
+	Result Content  `json:"result,omitzero"`
+	Proven []string `json:"proven,omitzero"` // artifacts that Result names and that a judge may read
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
 }

@@ -285,6 +285,7 @@ type Texts struct {
 	// Approval asks whether "{agent}" may do "{work}", and says that "{approve}" and "{reject}" decide; Indecisive that what was said
 	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
 	Approval    string `json:"approval,omitzero"`
+	Together    string `json:"together,omitzero"` // tells that "{need}" persons have to agree
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`

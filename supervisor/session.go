@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -220,7 +219,7 @@ const uuidLength = 36
 // written stands as the beginning of its SHA-256.
 func keyOf(request string) requestKey {
 	id, err := uuid.Parse(request)
-	if err != nil || len(request) != uuidLength || strings.ToLower(request) != request {
+	if err != nil || len(request) != uuidLength || slices.ContainsFunc([]byte(request), upperCase) {
 		sum := sha256.Sum256([]byte(request))
 		return requestKey(sum[:len(requestKey{})])
 	}
@@ -229,6 +228,8 @@ func keyOf(request string) requestKey {
 	}
 	return requestKey(id)
 }
+
+func upperCase(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 func (o *Owner) fail(err error) {
 	if o.failed == nil {

@@ -150,6 +150,7 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 			return agent.Outcome{}, errUnusable
 		}
 	}
+	asked.plan = request.Task().Context.Plan
 	shaped, err := a.shapeOf(&asked)
 	if err != nil {
 		return agent.Outcome{}, err

@@ -169,6 +169,30 @@ func TestTheModelIsToldWhoThereIs(t *testing.T) {
 	}
 }
 
+// TestAStepOfAPlan_C04: a worker has all steps, numbered, and is told which of them it does; nobody else is.
+func TestAStepOfAPlan_C04(t *testing.T) {
+	t.Parallel()
+	for _, role := range llm.Roles() {
+		made, server := asking(t, role, says(modelserver.Answer{Text: good(role)}))
+		asked := request(role, "TAINTED")
+		asked.Task().Context.Plan = &schemas.PlanContext{Steps: []string{"tag the\nname", "answer the query", "validate it"}, Current: 2}
+		if _, failure := handle(t, made, asked); failure != nil {
+			t.Fatalf("%s: %s", role, failure.Message)
+		}
+		call, does := server.Calls()[0], role.Kind() == schemas.KindWork
+		if told := strings.Contains(call.System, "tasked with executing step 2"); told != does {
+			t.Errorf("%s is told its step: %t\n%s", role, told, call.System)
+		}
+		want := ""
+		if does {
+			want = "1. tag the name\n2. answer the query\n3. validate it"
+		}
+		if call.Block("plan") != want {
+			t.Errorf("%s has the plan %q", role, call.Block("plan"))
+		}
+	}
+}
+
 // TestWhatComesFromOutsideIsMarked: no word of a request stands in the system message, and none outside of marks,
 // whatever marks it brings itself.
 func TestWhatComesFromOutsideIsMarked(t *testing.T) {

@@ -90,6 +90,9 @@ func (a *Agent) system(asked *question, shaped *shape, language string, marks ma
 	if shaped != nil {
 		parts = append(parts, a.words.Say(language, "rule_data", "{schema}", string(shaped.asked)))
 	}
+	if step := a.stepOf(asked.plan); step > 0 {
+		parts = append(parts, a.words.Say(language, "rule_step", "{step}", strconv.Itoa(step)))
+	}
 	if a.config.Vision {
 		parts = append(parts, a.words.Say(language, "rule_pictures"))
 	}
@@ -97,6 +100,23 @@ func (a *Agent) system(asked *question, shaped *shape, language string, marks ma
 		a.words.Say(language, "rule_language", "{language}", language),
 		a.words.Say(language, "rule_marks", "{begin}", marks.begin(), "{end}", marks.end()))
 	return strings.Join(parts, "\n\n"), nil
+}
+
+// stepOf is which step of a plan the model does (C-04); 0 is that it is told of none.
+func (a *Agent) stepOf(plan *schemas.PlanContext) int {
+	if plan == nil || a.config.Role.Kind() != schemas.KindWork || plan.Current < 1 || plan.Current > len(plan.Steps) {
+		return 0
+	}
+	return plan.Current
+}
+
+// numbered are the steps of a plan, each on a line with its number.
+func numbered(steps []string) string {
+	lines := make([]string, len(steps))
+	for i, step := range steps {
+		lines[i] = strconv.Itoa(i+1) + ". " + strings.Join(strings.Fields(step), " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 func agentLines(agents []choice) string {
@@ -150,6 +170,9 @@ func (a *Agent) user(request *agent.Request, asked *question, seen []string, mar
 		}
 		block("subject", message.Subject)
 		block("quoted", message.Quoted)
+	}
+	if a.stepOf(told.Plan) > 0 {
+		block("plan", numbered(told.Plan.Steps))
 	}
 	block("conversation", conversation(told.Conversation))
 	block("entities", pairs(told.Entities))

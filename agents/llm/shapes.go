@@ -33,6 +33,8 @@ type question struct {
 	Schema   jsontext.Value `json:"schema"`
 	Known    jsontext.Value `json:"known"`
 	Fault    jsontext.Value `json:"fault"`
+
+	plan *schemas.PlanContext // what the task is a step of; nil is nothing
 }
 
 // shapeOf returns what an answer has to look like; nil is words.

@@ -34,7 +34,8 @@ started, so it does not see whether servers answer. docs/configuration.md lists 
   podium check -c podium.yaml
 
 A plan is held to the same: unknown keys, tasks that depend on nothing or in a circle and, with -c,
-agents that the profile has not. No instance is needed.
+agents that the profile has not. Cautions name what is no good practice: long chains of tasks, tasks
+that do not say when they are right, and results that nobody checks. No instance is needed.
 
   podium check --plan plan.json
   podium check --plan plan.json -c podium.yaml --profile graph -o json`
@@ -115,17 +116,19 @@ func (c *checkCommand) plan(env *environment, settings *config.Config, found *ch
 	if found.fault(err); err != nil {
 		return nil //nolint:nilerr // it has been noted
 	}
+	var compiled *plan.Profile
 	says := fmt.Sprintf("%s is right: tasks %d; with -c FILE it is also seen whether its agents are there", c.Plan, len(read.Tasks()))
 	if settings != nil {
 		name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
 		if err != nil {
 			return err
 		}
-		if profile, err := plan.Compile(settings.Profile(name)); err == nil { // else that is a fault already
-			found.fault(read.Check(profile))
+		if compiled, err = plan.Compile(settings.Profile(name)); err == nil { // else that is a fault already
+			found.fault(read.Check(compiled))
 		}
 		says = fmt.Sprintf("%s is right for profile %s: tasks %d", c.Plan, name, len(read.Tasks()))
 	}
+	found.cautions = append(found.cautions, read.Cautions(compiled)...)
 	found.right = append(found.right, says)
 	return nil
 }

@@ -94,6 +94,9 @@ type openInquiry struct {
 	// Hash, of an approval, is what it is of; see approve --hash. Operation is what was proposed.
 	Hash      string             `json:"hash,omitzero"`
 	Operation *schemas.Operation `json:"operation,omitzero"`
+	// Need is how many persons have to agree, where that is more than one, and Agreed who has.
+	Need   int             `json:"need,omitzero"`
+	Agreed []schemas.Actor `json:"agreed,omitzero"`
 }
 
 // people are who is asked, and that they were not told if that has failed.
@@ -113,11 +116,15 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 				continue
 			}
 			letter, why := view.LetterOf(run, inquiry)
+			var agreed []schemas.Actor
+			for _, word := range inquiry.Agreed {
+				agreed = append(agreed, word.Actor)
+			}
 			open = append(open, openInquiry{
 				ID: schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
-				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation,
+				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Need: inquiry.Need, Agreed: agreed,
 			})
 		}
 	}
@@ -179,7 +186,7 @@ type approveCommand struct {
 func (approveCommand) Help() string {
 	return `Agrees to what a run asks leave for (kind approval): the task begins, as it was shown, and nothing else is done. It speaks for the operator
 of the service, in the place of whoever was asked. The first word counts, by mail, in a chat or here; a later one is refused, with exit code 1
-and with who has decided. Where the time is over nobody has agreed.
+and with who has decided. Where several have to agree you are one of them, however often you say so. Where the time is over nobody has agreed.
 
   podium inbox
   podium approve 5f0c.1
@@ -319,6 +326,10 @@ func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposit
 		}
 		return errors.Join(e.forPrograms(told), fmt.Errorf("%s is answered, but the run has ended %s all the same: %s", found.ID(), settled.Status, why))
 	}
+	if received.Lacking > 0 {
+		told["lacking"] = received.Lacking
+		return e.answer(told, "your word on %s counts; %d more have to agree: `podium runs show %s` tells who has\n", found.ID(), received.Lacking, found.Run.ID)
+	}
 	return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
 }
 
@@ -353,6 +364,8 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 	switch {
 	case reason == schemas.WordDecided && inquiry.Answered != nil:
 		return fmt.Errorf("%s is decided already: %s", found.ID(), view.Word(inquiry))
+	case reason == schemas.WordDecided && inquiry.Open() && len(inquiry.Agreed) > 0:
+		return fmt.Errorf("you have agreed to %s already, and count once: others have to agree too; `podium runs show %s` tells who has", found.ID(), found.Run.ID)
 	case reason == schemas.WordExpired:
 		return fmt.Errorf("nobody waits for a word on %s any more: its time was over; `podium runs show %s` tells how the run has gone on", found.ID(), found.Run.ID)
 	case reason == schemas.WordClosed:

@@ -147,28 +147,14 @@ func (d *decoder) closing(kind jsontext.Kind) bool {
 }
 
 // object calls member with each name of an object; member reads the value,
-// after which the name is void. At most 64 names can be required.
-func (d *decoder) object(member func(name []byte), required ...string) {
+// after which the name is void.
+func (d *decoder) object(member func(name []byte)) {
 	if !d.open('{') {
 		return
 	}
-	var seen uint64
 	for !d.closing('}') {
-		name := d.name()
-		if d.err != nil {
-			return
-		}
-		for i := range required {
-			if required[i] == string(name) {
-				seen |= 1 << i
-			}
-		}
-		member(name)
-	}
-	for i := range required {
-		if seen&(1<<i) == 0 {
-			d.refuse(lacks(required[i]))
-			return
+		if name := d.name(); d.err == nil {
+			member(name)
 		}
 	}
 }

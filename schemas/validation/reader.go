@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math/bits"
 	"reflect"
 	"regexp"
 	"slices"
@@ -75,6 +76,8 @@ func (s *shape) unchecked() string {
 		return ""
 	case s.MinLength > 1:
 		return "a text of more than one character at least"
+	case len(s.Required) > 64:
+		return "more than 64 members that are required"
 	case s.Minimum != 0:
 		return "a number that does not begin at 0"
 	case (s.Type == typeNumber || s.Type == typeInteger) && s.Maximum <= 0:
@@ -155,24 +158,38 @@ func (s *shape) text() func(*decoder) string {
 
 func (document *shape) object(s *shape, to reflect.Type) reader {
 	type member struct {
-		index []int
-		read  reader
+		index    []int
+		read     reader // nil when the type has no place for it
+		required uint64 // its bit, if it is
 	}
-	members := map[string]member{}
+	members, all := map[string]member{}, uint64(0)
+	for i, name := range s.Required {
+		members[name] = member{required: 1 << i}
+		all |= 1 << i
+	}
 	for _, field := range reflect.VisibleFields(to) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if property := s.Properties[name]; property != nil {
-			members[name] = member{field.Index, document.reader(property, field.Type)}
+			members[name] = member{field.Index, document.reader(property, field.Type), members[name].required}
 		}
 	}
 	return func(d *decoder, into reflect.Value) {
-		d.object(func(name []byte) {
-			if member, known := members[string(name)]; known {
-				member.read(d, into.FieldByIndex(member.index))
-				return
+		if !d.open('{') {
+			return
+		}
+		missing := all
+		for !d.closing('}') {
+			member := members[string(d.name())]
+			missing &^= member.required
+			if member.read == nil {
+				d.next()
+				continue
 			}
-			d.next()
-		}, s.Required...)
+			member.read(d, into.FieldByIndex(member.index))
+		}
+		if missing != 0 {
+			d.refuse(lacks(s.Required[bits.TrailingZeros64(missing)]))
+		}
 	}
 }
 

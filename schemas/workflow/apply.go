@@ -238,7 +238,7 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	t.LastFailure, t.Unserved, t.Tokens = f, nil, t.Tokens+f.Tokens
 	if f.Cause == schemas.FailureVerdict {
-		t.Result = f.Result
+		t.Result, t.Proven = f.Result, f.Proven
 	}
 	if f.Undone() && t.State.UnderWay() { // else it fails for what nobody has said, and its agent has said nothing
 		t.Permit = ""

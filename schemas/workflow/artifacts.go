@@ -8,9 +8,14 @@ import (
 
 // Granted are the artifacts that the request for a task grants to its agent: those
 // of the results that it builds on, those that came with the run's own request, and
-// those of the plan.
+// those of the plan. A judge builds on all results.
 func (r *Run) Granted(task *Task) []string {
 	granted := slices.Clone(r.ArgumentArtifacts())
+	if task.Kind == schemas.KindJudge {
+		for _, done := range r.Tasks {
+			granted = append(granted, done.Proven...)
+		}
+	}
 	for _, id := range task.Dependencies() {
 		if dependency := r.Task(id); dependency != nil {
 			granted = append(granted, dependency.Proven...)

@@ -316,10 +316,19 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil // it is asked anew
 	case f.Kind == schemas.InquiryApproval && task.State == TaskWaiting:
 		return nil // its next attempt needs one of its own
+	case task.State == TaskWaitingApproval && r.asksBeside(f):
+		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}
 	return nil
+}
+
+// asksBeside reports whether the requester and others are asked for the same at once, and nobody twice.
+func (r *Run) asksBeside(f *schemas.InquiryOpened) bool {
+	return !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool {
+		return other.Open() && other.Task == f.Task && (other.Kind != f.Kind || other.Hash != f.Hash || other.Need != f.Need || (len(other.People) == 0) == (len(f.People) == 0))
+	})
 }
 
 // checkWord lets an inquiry end once.
@@ -341,7 +350,7 @@ func (r *Run) checkTask(f schemas.Fact) error {
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil
-	case task.State.Ended():
+	case task.State.Ended() && !task.mayForgo(f):
 		return fmt.Errorf("task %q is %s", id, task.State)
 	}
 	if completed := schemas.As[*schemas.TaskCompleted](f); completed != nil && completed.Brought > 0 && (completed.Brought >= r.Number || task.Attempt > 0) {
@@ -351,6 +360,12 @@ func (r *Run) checkTask(f schemas.Fact) error {
 		return fmt.Errorf("task %q: %w", id, err)
 	}
 	return nil
+}
+
+// mayForgo reports whether a run may go on without a task that has failed, as a judge has said who was told so.
+func (t *Task) mayForgo(f schemas.Fact) bool {
+	skipped := schemas.As[*schemas.TaskSkipped](f)
+	return skipped != nil && skipped.Reason == schemas.SkippedForgone && t.State == TaskFailed && t.Judged
 }
 
 // check says why a fact about a task that has not ended may not follow.

@@ -14,6 +14,8 @@ type Inquiry struct {
 	Opened  time.Time `json:"opened"`
 	Asked   time.Time `json:"asked,omitzero"`   // when its first notice went out: its times count from there
 	Notices int       `json:"notices,omitzero"` // that were made
+	// Agreed are the words of those who have agreed while others had to.
+	Agreed []*schemas.InquiryAnswered `json:"agreed,omitzero"`
 	// Answered is the person's word, and Closed why there is none; both are empty while it is open.
 	Answered *schemas.InquiryAnswered `json:"answered,omitzero"`
 	Closed   schemas.InquiryReason    `json:"closed,omitzero"`
@@ -25,9 +27,17 @@ type Inquiry struct {
 // Open reports whether a word on it counts.
 func (i *Inquiry) Open() bool { return i.Answered == nil && i.Closed == "" }
 
-// Approved reports whether somebody has agreed to what it asks.
+// Approved reports whether enough persons have agreed to what it asks.
 func (i *Inquiry) Approved() bool {
-	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceApprove
+	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceApprove && i.Answered.Lacking == 0
+}
+
+// Agreements are the words of those who have agreed, the last among them.
+func (i *Inquiry) Agreements() []*schemas.InquiryAnswered {
+	if i.Answered == nil || i.Answered.Choice != schemas.ChoiceApprove {
+		return i.Agreed
+	}
+	return append(slices.Clip(i.Agreed), i.Answered)
 }
 
 // Disapproved reports whether somebody has said no to what it asks.
@@ -156,6 +166,12 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			task.wait(f)
 		}
 	case *schemas.InquiryAnswered:
+		if asked := r.Inquiry(f.Inquiry); asked != nil && f.Lacking > 0 {
+			more := *asked
+			more.Agreed = append(slices.Clip(asked.Agreed), f)
+			r.Inquiries[f.Inquiry-1] = &more
+			return
+		}
 		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
 	case *schemas.InquiryClosed:
 		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })

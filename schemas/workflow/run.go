@@ -147,7 +147,7 @@ func (r *Run) Steps() int {
 		}
 	}
 	for _, task := range r.Tasks {
-		if task.Worked() || !task.State.Ended() && task.State != TaskPending {
+		if task.Worked() && !task.endedByRouting() || !task.State.Ended() && task.State != TaskPending {
 			steps++
 		}
 	}
@@ -163,6 +163,10 @@ func (r *Run) Judge() *Task {
 	}
 	return nil
 }
+
+// HoldsBack reports whether a task waits for a judge, and neither a grant nor its next attempt is for it now: the judge may have something
+// else done in its place.
+func (r *Run) HoldsBack(task *Task) bool { return task.Plan != nil && r.Judge() != nil }
 
 // Judges counts the judges of an occasion that were asked.
 func (r *Run) Judges(occasion schemas.Occasion) int {
@@ -191,7 +195,11 @@ func (r *Run) Deadlines() []schemas.Deadline {
 	if !r.Expires.IsZero() && !r.Settled() && !r.Rests() {
 		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
 	}
+	judged := r.Judge() != nil
 	for task := range r.All {
+		if judged && task.Plan != nil && task.State == TaskWaiting {
+			continue // see HoldsBack
+		}
 		deadlines = task.deadlines(deadlines, r.Number)
 	}
 	for _, inquiry := range r.Inquiries {

@@ -46,6 +46,12 @@ func (t *Task) Worked() bool {
 	return t.State.Ended() && (t.State == TaskCompleted || t.State == TaskFailed || t.Attempt > 0 || t.LastFailure != nil)
 }
 
+// endedByRouting reports whether the routers have answered the task themselves, or found nobody for it: no agent was asked to do it.
+func (t *Task) endedByRouting() bool {
+	answered := t.Agent == schemas.RouteRespond || t.Agent == schemas.RouteFinish
+	return t.Attempt == 0 && (answered || t.Failure().Cause == schemas.FailureNoRoute)
+}
+
 // UnderWay reports whether an agent has been asked and has not answered.
 func (s TaskState) UnderWay() bool { return s == TaskDispatched || s == TaskRunning }
 
@@ -192,6 +198,9 @@ func (t *Task) Unbegun() bool { return t.State == TaskReady || t.State == TaskDi
 func (t *Task) Optional() bool {
 	return t.Plan != nil && (t.Plan.Optional || t.Plan.Priority == schemas.PriorityNiceToHave)
 }
+
+// Forgone reports whether the run goes on without the task, as somebody has said.
+func (t *Task) Forgone() bool { return t.State == TaskSkipped && t.Message == schemas.SkippedForgone }
 
 // Priority ranks the task among those that may begin; smaller goes first
 // (M-17). Whoever waits for an answer or for a decision waits already, so that

@@ -41,6 +41,39 @@ func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation)
 	return 0
 }
 
+// Persons are those who have agreed to a hash for a task, each once, as far as they still may: whatever way their words came, and by whichever of its inquiries.
+func Persons(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) []string {
+	var persons []string
+	for _, inquiry := range run.Inquiries {
+		if spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval); spent || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval || inquiry.Hash != hash {
+			continue
+		}
+		for _, word := range inquiry.Agreements() {
+			if person := Person(inquiry, word.Actor); may(person) && !slices.Contains(persons, person) {
+				persons = append(persons, person)
+			}
+		}
+	}
+	return persons
+}
+
+// The persons who have no name in a profile.
+const (
+	Operator  = "/operator"  // of the service itself: whoever may write to it
+	Requester = "/requester" // who has begun the run
+)
+
+// Person is who has said something to an approval: a name, or one of those who have none. No address is one.
+func Person(inquiry *workflow.Inquiry, actor schemas.Actor) string {
+	switch {
+	case actor.Via == schemas.ViaAPI:
+		return Operator
+	case len(inquiry.People) == 0:
+		return Requester
+	}
+	return actor.ID
+}
+
 // Refused reports whether somebody has said no to the same in this run.
 func Refused(run *workflow.Run, hash string) bool {
 	return slices.ContainsFunc(run.Inquiries, func(before *workflow.Inquiry) bool { return before.Disapproved() && before.Hash == hash })

@@ -38,8 +38,10 @@ func Compile(rules []schemas.ApprovalRule) (Rules, []error) {
 		switch {
 		case len(compiled.Agents) == 0 || len(compiled.People) == 0 || compiled.Expire <= 0 || compiled.Remind < 0 || compiled.Seconds < 0 || compiled.Tokens < 0:
 			faults = append(faults, fmt.Errorf("approval[%d]: it names agents and people, and expire is longer than 0", i))
-		case ByRequester(compiled.ApprovalRule) && (len(compiled.People) > 1 || compiled.Tainted):
-			faults = append(faults, fmt.Errorf("approval[%d]: %s is asked alone, and agrees to nothing that is tainted", i, schemas.ApprovingRequester))
+		case ByRequester(compiled.ApprovalRule) && compiled.Tainted:
+			faults = append(faults, fmt.Errorf("approval[%d]: %s agrees to nothing that is tainted", i, schemas.ApprovingRequester))
+		case compiled.Need < 0 || compiled.Need > len(compiled.People):
+			faults = append(faults, fmt.Errorf("approval[%d]: %d of %d people cannot agree", i, compiled.Need, len(compiled.People)))
 		case !setsTrue(compiled.Sets):
 			faults = append(faults, fmt.Errorf("approval[%d]: sets has names, each with true", i))
 		}
@@ -62,6 +64,11 @@ func (r Rules) For(task *workflow.Task, outside, strange bool) *schemas.Approval
 		}
 	}
 	return nil
+}
+
+// Named are those who agree by a rule and are asked by name.
+func Named(rule *schemas.ApprovalRule) []string {
+	return slices.DeleteFunc(slices.Clone(rule.People), func(name string) bool { return name == schemas.ApprovingRequester })
 }
 
 // ByRequester reports whether whoever has begun the run agrees.

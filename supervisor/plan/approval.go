@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -80,7 +82,7 @@ func (d *Decision) approved(task *workflow.Task) bool {
 	if use := d.Profile.agentUse(task.Agent); use.Action == schemas.ActionArguments {
 		opened.Call = approval.Call(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets))
 	}
-	d.askToApprove(task, opened)
+	d.askToApprove(task, d.withRequester(rule, &opened)...)
 	return false
 }
 
@@ -119,32 +121,145 @@ func (d *Decision) disapproved(task *workflow.Task, cause schemas.FailureKind) b
 // approvalBy is an inquiry by a rule.
 func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened {
 	opened := schemas.InquiryOpened{Kind: schemas.InquiryApproval, Remind: rule.Remind, Expire: rule.Expire, Sets: approval.Fields(rule)}
-	if !approval.ByRequester(rule) {
-		opened.People = rule.People
+	opened.People = approval.Named(rule)
+	if rule.Need > 1 {
+		opened.Need = rule.Need
 	}
 	return opened
 }
 
-// askToApprove has a task wait until somebody has agreed to it, or fail when that cannot be.
-func (d *Decision) askToApprove(task *workflow.Task, opened schemas.InquiryOpened) {
-	if cause, detail := d.unaskable(task, &opened); cause != "" {
+// withRequester are the inquiries by which those agree whom a rule names: whoever has begun the run is asked where they have asked, and others by letters.
+func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
+	asked := []schemas.InquiryOpened{*opened}
+	if len(opened.People) > 0 && approval.ByRequester(rule) {
+		asked = append(asked, besides(opened, nil))
+	}
+	return asked
+}
+
+// besides is an inquiry for the same of others. What has led to it is told by the first.
+func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
+	other := *opened
+	other.People, other.To, other.Account = people, nil, ""
+	other.Attempt, other.Tokens, other.Findings, other.Adopts = 0, 0, nil, nil
+	return other
+}
+
+// askToApprove has a task wait until enough persons have agreed to it, or fail when that cannot be.
+func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpened) {
+	reached, cause, detail := d.toApprove(task, asked)
+	if cause != "" {
+		d.withdraw(task)
 		d.fail(task, cause, detail)
 		return
 	}
-	d.open(task, &opened)
+	for i := range reached {
+		d.open(task, &reached[i])
+	}
 }
 
 // disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
 func (d *Decision) disapprove(task *workflow.Task, hash string) {
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash && !d.Run.Settled() {
-			d.closeInquiry(other, schemas.InquiryWithdrawn)
+	d.withdraw(task)
+	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
+		if other := d.Run.Inquiry(number); other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash {
+			d.withdraw(d.Run.Task(other.Task))
 			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, d.texts().Disapproved)
 		}
 	}
 	if !d.Run.Settled() {
 		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
 	}
+}
+
+// withdraw closes what others are asked about a task, since it is decided.
+func (d *Decision) withdraw(task *workflow.Task) {
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Task == task.ID {
+			d.closeInquiry(other, schemas.InquiryWithdrawn)
+		}
+	}
+}
+
+// agrees takes the word of a person who agrees. Those count who still may by then, each once, and the task begins once they are enough.
+func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) {
+	answered.Lacking = d.lackingPersons(inquiry, approval.Person(inquiry, answered.Actor))
+	if answered.Lacking > 0 {
+		d.Emit(answered)
+		return
+	}
+	answered.RunExpires = d.resumed(inquiry)
+	d.Emit(answered)
+	d.withdrawNotices(inquiry.Inquiry)
+	d.withdraw(d.Run.Task(inquiry.Task))
+	d.start(d.Run.Task(inquiry.Task))
+}
+
+// resumed is when the run ends by itself, once nobody is asked about the task of an inquiry any more.
+func (d *Decision) resumed(inquiry *workflow.Inquiry) time.Time {
+	beside := func(other *workflow.Inquiry) bool {
+		return other.Open() && other.Task == inquiry.Task && other != inquiry
+	}
+	if slices.ContainsFunc(d.Run.Inquiries, beside) {
+		return time.Time{} // its end says so
+	}
+	return d.Run.Resumed(inquiry.Inquiry, d.Now)
+}
+
+// lackingPersons is how many more than one of them have to agree to what an inquiry asks; empty is nobody.
+func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, person string) int {
+	agreed := d.agreedPersons(inquiry)
+	if person != "" && !slices.Contains(agreed, person) {
+		agreed = append(agreed, person)
+	}
+	return max(max(inquiry.Need, 1)-len(agreed), 0)
+}
+
+// agreedPersons are those who have agreed to what an inquiry asks, and still may.
+func (d *Decision) agreedPersons(inquiry *workflow.Inquiry) []string {
+	return approval.Persons(d.Run, d.Run.Task(inquiry.Task), inquiry.Hash, d.decides)
+}
+
+// decides reports whether a person may agree to anything: names are those of the profile in force.
+func (d *Decision) decides(person string) bool {
+	_, known := d.People[person]
+	return known || person == approval.Operator || person == approval.Requester
+}
+
+// HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
+func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
+	return slices.Contains(d.agreedPersons(inquiry), approval.Person(inquiry, actor))
+}
+
+// unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
+func (d *Decision) unapproved(inquiry *workflow.Inquiry) {
+	task := d.Run.Task(inquiry.Task)
+	persons := d.agreedPersons(inquiry)
+	for _, other := range d.Run.Inquiries {
+		if !other.Open() || other.Task != inquiry.Task || other.Hash != inquiry.Hash {
+			continue
+		}
+		for _, person := range d.askedPersons(other) {
+			if !slices.Contains(persons, person) {
+				persons = append(persons, person)
+			}
+		}
+	}
+	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || len(persons) < max(inquiry.Need, 1) {
+		d.withdraw(task)
+		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
+	}
+	if !d.Run.Settled() {
+		d.notifyNext()
+	}
+}
+
+// askedPersons are those who may decide by an inquiry.
+func (d *Decision) askedPersons(inquiry *workflow.Inquiry) []string {
+	if len(inquiry.People) == 0 {
+		return []string{approval.Requester}
+	}
+	return slices.DeleteFunc(slices.Clone(inquiry.People), func(name string) bool { return !d.decides(name) })
 }
 
 // proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.
@@ -164,33 +279,60 @@ func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) boo
 	proposed := d.Profile.rules.Proposed(task.Agent, failed.Operation, nil)
 	opened.Attempt, opened.Tokens, opened.Findings = task.Attempt, failed.Tokens, failed.Findings
 	opened.Operation, opened.Call, opened.Hash = proposed, call, d.approvalHash(task, proposed)
-	if cause, detail := d.unaskable(task, &opened); cause != "" {
+	asked, cause, detail := d.toApprove(task, d.withRequester(rule, &opened))
+	if cause != "" {
 		failed.Cause, failed.Category, failed.Detail = cause, "", detail
 		return false
 	}
-	d.open(task, &opened)
+	for i := range asked {
+		d.open(task, &asked[i])
+	}
 	return true
 }
 
 // maxProposals bounds what a task proposes.
 const maxProposals = 5
 
-// unaskable says why nobody is asked to agree: somebody has said no to the same, or there is nobody, or it does not fit into a letter. Else the inquiry has
-// all that they are told.
-func (d *Decision) unaskable(task *workflow.Task, opened *schemas.InquiryOpened) (schemas.FailureKind, string) {
-	if approval.Refused(d.Run, opened.Hash) {
-		return schemas.FailureRejected, d.texts().Disapproved
+// toApprove are the inquiries of those who can be asked for the same, with all that they are told; or it says why nobody is asked: somebody has said no to it,
+// or there are too few, or it does not fit into a letter.
+func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened) (reached []schemas.InquiryOpened, cause schemas.FailureKind, detail string) {
+	if approval.Refused(d.Run, asked[0].Hash) {
+		return nil, schemas.FailureRejected, d.texts().Disapproved
 	}
-	reachable := d.reachesRequester()
-	if len(opened.People) > 0 {
-		reached := d.reachedToApprove(opened.People)
-		opened.To, opened.Account, reachable = reached.To, reached.Account, len(reached.To) > 0
+	question, persons := d.proposal(task, &asked[0]), d.askedBeside(task)
+	for i := range asked {
+		opened := asked[i]
+		opened.Question = question
+		found := 0
+		if len(opened.People) > 0 {
+			letters := d.reachedToApprove(opened.People)
+			opened.To, opened.Account, found = letters.To, letters.Account, len(letters.To)
+		} else if d.reachesRequester() {
+			found = 1
+		}
+		if persons += found; found > 0 {
+			opened.Attempt, opened.Tokens, opened.Findings = asked[0].Attempt, asked[0].Tokens, asked[0].Findings
+			if len(reached) > 0 {
+				opened.Attempt, opened.Tokens, opened.Findings = 0, 0, nil
+			}
+			reached = append(reached, opened)
+		}
 	}
-	opened.Question = d.proposal(task, opened)
-	if !reachable || len(d.Run.Inquiries) >= schemas.MaxInquiries || len(opened.Question) > schemas.RecordInlineLimit {
-		return schemas.FailureUnapproved, d.texts().Unasked
+	if persons < max(asked[0].Need, 1) || len(d.Run.Inquiries)+len(reached) > schemas.MaxInquiries || len(question) > schemas.RecordInlineLimit {
+		return nil, schemas.FailureUnapproved, d.texts().Unasked
 	}
-	return "", ""
+	return reached, "", ""
+}
+
+// askedBeside counts those who are asked about a task already.
+func (d *Decision) askedBeside(task *workflow.Task) int {
+	count := 0
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Task == task.ID {
+			count += max(len(other.To), 1)
+		}
+	}
+	return count
 }
 
 // reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
@@ -228,8 +370,11 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {
 		lines = append(lines, fmt.Sprintf("(~ %d s, %d tokens)", task.Plan.Seconds, task.Plan.Tokens))
 	}
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
+	if opened.Need > 1 {
+		lines = append(lines, strings.ReplaceAll(words.Texts.Together, "{need}", strconv.Itoa(opened.Need)))
+	}
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
 	return strings.NewReplacer("{agent}", task.Agent, "{work}", strings.Join(lines, "\n"), "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
 }
 

@@ -256,10 +256,18 @@ type Word struct {
 // Answer goes on with what a person has said to an open inquiry.
 func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	values, unfit := d.valuesIn(inquiry, word)
-	d.Emit(&schemas.InquiryAnswered{
-		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files),
-		Values: values, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
-	})
+	answered := schemas.InquiryAnswered{
+		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files), Values: values,
+	}
+	if word.Choice == schemas.ChoiceApprove {
+		d.agrees(inquiry, &answered)
+		if !d.Run.Settled() {
+			d.notifyNext()
+		}
+		return
+	}
+	answered.RunExpires = d.resumed(inquiry)
+	d.Emit(&answered)
 	d.withdrawNotices(inquiry.Inquiry)
 	switch task := d.Run.Task(inquiry.Task); {
 	case inquiry.Kind == schemas.InquiryWork:
@@ -307,10 +315,7 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	task := d.Run.Task(inquiry.Task)
 	switch inquiry.Kind {
 	case schemas.InquiryApproval:
-		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
-		if !d.Run.Settled() {
-			d.notifyNext()
-		}
+		d.unapproved(inquiry)
 		return
 	case schemas.InquiryWork:
 		d.failWith(task, schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: d.texts().Unanswered})
@@ -368,9 +373,7 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 	d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
 	task := d.Run.Task(inquiry.Task)
 	if inquiry.Kind == schemas.InquiryApproval {
-		again := inquiry.InquiryOpened
-		again.To, again.Account, again.Attempt, again.Tokens, again.Findings = nil, "", 0, 0, nil
-		d.askToApprove(task, again)
+		d.askToApprove(task, besides(&inquiry.InquiryOpened, inquiry.People))
 		return
 	}
 	if inquiry.After == 0 || !d.handBack(task, inquiry.People, inquiry.After) {

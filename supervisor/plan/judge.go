@@ -141,6 +141,13 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	}
 	said, err := ReadVerdict(answer.WholeResult)
 	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
+	if outcome, says := checked(answer.Findings); says && errors.Is(err, errSaysNothing) {
+		judged.Outcome = outcome
+		d.completed(question, answer)
+		d.Emit(&judged)
+		d.follow(&judged)
+		return
+	}
 	if err != nil {
 		refuse(err.Error())
 		return
@@ -165,6 +172,36 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	d.completed(question, answer)
 	d.Emit(&judged)
 	d.adoptChange(judged.Occasion, change)
+}
+
+// checked is what a judge has found by checks: they have passed when each has, and found nothing that is an error (M-10, M-41).
+func checked(findings *schemas.Findings) (schemas.Outcome, bool) {
+	if findings == nil || len(findings.ValidationResults) == 0 {
+		return "", false
+	}
+	for i := range findings.ValidationResults {
+		result := &findings.ValidationResults[i]
+		wrong := func(issue schemas.ValidationIssue) bool { return issue.Severity == schemas.ValidationError }
+		if result.Status != schemas.ValidationPassed || slices.ContainsFunc(result.Issues, wrong) {
+			return schemas.OutcomeFailed, true
+		}
+	}
+	return schemas.OutcomePassed, true
+}
+
+// follow goes on as checks say: what has passed lets the run go on by its plan, without what the judge was told to have failed. A step that has
+// not passed ends the run, because nothing is said of what else is to be done; a failure that has not stays one.
+func (d *Decision) follow(judged *schemas.Judged) {
+	switch {
+	case judged.Outcome == schemas.OutcomePassed:
+		for _, id := range d.failuresTold() {
+			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: id, Reason: schemas.SkippedForgone})
+		}
+	case judged.Occasion == schemas.OccasionStep:
+		d.incomplete(schemas.StopTaskFailed, "the judge has found that what was done is not right")
+		return
+	}
+	d.advance()
 }
 
 // respond ends the run by the words of a judge. What is under way is not waited for any more.

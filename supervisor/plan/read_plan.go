@@ -158,6 +158,9 @@ func nilIfEmpty(list []string) []string {
 // ErrNoVerdict reports an answer that does not say how a run goes on.
 var ErrNoVerdict = errors.New("the answer does not say how this goes on")
 
+// errSaysNothing is an ErrNoVerdict of an answer that has neither words nor a plan: a judge may say by checks what it has found.
+var errSaysNothing = fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+
 // maxResponse bounds the words that a judge may have said to whoever has asked, in bytes. They stand in a record.
 const maxResponse = 64 << 10
 
@@ -175,7 +178,7 @@ func ReadVerdict(result schemas.Result) (Verdict, error) {
 	if len(result.Data) > 0 {
 		candidates = append([][]byte{result.Data}, candidates...)
 	}
-	closest := fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+	closest := errSaysNothing
 	for i, candidate := range candidates {
 		verdict, err := readVerdict(candidate)
 		if err == nil {
@@ -210,7 +213,7 @@ func readVerdict(body []byte) (Verdict, error) {
 	case given > 1:
 		return Verdict{}, fmt.Errorf("%w: only one of response, steps and tasks may be there", ErrNoVerdict)
 	case given == 0:
-		return Verdict{}, fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+		return Verdict{}, errSaysNothing
 	case len(response) > maxResponse:
 		return Verdict{}, fmt.Errorf("%w: the response has more than %d bytes", ErrNoVerdict, maxResponse)
 	case response != "":

@@ -132,6 +132,9 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	if detail, wrong := d.Profile.verdict(task.Agent, answer.WholeResult); wrong {
 		failed := answer.failed(schemas.FailureVerdict)
 		failed.Detail, failed.Result = truncate(detail, maxFeedback), answer.Result
+		var proves schemas.TaskCompleted
+		(&provenance{decision: d, task: task, put: answer.PutArtifacts}).result(answer.WholeResult, &proves)
+		failed.Proven = proves.Proven
 		d.failWith(task, failed)
 		return
 	}

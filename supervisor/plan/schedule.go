@@ -64,7 +64,7 @@ func (d *Decision) missing(task *workflow.Task) *workflow.Task {
 	}
 	for _, id := range task.Dependencies() {
 		if dependency := d.Run.Task(id); dependency != nil && dependency.State.Ended() &&
-			dependency.State != workflow.TaskCompleted && !dependency.Optional() {
+			dependency.State != workflow.TaskCompleted && !dependency.Optional() && !dependency.Forgone() {
 			return dependency
 		}
 	}
@@ -174,7 +174,7 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 // room with it. It reports false, and does nothing, when no task of that id is ready.
 func (d *Decision) Grant(grant schemas.Grant) bool {
 	task := d.Run.Task(grant.Task)
-	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady {
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || d.Run.HoldsBack(task) {
 		return false
 	}
 	if !d.approved(task) {

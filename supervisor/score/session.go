@@ -187,6 +187,9 @@ func (c *course) checked(task string, findings *schemas.Findings) {
 
 // answered notes a person's word. Who declines work has found nothing wrong with that of an agent.
 func (c *course) answered(f *schemas.InquiryAnswered) {
+	if f.Lacking > 0 {
+		return // others have to agree
+	}
 	c.open = without(c.open, f.Inquiry)
 	for _, about := range c.asked {
 		if about.number != f.Inquiry {

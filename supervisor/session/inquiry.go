@@ -70,6 +70,10 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 	choice, decides := d.env.Pinned.Decides(said.Whole)
 	if decides {
 		said.Choice = choice
+		if choice == schemas.ChoiceApprove && d.planDecision(d.env.Pinned).HasAgreed(inquiry, said.Actor) {
+			d.refuseWord(received, inquiry, schemas.WordDecided)
+			return true
+		}
 		d.word(inquiry, said, received)
 		return true
 	}
@@ -346,6 +350,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordChoice
 	case control.Hash != "" && control.Hash != inquiry.Hash:
 		received.Reason = schemas.WordHash
+	case choice == schemas.ChoiceApprove && d.planDecision(d.env.Pinned).HasAgreed(inquiry, said.Actor):
+		received.Reason = schemas.WordDecided
 	default:
 		d.word(inquiry, &said, received)
 		return

@@ -40,6 +40,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	if f.Kind != "" {
 		task.Context.Kind = f.Kind
 		err = env.fillQuestion(&task, run, asked)
+		env.grantResults(&task, run, f)
 	} else {
 		env.fillWork(&task, run, asked)
 		task.Context.Stream = env.Pinned.Streams(run, asked)
@@ -173,6 +174,17 @@ func (env *Env) grantInputs(task *schemas.Task, run *workflow.Run, asked *workfl
 		input := task.Context.Inputs[name]
 		input.Data = env.grantReading(input.Data, proven, f)
 		task.Context.Inputs[name] = input
+	}
+}
+
+// grantResults grants a judge what the results of the run name, each what its task may pass on.
+func (env *Env) grantResults(task *schemas.Task, run *workflow.Run, f *schemas.TaskDispatched) {
+	for _, name := range sortedNames(task.Context.Inputs) {
+		if done := run.Task(name); done != nil {
+			input := task.Context.Inputs[name]
+			input.Data = env.grantReading(input.Data, done.Proven, f)
+			task.Context.Inputs[name] = input
+		}
 	}
 }
 

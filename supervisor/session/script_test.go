@@ -468,6 +468,9 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	}
 	payload.Result = &schemas.Result{}
 	s.judgement(task.Kind, payload.Result)
+	if task.Kind == schemas.KindJudge && string(payload.Result.Data) == "{}" { // it says so by its checks
+		payload.ValidationResults = []schemas.ValidationResult{{Validator: "eye", Status: schemas.ValidationPassed}}
+	}
 	return payload
 }
 

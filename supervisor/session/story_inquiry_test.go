@@ -16,7 +16,7 @@ import (
 func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	tb.Helper()
 	said := schemas.Control{
-		Action: schemas.ControlAnswer, Run: schemas.RunID(s.state.Session, number(tb, d, "run", 1)), By: "operator",
+		Action: schemas.ControlAnswer, Run: schemas.RunID(s.state.Session, number(tb, d, "run", 1)), By: text(d, "by", "operator"),
 		Inquiry: number(tb, d, "inquiry", 0), Text: words(d),
 	}
 	switch {
@@ -80,6 +80,9 @@ func (s *story) inquiry(f schemas.Fact) string {
 		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, f.Actor.Proof, body(f.Text))
 		if len(f.Values) > 0 {
 			told += " says " + string(f.Values)
+		}
+		if f.Lacking > 0 {
+			told += fmt.Sprintf(", and %d more", f.Lacking)
 		}
 		return told + s.resumed(f.RunExpires)
 	case *schemas.InquiryClosed:

@@ -34,7 +34,8 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		result.Data = w.choice()
 	case schemas.KindPlan:
 		result = w.plan()
-	case schemas.KindJudge: // no world has one
+	case schemas.KindJudge:
+		return w.judges.judgement(pr)
 	case schemas.KindExtract:
 		result.Data = w.people.extraction()
 	case schemas.KindWork, "":
@@ -46,7 +47,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		if w.once(5) {
 			result.Data = fmt.Appendf(nil, `{"done":true,"patient_id":"P-%d"}`, w.rand.IntN(3))
 		}
-		result.Data = pr.withFiles(result.Data)
+		result.Data = w.judges.wrong(pr.withFiles(result.Data))
 		result.Text += w.bulk(10)
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}
@@ -97,7 +98,8 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`{"next_agent":"nobody","reasoning":""}`), []byte(`"?"`))}
 	case schemas.KindAssess:
 		payload.Result = &schemas.Result{Data: []byte(`{"score":7}`)}
-	case schemas.KindJudge: // no world has one
+	case schemas.KindJudge:
+		payload.Result, payload.ValidationResults = w.judges.nonsense(), nil
 	case schemas.KindExtract:
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`"?"`), []byte(`{"number":{}}`))}
 	case schemas.KindWork, "":

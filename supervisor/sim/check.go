@@ -51,6 +51,10 @@ func (o *oracle) judge(m *moment) {
 	o.approvedBeforeActing(m)
 	o.wordsOfApprovers(m)
 	o.runsRest(m)
+	o.phasesAreLegal(m)
+	o.idsComeOnce(m)
+	o.changesAreSound(m)
+	o.judgesHoldBack(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
@@ -135,7 +139,7 @@ func (o *oracle) dependenciesFirst(m *moment) {
 		before := m.run.task(id)
 		fits := before != nil && before.state.ended()
 		if fits && m.run.profile.Execution.OnFailure != schemas.FailureContinues {
-			fits = before.state == taskCompleted || before.optional()
+			fits = before.state == taskCompleted || before.optional() || before.judged.forgone
 		}
 		if !fits {
 			o.world.violate(DependenciesFirst, "%s: %s before %s", m.id, m.fact.Name(), id)
@@ -317,7 +321,7 @@ func (o *oracle) urgentFirst(m *moment) {
 	places := o.world.places(f.Agent, m.at.shard) - 1 - len(o.underWay(m, f.Agent))
 	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
-		if t == m.task || t.state != taskReady || len(t.resources()) > 0 {
+		if t == m.task || t.state != taskReady || len(t.resources()) > 0 || t.waitsForJudge() {
 			continue
 		}
 		since, known := m.knows(mine, o.world.watch.seen, t.ready)
@@ -381,6 +385,9 @@ func (o *oracle) resultsKept(m *moment) {
 			want = append(want, t.id)
 		}
 	}
+	if want = m.run.answerOf(f, want); len(want) == 1 && schemas.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {
+		return // the words of a judge, which are a part of its result
+	}
 	have := make([]string, len(f.Answer))
 	for i := range f.Answer {
 		have[i] = f.Answer[i].Task
@@ -397,7 +404,7 @@ func (o *oracle) resultsKept(m *moment) {
 // builtOn reports whether, in a graph, another result holds this one already.
 func (r *run) builtOn(t *task) bool {
 	return r.profile.Execution.Mode == schemas.ExecutionDAG && slices.ContainsFunc(r.tasks, func(other *task) bool {
-		return other.state == taskCompleted && slices.Contains(other.planned.Dependencies, t.id)
+		return (other.state == taskCompleted || other.judged.replaced) && slices.Contains(other.planned.Dependencies, t.id)
 	})
 }
 
@@ -446,7 +453,7 @@ func (o *oracle) endsForAReason(m *moment) {
 		o.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
 	case !aborted && f.Status == schemas.RunCompleted:
 		for _, t := range m.run.tasks {
-			if t.state == taskFailed && !t.optional() {
+			if t.state == taskFailed && !t.optional() && !t.judged.replaced && !m.run.responded(f) {
 				o.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
 			}
 		}

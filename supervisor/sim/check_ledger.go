@@ -50,6 +50,7 @@ func Invariants() []string {
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
+		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		Itself,
 	}
 }
@@ -345,14 +346,17 @@ func (o *oracle) answeredOnce(r *run, given []schemas.Event) {
 		}
 	}
 	response, err := schemas.DecodeExecutionResponse(given[0].Data)
-	completed := 0
+	completed, total := 0, 0
 	for _, t := range r.tasks {
-		if t.state == taskCompleted {
+		if t.judged.replaced {
+			continue
+		}
+		if total++; t.state == taskCompleted {
 			completed++
 		}
 	}
 	summary := response.Payload.ExecutionSummary
-	if err != nil || summary == nil || summary.TotalTasks != len(r.tasks) || summary.TasksCompleted != completed ||
+	if err != nil || summary == nil || summary.TotalTasks != total || summary.TasksCompleted != completed ||
 		(response.Payload.Status == schemas.StatusCompleted) != (r.ended.Status == schemas.RunCompleted) {
 		o.world.violate(UpstreamIsAnswered, "the answer to request %s is not what became of it: %v", upstream.Request, err)
 	}

@@ -82,6 +82,7 @@ type run struct {
 	// inquiries are all of the run; resting is since when one of them is open, or zero.
 	inquiries []*inquiry
 	resting   time.Time
+	judging   judging
 }
 
 type task struct {
@@ -105,6 +106,7 @@ type task struct {
 	inquired int            // attempts of the agent that ended in an inquiry
 	refused  int            // how often the agent could not be asked
 	begun    time.Time      // since when it waits for its agent
+	judged   judgedTask
 }
 
 // An attempt is one request.
@@ -315,6 +317,8 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 	default:
 		if m.run != nil {
 			o.applyRun(m)
+			o.judges(m)
+			o.stepsEnd(m)
 		}
 	}
 }
@@ -356,6 +360,11 @@ func (r *run) plan(f *schemas.PlanCreated) {
 	for i := range f.Tasks {
 		r.tasks[i] = &task{run: r, id: f.Tasks[i].Task, planned: &f.Tasks[i], agent: f.Tasks[i].Agent}
 	}
+	r.levels()
+}
+
+// levels places the tasks of the plan in its graph.
+func (r *run) levels() {
 	for range r.tasks {
 		for _, t := range r.tasks {
 			for _, id := range t.planned.Dependencies {
@@ -437,6 +446,13 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 			}
 		}
 	}
+	if schemas.OccasionOf(t.id) != "" { // a judge builds on all that was made
+		for _, made := range t.run.tasks {
+			if made.state == taskCompleted || made.state == taskFailed && made.judged.verdict {
+				t.attempt.inputs = append(t.attempt.inputs, made.id)
+			}
+		}
+	}
 	t.made = append(t.made, t.attempt)
 	t.attempt.answers = t.run.answersTo(t)
 	m.noticed(t)
@@ -486,6 +502,6 @@ func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 
 // saysUndone reports whether the agent says that the attempt came to nothing.
 func saysUndone(f *schemas.TaskFailed) bool {
-	said := f.Cause == schemas.FailureAgent || f.Cause == schemas.FailurePermanent || f.Cause == schemas.FailureBlocked
+	said := f.Cause == schemas.FailureAgent || f.Cause == schemas.FailurePermanent || f.Cause == schemas.FailureBlocked || f.Cause == schemas.FailureUnapproved
 	return said && !f.EffectUnknown
 }

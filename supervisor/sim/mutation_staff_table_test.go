@@ -92,13 +92,13 @@ func mutationsOfApprovers() []mutation {
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`	case schemas.InquiryApproval:
-		d.fail(task,`,
+		d.unapproved(inquiry)`,
 			`	case schemas.InquiryApproval:
 		if planted("expired approved") {
 			d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
 			return
 		}
-		d.fail(task,`,
+		d.unapproved(inquiry)`,
 		}},
 	}, {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,

@@ -97,7 +97,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil || w.taint != nil || w.people != nil && w.people.approvers != nil {
+	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.people != nil && w.people.approvers != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -122,6 +122,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	}
 	w.callbacks.declare(sources)
 	w.taint.declare(sources)
+	w.judges.declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
@@ -361,6 +362,9 @@ func (w *World) hire() {
 	names := append(slices.Clone(workers[:]), session.ChatAgent, session.MailAgent, planner, chooser, tower)
 	if w.people != nil {
 		names = append(names, extractor)
+	}
+	if w.judges != nil {
+		names = append(names, judge)
 	}
 	bounded := !w.once(4)
 	for _, name := range names {

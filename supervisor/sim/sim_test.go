@@ -23,6 +23,7 @@ var (
 	dump  = flag.Bool("sim.dump", false, "print the ledger of a seed that fails")
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
 	asks  = flag.Bool("sim.people", false, "people are asked in all worlds")
+	judge = flag.Bool("sim.judges", false, "plans are judged in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -37,8 +38,11 @@ func TestMain(m *testing.M) {
 
 // world is that of a seed.
 func world(seed uint64, library *sim.Library) *sim.World {
-	if *asks {
+	switch {
+	case *asks:
 		return sim.NewWithPeople(seed, library)
+	case *judge:
+		return sim.NewWithJudges(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -56,6 +60,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	again := fmt.Sprintf("make sim N=1 SEED=%d", seed)
 	if *asks {
 		again += " PEOPLE=1"
+	}
+	if *judge {
+		again += " JUDGES=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

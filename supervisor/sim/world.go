@@ -38,6 +38,7 @@ type World struct {
 	people    *people    // nil: nobody is asked
 	callbacks *callbacks // nil: nobody answers by callback
 	taint     *taint     // nil: whoever writes may have everything done
+	judges    *judges    // nil: no plan is judged
 	further   *rand.Rand // of further attempts in the same words; nil: they come by chance alone
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
@@ -70,14 +71,24 @@ const originStream = 0x6f726967696e
 
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
-	return newWorld(seed, library, hasPeople(seed) || hasFurther(seed))
+	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed)})
 }
+
+// with is what a world has besides.
+type with struct{ people, judges bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
-func NewWithPeople(seed uint64, library *Library) *World { return newWorld(seed, library, true) }
+func NewWithPeople(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: true, judges: hasJudges(seed)})
+}
 
-func newWorld(seed uint64, library *Library, withPeople bool) *World {
+// NewWithJudges returns the world of a seed, as one in which plans are judged.
+func NewWithJudges(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: true})
+}
+
+func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -92,7 +103,7 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
 		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
 	}
-	if withPeople {
+	if with.people {
 		w.people = newPeople(w)
 		w.people.trait()
 	}
@@ -101,6 +112,9 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 	}
 	w.callbacks = newCallbacks(w)
 	w.taint = newTaint(w)
+	if with.judges {
+		w.judges = newJudges(seed)
+	}
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
@@ -109,12 +123,13 @@ func newWorld(seed uint64, library *Library, withPeople bool) *World {
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
-		if withPeople {
+		if with.people {
 			askPeople(w.people.rand, sources)
 		}
 		w.callbacks.declare(sources)
 		w.taint.declare(sources)
-		if withPeople && w.people.staff != nil {
+		w.judges.declare(sources)
+		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {
 			w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}

@@ -114,12 +114,12 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 	}
 	requester := slices.Contains(rule.People, schemas.ApprovingRequester)
 	switch {
-	case requester && len(rule.People) > 1:
-		v.problem(path+".people", "%s is whoever has written, and decides alone: leave out the others, or %s", schemas.ApprovingRequester, schemas.ApprovingRequester)
 	case requester && rule.Tainted:
 		v.problem(path+".people", "whoever has written cannot agree to what comes of their own words: name somebody of the people section")
-	case !requester:
-		v.askedTogether(path, rule.People)
+	case rule.Need > len(rule.People):
+		v.problem(path+".need", "%d of %d people cannot agree: name more, or write need: %d", rule.Need, len(rule.People), len(rule.People))
+	default:
+		v.askedTogether(path, slices.DeleteFunc(slices.Clone(rule.People), func(name string) bool { return name == schemas.ApprovingRequester }))
 	}
 }
 

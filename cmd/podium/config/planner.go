@@ -2,6 +2,9 @@ package config
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -56,6 +59,25 @@ func (v *Verdict) build() *schemas.Verdict {
 		return nil
 	}
 	return &schemas.Verdict{Pointer: v.Pointer, Detail: v.Detail}
+}
+
+// looseReplans are cautions of plans that change without a bound of their own, and of judges that are not told what is wrong (C-18).
+func (c *Config) looseReplans() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		profile := c.Profiles[name]
+		if profile.Replan == nil {
+			continue
+		}
+		if profile.Replan.Attempts == 0 && profile.Execution.Steps == schemas.DefaultSteps {
+			cautions = append(cautions, fmt.Sprintf("profiles.%s.replan may change a plan until %d steps are used up: say how often it may in attempts, or bound execution.steps", name, schemas.DefaultSteps))
+		}
+		for i := range profile.Agents {
+			if agent := &profile.Agents[i]; agent.Verdict != nil && agent.Verdict.Detail == "" {
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.agents: %s says that something is wrong and not what, so that the judge can only guess: name the place of it in verdict.detail", name, agent.Name))
+			}
+		}
+	}
+	return cautions
 }
 
 // build puts a mode of this file into the terms of a run.

@@ -50,7 +50,8 @@ type Approval struct {
 	Tokens  int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
 	Tainted bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
 	If      jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
-	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or requester alone: whoever has written. One word decides. Whoever has written does not decide by their name."`
+	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or as requester: whoever has written. Whoever has written does not decide by their name."`
+	Need    int              `yaml:"need" min:"1" doc:"How many of them have to agree; default: 1. Persons count, whatever way they answer by and however often; one who says no is enough."`
 	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
 	Sets    map[string]bool  `yaml:"sets" keys:"^.{1,255}$" doc:"Arguments of these agents that nobody but whoever agrees sets, each with true: {validated_by_human: true}. They are true for what was agreed to by this rule, and false for everything else that the agents are asked, whoever has written otherwise."`
@@ -59,7 +60,7 @@ type Approval struct {
 // build returns the rule as the supervisor has it.
 func (a *Approval) build() schemas.ApprovalRule {
 	return schemas.ApprovalRule{
-		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
+		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Need: a.Need, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
 	}
 }
 

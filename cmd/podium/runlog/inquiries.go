@@ -65,6 +65,8 @@ type Disposition struct {
 	schemas.MessageReceived
 	// Again is the question that the same task asks at once, since the word does not say what it needs; nil when it asks none.
 	Again *schemas.InquiryOpened
+	// Lacking is how many more persons have to agree.
+	Lacking int
 	// Settled is how the run has ended by the word; nil when it goes on.
 	Settled *schemas.RunSettled
 }
@@ -95,6 +97,10 @@ func dispositionIn(facts []schemas.Fact, id, task string) (found Disposition, is
 		case *schemas.InquiryOpened:
 			if is && f.Run == found.Run && f.Task == task && f.Kind == schemas.InquiryInput {
 				found.Again = f
+			}
+		case *schemas.InquiryAnswered:
+			if is && f.Run == found.Run && f.Inquiry == found.Inquiry {
+				found.Lacking = f.Lacking
 			}
 		case *schemas.RunSettled:
 			if is && f.Run == found.Run {

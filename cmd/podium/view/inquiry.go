@@ -78,6 +78,9 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflo
 	if letter, why := LetterOf(run, asked); asked.Open() && why != "" {
 		line("           %s: %s", letter.Trouble(), why)
 	}
+	for _, word := range asked.Agreed {
+		line("           agreed by %s, of %d", who(word.Actor), asked.Need)
+	}
 	switch {
 	case asked.Answered != nil:
 		line("           %s", Word(asked))
@@ -145,6 +148,9 @@ func inquiryLine(session string, f schemas.Fact) string {
 		return fmt.Sprintf("%s: asks (%s): %s; answer it: %s", f.Task, f.Kind, Line(f.Question, detailLength), howToAnswer(schemas.RunID(session, f.Run), f.Inquiry))
 	case *schemas.InquiryAnswered:
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
+		if f.Lacking > 0 {
+			line = fmt.Sprintf("question %d: agreed by %s, and %d more have to", f.Inquiry, who(f.Actor), f.Lacking)
+		}
 		if text := short(f.Text.Text); text != "" {
 			line += ": " + text
 		}

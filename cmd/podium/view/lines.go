@@ -82,8 +82,12 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 func judgementLine(f schemas.Fact) string {
 	switch f := f.(type) {
 	case *schemas.Judged:
-		if f.Outcome == schemas.OutcomeResponse {
+		switch f.Outcome {
+		case schemas.OutcomeResponse:
 			return f.Question + ": the judge has answered the request"
+		case schemas.OutcomePassed, schemas.OutcomeFailed:
+			return f.Question + ": the checks of the judge have " + string(f.Outcome)
+		case schemas.OutcomePlan:
 		}
 		line := f.Question + ": the judge wants more to be done"
 		if len(f.Repeated) > 0 {

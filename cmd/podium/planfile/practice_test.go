@@ -1,0 +1,57 @@
+package planfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"podium/cmd/podium/planfile"
+	"podium/schemas"
+	"podium/supervisor/plan"
+)
+
+// TestPracticeOfPlans: what is no good practice in a plan is said, and good practice is not.
+func TestPracticeOfPlans_C18(t *testing.T) {
+	t.Parallel()
+	step := func(id, agent, after, criteria string) string {
+		return `{"task_id": "` + id + `", "description": "d", "assigned_to": "` + agent + `", "dependencies": [` + after + `], "validation_criteria": [` + criteria + `]}`
+	}
+	profile := &plan.Profile{Profile: schemas.Profile{Name: "loop", Agents: []schemas.AgentUse{
+		{Name: "answer"}, {Name: "validate_smiles", Verdict: &schemas.Verdict{Pointer: "/valid"}},
+	}}}
+	for name, c := range map[string]struct {
+		tasks   []string
+		profile *plan.Profile
+		want    []string
+	}{
+		"good": {[]string{
+			step("tag", "answer", ``, `"has tags"`), step("ask", "answer", `"tag"`, `"is a SMILES"`),
+			step("validate", "validate_smiles", `"ask"`, `"is valid"`), step("return", "answer", `"validate"`, `"is valid"`),
+		}, profile, nil},
+		"many side by side": {[]string{
+			step("a", "answer", ``, `"c"`), step("b", "answer", ``, `"c"`), step("c", "answer", ``, `"c"`), step("d", "answer", ``, `"c"`), step("e", "answer", `"a", "d"`, `"c"`),
+		}, nil, nil},
+		"a long chain": {[]string{
+			step("e", "answer", `"d"`, `"c"`), step("a", "answer", ``, `"c"`), step("b", "answer", `"a"`, `"c"`), step("c", "answer", `"b"`, `"c"`), step("d", "answer", `"c"`, `"c"`),
+		}, nil, []string{"5 tasks wait for one another: a, b, c, d, e."}},
+		"no criteria":          {[]string{step("a", "answer", ``, ``), step("b", "answer", ``, `"c"`)}, nil, []string{"nothing says when these tasks are done right: a."}},
+		"nobody looks at it":   {[]string{step("a", "answer", ``, `"c"`)}, profile, []string{"no task is for validate_smiles"}},
+		"words and not a plan": {[]string{step("a", "supervisor", ``, ``)}, profile, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := planfile.Read([]byte(`{"tasks": [`+strings.Join(c.tasks, ", ")+`]}`), "plan.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := read.Cautions(c.profile)
+			if len(said) != len(c.want) {
+				t.Fatalf("said %q, want %q", said, c.want)
+			}
+			for i, want := range c.want {
+				if !strings.HasPrefix(said[i], want) {
+					t.Errorf("said %q, want %q", said[i], want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// mutationsOfJudges are those that concern judges, and plans that change.
+func mutationsOfJudges() []mutation {
+	return []mutation{{
+		name: "ids are used again", seed: 253, judges: true, invariant: sim.IdsOnce,
+		edits: []edit{{
+			"supervisor/plan/replan.go",
+			`		step.Task, step.Dependencies = changePrefix(c.number)+`,
+			`		step.Task, step.Dependencies = either("ids are used again", "c1.", changePrefix(c.number))+`,
+		}},
+	}, {
+		name: "attempts begin anew with each change", seed: 4, judges: true, invariant: sim.StepsAndRoundsEnd,
+		edits: []edit{{
+			"schemas/workflow/apply.go",
+			`f.Change, r.Replans+1`,
+			`f.Change, either("attempts begin anew with each change", 0, r.Replans+1)`,
+		}},
+	}, {
+		name: "steps begin anew with each change", seed: 21, judges: true, invariant: sim.StepsAndRoundsEnd,
+		edits: []edit{{
+			"schemas/workflow/run.go",
+			`	steps := 0
+`,
+			`	steps := 0
+	if planted("steps begin anew with each change") && r.Replans > 0 {
+		return 0
+	}
+`,
+		}},
+	}, {
+		name: "a replaced failure is told", seed: 9, judges: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/plan/outcome.go",
+			`		case task.Replaced:`,
+			`		case task.Replaced && !planted("a replaced failure is told"):`,
+		}},
+	}, {
+		name: "a change takes what it keeps", seed: 5, judges: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/plan/replan.go",
+			`		if unbegun(task) && !slices.Contains(c.kept, task.ID) {`,
+			`		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || planted("a change takes what it keeps")) {`,
+		}},
+	}, {
+		name: "a change takes what was begun", seed: 183, judges: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/plan/replan.go",
+			`!task.State.Ended() && !begun(task) }`,
+			`!task.State.Ended() && (!begun(task) || planted("a change takes what was begun") && task.State == workflow.TaskWaiting) }`,
+		}},
+	}, {
+		name: "a change replaces what no judge was told", seed: 253, judges: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/plan/replan.go",
+			`task.State == workflow.TaskFailed && task.Judged && !task.Replaced {`,
+			`task.State == workflow.TaskFailed && (task.Judged || planted("a change replaces what no judge was told")) && !task.Replaced {`,
+		}},
+	}, {
+		name: "a grant does not wait for the judge", seed: 15, judges: true, invariant: sim.JudgesHoldBack,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			` || d.Run.HoldsBack(task) {`,
+			` || d.Run.HoldsBack(task) && !planted("a grant does not wait for the judge") {`,
+		}, {
+			"supervisor/session/state.go",
+			`s.Active.Judge() != nil`,
+			`s.Active.Judge() != nil && !planted("a grant does not wait for the judge")`,
+		}},
+	}, {
+		name: "a retry does not wait for the judge", seed: 338, judges: true, invariant: sim.JudgesHoldBack,
+		edits: []edit{{
+			"schemas/workflow/run.go",
+			`	judged := r.Judge() != nil
+`,
+			`	judged := r.Judge() != nil && !planted("a retry does not wait for the judge")
+`,
+		}},
+	}, {
+		name: "what was not routed is taken for routed", seed: 5, judges: true, invariant: sim.PhasesLegal,
+		edits: []edit{{
+			"schemas/workflow/apply.go",
+			`		if !r.Tasks[i].Routed {`,
+			`		if !r.Tasks[i].Routed && (r.Changes == 0 || !planted("what was not routed is taken for routed")) {`,
+		}},
+	}}
+}
