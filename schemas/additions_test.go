@@ -46,7 +46,7 @@ func TestUnknownMembersChangeNothing(t *testing.T) {
 // TestUnknownFactsAreRefused: a fold without them would be another state.
 func TestUnknownFactsAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"review_began", "key_erased"} {
+	for _, name := range []string{"choir_began", "key_erased"} {
 		body := `{"session":"s","number":1,"transitions":[{"cause":{"time":"2026-01-31T12:00:00Z","profile":"p"},"facts":[{"run_ended":{"run":1}},{"` + name + `":{"run":1}}]}]}`
 		var record Record
 		if err := Unmarshal([]byte(body), &record); !errors.Is(err, errUnknownFact) || !strings.Contains(err.Error(), name) {

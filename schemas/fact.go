@@ -61,6 +61,8 @@ func newFact(name string) Fact {
 		return new(PlanRefused)
 	case "judged":
 		return new(Judged)
+	case "review_began":
+		return new(ReviewBegan)
 	case "plan_changed":
 		return new(PlanChanged)
 	case "task_routed":
@@ -136,6 +138,9 @@ func (f *PlanRefused) Name() string { return "plan_refused" }
 
 // Name implements Fact.
 func (f *Judged) Name() string { return "judged" }
+
+// Name implements Fact.
+func (f *ReviewBegan) Name() string { return "review_began" }
 
 // Name implements Fact.
 func (f *PlanChanged) Name() string { return "plan_changed" }
@@ -224,6 +229,7 @@ func (f *ComplexityAssessed) about() (int, string) { return f.Run, "" }
 func (f *PlanCreated) about() (int, string)        { return f.Run, "" }
 func (f *PlanRefused) about() (int, string)        { return f.Run, "" }
 func (f *Judged) about() (int, string)             { return f.Run, "" }
+func (f *ReviewBegan) about() (int, string)        { return f.Run, "" }
 func (f *PlanChanged) about() (int, string)        { return f.Run, "" }
 func (f *TaskRouted) about() (int, string)         { return f.Run, f.Task }
 func (f *TaskReady) about() (int, string)          { return f.Run, f.Task }

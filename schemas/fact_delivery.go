@@ -81,6 +81,7 @@ type DeliveryReopened struct {
 	Answer      []AnswerPart `json:"answer,omitzero"`
 	Error       *Error       `json:"error,omitzero"`
 	Notes       string       `json:"notes,omitzero"`   // what is told below the answer
+	Summary     string       `json:"summary,omitzero"` // what is told instead of the words of its parts
 	Made        []MadeByTask `json:"made,omitzero"`    // the files that go with the answer
 	Agent       string       `json:"agent"`            // who delivers it
 	Attempt     int          `json:"attempt,omitzero"` // attempts before; 0 when it was withheld

@@ -206,12 +206,41 @@ type PlanRefused struct {
 // Judged is what a judge has said about a run.
 type Judged struct {
 	Run      int      `json:"run"`
-	Question string   `json:"question"` // the task that the judge was asked by
+	Question string   `json:"question,omitzero"` // the task that the judge was asked by; none when a review has come to its end
 	Occasion Occasion `json:"occasion"`
-	Round    int      `json:"round"` // the attempt at the request that it was asked in; 1 is the plan that the run began with
+	Round    int      `json:"round"` // the attempt at the request that it was asked in; 1 is the plan that the run began with. Of a review its own
 	Outcome  Outcome  `json:"outcome"`
 	// Repeated are the steps of its answer that were done before, so that they are left out.
 	Repeated []string `json:"repeated,omitzero"`
+	// Issues are what a review has found in its round, and Merged the files that stand instead of several versions.
+	Issues []ReviewIssue `json:"issues,omitzero"`
+	Merged []MergedFile  `json:"merged,omitzero"`
+}
+
+// ReviewBegan has what a run has made looked at.
+type ReviewBegan struct {
+	Run   int `json:"run"`
+	Round int `json:"round"` // 1 is the first of the run; no number comes twice
+	// Forced says that the run has taken all of its steps: whatever is found, nothing more is done.
+	Forced bool `json:"forced,omitzero"`
+}
+
+// A ReviewIssue is one thing that a review has found.
+type ReviewIssue struct {
+	Check    string `json:"check,omitzero"` // the agent that has found it; empty is a rule
+	Severity string `json:"severity"`       // ValidationError, ValidationWarning or info
+	Message  string `json:"message"`        // of an agent it is tainted
+	File     string `json:"file,omitzero"`
+	Line     int    `json:"line,omitzero"`
+	Task     string `json:"task,omitzero"` // whose result it is in, by the root of what has mended that; empty is nobody's
+}
+
+// A MergedFile stands instead of several versions of a file.
+type MergedFile struct {
+	Path        string      `json:"path"`
+	Of          []string    `json:"of"` // the tasks whose versions they were, or the questions that had merged them
+	Agent       string      `json:"agent"`
+	Deliverable Deliverable `json:"deliverable"`
 }
 
 // PlanChanged puts other tasks in the place of those that were not begun, each of which a TaskSkipped names.
@@ -233,18 +262,41 @@ type Occasion string
 const (
 	OccasionStep    Occasion = "step"    // a step has ended
 	OccasionFailure Occasion = "failure" // a task has failed for good
+	OccasionReview  Occasion = "review"  // all is done, and is looked at
+	OccasionMerge   Occasion = "merge"   // several versions of a file are to become one
+	OccasionSummary Occasion = "summary" // the results are to be told
 )
 
-// judgeTask is the beginning of the ids of questions to judges. The occasion and a number follow.
-const judgeTask = "judge:"
+// judgeTask is the beginning of the ids of questions to judges, which the occasion and a number follow; checkTask of those to who looks at
+// what was made, which the agent and the round follow.
+const (
+	judgeTask = "judge:"
+	checkTask = "check:"
+
+	reviewInput = "review:"
+)
 
 // JudgeTask is the id of the n-th question to a judge on an occasion; 1 is the first.
 func JudgeTask(occasion Occasion, n int) string {
 	return judgeTask + string(occasion) + ":" + strconv.Itoa(n)
 }
 
+// CheckTask is the id of the question to a check in a round of review.
+func CheckTask(agent string, round int) string {
+	return checkTask + agent + ":" + strconv.Itoa(round)
+}
+
+// ReviewInput is the name of the input that tells whoever mends it what a round of review has found.
+func ReviewInput(round int) string { return reviewInput + strconv.Itoa(round) }
+
+// IsReviewInput reports whether an id is the name of such an input.
+func IsReviewInput(id string) bool { return strings.HasPrefix(id, reviewInput) }
+
 // OccasionOf is what the judge is asked for by a question of that id; empty when it is none.
 func OccasionOf(id string) Occasion {
+	if strings.HasPrefix(id, checkTask) {
+		return OccasionReview
+	}
 	rest, is := strings.CutPrefix(id, judgeTask)
 	if occasion, _, _ := strings.Cut(rest, ":"); is {
 		return Occasion(occasion)
@@ -259,15 +311,61 @@ type Outcome string
 const (
 	OutcomePlan     Outcome = "plan"     // the run goes on by the plan of the answer
 	OutcomeResponse Outcome = "response" // the answer holds the words for whoever has asked, and the run ends
-	OutcomePassed   Outcome = "passed"   // its checks have passed: the run goes on by its plan, and without what has failed
-	OutcomeFailed   Outcome = "failed"   // they have not: the run ends after a step, and a failure stays one
+	OutcomePassed   Outcome = "passed"   // what was looked at is right: the run goes on by its plan, and without what has failed
+	OutcomeFailed   Outcome = "failed"   // it is not: the run ends after a step, a failure stays one, and of a review Issues say why
 )
 
 // Reasons of TaskSkipped, beside those of dependencies.
 const (
-	SkippedReplanned = "replanned" // another plan has replaced it
-	SkippedForgone   = "forgone"   // it has failed, and somebody has said that the run goes on without it
+	SkippedReplanned = "replanned"  // another plan has replaced it
+	SkippedForgone   = "forgone"    // it has failed, and somebody has said that the run goes on without it
+	SkippedStepLimit = "step_limit" // the run has taken as many steps as it may, and what is there is reviewed
 )
+
+// A Review has what a run has made looked at before it is answered.
+type Review struct {
+	When ReviewWhen `json:"when,omitzero"` // every run when empty
+	// Rounds bounds how often a run goes back to work for what was found.
+	Rounds int `json:"rounds,omitzero"`
+	// Merge is asked to make one file of several versions; without it these are a conflict.
+	Merge string `json:"merge,omitzero"`
+	// Agree are members of the data of results that have one value in all of them.
+	Agree    []string       `json:"agree,omitzero"`
+	Checks   []Check        `json:"checks,omitzero"`
+	OnFailed OnReviewFailed `json:"on_failed,omitzero"` // fail when empty
+}
+
+// MaxReviewRounds bounds the rounds of a review.
+const MaxReviewRounds = 64
+
+// A Check is an agent that says what is wrong with what a run has made. It answers requests of KindJudge.
+type Check struct {
+	Agent string `json:"agent"`
+	// For are the types of project that it is asked for, by the constraint "project_type" of the tasks; every one when empty.
+	For []string `json:"for,omitzero"`
+}
+
+// ReviewWhen is which runs are reviewed.
+type ReviewWhen string
+
+// ReviewComplex are those of complex requests, or without a complexity check those whose plans have several tasks.
+const ReviewComplex ReviewWhen = "complex"
+
+// OnReviewFailed says how a run ends whose review has failed for good.
+type OnReviewFailed string
+
+// How it ends.
+const (
+	ReviewFails   OnReviewFailed = "fail"    // it has failed
+	ReviewPartial OnReviewFailed = "partial" // its results are told, with what was found
+)
+
+// A Summary says who tells the results of several tasks in one text: an agent, or else a template (Go text/template) over
+// {"tasks": [{"task", "agent", "text", "data"}]}. When neither can, each result is told.
+type Summary struct {
+	Agent    string `json:"agent,omitzero"` // answers requests of KindJudge
+	Template string `json:"template,omitzero"`
+}
 
 // Replan says who judges a run, and when.
 type Replan struct {
@@ -301,7 +399,7 @@ const DefaultSteps = 50
 // StepLimit is how many steps a run may take; 0 is no limit. A step is a plan, a task or a judgement that an agent was
 // asked for, however many attempts it has taken.
 func (p *Profile) StepLimit() int {
-	if p.Replan == nil {
+	if p.Replan == nil && p.Review == nil {
 		return 0
 	}
 	return cmp.Or(p.Execution.Steps, DefaultSteps)
@@ -343,6 +441,7 @@ type TaskOptions struct {
 	ValidationCriteria []string       `json:"validation_criteria,omitzero"`
 	FilesToModify      []string       `json:"files_to_modify,omitzero"`
 	References         []string       `json:"references,omitzero"`
+	Fixes              string         `json:"fixes,omitzero"` // the task whose result it mends, after a review
 }
 
 // RunStatus is how a run ended.
@@ -381,6 +480,7 @@ const (
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopStepLimit    StopReason = "step_limit"     // it has taken as many steps as it may
 	StopCondition    StopReason = "condition"      // a condition of the profile has ended it
+	StopReviewFailed StopReason = "review_failed"  // what it has made is not right
 	StopPartial      StopReason = "partial_result" // all is done, and an agent says that it is not all that was asked for
 )
 
@@ -396,6 +496,8 @@ type RunSettled struct {
 	// Notes are what people are told, below the answer, of what agents have said beside their
 	// results, from Edition1 on.
 	Notes string `json:"notes,omitzero"`
+	// Summary is told instead of the words of the answer's parts.
+	Summary string `json:"summary,omitzero"`
 }
 
 // An AnswerPart is one piece of an answer.

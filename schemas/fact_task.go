@@ -149,7 +149,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked, FailureUnapproved:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict, FailureConflict:
 	}
 	return false
 }
@@ -200,6 +200,7 @@ const (
 	FailureRejected      FailureKind = "rejected"          // a person who was asked will not
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 	FailureUnapproved    FailureKind = "unapproved"        // it would act outside on what comes from outside, and nobody has agreed
+	FailureConflict      FailureKind = "conflict"          // several versions of a file could not become one
 	FailureVerdict       FailureKind = "verdict"           // what the agent has looked at is not right, see AgentUse.Verdict
 )
 

@@ -32,7 +32,10 @@ type Profile struct {
 	Deadlines    Deadlines          `json:"deadlines"`
 	Conversation ConversationPolicy `json:"conversation,omitzero"`
 	// Replan has an agent judge, as a run goes on, whether its plan still holds. Nobody is asked without it.
-	Replan  *Replan       `json:"replan,omitzero"`
+	Replan *Replan `json:"replan,omitzero"`
+	// Review has what a run has made looked at, and Summary has it told in one text.
+	Review  *Review       `json:"review,omitzero"`
+	Summary *Summary      `json:"summary,omitzero"`
 	Context ContextPolicy `json:"context,omitzero"`
 	// Waiting lets runs wait for people. Nobody is asked anything without it.
 	Waiting *WaitingPolicy `json:"waiting,omitzero"`
@@ -289,6 +292,8 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// ReviewFailed: what was done is not right; TaskFailed when empty.
+	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
 	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.

@@ -28,7 +28,7 @@ func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory)
 		}
 		parts[i] = text
 	}
-	return workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes), nil
+	return workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes, run.Summary), nil
 }
 
 // bodyText returns the text that a Content of a session stands for.

@@ -237,7 +237,7 @@ func TestPracticeFilesByChat_G10(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &told); err != nil || len(told.Files) != 1 || told.Files[0].Name != "arztbrief.pdf" {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	get := func(path string) (*http.Response, string) {
+	get := func(path string) (int, http.Header, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.listen+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
@@ -251,21 +251,21 @@ func TestPracticeFilesByChat_G10(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return response, string(body)
+		return response.StatusCode, response.Header, string(body)
 	}
 	file := told.Files[0]
-	response, body := get(file.URL)
-	if response.StatusCode != http.StatusOK || len(body) != file.Size || !strings.HasPrefix(body, "%PDF") || response.Header.Get("Content-Type") != "application/pdf" ||
-		response.Header.Get("Content-Disposition") != "attachment; filename=arztbrief.pdf" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Errorf("%d, %d of %d bytes, %v", response.StatusCode, len(body), file.Size, response.Header)
+	status, header, body := get(file.URL)
+	if status != http.StatusOK || len(body) != file.Size || !strings.HasPrefix(body, "%PDF") || header.Get("Content-Type") != "application/pdf" ||
+		header.Get("Content-Disposition") != "attachment; filename=arztbrief.pdf" || header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d, %d of %d bytes, %v", status, len(body), file.Size, header)
 	}
 	path, key, _ := strings.Cut(file.URL, "?")
-	if response, _ := get(path); response.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without the key: %d", response.StatusCode)
+	if status, _, _ := get(path); status != http.StatusUnauthorized {
+		t.Errorf("without the key: %d", status)
 	}
 	other := path[:strings.LastIndexByte(path, '/')+1] + strings.Repeat("0", 64)
-	if response, _ := get(other + "?" + key); response.StatusCode != http.StatusNotFound {
-		t.Errorf("what is not of the answer: %d", response.StatusCode)
+	if status, _, _ := get(other + "?" + key); status != http.StatusNotFound {
+		t.Errorf("what is not of the answer: %d", status)
 	}
 	i.stop()
 	i.verify()

@@ -21,8 +21,11 @@ func TestAnswerText(t *testing.T) {
 		"failure, a part": {[]string{"42"}, failure, "", "Die Zusammenfassung ist fehlgeschlagen.\n\n42"},
 		"notes":           {[]string{"42"}, nil, "Empfohlen.", "42\n\nEmpfohlen."},
 	} {
-		if got := AnswerText(test.parts, test.failure, "de", test.notes); got != test.want {
+		if got := AnswerText(test.parts, test.failure, "de", test.notes, ""); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
+	}
+	if got, want := AnswerText([]string{"42", "43"}, failure, "de", "Empfohlen.", "Beides."), "Die Zusammenfassung ist fehlgeschlagen.\n\nBeides.\n\nEmpfohlen."; got != want {
+		t.Errorf("a summary: got %q, want %q", got, want)
 	}
 }

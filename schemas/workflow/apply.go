@@ -24,6 +24,10 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		r.Phase, r.Tasks, r.index, r.PlanFaults = PhaseDecomposing, nil, nil, f.Faults
 	case *schemas.PlanChanged:
 		r.applyChange(f)
+	case *schemas.Judged:
+		r.applyJudged(f)
+	case *schemas.ReviewBegan:
+		r.Phase, r.Review = PhaseReviewing, &Review{Round: f.Round, Forced: f.Forced}
 	case *schemas.TaskRouted:
 		r.applyRoute(f)
 	case *schemas.TaskReady:
@@ -57,7 +61,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		r.applyInquiry(f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
-	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld, *schemas.Judged: // of its history
+	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
 	case *schemas.DeliveryBounced:
 		r.applyBounce(f)
 	}
@@ -123,6 +127,9 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 		return r.Delivery
 	}
 	added := &Task{ID: id, Kind: kind}
+	if r.Phase == PhaseReviewing && kind == schemas.KindJudge {
+		added.Round = int32(r.Review.Round) //nolint:gosec // a run has few rounds
+	}
 	r.DecisionTasks = append(r.DecisionTasks, added)
 	return added
 }
@@ -155,7 +162,10 @@ func (r *Run) judged() {
 
 // applyChange adds the tasks of another plan. What it leaves out has ended by facts of its own.
 func (r *Run) applyChange(f *schemas.PlanChanged) {
-	r.Phase, r.Changes, r.Replans = PhaseRouting, f.Change, r.Replans+1
+	r.Phase, r.Changes = PhaseRouting, f.Change
+	if f.Source != schemas.OccasionReview {
+		r.Replans++
+	}
 	for _, id := range f.Replaces {
 		if task := r.change(id); task != nil {
 			task.Replaced = true
@@ -183,7 +193,7 @@ func (r *Run) applyChange(f *schemas.PlanChanged) {
 // applySettled closes the plan. Tasks that were never begun need no fact of their own: they
 // are skipped, or cancelled with the run.
 func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
-	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes
+	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes, r.Summary = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes, f.Summary
 	closed := TaskSkipped
 	if f.Status == schemas.RunCancelled {
 		closed = TaskCancelled

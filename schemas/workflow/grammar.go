@@ -46,6 +46,8 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		return r.checkJudged(f)
 	case *schemas.PlanChanged:
 		return r.checkChange(f)
+	case *schemas.ReviewBegan:
+		return r.checkReview(f)
 	case *schemas.TaskRouted:
 		return r.checkRoute(f)
 	case *schemas.TaskReady:
@@ -150,6 +152,9 @@ func (r *Run) checkRefusal() error {
 
 // checkJudged lets a judge say once, by the answer to its question, how a run goes on.
 func (r *Run) checkJudged(f *schemas.Judged) error {
+	if f.Question == "" {
+		return r.checkReviewed(f)
+	}
 	question := r.Task(f.Question)
 	switch {
 	case question == nil || question.Kind != schemas.KindJudge:
@@ -164,7 +169,7 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 
 // checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
 func (r *Run) checkChange(f *schemas.PlanChanged) error {
-	if r.Phase != PhaseExecuting || f.Change <= r.Changes {
+	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing || f.Change <= r.Changes {
 		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
 	}
 	if err := r.checkTasks(f.Tasks); err != nil {

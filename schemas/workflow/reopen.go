@@ -21,7 +21,7 @@ func Reopen(f *schemas.DeliveryReopened) *Run {
 // applyReopened goes back to where the run was settled. The delivery has all its attempts
 // before it, as if the earlier ones had been asked of somebody else.
 func (r *Run) applyReopened(f *schemas.DeliveryReopened) {
-	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes
+	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes, r.Summary = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes, f.Summary
 	if f.Attempt == 0 {
 		return
 	}

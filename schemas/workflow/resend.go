@@ -31,7 +31,7 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 	f := schemas.DeliveryReopened{
 		Run: h.Number, Profile: h.Profile, ProfileHash: h.ProfileHash, Message: h.Message,
-		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Edition: h.Edition, Notes: h.Notes, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
+		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Edition: h.Edition, Notes: h.Notes, Summary: h.Summary, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
 	}
 	for i := range h.Answer {
 		task, told := h.Task(h.Answer[i].Task), h.Answer[i].Told != ""

@@ -14,6 +14,7 @@ const (
 	PhaseDecomposing Phase = "decomposing" // no plan yet
 	PhaseRouting     Phase = "routing"     // a plan, not every task has an agent
 	PhaseExecuting   Phase = "executing"   // tasks are under way
+	PhaseReviewing   Phase = "reviewing"   // all is done, and is looked at
 	PhaseAssembling  Phase = "assembling"  // the outcome is fixed, the answer is being delivered
 	PhaseComplete    Phase = "complete"
 )
@@ -31,7 +32,9 @@ type Run struct {
 	Source        schemas.PlannerKind  `json:"source,omitzero"`
 	Planned       time.Time            `json:"planned,omitzero"`
 	Changes       int                  `json:"changes,omitzero"`        // the number of the newest change of the plan
-	Replans       int                  `json:"replans,omitzero"`        // how often the plan was changed
+	Replans       int                  `json:"replans,omitzero"`        // how often the plan was changed, but by reviews
+	Review        *Review              `json:"review,omitzero"`         // the newest; replaced, never changed in place
+	Merged        []Merged             `json:"merged,omitzero"`         // oldest first; never changed in place
 	PlanFaults    []string             `json:"plan_faults,omitzero"`    // of the newest plan that was refused
 	Tasks         []*Task              `json:"tasks,omitzero"`          // replaced, never changed in place
 	DecisionTasks []*Task              `json:"decision_tasks,omitzero"` // what deciding itself asks agents: for plans, routes and assessments
@@ -41,7 +44,8 @@ type Run struct {
 	Status        schemas.RunStatus    `json:"status,omitzero"`
 	Reason        schemas.StopReason   `json:"reason,omitzero"`
 	Answer        []schemas.AnswerPart `json:"answer,omitzero"`
-	Notes         string               `json:"notes,omitzero"` // what is told below the answer
+	Notes         string               `json:"notes,omitzero"`   // what is told below the answer
+	Summary       string               `json:"summary,omitzero"` // what is told instead of the words of the answer's parts
 	Error         *schemas.Error       `json:"error,omitzero"`
 	Reopened      bool                 `json:"reopened,omitzero"` // it had ended, and its answer is delivered after all
 

@@ -68,6 +68,10 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		}
 	case "judged":
 		return &schemas.Judged{Run: number(1), Question: word(2), Occasion: schemas.OccasionStep, Round: 1, Outcome: schemas.Outcome(word(3))}
+	case "reviewed":
+		return &schemas.Judged{Run: number(1), Occasion: schemas.OccasionReview, Round: number(2), Outcome: schemas.Outcome(word(3))}
+	case "review":
+		return &schemas.ReviewBegan{Run: number(1), Round: number(2)}
 	case "change":
 		return &schemas.PlanChanged{Run: number(1), Change: number(2), Source: schemas.OccasionStep, Tasks: plannedTasks(words[3:])}
 	case "asks":
@@ -329,7 +333,7 @@ func TestSessionHistoryInvariants(t *testing.T) {
 		"settled 1 completed", "settled 1 failed", "settled 2 cancelled", "ended 1 completed", "ended 2 cancelled", "late 1 t1 1",
 		"unplanned 1 circle", "ready 1 t1 echo", "ready 1 t2 echo", "ready 1 reply mail", "ready 1 plan planner plan", "dispatched 1 plan 1 plan",
 		"completed 1 plan 1", "failed 1 plan 1", "heard 1 t1 1", "delayed 1 t1 1", "mismatched 1 t1 customer 13", "failed 1 t1 1 other", "failed 1 t1 1 skip",
-		"filled 1 t1", "dispatched 1 judge:step:1 1 judge", "completed 1 judge:step:1 1", "judged 1 judge:step:1 plan", "change 1 1 c1.t1", "asks 1 t1 1 0", "asks 1 t1 1 1", "asks 1 t2 2 0", "says 1 1", "says 1 2", "silent 1 1", "silent 1 2",
+		"filled 1 t1", "dispatched 1 judge:step:1 1 judge", "completed 1 judge:step:1 1", "judged 1 judge:step:1 plan", "change 1 1 c1.t1", "review 1 1", "review 1 2", "dispatched 1 check:a:1 1 judge", "completed 1 check:a:1 1", "reviewed 1 1 passed", "reviewed 1 1 failed", "reviewed 1 2 passed", "asks 1 t1 1 0", "asks 1 t1 1 1", "asks 1 t2 2 0", "says 1 1", "says 1 2", "silent 1 1", "silent 1 2",
 	}
 	facts := map[string]schemas.Fact{}
 	for _, line := range lines {

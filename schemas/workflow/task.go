@@ -93,6 +93,8 @@ type Task struct {
 	Rejections int32 `json:"rejections,omitzero"`
 	// Inquired is how many attempts of the present agent have ended in an inquiry, which uses up none.
 	Inquired int32 `json:"inquired,omitzero"`
+	// Round is that of the review which a question is asked in.
+	Round int32 `json:"round,omitzero"`
 	// Approval is the inquiry by which somebody has agreed to the newest attempt; 0 is none.
 	Approval int32     `json:"approval,omitzero"`
 	Level    int       `json:"level,omitzero"` // of the graph; the first is 0

@@ -12,8 +12,11 @@ import (
 func TestQuestion(t *testing.T) {
 	t.Parallel()
 	things := []answer.Asked{
-		{Title: "Termin", Question: "Was soll sein?", Readings: []string{"absagen"}, Offered: true}, {Title: "Datum", Readings: []string{"07.12.2026"}, Offered: true},
-		{Title: "Dauer"}, {Title: "Name", Question: "Für wen?"}, {Title: "Tag", Question: "Wann?", Readings: []string{"1.", "2."}},
+		{Title: "Termin", Question: "Was soll sein?", Readings: []string{"absagen"}, Offered: true},
+		{Title: "Datum", Readings: []string{"07.12.2026"}, Offered: true},
+		{Title: "Dauer"},
+		{Title: "Name", Question: "Für wen?"},
+		{Title: "Tag", Question: "Wann?", Readings: []string{"1.", "2."}},
 		{Title: "Größe", Question: "Wie groß?", Readings: []string{"176"}, Unfit: true},
 	}
 	texts := schemas.Texts{

@@ -61,9 +61,19 @@ func TestNoOffer(t *testing.T) {
 		readings []string
 		offers   bool
 	}{
-		{"height", []string{"1.76"}, true}, {"height", []string{"176"}, false}, {"height", []string{"groß"}, false}, {"day", []string{"2026-12-03"}, true},
-		{"day", []string{"Ende der Woche"}, false}, {"day", []string{"2026-12-03", "2026-12-04"}, false}, {"sure", []string{"true"}, true}, {"sure", []string{"false"}, false},
-		{"name", nil, false}, {"name", []string{" "}, false}, {"nowhere", []string{"x"}, false}, {"action", []string{"book"}, true}, {"action", []string{"run"}, false},
+		{"height", []string{"1.76"}, true},
+		{"height", []string{"176"}, false},
+		{"height", []string{"groß"}, false},
+		{"day", []string{"2026-12-03"}, true},
+		{"day", []string{"Ende der Woche"}, false},
+		{"day", []string{"2026-12-03", "2026-12-04"}, false},
+		{"sure", []string{"true"}, true},
+		{"sure", []string{"false"}, false},
+		{"name", nil, false},
+		{"name", []string{" "}, false},
+		{"nowhere", []string{"x"}, false},
+		{"action", []string{"book"}, true},
+		{"action", []string{"run"}, false},
 	} {
 		if got := filler.Offers(test.path, test.readings); got != test.offers {
 			t.Errorf("%s %q: %v", test.path, test.readings, got)

@@ -108,6 +108,9 @@ func Operation(proposed *schemas.Operation) *schemas.Operation {
 	return &kept
 }
 
+// MaxDeliverables is how many deliverables of an answer are kept. There may have been more where so many are.
+const MaxDeliverables = maxCount
+
 // Deliverables keeps what an agent lists from the first on, as far as there is room.
 func Deliverables(deliverables []schemas.Deliverable) []schemas.Deliverable {
 	size := 0

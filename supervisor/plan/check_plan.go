@@ -191,7 +191,7 @@ func (p *Profile) checkChosen(tasks []schemas.PlannedTask) []string {
 	var faults []string
 	for i := range tasks {
 		task := &tasks[i]
-		if p.Replan != nil && ownID(task.Task) {
+		if (p.Replan != nil || p.Review != nil) && ownID(task.Task) {
 			faults = append(faults, fmt.Sprintf("task %q: the id is reserved", task.Task))
 		}
 		if use := p.agentUse(task.Agent); use != nil && use.Unavailable != "" {

@@ -6,6 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // fail ends an attempt, classifies the failure and does something about it
@@ -34,7 +35,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 		d.advance()
 	case task.Kind != "":
 		d.questionEnded(task.Kind, QuestionedTask(task))
-	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil:
+	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task):
 		d.abort()
 	default:
 		d.advance()
@@ -47,7 +48,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 		return schemas.CategoryDependency
 	case schemas.FailureArguments, schemas.FailureMalformed, schemas.FailureVerdict:
 		return schemas.CategoryValidation
-	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved:
+	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureConflict:
 		return schemas.CategoryCoordination
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent,
 		schemas.FailureInvalidResult, schemas.FailureCrashed, schemas.FailureUnavailable:
@@ -101,7 +102,7 @@ func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 func retryable(cause schemas.FailureKind) bool {
 	switch cause {
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
 		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
@@ -118,7 +119,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
 	}
 	return schemas.RecoveryRetry
 }
@@ -138,7 +139,7 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip
-	case cause == schemas.FailureBlocked || task.Plan != nil && d.changes():
+	case cause == schemas.FailureBlocked || cause == schemas.FailureConflict || task.Plan != nil && d.changes():
 		return schemas.RecoveryEscalateToPlanner
 	}
 	return schemas.RecoveryEscalateToCoordinator

@@ -11,6 +11,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // defers does what a profile with a judge does before anything else begins. It reports whether the run goes no further now: it has
@@ -18,7 +19,7 @@ import (
 func (d *Decision) defers() bool {
 	switch {
 	case d.Profile.Replan == nil:
-		return false
+		return d.Run.Judge() != nil // the results are being told
 	case d.Run.Judge() != nil:
 		return true
 	case d.endedByCondition():
@@ -26,13 +27,17 @@ func (d *Decision) defers() bool {
 	}
 	if occasion, due := d.occasion(); due {
 		if d.Run.Steps() >= d.Profile.StepLimit() {
-			d.stepLimit()
+			if !d.forceReview() {
+				d.stepLimit()
+			}
 			return true
 		}
 		d.ask(schemas.JudgeTask(occasion, d.Run.Judges(occasion)+1), schemas.KindJudge, d.Profile.Replan.Agent)
 		return true // where nobody can be asked the run has gone on by now
 	}
-	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed && !task.Replaced }
+	failed := func(task *workflow.Task) bool {
+		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task)
+	}
 	if d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
 		d.abort()
 		return true
@@ -83,7 +88,7 @@ func unended(task *workflow.Task) bool {
 
 // mayBegin reports whether one more task may begin: with a judge after each step one at a time, and never more than the steps allow.
 func (d *Decision) mayBegin() bool {
-	if d.Profile.Replan == nil {
+	if d.Profile.StepLimit() == 0 {
 		return true
 	}
 	if d.Profile.stepwise() && slices.ContainsFunc(d.Run.Tasks, unended) {
@@ -94,14 +99,18 @@ func (d *Decision) mayBegin() bool {
 
 // outOfSteps ends a run that has nothing under way and no step left for what is still to be done.
 func (d *Decision) outOfSteps() {
-	if d.Profile.Replan != nil && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, unended) {
+	if d.Profile.StepLimit() > 0 && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, unended) && !d.forceReview() {
 		d.stepLimit()
 	}
 }
 
 // stepLimit stops the run, with what is there (C-11, C-13).
 func (d *Decision) stepLimit() {
-	d.incomplete(schemas.StopStepLimit, "the run has taken all of the "+strconv.Itoa(d.Profile.StepLimit())+" steps that it may: plans, tasks and judgements")
+	d.incomplete(schemas.StopStepLimit, d.stepsTaken())
+}
+
+func (d *Decision) stepsTaken() string {
+	return "the run has taken all of the " + strconv.Itoa(d.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
 }
 
 // incomplete stops a run before its work is done, and keeps the results that it has.
@@ -125,7 +134,7 @@ func (d *Decision) endedByCondition() bool {
 			continue
 		}
 		if d.done() {
-			d.settle() // there is nothing left that it could keep from being done
+			d.finish() // there is nothing left that it could keep from being done
 			return true
 		}
 		d.incomplete(schemas.StopCondition, "the condition "+known.Name+" has ended the run")
@@ -136,6 +145,18 @@ func (d *Decision) endedByCondition() bool {
 
 // judgeAnswered takes the answer of a judge, or says what is wrong with it.
 func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
+	switch schemas.OccasionOf(question.ID) {
+	case schemas.OccasionReview:
+		d.checkAnswered(question, answer)
+		return
+	case schemas.OccasionMerge:
+		d.mergeAnswered(question, answer)
+		return
+	case schemas.OccasionSummary:
+		d.summaryAnswered(question, answer)
+		return
+	case schemas.OccasionStep, schemas.OccasionFailure:
+	}
 	judged := schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}

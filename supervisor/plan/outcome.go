@@ -7,6 +7,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // settle fixes the outcome when no task is left: completed when every task is
@@ -44,7 +45,7 @@ func (d *Decision) decisive() *workflow.Task {
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
 		switch {
-		case task.Replaced:
+		case task.Replaced || review.IsFix(task): // whether it is mended, the review says
 		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
 			failed = task
 		case task.State == workflow.TaskSkipped && task.Failure().Cause != "" && skipped == nil:
@@ -61,7 +62,7 @@ func (d *Decision) decisive() *workflow.Task {
 // that was asked for; nil when there is none.
 func (d *Decision) partial() *workflow.Task {
 	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() {
+		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (d.Profile.Review == nil || review.Stands(d.Run, task)) {
 			return task
 		}
 	}
@@ -93,10 +94,8 @@ func (d *Decision) completionReason() schemas.StopReason {
 
 func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	var answer []schemas.AnswerPart
-	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskCompleted && d.inAnswer(task) {
-			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
-		}
+	for _, task := range d.standing() {
+		answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 	}
 	if status == schemas.RunCompleted && d.Profile.stepwise() && len(answer) > 1 {
 		answer = answer[len(answer)-1:] // the others were on the way to it
@@ -107,6 +106,9 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
 	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
 	d.tell(&settled)
+	if status == schemas.RunCompleted || status == schemas.RunPartial && reason == schemas.StopPartial {
+		settled.Summary = d.summaryOf(settled.Answer)
+	}
 	d.Emit(&settled)
 	agent := d.Run.Message.ReplyAgent()
 	if agent != "" && d.Withheld != nil {
@@ -152,7 +154,7 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 	case schemas.FailureUnapproved:
 		return schemas.StopUnapproved
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed,
-		schemas.FailureVerdict:
+		schemas.FailureVerdict, schemas.FailureConflict:
 	}
 	return schemas.StopTaskFailed
 }
@@ -192,7 +194,7 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict:
 	}
 	detail := task.Failure().Detail
 	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {

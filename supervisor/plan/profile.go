@@ -39,6 +39,7 @@ type Profile struct {
 	location  *time.Location                // where days begin
 	own       map[string][]string           // by agent: schemas.Action.Call of what its templates have it do, whatever is written
 	rules     approval.Rules                // by which people agree
+	summary   *answer.Template              // of the results together; nil without one
 	detector  *language.Detector            // of the language of texts; nil when none are judged
 }
 
@@ -100,7 +101,7 @@ func (p *Profile) faults() []error {
 	if waiting := p.Waiting; waiting != nil && (waiting.Expire <= 0 || waiting.Remind < 0 || waiting.Asks < 1 || waiting.Asks > schemas.MaxAsks) {
 		faults = append(faults, fmt.Errorf("waiting: expire is longer than 0, remind is not negative, asks is 1 to %d", schemas.MaxAsks))
 	}
-	return append(append(faults, p.plannerFaults()...), p.replanFaults()...)
+	return append(append(faults, p.plannerFaults()...), append(p.replanFaults(), p.reviewFaults()...)...)
 }
 
 func (p *Profile) plannerFaults() []error {
@@ -146,7 +147,7 @@ func (p *Profile) compile() []error {
 		}
 		p.entities = append(p.entities, expression)
 	}
-	faults = append(faults, p.compileLanguage()...)
+	faults = append(append(faults, p.compileLanguage()...), p.compileSummary()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
 	if p.location, err = arguments.Zone(p.Timezone); err != nil {

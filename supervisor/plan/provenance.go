@@ -9,6 +9,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/reference"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // A provenance decides which of the artifacts that an answer names may be passed on:
@@ -135,6 +136,11 @@ func (d *Decision) deliveredTo(task *workflow.Task) []string {
 		return nil
 	}
 	var hashes []string
+	for i := range d.Run.Merged {
+		if file, is := DeliverableFile(&d.Run.Merged[i].Deliverable); is && review.IsFix(task) {
+			hashes = append(hashes, file.Artifact.SHA256)
+		}
+	}
 	for _, id := range task.Dependencies() {
 		if dependency := d.Run.Task(id); dependency != nil {
 			for i := range dependency.Deliverables {

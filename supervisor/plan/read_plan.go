@@ -24,12 +24,8 @@ var ErrNoPlan = errors.New("the answer holds no plan")
 // with one sentence each (C-03), or that list alone; steps follow each other.
 // The error is ErrNoPlan, and says what is wrong with what comes closest.
 func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
-	candidates := jsonIn(result.Text)
-	if len(result.Data) > 0 {
-		candidates = append([][]byte{result.Data}, candidates...)
-	}
 	closest := ErrNoPlan
-	for i, candidate := range candidates {
+	for i, candidate := range valuesIn(result) {
 		tasks, err := readPlan(candidate)
 		if err == nil {
 			return tasks, nil
@@ -73,6 +69,15 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 // chooses one of two verbs anew in each process, and a record is verified in another.
 func recordable(err error) string {
 	return strings.ReplaceAll(err.Error(), "unable to", "cannot")
+}
+
+// valuesIn are the data of a result, then the JSON values in its text.
+func valuesIn(result schemas.Result) [][]byte {
+	candidates := jsonIn(result.Text)
+	if len(result.Data) > 0 {
+		candidates = append([][]byte{result.Data}, candidates...)
+	}
+	return candidates
 }
 
 // What is read of a text, so that no answer makes reading it long.
@@ -174,12 +179,8 @@ type Verdict struct {
 // ReadVerdict takes out of a judge's answer exactly one of {"response": …}, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
 // plan (C-07). The error is ErrNoVerdict, and says what is wrong with what comes closest.
 func ReadVerdict(result schemas.Result) (Verdict, error) {
-	candidates := jsonIn(result.Text)
-	if len(result.Data) > 0 {
-		candidates = append([][]byte{result.Data}, candidates...)
-	}
 	closest := errSaysNothing
-	for i, candidate := range candidates {
+	for i, candidate := range valuesIn(result) {
 		verdict, err := readVerdict(candidate)
 		if err == nil {
 			return verdict, nil

@@ -202,6 +202,9 @@ func (d *Decision) sameTask(existing *workflow.Task, said *schemas.PlannedTask) 
 // repeats returns the task that has done, or is doing, what is said to be done again; nil when there is none, or when something
 // has failed since, so that it may well be done again.
 func (d *Decision) repeats(said *schemas.PlannedTask) *workflow.Task {
+	if d.Run.Phase == workflow.PhaseReviewing {
+		return nil // it is known to be done, and not to be right
+	}
 	words, arguments := d.folded(said), said.Options().Arguments
 	for i, task := range d.Run.Tasks {
 		if task.State != workflow.TaskCompleted && !begun(task) || d.folded(task.Plan) != words ||

@@ -60,6 +60,10 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 			d.failWith(task, failed)
 		}
 	case schemas.StatusFailed:
+		if task.Kind == schemas.KindJudge && schemas.OccasionOf(task.ID) == schemas.OccasionReview && answer.Findings != nil && len(answer.Findings.ValidationResults) > 0 {
+			d.accept(task, &answer) // it has looked, and says what is wrong
+			return
+		}
 		d.agentFailed(task, &answer)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // reuse completes a task with an answer that its agent gave to the same input
@@ -114,6 +115,7 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		Answers     []string                     `json:"answers,omitzero"`
 		Filled      jsontext.Value               `json:"filled,omitzero"`
 		Beside      jsontext.Value               `json:"beside,omitzero"`
+		Found       []schemas.ReviewIssue        `json:"found,omitzero"` // that it is to mend
 	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	if options := told.Task.Options(); d.Profile.rules.Sets(task.Agent) {
@@ -138,6 +140,9 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		told.Answers = append(told.Answers, brought.Text)
 	}
 	told.Files = d.filesTold(task)
+	if d.Run.Review != nil {
+		told.Found = review.Of(d.Run.Review.Issues, task.Plan.Options().Fixes)
+	}
 	if task.Filled != nil {
 		told.Filled = d.arguments(task)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 	"podium/supervisor/route"
 )
 
@@ -24,7 +25,10 @@ func (p *Profile) reserved(id string) bool {
 	if (p.Waiting != nil || len(p.fillers) > 0) && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
 		return true
 	}
-	if p.Replan != nil && schemas.OccasionOf(id) != "" {
+	if (p.Replan != nil || p.Review != nil || p.Summary != nil) && schemas.OccasionOf(id) != "" {
+		return true
+	}
+	if p.Review != nil && schemas.IsReviewInput(id) {
 		return true
 	}
 	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
@@ -63,7 +67,7 @@ func (d *Decision) routed() {
 	if d.Run.Phase != workflow.PhaseExecuting || !d.allowed() {
 		return
 	}
-	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed }
+	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed && !review.IsFix(task) }
 	if d.Profile.Replan == nil && d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
 		d.abort()
 		return
@@ -196,7 +200,7 @@ func choiceFailure(question *workflow.Task) string {
 	case schemas.FailureInvalidResult:
 		return "gave an answer that is not what was asked for"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict:
+		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
 		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
 	case schemas.FailureTimeout:
 	}
@@ -240,7 +244,7 @@ func (d *Decision) allowed() bool {
 	if d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate {
 		return true
 	}
-	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
+	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
 		return true // it has begun: an agent in the place of another makes it no other plan
 	}
 	chain := make([]string, len(d.Run.Tasks))

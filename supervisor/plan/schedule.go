@@ -13,6 +13,10 @@ import (
 // advance does what has become possible: skip what can never begin, begin what
 // may, the most urgent first, settle when nothing is left.
 func (d *Decision) advance() {
+	if d.Run.Phase == workflow.PhaseReviewing {
+		d.review()
+		return
+	}
 	if d.Run.Phase != workflow.PhaseExecuting || d.defers() {
 		return
 	}
@@ -28,7 +32,7 @@ func (d *Decision) advance() {
 	switch {
 	case d.Run.Phase != workflow.PhaseExecuting || d.Run.Judge() != nil:
 	case d.done():
-		d.settle()
+		d.finish()
 	default:
 		d.outOfSteps()
 	}

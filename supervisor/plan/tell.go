@@ -76,5 +76,8 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		}
 		said = append(said, d.findings(found))
 	}
+	for _, found := range d.checked() {
+		said = append(said, d.findings(found))
+	}
 	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
 }

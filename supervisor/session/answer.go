@@ -18,7 +18,7 @@ func (env *Env) answerText(run *workflow.Run) string {
 			parts[i] = env.text(run.Answer[i].Body)
 		}
 	}
-	words := cut(workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes), maxAnswer)
+	words := cut(workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes, run.Summary), maxAnswer)
 	if strings.TrimSpace(words) == "" {
 		words = env.Pinned.TextsIn(run.Message.Language).Empty
 	}

@@ -8,6 +8,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/review"
 )
 
 // fillContext fills in who has written, and the files to work with, from schemas.Edition1 on.
@@ -31,6 +32,16 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 		for _, file := range brought.attachmentsFor(run, asked) {
 			if slices.Contains(run.Message.Proven, file.SHA256) {
 				files.add(schemas.FromRequest, file.Name, file.MediaType, file.Artifact())
+			}
+		}
+	}
+	if asked.Kind == schemas.KindJudge && env.Pinned.Review != nil {
+		files.addReviewed(run, schemas.OccasionOf(asked.ID))
+	}
+	if review.IsFix(asked) {
+		for i := range run.Merged {
+			if file, is := plan.DeliverableFile(&run.Merged[i].Deliverable); is {
+				files.add(run.Merged[i].Question, file.Name, file.MediaType, file.Artifact)
 			}
 		}
 	}
@@ -211,15 +222,21 @@ func (l *attachmentList) addResult(task *workflow.Task) {
 	if task == nil || task.State != workflow.TaskCompleted {
 		return
 	}
-	if len(task.Proven) > 0 {
-		for _, file := range plan.AttachmentsIn(l.env.content(task.Result)) {
-			if slices.Contains(task.Proven, file.Artifact.SHA256) {
-				l.add(task.ID, file.Name, file.MediaType, file.Artifact)
-			}
-		}
-	}
+	l.addNamed(task)
 	for i := range task.Deliverables {
 		if file, ok := plan.DeliverableFile(&task.Deliverables[i]); ok {
+			l.add(task.ID, file.Name, file.MediaType, file.Artifact)
+		}
+	}
+}
+
+// addNamed lists the files that the result of a task names.
+func (l *attachmentList) addNamed(task *workflow.Task) {
+	if len(task.Proven) == 0 {
+		return
+	}
+	for _, file := range plan.AttachmentsIn(l.env.content(task.Result)) {
+		if slices.Contains(task.Proven, file.Artifact.SHA256) {
 			l.add(task.ID, file.Name, file.MediaType, file.Artifact)
 		}
 	}

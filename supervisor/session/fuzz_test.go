@@ -96,6 +96,7 @@ func FuzzStep(f *testing.F) {
 		}
 		run(t, bytes).settle(t)
 		runJudged(t, bytes).settle(t)
+		runReviewed(t, bytes).settle(t)
 	})
 }
 
@@ -116,6 +117,7 @@ func TestStepLaws(t *testing.T) {
 		script := drawn(rapid.SliceOfN(rapid.Uint64(), 8, 60).Draw(t, "script"))
 		run(t, script).settle(t)
 		runJudged(t, script).settle(t)
+		runReviewed(t, script).settle(t)
 	})
 }
 
@@ -132,9 +134,10 @@ func TestScriptsReachEverything(t *testing.T) {
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
 		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
+		"review_began", "review_failed", "file mended", "judged review passed", "judged review failed", "judged review plan",
 	}
 	missing = append(missing, drawing()...)
-	// No script has people agree to anything: stories and the simulation do.
+	// No script has people agree to anything, or versions merged: stories and the simulation do.
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
 	const least, most = 150, 4000 // scripts
 	for seed := range uint64(most) {
@@ -145,7 +148,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		for i := range words {
 			words[i] = seed<<32 | uint64(i)
 		}
-		for _, play := range []func(judge, []byte) *stage{run, runJudged} {
+		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed} {
 			stage := play(t, drawn(words))
 			stage.settle(t)
 			missing = slices.DeleteFunc(missing, stage.reached)

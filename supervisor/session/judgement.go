@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,6 +10,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/review"
 )
 
 // A judgement is what a judge is told about a run, beside its results.
@@ -19,6 +21,18 @@ type judgement struct {
 	StepsLeft  int                   `json:"steps_left"`
 	Conditions []plan.ConditionValue `json:"conditions,omitzero"`
 	Tasks      []judgedTask          `json:"tasks"`
+	// Issues are what the review has found that nobody is responsible for. Deliverables are what the run has made, one of a path, and Merges
+	// the paths of which there are several.
+	Issues       []schemas.ReviewIssue `json:"issues,omitzero"`
+	Deliverables []schemas.Deliverable `json:"deliverables,omitzero"`
+	Merges       []mergedPath          `json:"merges,omitzero"`
+}
+
+// A mergedPath is a path of which there are several versions, as whoever merges them is told it. The bytes are in the attachments.
+type mergedPath struct {
+	Path     string                `json:"path"`
+	Base     string                `json:"base,omitzero"` // SHA-256 of what all of them were made from
+	Versions []schemas.Deliverable `json:"versions"`
 }
 
 // A judgedTask is a task of the run as a judge sees it.
@@ -44,8 +58,9 @@ func (env *Env) judgement(run *workflow.Run, asked *workflow.Task) *judgement {
 		Occasion: schemas.OccasionOf(asked.ID), Round: run.Attempts(), StepsLeft: max(env.Pinned.StepLimit()-run.Steps(), 0),
 		Conditions: env.Pinned.Conditions(run, env.Read), Tasks: []judgedTask{},
 	}
-	if most := env.Pinned.Replan.Attempts; most > 0 {
-		left := max(most-run.Attempts(), 0)
+	env.tellReview(told, run)
+	if replan := env.Pinned.Replan; replan != nil && replan.Attempts > 0 && told.RoundsLeft == nil {
+		left := max(replan.Attempts-run.Attempts(), 0)
 		told.RoundsLeft = &left
 	}
 	for _, task := range run.Tasks {
@@ -61,6 +76,123 @@ func (env *Env) judgement(run *workflow.Run, asked *workflow.Task) *judgement {
 		told.Tasks = append(told.Tasks, judged)
 	}
 	return told
+}
+
+// tellReview tells whoever is asked for a review, or after it, what there is to look at.
+func (env *Env) tellReview(told *judgement, run *workflow.Run) {
+	switch told.Occasion {
+	case schemas.OccasionReview:
+		left := 0
+		if !run.Review.Forced {
+			left = max(env.Pinned.Review.Rounds+1-run.Review.Round, 0)
+		}
+		told.Round, told.RoundsLeft, told.Deliverables = run.Review.Round, &left, env.standingDeliverables(run)
+	case schemas.OccasionSummary:
+		told.Deliverables = env.standingDeliverables(run)
+	case schemas.OccasionMerge:
+		told.Round = run.Review.Round
+		for _, file := range review.Files(run) {
+			if !file.Conflicts() {
+				continue
+			}
+			merged := mergedPath{Path: file.Path, Base: file.Base}
+			for i := range file.Heads {
+				merged.Versions = append(merged.Versions, madeBy(&file.Heads[i]))
+			}
+			told.Merges = append(told.Merges, merged)
+		}
+	case schemas.OccasionFailure:
+		if run.Phase == workflow.PhaseReviewing {
+			told.Issues = run.Review.Issues
+		}
+	case schemas.OccasionStep:
+	}
+}
+
+func madeBy(version *review.Version) schemas.Deliverable {
+	made := version.Deliverable
+	made.TaskID, made.Agent = cmp.Or(made.TaskID, version.Task), cmp.Or(made.Agent, version.Agent)
+	return made
+}
+
+// standingDeliverables are what a run has made: of each path the version that stands (M-38), and what has no path.
+func (env *Env) standingDeliverables(run *workflow.Run) []schemas.Deliverable {
+	var made []schemas.Deliverable
+	files := review.Files(run)
+	for i := range files {
+		for j := range files[i].Heads {
+			made = append(made, madeBy(&files[i].Heads[j]))
+		}
+	}
+	for _, task := range run.Tasks {
+		if !review.Counts(task) || !review.Stands(run, task) {
+			continue
+		}
+		for i := range task.Deliverables {
+			if other := &task.Deliverables[i]; review.Path(other) == "" {
+				made = append(made, madeBy(&review.Version{Task: task.ID, Agent: task.Agent, Deliverable: *other}))
+			}
+		}
+	}
+	return made
+}
+
+// addReviewed lists the files that a question of a review is about: those that were made, or those that are to be merged with what they were made from.
+func (l *attachmentList) addReviewed(run *workflow.Run, occasion schemas.Occasion) {
+	add := func(task string, made *schemas.Deliverable) {
+		if file, is := plan.DeliverableFile(made); is {
+			l.add(task, file.Name, file.MediaType, file.Artifact)
+		}
+	}
+	files := review.Files(run)
+	for i := range files {
+		if occasion == schemas.OccasionMerge && !files[i].Conflicts() {
+			continue
+		}
+		for j := range files[i].Heads {
+			add(files[i].Heads[j].Task, &files[i].Heads[j].Deliverable)
+		}
+		if base := files[i].Base; base != "" && files[i].Conflicts() {
+			for task, made := range versions(run) {
+				if file, is := plan.DeliverableFile(made); is && file.Artifact.SHA256 == base {
+					add(task, made)
+				}
+			}
+		}
+	}
+	if occasion == schemas.OccasionReview {
+		for _, task := range run.Tasks {
+			if review.Counts(task) && review.Stands(run, task) {
+				l.addNamed(task)
+			}
+		}
+	}
+}
+
+// versions are all deliverables of a run, those that were merged last.
+func versions(run *workflow.Run) iter.Seq2[string, *schemas.Deliverable] {
+	return func(yield func(string, *schemas.Deliverable) bool) {
+		for _, task := range run.Tasks {
+			for i := range task.Deliverables {
+				if !yield(task.ID, &task.Deliverables[i]) {
+					return
+				}
+			}
+		}
+		for i := range run.Merged {
+			if !yield(run.Merged[i].Question, &run.Merged[i].Deliverable) {
+				return
+			}
+		}
+	}
+}
+
+// toMend are what a review has found that a task is to mend; nil where it mends nothing.
+func toMend(run *workflow.Run, asked *workflow.Task) []schemas.ReviewIssue {
+	if run.Review == nil || !review.IsFix(asked) {
+		return nil
+	}
+	return review.Of(run.Review.Issues, review.Root(asked))
 }
 
 // everyResult are the results of a run, those of what has failed by a verdict among them. Where there is too little room the oldest are cut.
@@ -101,4 +233,18 @@ func (env *Env) planOf(run *workflow.Run, asked *workflow.Task) *schemas.PlanCon
 		}
 	}
 	return told
+}
+
+// judges is what a judge is asked to do.
+func judges(occasion schemas.Occasion) string {
+	switch occasion {
+	case schemas.OccasionReview:
+		return "Say what is wrong with what was made."
+	case schemas.OccasionMerge:
+		return "Make one file of the versions of each path."
+	case schemas.OccasionSummary:
+		return "Tell the results in one text."
+	case schemas.OccasionStep, schemas.OccasionFailure:
+	}
+	return "Judge how this goes on."
 }

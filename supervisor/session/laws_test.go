@@ -141,6 +141,7 @@ func (s *stage) returns(tb judge, record *schemas.Record) {
 				want.Author, want.Origin, want.Taken = began.Author, began.Origin, began.Taken
 				want.Quoted, want.Files, want.Tainted = began.Quoted, began.Files, began.Tainted
 			}
+			want.Tainted = want.Tainted || began.Tainted && schemas.As[*schemas.RunStarted](f).Edition >= schemas.Edition5 // it inherits that
 			if waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
 				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", schemas.As[*schemas.RunStarted](f).Run, canonical(tb, want), canonical(tb, began))
 			}
@@ -178,7 +179,8 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 	next := map[workflow.Phase][]workflow.Phase{
 		workflow.PhaseDecomposing: {workflow.PhaseRouting, workflow.PhaseExecuting, workflow.PhaseAssembling},
 		workflow.PhaseRouting:     {workflow.PhaseExecuting, workflow.PhaseAssembling},
-		workflow.PhaseExecuting:   {workflow.PhaseAssembling, workflow.PhaseDecomposing, workflow.PhaseRouting},
+		workflow.PhaseExecuting:   {workflow.PhaseReviewing, workflow.PhaseAssembling, workflow.PhaseDecomposing, workflow.PhaseRouting},
+		workflow.PhaseReviewing:   {workflow.PhaseRouting, workflow.PhaseExecuting, workflow.PhaseAssembling},
 		workflow.PhaseAssembling:  {workflow.PhaseComplete},
 	}
 	if before.Phase == after.Phase {
@@ -193,7 +195,7 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 			if !task.Routed {
 				tb.Fatalf("the work begins while task %s has no agent", task.ID)
 			}
-		case workflow.PhaseAssembling, workflow.PhaseComplete:
+		case workflow.PhaseReviewing, workflow.PhaseAssembling, workflow.PhaseComplete:
 			if !task.State.Ended() {
 				tb.Fatalf("the outcome is fixed while task %s is %s", task.ID, task.State)
 			}
@@ -463,6 +465,10 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 		} else if slices.Contains(asked.Dependencies, id) {
 			if run.Task(id).State != workflow.TaskCompleted {
 				tb.Fatalf("task %s is told about task %s, which is %s", asked.TaskID, id, run.Task(id).State)
+			}
+		} else if fix := run.Task(asked.TaskID).Plan.Options().Fixes; fix != "" && run.Review != nil && id == schemas.ReviewInput(run.Review.Round) {
+			if !slices.ContainsFunc(run.Review.Issues, func(issue schemas.ReviewIssue) bool { return issue.Task == fix }) {
+				tb.Fatalf("task %s mends what nobody has found", asked.TaskID)
 			}
 		} else if !s.brought(run, id) {
 			tb.Fatalf("task %s is told about %s, which nobody has brought", asked.TaskID, id)

@@ -101,7 +101,7 @@ func mayStillWork(cause schemas.FailureKind) bool {
 		return true
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
 	}
 	return false
 }
@@ -184,7 +184,7 @@ func mayHaveOutputs(fact schemas.Fact) bool {
 	case *schemas.TaskDispatched, *schemas.TaskCancelled, *schemas.PermitGranted, *schemas.PermitRefused,
 		*schemas.ReplyWithheld, *schemas.DeliveryBounced, *schemas.RunEnded:
 		return true
-	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ComplexityAssessed, *schemas.PlanCreated, *schemas.PlanRefused, *schemas.Judged, *schemas.PlanChanged,
+	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ComplexityAssessed, *schemas.PlanCreated, *schemas.PlanRefused, *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan,
 		*schemas.TaskRouted, *schemas.TaskReady, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat,
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskSkipped, *schemas.ResponseLate, *schemas.EntityMismatched,
 		*schemas.RunSettled, *schemas.ResendRequested, *schemas.DeliveryReopened,

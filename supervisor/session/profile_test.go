@@ -42,14 +42,14 @@ func storyProfile() schemas.Profile {
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
 				NoRoute: "Nobody here is responsible for that.", Undecided: "Nobody can say who is responsible.", Cancelled: "It was stopped.",
 				Partial: "This much is there:", Empty: "It is done.", UnknownEffect: "Please look whether this was done. {detail}",
-				Missing: "I need: {missing}.", Lacking: "This is lacking: {missing}.", Unsure: "{missing}: {readings}?", Unfit: "Not {said}.", OneOf: "One of {choices}.", Number: "A number.", Date: "A day.", AtLeast: "Not below {bound}.", AtMost: "Not above {bound}.", Reminder: "Once more:", Unanswered: "Nobody has answered.", Handed: "Please answer this:", Rejected: "It was declined.", WrongLanguage: "In English, please.", Unapproved: "Nobody has agreed to it.",
+				Missing: "I need: {missing}.", Lacking: "This is lacking: {missing}.", Unsure: "{missing}: {readings}?", Unfit: "Not {said}.", OneOf: "One of {choices}.", Number: "A number.", Date: "A day.", AtLeast: "Not below {bound}.", AtMost: "Not above {bound}.", Reminder: "Once more:", Unanswered: "Nobody has answered.", Handed: "Please answer this:", Rejected: "It was declined.", WrongLanguage: "In English, please.", Unapproved: "Nobody has agreed to it.", ReviewFailed: "It did not pass the review: {detail}",
 			}},
 			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Withdraw: []string{"vergiss es", "hat sich erledigt"}, Approve: []string{"freigeben", "ja"}, Reject: []string{"ablehnen", "nein"}, Texts: schemas.Texts{
 				Approval: "Darf {agent} das tun?\n\n{work}\n\n{approve} oder {reject}.", Together: "{need} von Ihnen.", Indecisive: "Das entscheidet nichts.", Disapproved: "Jemand hat nein gesagt.", Unasked: "Niemand konnte gefragt werden.",
 				TaskFailed: "Das ging nicht: {detail}", Timeout: "Niemand hat rechtzeitig geantwortet.",
 				NoRoute: "Dafür ist hier niemand zuständig.", Undecided: "Niemand kann sagen, wer zuständig ist.", Cancelled: "Es wurde angehalten.",
 				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.", UnknownEffect: "Bitte nachsehen, ob das erledigt ist. {detail}",
-				Missing: "Mir fehlt: {missing}.", Lacking: "Es fehlt: {missing}.", Unsure: "{missing}: {readings}?", Unfit: "Nicht {said}.", OneOf: "Eins von {choices}.", Number: "Eine Zahl.", Date: "Ein Tag.", AtLeast: "Nicht unter {bound}.", AtMost: "Nicht über {bound}.", Reminder: "Noch einmal:", Unanswered: "Niemand hat geantwortet.", Handed: "Bitte antworten:", Rejected: "Es wurde abgelehnt.", WrongLanguage: "Bitte auf Deutsch.", Unapproved: "Dem hat niemand zugestimmt.",
+				Missing: "Mir fehlt: {missing}.", Lacking: "Es fehlt: {missing}.", Unsure: "{missing}: {readings}?", Unfit: "Nicht {said}.", OneOf: "Eins von {choices}.", Number: "Eine Zahl.", Date: "Ein Tag.", AtLeast: "Nicht unter {bound}.", AtMost: "Nicht über {bound}.", Reminder: "Noch einmal:", Unanswered: "Niemand hat geantwortet.", Handed: "Bitte antworten:", Rejected: "Es wurde abgelehnt.", WrongLanguage: "Bitte auf Deutsch.", Unapproved: "Dem hat niemand zugestimmt.", ReviewFailed: "Die Prüfung hat es nicht bestanden: {detail}",
 			}},
 		},
 	}

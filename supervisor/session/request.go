@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/review"
 )
 
 // task writes down what an agent is asked: its task, the words of the person, the
@@ -130,6 +131,9 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 		task.Context.Constraints = more.Constraints
 	}
 	task.Context.Inputs = env.inputs(run, asked)
+	if found := toMend(run, asked); len(found) > 0 {
+		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + review.Lines(found))
+	}
 	task.Context.Plan = env.planOf(run, asked)
 }
 
@@ -138,6 +142,14 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 // What is beyond is cut, and the last ones come empty.
 func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schemas.TaskInput {
 	scope := contextBudget{room: cmp.Or(env.Pinned.Execution.ContextLimit, schemas.DefaultContextLimit)}
+	if found := toMend(run, asked); len(found) > 0 {
+		scope.add(schemas.ReviewInput(run.Review.Round), func() schemas.TaskInput {
+			body, _ := schemas.Marshal(struct { //nolint:errchkjson // texts and numbers can be written
+				Issues []schemas.ReviewIssue `json:"issues"`
+			}{found})
+			return schemas.TaskInput{Result: schemas.Result{Text: review.Lines(found), Data: body}, Status: schemas.StatusFailed}
+		})
+	}
 	for _, id := range asked.Plan.Dependencies {
 		dependency := run.Task(id)
 		if dependency == nil || dependency.State != workflow.TaskCompleted {
@@ -287,7 +299,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), env.Pinned.Arguments(about, nil)
 		}
 	case schemas.KindJudge:
-		task.Description = "Judge how this goes on."
+		task.Description = judges(schemas.OccasionOf(asked.ID))
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		arguments.judgement = env.judgement(run, asked)
 		task.Context.Inputs = env.everyResult(run)

@@ -192,7 +192,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	case workflow.TaskWaiting, workflow.TaskFailed:
 		switch task.Failure().Cause {
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult, schemas.FailureUnapproved,
-			schemas.FailureVerdict:
+			schemas.FailureVerdict, schemas.FailureConflict:
 			return true
 		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:

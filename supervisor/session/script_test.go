@@ -74,6 +74,7 @@ func (s *script) span(choices ...time.Duration) schemas.Duration {
 // profile is the story's, with whatever a profile can say otherwise.
 func (s *script) profile() schemas.Profile {
 	p := storyProfile()
+	p.Edition = s.edition
 	p.Language = s.pick("user", "de", "en")
 	p.Retry.Attempts, p.Retry.TimeoutGrowth = 1+s.next()%3, float64(s.next()%3)*0.75
 	p.Execution = schemas.Execution{
@@ -455,6 +456,10 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	}
 	if s.one(4) {
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: "d", Type: "code", Path: "a/b"}}
+		if s.current.Review != nil {
+			hash := strings.Repeat(string(rune('a'+s.next()%4)), 64)
+			payload.Deliverables[0].Metadata = jsontext.Value(`{"sha256":"` + hash + `","size":1,"grant":"put"}`)
+		}
 		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: s.next()}
 	}
 	if s.one(4) {
@@ -463,6 +468,10 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 		}}
 	}
 	s.needs(&payload)
+	if task != nil && schemas.OccasionOf(task.ID) == schemas.OccasionReview && !s.one(4) {
+		issue := schemas.ValidationIssue{Severity: s.pick("warning", "info", "error"), Message: "so", File: s.pick("a/b", "", "x/a/b", "c"), Line: s.next()}
+		payload.ValidationResults = []schemas.ValidationResult{{Validator: "v", Status: s.pick("passed", "passed", "failed"), Issues: []schemas.ValidationIssue{issue}}}
+	}
 	if task == nil || task.Kind.IsWork() || s.one(6) {
 		return payload
 	}

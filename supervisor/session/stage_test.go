@@ -194,6 +194,16 @@ func (s *stage) step(tb judge, input session.Input) decided {
 func (s *stage) count(record *schemas.Record) {
 	for _, fact := range record.First().Facts {
 		s.facts[fact.Name()]++
+		if judged := schemas.As[*schemas.Judged](fact); judged != nil {
+			s.facts["file merged"] += len(judged.Merged)
+			s.facts["judged "+string(judged.Occasion)+" "+string(judged.Outcome)]++
+		}
+		if changed := schemas.As[*schemas.PlanChanged](fact); changed != nil && changed.Source == schemas.OccasionReview {
+			s.facts["file mended"] += len(changed.Tasks)
+		}
+		if settled := schemas.As[*schemas.RunSettled](fact); settled != nil && settled.Summary != "" {
+			s.facts["summed up"]++
+		}
 		switch {
 		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Reused > 0:
 			s.facts["reused"]++

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/review"
 	"podium/supervisor/session"
 )
 
@@ -74,7 +76,7 @@ func (s *story) fact(f schemas.Fact) string {
 	case *schemas.PlanRefused:
 		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.Run, f.Source,
 			strings.Join(f.Faults, "\n    - "))
-	case *schemas.Judged, *schemas.PlanChanged:
+	case *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan:
 		return judged(f)
 	case *schemas.RunSettled:
 		return settled(f)
@@ -316,11 +318,24 @@ func judged(f schemas.Fact) string {
 	switch f := f.(type) {
 	case *schemas.Judged:
 		var told strings.Builder
-		fmt.Fprintf(&told, "run %d judged by %s in round %d: %s", f.Run, f.Question, f.Round, f.Outcome)
+		fmt.Fprintf(&told, "run %d judged by %s in round %d: %s", f.Run, cmp.Or(f.Question, string(f.Occasion)), f.Round, f.Outcome)
 		for _, step := range f.Repeated {
 			fmt.Fprintf(&told, "\n    %q is done", step)
 		}
+		for i := range f.Issues {
+			fmt.Fprintf(&told, "\n    %s", review.Lines(f.Issues[i:i+1]))
+			fmt.Fprintf(&told, " (%s, of %s)", cmp.Or(f.Issues[i].Check, "by rule"), cmp.Or(f.Issues[i].Task, "nobody"))
+		}
+		for _, merged := range f.Merged {
+			fmt.Fprintf(&told, "\n    %s is %s of %v", merged.Path, merged.Deliverable.Metadata, merged.Of)
+		}
 		return told.String()
+	case *schemas.ReviewBegan:
+		told := fmt.Sprintf("run %d is reviewed, round %d", f.Run, f.Round)
+		if f.Forced {
+			told += ", by force"
+		}
+		return told
 	case *schemas.PlanChanged:
 		var told strings.Builder
 		fmt.Fprintf(&told, "run %d plan changed, %d:", f.Run, f.Change)
@@ -413,6 +428,9 @@ func settled(f *schemas.RunSettled) string {
 		if f.Answer[i].Told != "" {
 			fmt.Fprintf(&told, " told as %q", f.Answer[i].Told)
 		}
+	}
+	if f.Summary != "" {
+		fmt.Fprintf(&told, "; summed up %q", f.Summary)
 	}
 	if f.Notes != "" {
 		fmt.Fprintf(&told, "; below it %q", f.Notes)

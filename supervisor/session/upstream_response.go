@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/review"
 )
 
 // response is the execution_response to whoever asked for the run (M-07…M-12).
@@ -21,7 +22,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 		ExecutionSummary: summary(run), Deliverables: env.deliverables(run),
 		ResourceUsage: usage(run, now), IssuesEncountered: issues(run, upstream), Result: env.result(run),
 	}
-	handOn(&payload, run)
+	env.handOn(&payload, run)
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(upstream.Request), From: upstream.To, To: upstream.From,
@@ -92,7 +93,7 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 			}
 		}
 	}
-	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language, ""), maxAnswer)
+	result.Text = cut(workflow.AnswerText(parts, nil, run.Message.Language, "", run.Summary), maxAnswer)
 	if len(all) > 0 { // of several parts, each under its task
 		if body, err := schemas.Marshal(all); err == nil {
 			result.Data = body
@@ -125,6 +126,16 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 // deliverables are what the tasks have made, in the order of the plan (M-09).
 func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 	var made []schemas.Deliverable
+	if run.Review != nil { // of each path one version
+		for _, deliverable := range env.standingDeliverables(run) {
+			if file, names := plan.DeliverableFile(&deliverable); names {
+				deliverable.Metadata = env.proveForUpstream(run, deliverable.Metadata, []string{file.Artifact.SHA256})
+			}
+			deliverable.ValidationStatus = cmp.Or(deliverable.ValidationStatus, validated(run, &deliverable))
+			made = append(made, deliverable)
+		}
+		return made
+	}
 	for i := range run.Tasks {
 		for _, deliverable := range run.Tasks[i].Deliverables {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
@@ -136,6 +147,20 @@ func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 		}
 	}
 	return made
+}
+
+// validated is what the newest review says of a deliverable (M-09).
+func validated(run *workflow.Run, made *schemas.Deliverable) string {
+	wrong := slices.ContainsFunc(run.Review.Issues, func(issue schemas.ReviewIssue) bool {
+		return issue.Severity == schemas.ValidationError && (issue.File == "" || issue.File == made.Path || issue.File == review.Path(made))
+	})
+	switch {
+	case run.Review.Outcome == schemas.OutcomePassed:
+		return schemas.ValidationPassed
+	case wrong:
+		return schemas.ValidationFailed
+	}
+	return ""
 }
 
 // usage is what the run has cost (M-11).
@@ -159,7 +184,7 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 
 // handOn adds what the agents of a run have said beside their results to the response for whoever
 // asked: nothing of it is lost on the way through a tier.
-func handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
+func (env *Env) handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
 	if run.Edition < schemas.Edition1 {
 		return
 	}
@@ -193,7 +218,36 @@ func handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
 			}
 		}
 	}
+	payload.ValidationResults = append(payload.ValidationResults, env.reviewed(run)...)
 	payload.Needs = payload.Needs[:min(len(payload.Needs), schemas.MaxNeeds)]
+}
+
+// reviewed is what the newest review has found: by the checks in their own words, by rule, and that a check could not be made (M-42).
+func (env *Env) reviewed(run *workflow.Run) []schemas.ValidationResult {
+	if run.Review == nil || run.Review.Outcome == "" {
+		return nil
+	}
+	var results []schemas.ValidationResult
+	for _, question := range run.Asked(schemas.OccasionReview) {
+		found, err := plan.CheckResults(question, env.content(question.Result))
+		if err == nil {
+			results = append(results, found...)
+		}
+	}
+	ruled := schemas.ValidationResult{Validator: Supervisor, Status: schemas.ValidationPassed}
+	for _, issue := range run.Review.Issues {
+		unmade := issue.Check != "" && slices.ContainsFunc(run.Asked(schemas.OccasionReview), func(question *workflow.Task) bool {
+			return question.Agent == issue.Check && question.State != workflow.TaskCompleted
+		})
+		if issue.Check != "" && !unmade {
+			continue
+		}
+		ruled.Issues = append(ruled.Issues, schemas.ValidationIssue{Severity: issue.Severity, Message: issue.Message, File: issue.File, Line: issue.Line})
+		if issue.Severity == schemas.ValidationError {
+			ruled.Status = schemas.ValidationFailed
+		}
+	}
+	return append(results, ruled)
 }
 
 // issues are what went wrong and what became of it (M-12).
@@ -220,6 +274,20 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 		for i, fault := range run.PlanFaults {
 			add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
+		}
+	}
+	if run.Reason == schemas.StopReviewFailed {
+		for i := range run.Review.Issues {
+			issue := &run.Review.Issues[i]
+			if issue.Severity != schemas.ValidationError {
+				continue
+			}
+			agent := upstream.To
+			if task := run.Task(issue.Task); task != nil {
+				agent = task.Agent
+			}
+			add(cmp.Or(issue.Task, upstream.Task, upstream.PlanID), agent, issue.Message, schemas.ResolutionEscalated, string(run.Reason))
+			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:review:"+strconv.Itoa(i))
 		}
 	}
 	if run.Error != nil && len(told) == 0 {
@@ -250,7 +318,7 @@ func resolution(kind schemas.FailureKind) schemas.Resolution {
 		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
-		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict:
+		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
 	}
 	return schemas.ResolutionEscalated
 }

@@ -33,6 +33,8 @@ func (c *Config) Profile(name string) schemas.Profile {
 		Approval:     each(source.Approval, (*Approval).build),
 		Planner:      source.Planner.build(),
 		Replan:       source.Replan.build(),
+		Review:       source.Review.build(),
+		Summary:      source.Summary.build(),
 		Execution:    source.Execution.build(),
 		Retry:        schemas.Retry{Attempts: source.Retry.Attempts, Wait: source.Retry.Wait, TimeoutGrowth: source.Retry.TimeoutGrowth},
 		Delivery:     schemas.Retry{Attempts: source.Delivery.Attempts, Wait: source.Delivery.Wait, OnUnknown: source.Delivery.OnUnknown, OnTainted: source.Delivery.OnTainted},

@@ -18,6 +18,7 @@ import (
 const (
 	defaultConcurrency = 3 // M-31
 	defaultMaxSteps    = 8
+	defaultRounds      = 1
 
 	defaultAsks   = 2
 	defaultRemind = schemas.Duration(24 * time.Hour)
@@ -188,6 +189,14 @@ func (p Profile) withDefaults() Profile {
 		}
 		replan.After = cmp.Or(replan.After, after)
 		p.Replan, p.Execution.Steps = &replan, cmp.Or(p.Execution.Steps, schemas.DefaultSteps)
+	}
+	if p.Review != nil {
+		review, rounds := *p.Review, defaultRounds
+		if review.Rounds == nil {
+			review.Rounds = &rounds
+		}
+		review.OnFailed = cmp.Or(review.OnFailed, schemas.ReviewFails)
+		p.Review, p.Execution.Steps = &review, cmp.Or(p.Execution.Steps, schemas.DefaultSteps)
 	}
 	p.Execution.MaxSteps = cmp.Or(p.Execution.MaxSteps, defaultMaxSteps)
 	p.Retry.TimeoutGrowth = cmp.Or(p.Retry.TimeoutGrowth, defaultTimeoutGrowth)

@@ -31,6 +31,45 @@ type Replan struct {
 	Conditions []Condition      `yaml:"conditions" min:"1" doc:"What the judge is told besides, by name."`
 }
 
+// Review says how what a run has made is looked at.
+type Review struct {
+	When     schemas.ReviewWhen     `yaml:"when" enum:"complex" doc:"complex: only requests of several steps, by the complexity check, or without one when the plan has several tasks. Default: every run."`
+	Rounds   *int                   `yaml:"rounds" min:"0" max:"64" default:"1" doc:"How often a run may go back to work for what was found. 0: never."`
+	Merge    string                 `yaml:"merge" doc:"Who makes one file of versions that tasks have made beside each other: an agent that answers requests of kind judge, such as one of kind merge. Absent: they are a conflict."`
+	Agree    []string               `yaml:"agree" min:"1" doc:"Members of the data of results that have one value in all of them."`
+	Checks   []Check                `yaml:"checks" min:"1" doc:"Who looks, all at once; each of them once."`
+	OnFailed schemas.OnReviewFailed `yaml:"on_failed" enum:"fail partial" default:"fail" doc:"When something is still wrong in the end. fail: the run has failed, and none of its results is told. partial: they are told, with what was found."`
+}
+
+// A Check says who looks at what a run has made.
+type Check struct {
+	Agent string   `yaml:"agent" required:"true" doc:"An agent that answers requests of kind judge, with validation_results or with tasks that are to be done."`
+	For   []string `yaml:"for" min:"1" doc:"Types of project that it is for: those of the constraint project_type of the tasks. Default: all."`
+}
+
+// Summary says how the results of several tasks are told in one text.
+type Summary struct {
+	Agent    string `yaml:"agent" doc:"Who writes it: an agent that answers requests of kind judge."`
+	Template string `yaml:"template" doc:"Go text/template over tasks, each with task, agent, text and data; without an agent, or when it has failed."`
+}
+
+func (r *Review) build() *schemas.Review {
+	if r == nil {
+		return nil
+	}
+	return &schemas.Review{
+		When: r.When, Rounds: *r.Rounds, Merge: r.Merge, Agree: r.Agree, OnFailed: r.OnFailed,
+		Checks: each(r.Checks, func(check *Check) schemas.Check { return schemas.Check(*check) }),
+	}
+}
+
+func (s *Summary) build() *schemas.Summary {
+	if s == nil {
+		return nil
+	}
+	return &schemas.Summary{Agent: s.Agent, Template: s.Template}
+}
+
 // A Condition is something that judges are told.
 type Condition struct {
 	Name     string         `yaml:"name" required:"true" doc:"What it is called."`

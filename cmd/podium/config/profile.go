@@ -22,6 +22,8 @@ type Profile struct {
 	Retry         Retry        `yaml:"retry" doc:"What happens when an attempt of a task fails. Default: 2 attempts, 1s apart."`
 	Delivery      Delivery     `yaml:"delivery" doc:"What happens when an answer cannot be delivered."`
 	Replan        *Replan      `yaml:"replan" doc:"Who judges whether the plan of a run still holds, and changes it. Absent: nobody."`
+	Review        *Review      `yaml:"review" doc:"How what a run has made is looked at before it is answered. Absent: it is not."`
+	Summary       *Summary     `yaml:"summary" doc:"How the results of several tasks are told in one text. Absent: each is told."`
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
@@ -177,7 +179,7 @@ type Complexity struct {
 type Execution struct {
 	Mode          schemas.ExecutionMode `yaml:"mode" enum:"single sequence dag replan_loop" doc:"single: one task. sequence: one after the other. dag: as they depend on each other. replan_loop: a sequence after each step of which the agent of replan judges how it goes on. Default: dag with a planner of kind template, agent or external; sequence when complexity is given; else single."`
 	MaxSteps      int                   `yaml:"max_steps" min:"1" max:"64" default:"8" doc:"Steps of a plan; the rest of the text stays with the last."`
-	Steps         int                   `yaml:"steps" min:"1" max:"4096" doc:"With replan: plans, tasks and judgements of a run together, retries not counted; then it stops with what is there. Default: 50, which are the plan, 24 times a task with its judgement, and one more task."`
+	Steps         int                   `yaml:"steps" min:"1" max:"4096" doc:"With replan or review: plans, tasks and judgements of a run together, retries not counted; then it stops with what is there. Default: 50, which are the plan, 24 times a task with its judgement, and one more task."`
 	Schedule      schemas.Schedule      `yaml:"schedule" enum:"ready levels" default:"ready" doc:"ready: a task begins when all that it depends on has ended. levels: when all of the level before has."`
 	OnFailure     schemas.OnFailure     `yaml:"on_failure" enum:"skip continue abort" default:"skip" doc:"What becomes of the tasks behind one that failed for good. continue: they work with what is there. abort: the run ends."`
 	AllowedChains [][]string            `yaml:"allowed_chains" min:"1" doc:"mode single: sequences of agents that one message may lead to, besides one agent alone."`

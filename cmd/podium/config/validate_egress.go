@@ -77,9 +77,32 @@ func (p *Profile) reached() []reachedAgent {
 	if p.Planner != nil && p.Planner.Agent != "" {
 		all = append(all, reachedAgent{".planner.agent", p.Planner.Agent})
 	}
+	for _, judge := range p.judges() {
+		if judge.agent != "" {
+			all = append(all, judge)
+		}
+	}
 	for i := range p.Routers {
 		if p.Routers[i].Kind == schemas.RouterAgent {
 			all = append(all, reachedAgent{fmt.Sprintf(".routers[%d].agent", i), p.Routers[i].Agent})
+		}
+	}
+	return all
+}
+
+// judges are who judges a run of the profile, where somebody does.
+func (p *Profile) judges() []reachedAgent {
+	var all []reachedAgent
+	if p.Replan != nil {
+		all = append(all, reachedAgent{".replan.agent", p.Replan.Agent})
+	}
+	if p.Summary != nil {
+		all = append(all, reachedAgent{".summary.agent", p.Summary.Agent})
+	}
+	if p.Review != nil {
+		all = append(all, reachedAgent{".review.merge", p.Review.Merge})
+		for i := range p.Review.Checks {
+			all = append(all, reachedAgent{fmt.Sprintf(".review.checks[%d].agent", i), p.Review.Checks[i].Agent})
 		}
 	}
 	return all

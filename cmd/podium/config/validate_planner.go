@@ -10,6 +10,7 @@ import (
 
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
+	"podium/supervisor/answer"
 )
 
 func (v *validator) planner(path string, profile *Profile, agents []string) {
@@ -53,8 +54,8 @@ func (v *validator) replan(path string, profile *Profile) {
 		if profile.Execution.Mode == executionReplanLoop {
 			v.problem(path+".execution.mode", `replan_loop needs the profile's "replan": who judges how it goes on`)
 		}
-		if profile.Execution.Steps > 0 {
-			v.problem(path+".execution.steps", `only a profile with "replan" counts steps`)
+		if profile.Execution.Steps > 0 && profile.Review == nil {
+			v.problem(path+".execution.steps", `only a profile with "replan" or "review" counts steps`)
 		}
 		return
 	}
@@ -77,6 +78,42 @@ func (v *validator) replan(path string, profile *Profile) {
 		} else if !jsontext.Pointer(condition.Pointer).IsValid() {
 			v.problem(fmt.Sprintf("%s.conditions[%d].pointer", at, i), "it is no JSON Pointer; one begins with a slash, such as /vram_low")
 		}
+	}
+}
+
+// review holds what is said of a review, and of a summary, together.
+func (v *validator) review(path string, profile *Profile) {
+	judge := func(at, agent string) {
+		v.agentExists(at, agent)
+		v.declares(at, agent, schemas.KindJudge)
+	}
+	if summary := profile.Summary; summary != nil {
+		switch {
+		case summary.Agent == "" && summary.Template == "":
+			v.problem(path+".summary", "it names an agent, or has a template")
+		case summary.Agent != "":
+			judge(path+".summary.agent", summary.Agent)
+		}
+		if _, err := answer.ParseTemplate(summary.Template); err != nil {
+			v.problem(path+".summary.template", "%v", err)
+		}
+	}
+	review := profile.Review
+	if review == nil {
+		return
+	}
+	at := path + ".review"
+	if review.Merge != "" {
+		judge(at+".merge", review.Merge)
+	}
+	asked := map[string]bool{}
+	for i := range review.Checks {
+		agent, place := review.Checks[i].Agent, fmt.Sprintf("%s.checks[%d].agent", at, i)
+		if asked[agent] {
+			v.problem(place, "%q is asked by another check already: name all its types of project there", agent)
+		}
+		asked[agent] = true
+		judge(place, agent)
 	}
 }
 

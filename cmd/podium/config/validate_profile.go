@@ -34,6 +34,7 @@ func (v *validator) profile(name string) {
 	agents = slices.Compact(agents)
 	v.planner(path+".planner", &profile, agents)
 	v.replan(path, &profile)
+	v.review(path, &profile)
 	v.uses(path, &profile, agents)
 	for i := range profile.Routers {
 		v.router(fmt.Sprintf("%s.routers[%d]", path, i), &profile.Routers[i], agents)

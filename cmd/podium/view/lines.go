@@ -9,6 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/plan"
+	"podium/supervisor/review"
 )
 
 // Lines tells a record in plain lines, one for each fact, without the time.
@@ -47,7 +48,7 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		return planLine(f)
 	case *schemas.PlanRefused:
 		return "plan refused: " + strings.Join(f.Faults, "; ")
-	case *schemas.Judged, *schemas.PlanChanged:
+	case *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan:
 		return judgementLine(f)
 	case *schemas.TaskRouted:
 		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
@@ -86,6 +87,9 @@ func judgementLine(f schemas.Fact) string {
 		case schemas.OutcomeResponse:
 			return f.Question + ": the judge has answered the request"
 		case schemas.OutcomePassed, schemas.OutcomeFailed:
+			if f.Occasion == schemas.OccasionReview || f.Occasion == schemas.OccasionMerge {
+				return reviewedLine(f)
+			}
 			return f.Question + ": the checks of the judge have " + string(f.Outcome)
 		case schemas.OutcomePlan:
 		}
@@ -94,6 +98,11 @@ func judgementLine(f schemas.Fact) string {
 			line += ", and repeats what is done: " + Line(strings.Join(f.Repeated, "; "), detailLength)
 		}
 		return line
+	case *schemas.ReviewBegan:
+		if f.Forced {
+			return fmt.Sprintf("review, round %d: all steps are taken, and nothing more is done", f.Round)
+		}
+		return fmt.Sprintf("review, round %d", f.Round)
 	case *schemas.PlanChanged:
 		line := fmt.Sprintf("plan changed, change %d: %d new, %d kept", f.Change, len(f.Tasks), len(f.Kept))
 		if len(f.Replaces) > 0 {
@@ -103,6 +112,22 @@ func judgementLine(f schemas.Fact) string {
 	default:
 		return ""
 	}
+}
+
+// reviewedLine tells what a round of review has found, or which files were merged.
+func reviewedLine(f *schemas.Judged) string {
+	if f.Question != "" {
+		paths := make([]string, len(f.Merged))
+		for i := range f.Merged {
+			paths[i] = f.Merged[i].Path
+		}
+		return f.Question + ": merged " + Line(strings.Join(paths, ", "), detailLength)
+	}
+	line := fmt.Sprintf("review, round %d: %s", f.Round, f.Outcome)
+	if len(f.Issues) > 0 {
+		line += ", " + Line(review.Lines(f.Issues), detailLength)
+	}
+	return line
 }
 
 func taskLine(f schemas.Fact, now time.Time) string {

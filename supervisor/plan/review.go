@@ -1,0 +1,531 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/answer"
+	"podium/supervisor/review"
+)
+
+// finish does what follows when all tasks have ended: what they have made is reviewed, if the profile has it so, then told.
+func (d *Decision) finish() {
+	if d.reviewed() {
+		d.beginReview(false)
+		return
+	}
+	d.summarize()
+}
+
+// reviewed reports whether what the run has made is looked at. What waits for whoever has asked comes again, and where nothing was done
+// there is nothing to look at.
+func (d *Decision) reviewed() bool {
+	policy := d.Profile.Review
+	if policy == nil || !d.completedAny() {
+		return false
+	}
+	if failed := d.decisive(); failed != nil && (failed.Failure().Cause == schemas.FailureBlocked || failed.Failure().Cause == schemas.FailureUnapproved) {
+		return false
+	}
+	return policy.When != schemas.ReviewComplex || d.complex()
+}
+
+// complex reports whether the request is one of several steps (P-17).
+func (d *Decision) complex() bool {
+	if upstream := d.Run.Message.Upstream; d.Profile.Complexity == nil || upstream != nil && upstream.Planned {
+		roots := slices.DeleteFunc(slices.Clone(d.Run.Tasks), review.IsFix)
+		return len(roots) > 1
+	}
+	return d.Profile.router.AssessComplexity(d.requestText()).Complex
+}
+
+func (d *Decision) beginReview(forced bool) {
+	round := 1
+	if d.Run.Review != nil {
+		round += d.Run.Review.Round
+	}
+	d.Emit(&schemas.ReviewBegan{Run: d.Run.Number, Round: round, Forced: forced})
+	d.review()
+}
+
+// forceReview has what is there looked at when there are no steps left for the rest (P-15), and reports whether it has, or will as soon as
+// nothing is under way any more.
+func (d *Decision) forceReview() bool {
+	if !d.reviewed() {
+		return false
+	}
+	for _, task := range d.Run.Tasks {
+		if unbegun(task) {
+			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
+		}
+	}
+	if d.done() && d.Run.Judge() == nil {
+		d.beginReview(true)
+	}
+	return true
+}
+
+// review goes on with the review under way: versions are merged, then all checks are asked, then it comes to its end.
+func (d *Decision) review() {
+	if d.Run.Judge() != nil {
+		return
+	}
+	if d.Run.Review.Outcome != "" {
+		d.afterReview()
+		return
+	}
+	files := review.Files(d.Run)
+	if d.asksToMerge(files) {
+		return
+	}
+	if !slices.ContainsFunc(files, conflicts) && d.asksChecks() {
+		return
+	}
+	d.endReview(files)
+}
+
+func conflicts(file review.File) bool { return file.Conflicts() }
+
+// asksToMerge has several versions become one, once in a round. It reports whether it has, or the review has gone on by that.
+func (d *Decision) asksToMerge(files []review.File) bool {
+	merge := d.Profile.Review.Merge
+	if merge == "" || !d.Mergeable(files) || len(d.Run.Asked(schemas.OccasionMerge)) > 0 {
+		return false
+	}
+	d.ask(schemas.JudgeTask(schemas.OccasionMerge, d.Run.Judges(schemas.OccasionMerge)+1), schemas.KindJudge, merge)
+	return true
+}
+
+// Mergeable reports whether there are versions that can be merged: it is known what each of them is, and that there are no others.
+func (d *Decision) Mergeable(files []review.File) bool {
+	unknown := func(version review.Version) bool { return version.Hash == "" }
+	for i := range files {
+		if files[i].Conflicts() && slices.ContainsFunc(files[i].Heads, unknown) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(files, conflicts) && len(review.Cut(d.Run)) == 0
+}
+
+// asksChecks asks all that the project calls for, once in a round. It reports whether some are asked, or the review has gone on by that.
+func (d *Decision) asksChecks() bool {
+	round := d.Run.Review.Round
+	for i := range d.Profile.Review.Checks {
+		check := &d.Profile.Review.Checks[i]
+		id := schemas.CheckTask(check.Agent, round)
+		if d.Run.Task(id) != nil || !d.isFor(check) {
+			continue
+		}
+		if d.ask(id, schemas.KindJudge, check.Agent); d.Run.Phase != workflow.PhaseReviewing || d.Run.Review.Outcome != "" {
+			return true // the last of them could not be asked, and all that follows is done
+		}
+	}
+	return d.Run.Judge() != nil
+}
+
+// isFor reports whether a check is for the type of the project (M-40).
+func (d *Decision) isFor(check *schemas.Check) bool {
+	if len(check.For) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
+		var constraints struct {
+			ProjectType string `json:"project_type"`
+		}
+		said := task.Plan.Options().Constraints
+		return len(said) > 0 && schemas.Unmarshal(said, &constraints) == nil && slices.Contains(check.For, constraints.ProjectType)
+	})
+}
+
+// endReview says what was found, by rule and by whom was asked.
+func (d *Decision) endReview(files []review.File) {
+	policy := d.Profile.Review
+	issues := review.Faults(d.Run, policy.Agree, func(task *workflow.Task) jsontext.Value { return d.content(task.Result).Data })
+	unassigned := review.Cut(d.Run)
+	for i := range files {
+		if files[i].Conflicts() {
+			unassigned = append(unassigned, schemas.ReviewIssue{Severity: schemas.ValidationError, Message: files[i].Conflict(), File: files[i].Path})
+		}
+	}
+	more := false
+	for _, question := range d.Run.Asked(schemas.OccasionReview) {
+		found, err := d.resultsOf(question)
+		switch {
+		case err == nil:
+			issues = append(issues, review.Issues(question.Agent, found)...)
+		case question.State == workflow.TaskCompleted:
+			more = true // it says what is to be done instead
+		default:
+			unassigned = append(unassigned, schemas.ReviewIssue{
+				Check: question.Agent, Severity: schemas.ValidationError, Message: "The check could not be made: " + string(question.Failure().Cause) + ".",
+			})
+		}
+	}
+	review.Assign(d.Run, files, issues)
+	issues = append(issues, unassigned...)
+	judged := schemas.Judged{
+		Run: d.Run.Number, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Issues: review.Kept(issues),
+	}
+	if more || !review.Passed(issues) {
+		judged.Outcome = schemas.OutcomeFailed
+	}
+	d.Emit(&judged)
+	d.afterReview()
+}
+
+// resultsOf are what a check has found; the error is that it says nothing of the kind.
+func (d *Decision) resultsOf(question *workflow.Task) ([]schemas.ValidationResult, error) {
+	return CheckResults(question, d.content(question.Result))
+}
+
+// CheckResults are what a check has found, given the result that it has answered with. The error is that it says nothing of the kind.
+func CheckResults(question *workflow.Task, result schemas.Result) ([]schemas.ValidationResult, error) {
+	if question.State != workflow.TaskCompleted {
+		return nil, review.ErrNoResults
+	}
+	return review.Results(question.Findings, valuesIn(result))
+}
+
+// afterReview goes on once it is known what was found. The order is: what a check wants done, what can be mended, what a judge makes of it.
+func (d *Decision) afterReview() {
+	switch round := d.Run.Review; {
+	case round.Outcome == schemas.OutcomePassed && round.Forced:
+		d.incomplete(schemas.StopStepLimit, d.stepsTaken())
+	case round.Outcome == schemas.OutcomePassed:
+		d.summarize()
+	case d.mayReturn() && (d.wanted() || d.mend() || d.escalates()):
+	default:
+		d.reviewFailed()
+	}
+}
+
+// mayReturn reports whether the run may go back to work once more (P-15).
+func (d *Decision) mayReturn() bool {
+	round := d.Run.Review
+	return !round.Forced && round.Round <= d.Profile.Review.Rounds && d.Run.Steps() < d.Profile.StepLimit()
+}
+
+// wanted has the plan of the first check done that has one.
+func (d *Decision) wanted() bool {
+	for _, question := range d.Run.Asked(schemas.OccasionReview) {
+		if _, err := d.resultsOf(question); err == nil || question.State != workflow.TaskCompleted {
+			continue
+		}
+		said, err := ReadVerdict(d.content(question.Result))
+		if err != nil {
+			continue
+		}
+		if change, faults := d.change(&said); len(faults) == 0 && !change.same {
+			d.adoptChange(schemas.OccasionReview, change)
+			return true
+		}
+	}
+	return false
+}
+
+// mend has whoever is responsible mend what was found (M-42).
+func (d *Decision) mend() bool {
+	mendable := func(agent string) bool {
+		use := d.Profile.agentUse(agent)
+		return use != nil && use.Unavailable == ""
+	}
+	fixes := review.Fixes(d.Run, d.Run.Review.Round, review.Files(d.Run), d.Run.Review.Issues, mendable)
+	if len(fixes) == 0 {
+		return false
+	}
+	changed := schemas.PlanChanged{Run: d.Run.Number, Change: d.nextChange(), Source: schemas.OccasionReview, Tasks: fixes}
+	for _, task := range d.Run.Tasks { // what has failed to mend it before is tried anew
+		again := slices.ContainsFunc(fixes, func(fix schemas.PlannedTask) bool { return fix.Options().Fixes == review.Root(task) })
+		if again && review.IsFix(task) && task.State == workflow.TaskFailed && !task.Replaced {
+			changed.Replaces = append(changed.Replaces, task.ID)
+		}
+	}
+	d.Emit(&changed)
+	d.routing()
+	return true
+}
+
+// escalates asks the judge of failures what is to be done about what nobody is responsible for, once in a round (M-45).
+func (d *Decision) escalates() bool {
+	if !d.changes() || len(d.Run.Asked(schemas.OccasionFailure)) > 0 {
+		return false
+	}
+	d.ask(schemas.JudgeTask(schemas.OccasionFailure, d.Run.Judges(schemas.OccasionFailure)+1), schemas.KindJudge, d.Profile.Replan.Agent)
+	return true
+}
+
+// reviewFailed ends a run whose review has failed for good, with what was found.
+func (d *Decision) reviewFailed() {
+	errorsFound, first := 0, ""
+	for i := range d.Run.Review.Issues {
+		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
+			errorsFound++
+			first = cmp.Or(first, d.fitting(issue.Message))
+		}
+	}
+	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
+	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", first).Replace(d.texts().ReviewFailed))
+	if sentence == "" {
+		sentence = without(d.texts().TaskFailed)
+	}
+	partial := d.Profile.Review.OnFailed == schemas.ReviewPartial
+	if partial {
+		sentence += "\n\n" + d.texts().Partial
+	}
+	failure := d.runFailure(schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
+	if partial {
+		d.conclude(schemas.RunPartial, schemas.StopReviewFailed, failure)
+		return
+	}
+	d.concludeWith(schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
+}
+
+// checkAnswered takes what a check has found, or what it wants done.
+func (d *Decision) checkAnswered(question *workflow.Task, answer *Response) {
+	if _, err := review.Results(answer.Findings, valuesIn(answer.WholeResult)); err == nil {
+		d.completed(question, answer)
+		d.advance()
+		return
+	}
+	said, err := ReadVerdict(answer.WholeResult)
+	if err != nil || said.Response != "" {
+		d.fail(question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
+		return
+	}
+	change, faults := d.change(&said)
+	if len(faults) > 0 {
+		d.fail(question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
+		return
+	}
+	d.completed(question, answer)
+	d.Emit(&schemas.Judged{
+		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePlan, Repeated: change.repeated,
+	})
+	d.advance()
+}
+
+// mergeAnswered takes merged files. Unless each conflict is settled by one, nothing is merged (M-38).
+func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
+	made := schemas.TaskCompleted{Run: d.Run.Number, Task: question.ID}
+	(&provenance{decision: d, task: question, put: answer.PutArtifacts}).answer(answer, &made)
+	var merged []schemas.MergedFile
+	var left []string
+	for _, file := range review.Files(d.Run) {
+		if !file.Conflicts() {
+			continue
+		}
+		at := slices.IndexFunc(made.Deliverables, func(deliverable schemas.Deliverable) bool {
+			_, is := DeliverableFile(&deliverable)
+			return is && review.Path(&deliverable) == file.Path
+		})
+		if at < 0 {
+			left = append(left, file.Conflict())
+			continue
+		}
+		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})
+	}
+	if len(left) > 0 {
+		d.fail(question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
+		return
+	}
+	d.completed(question, answer)
+	d.Emit(&schemas.Judged{
+		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionMerge, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Merged: merged,
+	})
+	d.advance()
+}
+
+// summaryTask is the question by which the results are told.
+var summaryTask = schemas.JudgeTask(schemas.OccasionSummary, 1) //nolint:gochecknoglobals // a constant
+
+// summarize has the results told in one text before the run is settled, where several are there and all of them are right.
+func (d *Decision) summarize() {
+	summary := d.Profile.Summary
+	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(summaryTask) != nil {
+		d.settle()
+		return
+	}
+	d.ask(summaryTask, schemas.KindJudge, summary.Agent)
+}
+
+func (d *Decision) summarizes() bool {
+	results := 0
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskCompleted && !review.IsFix(task) {
+			results++
+		}
+	}
+	return results > 1 && d.decisive() == nil
+}
+
+// summaryAnswered takes the words that tell the results.
+func (d *Decision) summaryAnswered(question *workflow.Task, answer *Response) {
+	words, err := summaryIn(answer.WholeResult)
+	if err != nil {
+		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
+		return
+	}
+	if found := d.otherLanguage(words); found != "" {
+		d.fail(question, schemas.FailureInvalidResult, d.wrongLanguage(found))
+		return
+	}
+	d.completed(question, answer)
+	d.Emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
+	d.advance()
+}
+
+var errNoSummary = errors.New("the answer holds no summary: response is needed, with the words of it")
+
+// summaryIn are the words of a summary: a response, or else the text as it is.
+func summaryIn(result schemas.Result) (string, error) {
+	said, err := ReadVerdict(result)
+	words := said.Response
+	if err != nil {
+		words = strings.TrimSpace(result.Text)
+	}
+	switch {
+	case words == "":
+		return "", errNoSummary
+	case len(words) > maxResponse:
+		return "", fmt.Errorf("the summary has more than %d bytes", maxResponse)
+	}
+	return words, nil
+}
+
+// summaryOf is what is told instead of the words of an answer's parts: what an agent has said, or else the template; empty is nothing.
+func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
+	if d.Profile.Summary == nil || !d.summarizes() {
+		return ""
+	}
+	if question := d.Run.Task(summaryTask); question != nil && question.State == workflow.TaskCompleted {
+		if words, err := summaryIn(d.content(question.Result)); err == nil {
+			return words
+		}
+	}
+	if d.Profile.summary == nil {
+		return ""
+	}
+	type told struct {
+		Task  string         `json:"task"`
+		Agent string         `json:"agent"`
+		Text  string         `json:"text"`
+		Data  jsontext.Value `json:"data,omitzero"`
+	}
+	results := struct {
+		Tasks []told `json:"tasks"`
+	}{Tasks: []told{}}
+	for i := range parts {
+		content := d.content(parts[i].Body)
+		agent := ""
+		if task := d.Run.Task(parts[i].Task); task != nil {
+			agent = task.Agent
+		}
+		results.Tasks = append(results.Tasks, told{Task: parts[i].Task, Agent: agent, Text: cmp.Or(parts[i].Told, content.Text), Data: content.Data})
+	}
+	body, err := schemas.Marshal(results)
+	if err != nil {
+		return ""
+	}
+	words, err := d.Profile.summary.Tell(body)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(words)
+}
+
+// standing are the tasks whose results the answer is made of, each in the place of what it mends.
+func (d *Decision) standing() []*workflow.Task {
+	var tasks []*workflow.Task
+	for _, task := range d.Run.Tasks {
+		switch {
+		case review.IsFix(task):
+		case d.Profile.Review == nil && task.State == workflow.TaskCompleted && d.inAnswer(task):
+			tasks = append(tasks, task)
+		case d.Profile.Review != nil && task.State == workflow.TaskCompleted && !d.leadsOn(task):
+			tasks = append(tasks, review.Newest(d.Run, task.ID))
+		}
+	}
+	return tasks
+}
+
+// leadsOn is what inAnswer denies, where tasks may be mended.
+func (d *Decision) leadsOn(task *workflow.Task) bool {
+	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
+		return false
+	}
+	builds := func(id string) bool {
+		dependency := d.Run.Task(id)
+		return dependency != nil && review.Root(dependency) == task.ID
+	}
+	return slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
+		return !review.IsFix(other) && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), builds)
+	})
+}
+
+// checked are what the checks of the newest round have found.
+func (d *Decision) checked() []schemas.Findings {
+	var said []schemas.Findings
+	for _, question := range d.Run.Asked(schemas.OccasionReview) {
+		if found, err := d.resultsOf(question); err == nil {
+			said = append(said, schemas.Findings{ValidationResults: found})
+		}
+	}
+	return said
+}
+
+func (p *Profile) reviewFaults() []error {
+	policy := p.Review
+	if policy == nil {
+		return nil
+	}
+	var faults []error
+	if policy.Rounds < 0 || policy.Rounds > schemas.MaxReviewRounds {
+		faults = append(faults, errors.New("review: rounds is 0 to "+strconv.Itoa(schemas.MaxReviewRounds)))
+	}
+	if policy.When != "" && policy.When != schemas.ReviewComplex {
+		faults = append(faults, fmt.Errorf("review: when is %s or nothing, and not %q", schemas.ReviewComplex, policy.When))
+	}
+	if failed := policy.OnFailed; failed != "" && failed != schemas.ReviewFails && failed != schemas.ReviewPartial {
+		faults = append(faults, fmt.Errorf("review: on_failed is %s or %s, and not %q", schemas.ReviewFails, schemas.ReviewPartial, failed))
+	}
+	if policy.Merge != "" && !schemas.ValidAgentName(policy.Merge) {
+		faults = append(faults, errors.New("review.merge: it names no agent"))
+	}
+	var asked []string
+	for i := range policy.Checks {
+		agent := policy.Checks[i].Agent
+		if !schemas.ValidAgentName(agent) || slices.Contains(asked, agent) {
+			faults = append(faults, fmt.Errorf("review.checks[%d]: it names no agent, or one that is asked already", i))
+		}
+		asked = append(asked, agent)
+	}
+	return faults
+}
+
+// compileSummary makes ready what the results are told by.
+func (p *Profile) compileSummary() []error {
+	summary := p.Summary
+	if summary == nil {
+		return nil
+	}
+	var faults []error
+	if summary.Agent == "" && summary.Template == "" || summary.Agent != "" && !schemas.ValidAgentName(summary.Agent) {
+		faults = append(faults, errors.New("summary: it names an agent or has a template"))
+	}
+	if summary.Template != "" {
+		template, err := answer.ParseTemplate(summary.Template)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("summary: %w", err))
+		}
+		p.summary = template
+	}
+	return faults
+}

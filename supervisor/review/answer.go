@@ -1,0 +1,106 @@
+package review
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/supervisor/findings"
+)
+
+// ErrNoResults reports an answer that does not say what a check has found.
+var ErrNoResults = errors.New("the answer holds no validation_results: each has a status, passed or failed")
+
+// Results are what a check has found: what it says beside its result, or else in the first of some values that holds it, as
+// {"validation_results": […]} or as one of these alone (M-10, M-43).
+func Results(said *schemas.Findings, values [][]byte) ([]schemas.ValidationResult, error) {
+	if said != nil && len(said.ValidationResults) > 0 {
+		return said.ValidationResults, nil
+	}
+	for _, value := range values {
+		if found := read(value); len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, ErrNoResults
+}
+
+func read(value jsontext.Value) []schemas.ValidationResult {
+	var said struct {
+		schemas.ValidationResult
+		All []schemas.ValidationResult `json:"validation_results"`
+	}
+	if value.Kind() != '{' || schemas.Unmarshal(value, &said) != nil {
+		return nil
+	}
+	if len(said.All) == 0 {
+		said.All = []schemas.ValidationResult{said.ValidationResult}
+	}
+	for i := range said.All {
+		if result := &said.All[i]; result.Status != schemas.ValidationPassed && result.Status != schemas.ValidationFailed {
+			return nil
+		}
+	}
+	if kept := findings.Of(&schemas.ResponsePayload{ValidationResults: said.All}); kept != nil {
+		return kept.ValidationResults
+	}
+	return nil
+}
+
+// Issues are what a check has found, one by one. A check that has failed without an error has one (M-41).
+func Issues(check string, results []schemas.ValidationResult) []schemas.ReviewIssue {
+	var found []schemas.ReviewIssue
+	for i := range results {
+		result := &results[i]
+		failed := result.Status == schemas.ValidationFailed
+		for _, issue := range result.Issues {
+			severity := issue.Severity
+			if severity != schemas.ValidationWarning && severity != infoSeverity {
+				severity, failed = schemas.ValidationError, false
+			}
+			found = append(found, schemas.ReviewIssue{
+				Check: check, Severity: severity, Message: truncate(issue.Message), File: truncate(issue.File), Line: min(max(issue.Line, 0), maxLine),
+			})
+		}
+		if failed {
+			message := result.Details
+			if message == "" {
+				message = "The check " + result.Validator + " has failed."
+			}
+			found = append(found, schemas.ReviewIssue{Check: check, Severity: schemas.ValidationError, Message: truncate(message)})
+		}
+	}
+	return found
+}
+
+const (
+	infoSeverity = "info"
+	maxLine      = 1 << 31
+)
+
+// Passed reports whether nothing that was found is an error (M-41).
+func Passed(issues []schemas.ReviewIssue) bool {
+	for i := range issues {
+		if issues[i].Severity == schemas.ValidationError {
+			return false
+		}
+	}
+	return true
+}
+
+// maxIssues bounds the issues of a round, which stand in its record.
+const maxIssues = 64
+
+// Kept are the issues that a record has room for: errors first.
+func Kept(issues []schemas.ReviewIssue) []schemas.ReviewIssue {
+	var kept []schemas.ReviewIssue
+	for _, errors := range [...]bool{true, false} {
+		for i := range issues {
+			if (issues[i].Severity == schemas.ValidationError) == errors && len(kept) < maxIssues {
+				kept = append(kept, issues[i])
+			}
+		}
+	}
+	return kept
+}
