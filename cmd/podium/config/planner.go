@@ -35,7 +35,7 @@ type Replan struct {
 type Review struct {
 	When     schemas.ReviewWhen     `yaml:"when" enum:"complex" doc:"complex: only requests of several steps, by the complexity check, or without one when the plan has several tasks. Default: every run."`
 	Rounds   *int                   `yaml:"rounds" min:"0" max:"64" default:"1" doc:"How often a run may go back to work for what was found. 0: never."`
-	Merge    string                 `yaml:"merge" doc:"Who makes one file of versions that tasks have made beside each other: an agent that answers requests of kind judge, such as one of kind merge. Absent: they are a conflict."`
+	Merge    string                 `yaml:"merge" doc:"Who makes one file of versions that tasks have made beside each other: an agent of your own that answers requests of kind judge with one deliverable for each path. Absent: they are a conflict."`
 	Agree    []string               `yaml:"agree" min:"1" doc:"Members of the data of results that have one value in all of them."`
 	Checks   []Check                `yaml:"checks" min:"1" doc:"Who looks, all at once; each of them once."`
 	OnFailed schemas.OnReviewFailed `yaml:"on_failed" enum:"fail partial" default:"fail" doc:"When something is still wrong in the end. fail: the run has failed, and none of its results is told. partial: they are told, with what was found."`
