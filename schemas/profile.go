@@ -232,6 +232,14 @@ type Language struct {
 	Decimal string `json:"decimal,omitzero"`
 	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
 	Withdraw []string `json:"withdraw,omitzero"`
+	// Assent and Decline are what an answer begins with that agrees to what was offered, or does not. Courtesy are words beside these and Withdraw
+	// that say nothing; behind one of Closings a name may stand. Without Courtesy a withdrawal is one of its phrases, and nothing else.
+	Assent   []string `json:"assent,omitzero"`
+	Decline  []string `json:"decline,omitzero"`
+	Courtesy []string `json:"courtesy,omitzero"`
+	Closings []string `json:"closings,omitzero"`
+	// Date is how a day is written, as that of 2 January 2006: 02.01.2006; as in ISO 8601 when empty.
+	Date string `json:"date,omitzero"`
 	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
 	Approve []string `json:"approve,omitzero"`
 	Reject  []string `json:"reject,omitzero"`
@@ -267,6 +275,10 @@ type Texts struct {
 	Missing string `json:"missing,omitzero"`
 	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
+	// Understood asks whether what was read is meant, "{understood}", and says which word takes all of it; Unsure when empty.
+	Understood string `json:"understood,omitzero"`
+	// Withdrawn tells somebody who takes their request back that nothing was done; Cancelled when empty.
+	Withdrawn string `json:"withdrawn,omitzero"`
 	// Unfit tells that what was said, "{said}", is not what is needed; OneOf, Number, Date, AtLeast and AtMost tell what is.
 	Unfit   string `json:"unfit,omitzero"`
 	OneOf   string `json:"one_of,omitzero"` // "{choices}"

@@ -23,6 +23,8 @@ type Document struct {
 	Status schemas.RunStatus `json:"status,omitzero"` // once the outcome is fixed
 	Reason string            `json:"reason,omitzero"` // machine-readable: why it ended, or why nothing came of it
 	Answer string            `json:"answer,omitzero"` // the words, once the outcome is fixed
+	// Files go with the answer, once the outcome is fixed.
+	Files []File `json:"files,omitzero"`
 	// Inquiry is what the run asks a person while it waits for their word.
 	Inquiry *Inquiry `json:"inquiry,omitzero"`
 	// Language is that of the answer (BCP 47 primary tag), once there is a run.
@@ -99,6 +101,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	made.State = State(workflow.PhaseComplete)
+	made.Files = w.api.files(w.ref, run)
 	var err error
 	made.Answer, err = history.AnswerText(ctx, w.api.core, *run)
 	return made, err

@@ -36,11 +36,12 @@ type property struct {
 	title    string
 	kind     string // its type; empty: any
 	format   string
-	choices  []string // enum and const
-	items    string   // the type of the elements of an array
-	plain    bool     // any text will do
-	required bool     // by its parent, without any condition
-	open     bool     // its schema describes members that it does not name
+	choices  []string          // enum and const
+	told     map[string]string // what people call them: enumNames
+	items    string            // the type of the elements of an array
+	plain    bool              // any text will do
+	required bool              // by its parent, without any condition
+	open     bool              // its schema describes members that it does not name
 }
 
 func parseDocument(body jsontext.Value) (*document, error) {
@@ -198,6 +199,18 @@ func (d *document) note(schema map[string]any, names []string, always bool) {
 		}
 	}
 	choices, _ := schema["enum"].([]any)
+	if told, _ := schema["enumNames"].([]any); len(told) == len(choices) {
+		for i := range choices {
+			value, isText := choices[i].(string)
+			name, isName := told[i].(string)
+			if isText && isName && p.told == nil {
+				p.told = map[string]string{}
+			}
+			if isText && isName {
+				p.told[value] = name
+			}
+		}
+	}
 	if constant, ok := schema["const"]; ok && always {
 		choices = []any{constant}
 	}
