@@ -23,6 +23,7 @@ var layers = []struct {
 	{"schemas/immutable", nil},
 	{"schemas/seen", []string{"schemas/immutable"}},
 	{"schemas/reference", []string{"schemas"}},
+	{"schemas/pointer", []string{"schemas"}},
 	{"schemas/sentences", []string{"schemas"}},
 	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
@@ -55,13 +56,14 @@ var layers = []struct {
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
 	{"supervisor/route", []string{"schemas"}},
-	{"supervisor/arguments", []string{"schemas", "schemas/validation", "supervisor/route"}},
+	{"supervisor/arguments", []string{"schemas", "schemas/pointer", "schemas/validation", "supervisor/route"}},
 	{"supervisor/language", nil},
+	{"supervisor/phrase", nil},
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/approval", []string{"schemas", "schemas/validation", "schemas/workflow"}},
 	{"supervisor/review", []string{"schemas", "schemas/workflow", "supervisor/findings"}},
-	{"supervisor/plan", []string{"schemas", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/approval", "supervisor/arguments", "supervisor/language", "supervisor/review", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/pointer", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/approval", "supervisor/arguments", "supervisor/language", "supervisor/phrase", "supervisor/review", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/findings", "supervisor/plan", "supervisor/review", "supervisor/route"}},
 	{"supervisor/score", []string{"schemas", "schemas/workflow"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
@@ -111,7 +113,7 @@ var layers = []struct {
 	{"ingest/chat", []string{
 		"schemas", "schemas/sentences", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
 	}},
-	{"ingest/cloudevents", []string{"schemas", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
+	{"ingest/cloudevents", []string{"schemas", "schemas/pointer", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// An answer by callback becomes what its agent itself would have published.
 	{"ingest/callback", []string{"schemas", "bus", "bus/agent", "bus/keyring", "ingest/admission", "ingest/problem", "ingest/webhook"}},
 	// A mail is the same whoever has brought it: reading one knows no mailbox.

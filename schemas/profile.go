@@ -18,6 +18,8 @@ type Profile struct {
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
 	CheckLanguage LanguageCheck `json:"check_language,omitzero"`
+	// Reasons are the words in which routers say why they decide; empty are those of before there was a choice.
+	Reasons Reasons `json:"reasons,omitzero"`
 	// Stream has whoever writes by chat see the text of an answer while an agent still works on it (O-35).
 	Stream     bool             `json:"stream,omitzero"`
 	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
@@ -78,6 +80,12 @@ const Edition5 = 5
 
 // NewestEdition is the one that this version decides new runs by.
 const NewestEdition = Edition5
+
+// Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
+type Reasons string
+
+// ReasonsPlain1 are whole sentences for whoever reads a run.
+const ReasonsPlain1 Reasons = "plain1"
 
 // A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
 // everything that agents say to people is judged. A name stands for the same judgement for ever.
@@ -224,6 +232,14 @@ type Language struct {
 	Decimal string `json:"decimal,omitzero"`
 	// Withdraw are whole messages by which somebody who is asked takes the request back, without marks.
 	Withdraw []string `json:"withdraw,omitzero"`
+	// Assent and Decline are what an answer begins with that agrees to what was offered, or does not. Courtesy are words beside these and Withdraw
+	// that say nothing; behind one of Closings a name may stand. Without Courtesy a withdrawal is one of its phrases, and nothing else.
+	Assent   []string `json:"assent,omitzero"`
+	Decline  []string `json:"decline,omitzero"`
+	Courtesy []string `json:"courtesy,omitzero"`
+	Closings []string `json:"closings,omitzero"`
+	// Date is how a day is written, as that of 2 January 2006: 02.01.2006; as in ISO 8601 when empty.
+	Date string `json:"date,omitzero"`
 	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
 	Approve []string `json:"approve,omitzero"`
 	Reject  []string `json:"reject,omitzero"`
@@ -259,6 +275,10 @@ type Texts struct {
 	Missing string `json:"missing,omitzero"`
 	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
+	// Understood asks whether what was read is meant, "{understood}", and says which word takes all of it; Unsure when empty.
+	Understood string `json:"understood,omitzero"`
+	// Withdrawn tells somebody who takes their request back that nothing was done; Cancelled when empty.
+	Withdrawn string `json:"withdrawn,omitzero"`
 	// Unfit tells that what was said, "{said}", is not what is needed; OneOf, Number, Date, AtLeast and AtMost tell what is.
 	Unfit   string `json:"unfit,omitzero"`
 	OneOf   string `json:"one_of,omitzero"` // "{choices}"

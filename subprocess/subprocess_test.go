@@ -59,3 +59,26 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestFindScript: the file that an interpreter is to read is missed before it is started, and what may be something else is none.
+func TestFindScript(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "there.py"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "inpath"), []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder)
+	for command, missing := range map[string]string{
+		"python3 there.py": "", "/usr/bin/python3 -B -u there.py": "", "python3.11 gone.py": "gone.py", "/usr/bin/python3 -B gone.py there.py": "gone.py",
+		"python3 -m gone": "", "python3 -c gone": "", "python3 -W ignore gone.py": "", "python3 -": "", "python3": "",
+		"node gone.mjs": "gone.mjs", "node --require gone gone.mjs": "", "bash -eu gone.sh": "gone.sh", "bash -euc gone": "", "sh inpath": "", "perl -wT gone.pl": "gone.pl",
+		"./anything gone.py": "", "cat gone": "", "Rscript gone.R": "gone.R", "node /gone.mjs": "/gone.mjs",
+	} {
+		err := subprocess.FindScript(strings.Fields(command), folder)
+		if (err == nil) != (missing == "") || err != nil && !strings.Contains(err.Error(), "run "+missing+", which is not there") {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+}

@@ -12,5 +12,5 @@ func (a *Agent) Check(context.Context) error {
 	if _, err := subprocess.Find(a.config.Command[0], a.config.Dir); err != nil {
 		return fmt.Errorf("the program %q cannot be run: %w", a.config.Command[0], err)
 	}
-	return nil
+	return subprocess.FindScript(a.config.Command, a.config.Dir)
 }

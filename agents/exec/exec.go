@@ -101,6 +101,9 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exec: the program %q cannot be run: %w", config.Command[0], err)
 	}
+	if err = subprocess.FindScript(config.Command, config.Dir); err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
+	}
 	config.Files = cmp.Or(config.Files, filepath.Join(os.TempDir(), fmt.Sprintf("podium-requests-%d", os.Getuid())))
 	return &Agent{config: config, path: path, words: loaded}, nil
 }

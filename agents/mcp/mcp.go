@@ -130,6 +130,9 @@ func (a *Agent) reachable() (err error) {
 		if a.path, err = subprocess.Find(config.Command[0], config.Dir); err != nil {
 			return fmt.Errorf("mcp: the program %q cannot be run: %w", config.Command[0], err)
 		}
+		if err = subprocess.FindScript(config.Command, config.Dir); err != nil {
+			return fmt.Errorf("mcp: %w", err)
+		}
 		return nil
 	case config.URL == "" || len(config.Command) > 0:
 		return errors.New("mcp: the server needs either a command or a url")

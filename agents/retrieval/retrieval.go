@@ -162,7 +162,11 @@ func (a *Agent) learn(ctx context.Context, request *agent.Request, asked *argume
 		return agent.Outcome{}, a.away(ctx, language, err) // it is all there or nothing, and a repeat changes nothing
 	}
 	made, err := agent.Data(map[string]any{"id": effectOf(request), "passages": count})
-	made.Text = a.words.Say(language, "learned", "{count}", strconv.Itoa(count))
+	key := "learned"
+	if count == 1 {
+		key = "learned_one"
+	}
+	made.Text = a.words.Say(language, key, "{count}", strconv.Itoa(count))
 	return made, err
 }
 
@@ -175,15 +179,18 @@ func effectOf(request *agent.Request) string {
 }
 
 // sourceOf is where a text is from, as its context says, else the run that it was learned in.
-func sourceOf(context jsontext.Value, run string) string {
+func sourceOf(context jsontext.Value, run string) string { return cmp.Or(saidSource(context), run) }
+
+// saidSource is where a text is from by its context; empty when that does not say so.
+func saidSource(context jsontext.Value) string {
 	var said struct {
 		Source string `json:"source"`
 		Title  string `json:"title"`
 	}
 	if schemas.Unmarshal(context, &said) != nil {
-		return run
+		return ""
 	}
-	return cmp.Or(said.Source, said.Title, run)
+	return cmp.Or(said.Source, said.Title)
 }
 
 // read finds what is about the words of a task.
@@ -205,7 +212,10 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 	for i := range hits {
 		hit := &hits[i]
 		results[i] = map[string]any{"id": hit.ID, "score": hit.Score, "source": hit.Source, "passage": hit.Passage, "tags": hit.Tags, "medical_context": jsontext.Value(cmp.Or(hit.Context, "{}"))}
-		lines[i] = fmt.Sprintf("%d. %s (%s)", i+1, hit.Passage, hit.Source)
+		lines[i] = fmt.Sprintf("%d. %s", i+1, hit.Passage)
+		if source := saidSource(jsontext.Value(hit.Context)); source != "" { // a run means nothing to people
+			lines[i] += " (" + source + ")"
+		}
 	}
 	made, err := agent.Data(map[string]any{"query": question, "results": results})
 	if made.Text = strings.Join(lines, "\n\n"); len(hits) == 0 {

@@ -169,11 +169,36 @@ func TestConfigurationHoldsOverAnnouncements(t *testing.T) {
 	if beta := found["beta"]; beta.State != schemas.AgentNever || len(beta.Drift) != 0 || !beta.Configured {
 		t.Errorf("who never came is %+v", beta)
 	}
-	if err := registry.Configure(t.Context(), ledger, policies[1:]); err != nil {
+}
+
+// TestWhoIsOutOfTheConfigurationIsForgotten: its processes and its breaker with it, so that nobody lists it; but who comes back was revoked.
+func TestWhoIsOutOfTheConfigurationIsForgotten(t *testing.T) {
+	t.Parallel()
+	ledger, standing := memory.New(1), registry.NewStanding()
+	serve(t, ledger, standing)
+	both := []registry.Policy{{Agent: schemas.Agent{Name: "alpha"}, External: true}, {Agent: schemas.Agent{Name: "beta"}, External: true}}
+	configure := func(policies []registry.Policy) map[string]registry.Entry {
+		t.Helper()
+		if err := registry.Configure(t.Context(), ledger, policies); err != nil {
+			t.Fatal(err)
+		}
+		return list(t, ledger)
+	}
+	configure(both)
+	for _, name := range []string{"alpha", "beta"} {
+		say(t, ledger.Worker(name), bus.ServiceAnnounce, `{"name":"`+name+`","id":"one"}`)
+		if _, err := ledger.KeyValue(bus.AgentBucket).Put(t.Context(), registry.BreakerKey(name), []byte(`{"state":"open"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Revoke(t.Context(), ledger, standing, "alpha", schemas.Revocation{At: time.Now(), Reason: schemas.RevokedByOperator, Key: "U"}); err != nil {
 		t.Fatal(err)
 	}
-	if alpha = list(t, ledger)["alpha"]; alpha.Configured || len(alpha.Drift) != 0 {
-		t.Errorf("out of the configuration it is %+v", alpha)
+	if found := configure(both[1:]); len(found) != 1 || found["beta"].Breaker.State != schemas.BreakerOpen || len(found["beta"].Instances) != 1 {
+		t.Errorf("without alpha there are %+v", found)
+	}
+	if alpha := configure(both)["alpha"]; alpha.State != schemas.AgentRevoked || len(alpha.Instances) != 0 || alpha.Breaker.State != schemas.BreakerClosed {
+		t.Errorf("it comes back as %+v", alpha)
 	}
 }
 

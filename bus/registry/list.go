@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,7 +27,8 @@ type Policy struct {
 	Required bool `json:"required,omitzero"`
 }
 
-// Configure puts what the configuration says of its agents into the registry, in place of what stood there.
+// Configure puts what the configuration says of its agents into the registry, in place of what stood there. What is known of agents that it
+// does not name is forgotten, but for revocations: who comes back has been revoked.
 func Configure(ctx context.Context, core bus.Core, policies []Policy) error {
 	store := core.KeyValue(bus.AgentBucket)
 	before, err := store.Below(ctx, policyPrefix)
@@ -44,7 +46,21 @@ func Configure(ctx context.Context, core bus.Core, policies []Policy) error {
 		}
 		delete(before, key)
 	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
+	gone := slices.Collect(maps.Keys(before))
+	for _, prefix := range [...]string{instancePrefix, breakerPrefix} {
+		known, err := store.Below(ctx, prefix)
+		if err != nil {
+			return fmt.Errorf("configure the agents: %w", err)
+		}
+		for key := range known {
+			name, _, _ := strings.Cut(strings.TrimPrefix(key, prefix), ".")
+			if !slices.ContainsFunc(policies, func(policy Policy) bool { return policy.Name == name }) {
+				gone = append(gone, key)
+			}
+		}
+	}
+	slices.Sort(gone)
+	for _, key := range gone {
 		if err = store.Delete(ctx, key); err != nil {
 			return fmt.Errorf("configure the agents: %w", err)
 		}
@@ -72,8 +88,8 @@ type Entry struct {
 	judged bool // there is a breaker of it
 }
 
-// List returns all agents, in order of name: those of the configuration, those that have announced themselves, and those of
-// which there is a breaker or a revocation. Who is not there any more stays listed.
+// List returns all agents, in order of name: those of the configuration, and those that have announced themselves, or have a breaker, since
+// that was read. An agent of the configuration that is not there any more stays listed.
 func List(ctx context.Context, core bus.Core, now time.Time) ([]Entry, error) {
 	entries, err := read(ctx, core)
 	if err != nil {
@@ -131,7 +147,6 @@ func read(ctx context.Context, core bus.Core) ([]Entry, error) {
 	names := slices.Collect(maps.Keys(instances))
 	names = slices.AppendSeq(names, maps.Keys(policies))
 	names = slices.AppendSeq(names, maps.Keys(breakers))
-	names = slices.AppendSeq(names, maps.Keys(revoked))
 	slices.Sort(names)
 	names = slices.Compact(names)
 	entries := make([]Entry, len(names))

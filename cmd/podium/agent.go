@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/agents/exec"
+	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/installation"
@@ -23,7 +24,8 @@ type agentCommand struct {
 }
 
 func (agentCommand) Help() string {
-	return `An agent takes requests from a running instance and answers them.
+	return `An agent takes requests from a running instance and answers them. Which there are, and how one is taken in, cut off and removed for good, is
+with podium agents.
 
   podium agent exec --name summary -- ./summary.sh
   podium agent new --lang py summary
@@ -84,9 +86,14 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if err = env.print("%s\n", strings.Join(says, "\n")); err != nil {
 		return err
 	}
-	return agent.Serve(env.ctx, worker, program, agent.ServeConfig{
+	err = agent.Serve(env.ctx, worker, program, agent.ServeConfig{
 		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Log: env.log,
 	})
+	if bus.IsAny(err, bus.ErrClosed, bus.ErrDenied, bus.ErrRefused) {
+		return fmt.Errorf("podium does not let %s in: it was revoked, its key is another one by now, or podium.yaml does not have it as \"kind: external\"; "+
+			"`podium agents` tells, and `podium agents add %s` takes it in again, with a new key: %w", c.Name, c.Name, err)
+	}
+	return err
 }
 
 func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, about installation.ExternalAgent, err error) {

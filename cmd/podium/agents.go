@@ -27,13 +27,16 @@ func (agentsCommand) Help() string {
 	return `  podium agents
   podium agents -o json
   podium agents add summary
-  podium agents revoke summary`
+  podium agents revoke summary
+
+To remove an agent for good, cut it off by podium agents revoke (an external one), take it out of podium.yaml, from agents and from every
+profile that names it, see by podium check that nothing else does, and start podium up again.`
 }
 
 type agentsListCommand struct{ ledgerFlags }
 
 func (agentsListCommand) Help() string {
-	return `Lists every agent of the configuration, and all others that have announced themselves, a breaker or a revocation; who is gone stays listed.
+	return `Lists every agent of the configuration, whether it is there or not. One that is taken out of podium.yaml is forgotten at the next start.
 
 STATE is ok; degraded, when it cannot do its work at present by its own word; late, when nobody serves it any more; never, when nobody ever has;
 failing, while its breaker is open or half open; revoked, when it may not take part any more. AT A TIME is how many requests it works

@@ -126,3 +126,38 @@ func TestPeopleAreNoAgentsThatNeverCame(t *testing.T) {
 		t.Errorf("the service says\n%s", told)
 	}
 }
+
+// TestWhoIsTakenOutOfTheConfigurationIsNotListed: an external agent, and the one that writes letters, of which nobody had said that it is there.
+func TestWhoIsTakenOutOfTheConfigurationIsNotListed(t *testing.T) {
+	t.Parallel()
+	mailbox, err := memorymailbox.Start(t.Context(), "agent", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mailbox.Close() })
+	account := fmt.Sprintf("\nmail: {accounts: [{name: a, profile: desk, imap: {host: 127.0.0.1, port: %d, tls: none, username: agent, password: secret}, "+
+		"smtp: {host: 127.0.0.1, port: 2525, tls: none, from: agent@example.org}}]}\n", mailbox.Port())
+	i := install(t, fmt.Sprintf(externalConfig, webSecret)+account)
+	i.up()
+	if _, err = connectPlain(t, i, "beta").conn.Request("podium.agent.beta.announce", []byte(`{"name":"beta"}`), patience); err != nil {
+		t.Fatal(err)
+	}
+	listed := func() (names []string) {
+		for _, one := range lines[agentRow](t, i.podium("agents", "-o", "json")) {
+			names = append(names, one.Name)
+		}
+		return names
+	}
+	eventually(t, "all have announced themselves", func() bool { return slices.Equal(listed(), []string{"alpha", "beta", "chat", "mail"}) })
+	i.stop()
+	i.replace(account, "")
+	i.replace("  beta: {kind: external}\n", "")
+	i.replace("agents: [alpha, beta]", "agents: [alpha]")
+	i.replace("      - {kind: keywords, groups: [{agent: beta, keywords: [beta]}]}\n", "")
+	i.up()
+	if found := listed(); !slices.Equal(found, []string{"alpha", "chat"}) {
+		t.Errorf("listed are %v", found)
+	}
+	i.stop()
+	i.verify()
+}

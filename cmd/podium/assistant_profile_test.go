@@ -15,6 +15,7 @@ import (
 	"podium/agents/mail/smtpsink"
 	"podium/ingest/imap/dovecot"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const assistantProfile = "../../deploy/profiles/assistant"
@@ -102,6 +103,41 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 	i.verify()
 }
 
+// TestAssistantAsksInTurn: whoever has several questions to answer hears of one at a time, by all that tell of them; what was answered is what is
+// meant later in the same conversation; and without a model nothing is called degraded.
+func TestAssistantAsksInTurn(t *testing.T) {
+	t.Parallel()
+	i, _ := assistant(t)
+	i.up()
+	if listed := i.podium("agents").succeeds(t).stdout; strings.Contains(listed, "degraded") || !strings.Contains(listed, "qm_agent") {
+		t.Errorf("listed are\n%s", listed)
+	}
+	i.podium("send", "--thread", "two", "Compare the properties, please").succeeds(t)
+	open := func() []openInquiry { return lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t)) }
+	within(t, time.Minute, "both tasks lack a molecule", func() bool { return len(open()) == 2 })
+	for _, words := range []string{"CCO", "CCN"} {
+		within(t, time.Minute, "one question is told", func() bool { return !open()[0].Until.IsZero() })
+		asked := open()
+		for _, later := range asked[1:] {
+			if later.After != asked[0].ID || !later.Until.IsZero() || asked[0].After != "" {
+				t.Errorf("asked at once: %+v", asked)
+			}
+		}
+		i.podium("answer", asked[0].ID, words).succeeds(t)
+	}
+	id := i.runs()[0].ID
+	within(t, time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
+	run := i.run(id)
+	if said := i.answerOf(&run); run.Status != schemas.RunCompleted || !strings.Contains(said, "CCO (") || !strings.Contains(said, "CCN (") {
+		t.Errorf("%s: %s", run.Status, said)
+	}
+	if _, said := i.answered("--thread", "two", "And what is its polar surface?"); !strings.Contains(said, "CCN (C2H7N") {
+		t.Errorf("the molecule that was answered last is not meant: %s", said)
+	}
+	i.stop()
+	i.verify()
+}
+
 // stems are the beginnings of words of five letters and more.
 func stems(text string) (found []string) {
 	for _, word := range regexp.MustCompile(`\pL{5,}`).FindAllString(strings.ToLower(text), -1) {
@@ -151,7 +187,7 @@ func plainModel(call *modelserver.Call) modelserver.Answer {
 func TestAssistantRows_O14(t *testing.T) {
 	t.Parallel()
 	server := modelserver.Start(t, plainModel)
-	i, _ := assistant(t, "${OPENAI_BASE_URL:-http://127.0.0.1:11434/v1}", server.URL)
+	i, _ := assistant(t, "#m ", "", "${OPENAI_BASE_URL:-http://127.0.0.1:11434/v1}", server.URL)
 	i.up()
 	for _, c := range []struct {
 		words, agent string
@@ -192,7 +228,7 @@ func TestProfilePrograms(t *testing.T) {
 	needs(t, "flake8")
 	for _, command := range [][]string{
 		{"flake8", "--isolated", "--max-line-length", "200", "."},
-		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "assistant/testdata"},
+		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "assistant/testdata", "loop/testdata"},
 	} {
 		made := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		made.Dir = filepath.Dir(assistantProfile)

@@ -292,3 +292,20 @@ func TestVersion(t *testing.T) {
 		t.Errorf("--version says %q, and version %q", flag.stdout, verb.stdout)
 	}
 }
+
+// TestCheckMissesPrograms: neither a program that is not there passes, nor one that an interpreter is to read.
+func TestCheckMissesPrograms(t *testing.T) {
+	t.Parallel()
+	i := install(t, `
+agents:
+  gone: {kind: exec, command: [./gone]}
+  read: {kind: exec, command: [/bin/sh, -eu, gone.sh]}
+  told: {kind: exec, command: [/bin/sh, -c, "gone.sh"]}
+profiles:
+  desk: {agents: [gone, read, told], routers: [{kind: default, agent: told}]}
+`)
+	said := i.podium("check", "-c", i.config)
+	if said.code != exitUsage || !strings.Contains(said.stderr, `agent "gone"`) || !strings.Contains(said.stderr, `agent "read": exec: /bin/sh is to run gone.sh, which is not there`) || strings.Contains(said.stderr, `"told"`) {
+		t.Errorf("exit code %d\n%s", said.code, said.stderr)
+	}
+}

@@ -114,7 +114,7 @@ func TestKnowledgeExample_G13(t *testing.T) {
 	if run, answer := i.asksInVain(`{"text_for_embedding": "Bei Hautausschlag hilft Ruhe.", "medical_context": {}, "validated_by_human": false}`); run.Status != schemas.RunFailed || !strings.Contains(answer, "Only what a person has validated is learned.") {
 		t.Errorf("%s: %s", run.Status, answer)
 	}
-	i.asks(`{"text_for_embedding": "Bei Hautausschlag hilft eine kühle Salbe.", "medical_context": {"source": "Leitfaden"}, "validated_by_human": true}`, "Gelernt: 1 Textstellen.")
+	i.asks(`{"text_for_embedding": "Bei Hautausschlag hilft eine kühle Salbe.", "medical_context": {"source": "Leitfaden"}, "validated_by_human": true}`, "Gelernt: eine Textstelle.")
 	i.stop()
 	i.up()
 	i.asks("Was hilft bei Ausschlägen?", "1. Bei Hautausschlag hilft eine kühle Salbe. (Leitfaden)")

@@ -30,7 +30,7 @@ func (inboxCommand) Help() string {
 	return `Lists what runs wait for a person to say, the oldest first. ID is what podium answer takes. KIND is input, where
 whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), or approval, where
 somebody has to agree before a task begins (podium approve, podium reject); -o json has its hash, by which it is one thing. ASKED
-is who was written to, by mail or in the chat; whoever may read the ledger can answer in their place, here. Behind
+is who was written to, by mail or in the chat, one question after the other where one person has several; whoever may read the ledger can answer in their place, here. Behind
 UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
 and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
 -o json.
@@ -78,18 +78,20 @@ func (e *environment) printInbox(open []openInquiry) error {
 
 // An openInquiry is a question that waits, for programs.
 type openInquiry struct {
-	ID       string              `json:"id"`
-	Run      string              `json:"run"`
-	Task     string              `json:"task"`
-	Kind     schemas.InquiryKind `json:"kind"`
-	Profile  string              `json:"profile"`
-	Channel  string              `json:"channel"`
-	Asked    string              `json:"asked"` // who
-	Question string              `json:"question"`
-	Needs    []schemas.Need      `json:"needs,omitzero"`
-	Since    time.Time           `json:"since"`
-	Until    time.Time           `json:"until,omitzero"`
-	Reminded bool                `json:"reminded,omitzero"`
+	ID      string              `json:"id"`
+	Run     string              `json:"run"`
+	Task    string              `json:"task"`
+	Kind    schemas.InquiryKind `json:"kind"`
+	Profile string              `json:"profile"`
+	Channel string              `json:"channel"`
+	Asked   string              `json:"asked"` // who
+	// After is the question that whoever has begun the run is asked before this one, of which they know nothing yet.
+	After    string         `json:"after,omitzero"`
+	Question string         `json:"question"`
+	Needs    []schemas.Need `json:"needs,omitzero"`
+	Since    time.Time      `json:"since"`
+	Until    time.Time      `json:"until,omitzero"`
+	Reminded bool           `json:"reminded,omitzero"`
 	// Letter is how far the letters are that tell of it; empty when those of an earlier run have. Undelivered is why none has gone out.
 	Letter      view.Letter `json:"letter,omitzero"`
 	Undelivered string      `json:"undelivered,omitzero"`
@@ -101,8 +103,11 @@ type openInquiry struct {
 	Agreed []schemas.Actor `json:"agreed,omitzero"`
 }
 
-// people are who is asked, and that they were not told if that has failed.
+// people are who is asked, and that they were not told if that has failed, or is not due yet.
 func (o *openInquiry) people() string {
+	if o.After != "" {
+		return o.Asked + " (later)"
+	}
 	if told := o.Letter.Trouble(); told != "" {
 		return o.Asked + " (" + told + ")"
 	}
@@ -118,12 +123,17 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 				continue
 			}
 			letter, why := view.LetterOf(run, inquiry)
+			after := ""
+			if first := run.OpenInquiry(); len(inquiry.People) == 0 && inquiry != first {
+				after = schemas.InquiryID(run.ID, first.Inquiry)
+			}
 			var agreed []schemas.Actor
 			for _, word := range inquiry.Agreed {
 				agreed = append(agreed, word.Actor)
 			}
 			open = append(open, openInquiry{
-				ID: schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
+				After: after,
+				ID:    schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
 				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Need: inquiry.Need, Agreed: agreed,

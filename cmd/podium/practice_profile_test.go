@@ -63,8 +63,7 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 		{"Wie viele Packungen Ibuprofen 400 haben wir noch?", "inventory_agent", "Ibuprofen 400: 12 Packung im Lager, Mindestbestand 20, auf der Bestellliste 0. Der Mindestbestand ist unterschritten."},
 		{"Bitte 20 Packungen Ibuprofen 400 bestellen.", "inventory_agent", "Auf der Bestellliste: 20 Packung Ibuprofen 400."},
 		{"BMI berechnen: 82 kg, 1,76 m", "calculator", "26,5"},
-		{"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Nesselsucht hilft Kühlung.", "rag_learn", "Gelernt: 1 Textstellen."},
-		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "rag_read", "Bei Nesselsucht hilft Kühlung."},
+		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "rag_read", "Dazu ist nichts hinterlegt."},
 	} {
 		run, answer := i.answered(c.words)
 		if run.Tasks[0].Agent != c.agent || !strings.Contains(answer, c.says) || run.Status != schemas.RunCompleted {
@@ -78,7 +77,8 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 		{"Bitte einen Termin für Anna Weber am 31.03.2099 buchen.", "Um wie viel Uhr?", "um 10:00", "Der Termin ist eingetragen: 31.03.2099, 10:00 Uhr"},
 		{"Bitte eine E-Mail an labor@example.org schreiben.", "Was soll darin stehen?", "Dass die Proben morgen kommen.", "Der Entwurf an labor@example.org liegt bei."},
 		{"Bitte eine Bescheinigung erstellen.", "Für welchen Patienten?", "für Anna Weber", ""},
-		{"Bitte den BMI berechnen, 82 kg", "Wie groß?", "1,76 m", "26,5"},
+		{"Bitte den BMI berechnen, 82 kg", "Wie groß ist die Person, zum Beispiel 1,76 m oder 176 cm?", "1,76 m", "26,5"},
+		{"BMI berechnen: 82 kg, 176 m", "Wie groß ist die Person, zum Beispiel 1,76 m oder 176 cm? „176“ passt hier nicht.", "176 cm", "26,5"},
 		{"Bitte Spritzen bestellen.", "Wie viel?", "5 Packungen", "Auf der Bestellliste: 5 Packung Spritzen."},
 	} {
 		run := i.asksBack(c.words, c.question, c.answer)
@@ -89,11 +89,183 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 	for _, c := range []struct{ words, says string }{
 		{"Bitte einen Termin am 30.03.2099 um 9:10 Uhr für Anna Weber buchen.", "Diese Zeit ist belegt: 09:00–09:20."},
 		{"Bitte 20 Packungen Einhorn bestellen.", "Den Artikel Einhorn gibt es im Lager nicht. Geändert ist nichts."},
-		{"Bitte in die Wissensdatenbank aufnehmen, ungeprüft: Bei Nesselsucht hilft Kühlung.", "Gelernt wird nur, was ein Mensch geprüft hat."},
 	} {
 		if run, answer := i.asksInVain(c.words); run.Status != schemas.RunFailed || !strings.Contains(answer, c.says) {
 			t.Errorf("%s\n%s: %q", c.words, run.Status, answer)
 		}
+	}
+	i.stop()
+	i.verify()
+}
+
+// learns has the doctor agree to what somebody wants to have learned.
+func (i *deployment) learns(words string) {
+	i.t.Helper()
+	run := i.asksTheDoctor(words)
+	i.podium("approve", run.ID+".1").succeeds(i.t)
+	within(i.t, patience, "it is learned", func() bool {
+		run = i.run(run.ID)
+		return run.Phase == workflow.PhaseComplete
+	})
+	if run.Status != schemas.RunCompleted || !strings.Contains(run.Answer[0].Body.Text, "Gelernt: eine Textstelle.") {
+		i.t.Fatalf("%s: %s, %+v", words, run.Status, run.Answer)
+	}
+}
+
+// asksTheDoctor sends what is to be learned, and waits for the question whether that is so.
+func (i *deployment) asksTheDoctor(words string) (asking workflow.RunHistory) {
+	i.t.Helper()
+	i.podium("send", words).succeeds(i.t)
+	within(i.t, patience, "the doctor is asked", func() bool {
+		for _, run := range i.runs() {
+			if open := waitingFor(&run); open != nil && open.Kind == schemas.InquiryApproval {
+				asking = run
+				return open.Notices > 0
+			}
+		}
+		return false
+	})
+	return asking
+}
+
+// TestPracticeLearnsWhatTheDoctorAgreesTo: what is learned was validated by whoever may agree, and by nobody's word of their own: the doctor gets a letter
+// with the text, no is no, and the agent is told true for what was agreed to alone.
+func TestPracticeLearnsWhatTheDoctorAgreesTo_G13(t *testing.T) {
+	t.Parallel()
+	i, _, sink := profileOfPractice(t)
+	i.up()
+	const text, words = "Bei Nesselsucht hilft Kühlung.", "Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Nesselsucht hilft Kühlung."
+	refused := i.asksTheDoctor(words)
+	eventually(t, "the letter is there", func() bool { return len(sink.Messages()) == 1 })
+	if letter := sink.Messages()[0]; !slices.Equal(letter.To, []string{"aerztin@praxis.example"}) || !strings.Contains(textOf(&letter), text) {
+		t.Errorf("%v\n%s", letter.To, textOf(&letter))
+	}
+	i.podium("reject", refused.ID+".1").succeeds(t)
+	within(t, patience, "it is not learned", func() bool { return i.run(refused.ID).Phase == workflow.PhaseComplete })
+	if run := i.run(refused.ID); run.Status != schemas.RunFailed || run.Reason != schemas.StopRejected {
+		t.Errorf("%s: %s", run.Status, run.Reason)
+	}
+	if _, answer := i.answered("Was sagt die Wissensdatenbank zu Nesselsucht?"); answer != "Dazu ist nichts hinterlegt." {
+		t.Errorf("after a no: %q", answer)
+	}
+	i.learns(words)
+	if _, answer := i.answered("Was sagt die Wissensdatenbank zu Nesselsucht?"); answer != "1. "+text {
+		t.Errorf("after a yes: %q", answer)
+	}
+	i.stop()
+	i.verify()
+}
+
+// waitingFor is the question that a run waits for; nil for none.
+func waitingFor(run *workflow.RunHistory) *workflow.Inquiry {
+	for _, inquiry := range run.Inquiries {
+		if inquiry.Open() {
+			return inquiry
+		}
+	}
+	return nil
+}
+
+// converses sends messages of one conversation one after the other, and holds what comes back to what is said behind each.
+func (i *deployment) converses(thread string, turns ...string) {
+	i.t.Helper()
+	for n := 0; n < len(turns); n += 2 {
+		posted, err := json.Marshal(map[string]any{"text": turns[n], "thread": thread, "user": map[string]string{"id": "u1"}})
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		var told struct {
+			Answer  string `json:"answer"`
+			Inquiry struct {
+				Question string `json:"question"`
+			} `json:"inquiry"`
+		}
+		if err := json.Unmarshal([]byte(i.postsChat("praxis", posted, "wait=60")), &told); err != nil {
+			i.t.Fatal(err)
+		}
+		if said := told.Answer + told.Inquiry.Question; said != turns[n+1] {
+			i.t.Errorf("%s: %s\n%q, not\n%q", thread, turns[n], said, turns[n+1])
+		}
+	}
+}
+
+// TestPracticeConversations: what was understood is offered in one question, with German names and dates, and "ja" takes it; what is missing is asked for at
+// once; and who takes a request back has nothing done.
+func TestPracticeConversations_G27(t *testing.T) {
+	t.Parallel()
+	i, _, _ := profileOfPractice(t)
+	i.up()
+	const agree, nothing = "\nWenn das stimmt, antworten Sie bitte mit „ja“. Sonst schreiben Sie, was anders sein soll.", "In Ordnung, dann geschieht nichts. Wenn Sie etwas anderes möchten, schreiben Sie es einfach."
+	const stock = "Habe ich das richtig verstanden?\n– Lager: Bestand ändern\n– Menge: 80\n– Einheit: Packungen\n– Artikel: Spritzen" + agree
+	i.converses(
+		"books", "Bitte einen Termin am 30.03.2099 um 10 Uhr für Anna Weber buchen.", "Der Termin ist eingetragen: 30.03.2099, 10:00 Uhr, 20 Minuten, Anna Weber.",
+		"Der Termin von Frau Weber am 30.03.2099 muss auf den 31.03.2099 verschoben werden, gleiche Uhrzeit.",
+		"Habe ich das richtig verstanden?\n– Termin: verschieben\n– Neues Datum: 31.03.2099\n– Datum: 30.03.2099\n– Patient: Weber"+agree,
+		"Ja, genau", "Der Termin ist verlegt: von 30.03.2099, 10:00 Uhr auf 31.03.2099, 10:00 Uhr, 20 Minuten, Anna Weber.",
+	)
+	i.converses("all at once", "Ich hätte gern einen Termin", "Für wen ist der Termin?\nFür welchen Tag?\nUm wie viel Uhr?",
+		"Anna Weber, am 30.03.2099 um 11 Uhr", "Der Termin ist eingetragen: 30.03.2099, 11:00 Uhr, 20 Minuten, Anna Weber.")
+	i.converses("without a name", "Absage: kann am 31.03.2099 nicht kommen.", "Habe ich das richtig verstanden?\n– Termin: absagen\n– Datum: 31.03.2099"+agree,
+		"Ja, der um 10 Uhr", "Der Termin ist abgesagt: 31.03.2099, 10:00 Uhr, Anna Weber.")
+	i.converses("agreed", "Der Bestand an Spritzen ist jetzt 80 Packungen", stock, "ja, stimmt so, danke", "Der Bestand ist gesetzt. Spritzen: 80 Packung im Lager, Mindestbestand 10, auf der Bestellliste 0.")
+	i.converses("not so", "Der Bestand an Spritzen ist jetzt 80 Packungen", stock, "Nein",
+		"Soll der Bestand geprüft, geändert oder etwas bestellt werden?\nUm welchen Artikel geht es?", "doch nicht", nothing)
+	for n, words := range []string{"doch absagen", "nein danke, doch nicht", "Das hat sich erledigt, vielen Dank!\n\nMit freundlichen Grüßen\nAnna Weber"} {
+		i.converses(fmt.Sprintf("withdrawn %d", n), "Bitte einen Termin für Anna Weber buchen", "Für welchen Tag?\nUm wie viel Uhr?", words, nothing)
+	}
+	if _, answer := i.answered("Welche Termine am 30.03.2099?"); strings.Count(answer, "Minuten") != 1 {
+		t.Errorf("more or less than one appointment is left: %q", answer)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestPracticeFilesByChat: who asks for a document by chat finds it where the answer is, by the same key, for saving and for nothing else.
+func TestPracticeFilesByChat_G10(t *testing.T) {
+	t.Parallel()
+	i, _, _ := profileOfPractice(t)
+	i.up()
+	var told struct {
+		Files []struct {
+			Name      string `json:"name"`
+			MediaType string `json:"media_type"`
+			Size      int    `json:"size"`
+			URL       string `json:"url"`
+		} `json:"files"`
+	}
+	said := i.postsChat("praxis", []byte(`{"text": "Bitte einen Arztbrief für Herrn Jürgen Müller erstellen."}`), "wait=60")
+	if err := json.Unmarshal([]byte(said), &told); err != nil || len(told.Files) != 1 || told.Files[0].Name != "arztbrief.pdf" {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	get := func(path string) (int, http.Header, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.listen+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, response.Header, string(body)
+	}
+	file := told.Files[0]
+	status, header, body := get(file.URL)
+	if status != http.StatusOK || len(body) != file.Size || !strings.HasPrefix(body, "%PDF") || header.Get("Content-Type") != "application/pdf" ||
+		header.Get("Content-Disposition") != "attachment; filename=arztbrief.pdf" || header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d, %d of %d bytes, %v", status, len(body), file.Size, header)
+	}
+	path, key, _ := strings.Cut(file.URL, "?")
+	if status, _, _ := get(path); status != http.StatusUnauthorized {
+		t.Errorf("without the key: %d", status)
+	}
+	other := path[:strings.LastIndexByte(path, '/')+1] + strings.Repeat("0", 64)
+	if status, _, _ := get(other + "?" + key); status != http.StatusNotFound {
+		t.Errorf("what is not of the answer: %d", status)
 	}
 	i.stop()
 	i.verify()
@@ -199,14 +371,8 @@ func TestPracticeDiagnosisReadsKnowledge_G04_G36(t *testing.T) {
 	if _, answer := i.answered("Ich habe seit gestern einen Hautausschlag am Arm."); strings.Contains(answer, known) || !strings.Contains(answer, "Mögliche Ursachen: ") {
 		t.Errorf("before anything is learned: %q", answer)
 	}
-	for _, c := range []string{
-		"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Hautausschlag nach Pilzgerichten an Shiitake denken.",
-		"Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Hautausschlag bei P-17 kam vom Nickel.",
-	} {
-		if run, answer := i.answered(c); run.Status != schemas.RunCompleted || !strings.Contains(answer, "Gelernt: 1 Textstellen.") {
-			t.Fatalf("%s\n%s: %q", c, run.Status, answer)
-		}
-	}
+	i.learns("Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Hautausschlag nach Pilzgerichten an Shiitake denken.")
+	i.learns("Bitte in die Wissensdatenbank aufnehmen: Hautausschlag bei P-17 kam vom Nickel.")
 	for _, words := range []string{"Ich habe seit gestern einen Hautausschlag am Arm.", "Patient P-17 hat einen Hautausschlag am Arm."} {
 		run, answer := i.answered(words)
 		for _, want := range []string{known + "Bei Hautausschlag nach Pilzgerichten an Shiitake denken.", "Mögliche Ursachen: Ekzem", "Das ersetzt keine ärztliche Untersuchung."} {

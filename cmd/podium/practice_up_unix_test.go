@@ -136,6 +136,7 @@ func (d *playedDay) send(messages []*dayMessage) {
 	ticker := time.NewTicker(500 * time.Millisecond)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(dayPatience); ; <-ticker.C {
+		d.doctorDecides(messages)
 		ended := d.settled()
 		open = 0
 		for _, m := range messages {
@@ -187,6 +188,24 @@ func (d *playedDay) post(m *dayMessage) string {
 	return accepted.Session
 }
 
+// doctorDecides has the doctor agree to what is to be learned, as far as that was validated.
+func (d *playedDay) doctorDecides(messages []*dayMessage) {
+	d.t.Helper()
+	for _, run := range d.runs() {
+		open := waitingFor(&run)
+		if open == nil || open.Kind != schemas.InquiryApproval || open.Notices == 0 {
+			continue
+		}
+		verb := "approve"
+		for _, m := range messages {
+			if d.sessions[m.ID] == run.Session && m.Expect.Outcome == "refused" {
+				verb = "reject"
+			}
+		}
+		d.podium(verb, fmt.Sprintf("%s.%d", run.ID, open.Inquiry)).succeeds(d.t)
+	}
+}
+
 // newest is the Message-ID of the newest letter that answers a mail of the day.
 func (d *playedDay) newest(id string) string {
 	for _, letter := range slices.Backward(d.sink.Messages()) {
@@ -211,18 +230,14 @@ func (d *playedDay) bySession() map[string][]workflow.RunHistory {
 func (d *playedDay) settled() map[string]bool {
 	ended, runs := map[string]bool{}, d.bySession()
 	for id, session := range d.sessions {
-		ended[id] = taken(runs[session]) > d.came[session] && (runs[session][0].Phase == workflow.PhaseComplete || waitingFor(&runs[session][0]) != nil)
+		ended[id] = taken(runs[session]) > d.came[session] && (runs[session][0].Phase == workflow.PhaseComplete || asksRequester(&runs[session][0]))
 	}
 	return ended
 }
 
-func waitingFor(run *workflow.RunHistory) *workflow.Inquiry {
-	for _, inquiry := range run.Inquiries {
-		if inquiry.Open() {
-			return inquiry
-		}
-	}
-	return nil
+func asksRequester(run *workflow.RunHistory) bool {
+	open := waitingFor(run)
+	return open != nil && open.Kind == schemas.InquiryInput
 }
 
 // A dayBefore is what the day presupposes: appointments that are cancelled and moved, things that are in the store, and people who are in the
@@ -310,7 +325,7 @@ func became(run *workflow.RunHistory) (made dealt, words string) {
 			_, _ = text.WriteString(part.Body.Text + "\n")
 		}
 		words = text.String()
-	case run.Error != nil && run.Reason == schemas.StopTaskFailed:
+	case run.Error != nil && (run.Reason == schemas.StopTaskFailed || run.Reason == schemas.StopRejected):
 		made.outcome, words = "refused", run.Error.Message["de"]
 	}
 	return made, words
@@ -401,6 +416,9 @@ func (d *playedDay) wrote(messages []dayMessage) {
 		}
 	}
 	for _, letter := range d.sink.Messages() {
+		if slices.Equal(letter.To, []string{"aerztin@praxis.example"}) {
+			continue // she is asked what is to be learned
+		}
 		open[began[strings.Trim(letter.Header().Get("In-Reply-To"), "<>")]+" "+strings.Join(letter.To, " ")]--
 	}
 	for of, count := range open {

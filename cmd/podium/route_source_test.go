@@ -25,8 +25,8 @@ profiles:
 	for name, c := range map[string]struct {
 		bonus, source, want, why string
 	}{
-		"by default, by mail": {"", "email", "→ doctor", "Group \"symptoms\" (priority 1)"},
-		"weighed, by mail":    {", source_bonus: {email: 2}", "email", "→ writer", "Group \"letters\" (priority 0 with 2 for email)"},
+		"by default, by mail": {"", "email", "→ doctor", "of group \"symptoms\", which goes by its priority 1 before \"letters\""},
+		"weighed, by mail":    {", source_bonus: {email: 2}", "email", "→ writer", "of group \"letters\", which goes by its priority 0 with 2 for email before \"symptoms\""},
 		"weighed, by chat":    {", source_bonus: {email: 2}", "chat", "→ doctor", "priority 2 after 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ server of its own, whether an instance runs or not.
 
 type runsListCommand struct {
 	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open; or those whose answer is answer-failed or answer-withheld." enum:",open,completed,partial,failed,blocked,cancelled,answer-failed,answer-withheld" default:"" placeholder:"STATUS"`
-	Limit  int    `help:"At most this many." default:"50"`
+	Limit  int    `help:"At most this many, the newest; that there are older ones is said on standard error." default:"50"`
 }
 
 func (runsListCommand) Help() string {
@@ -69,19 +69,33 @@ func (c *runsListCommand) Run(env *environment) error {
 			return err
 		}
 		var chosen []*workflow.RunHistory
+		more := 0
 		for _, run := range runs {
-			if len(chosen) < c.Limit && c.chooses(run) {
+			switch {
+			case !c.chooses(run):
+			case len(chosen) < c.Limit:
 				chosen = append(chosen, run)
+			default:
+				more++
 			}
 		}
 		if env.json {
-			return env.printLines(chosen)
+			return errors.Join(env.printLines(chosen), c.tellMore(env, more))
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, chosen); err != nil {
 			return err
 		}
-		return env.printRuns(chosen)
+		return errors.Join(env.printRuns(chosen), c.tellMore(env, more))
 	})
+}
+
+// tellMore says that there are older runs than those that are listed; beside the output, which programs read.
+func (c *runsListCommand) tellMore(env *environment, more int) error {
+	if more == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(env.stderr, "%d older ones are not listed; --limit %d lists all\n", more, more+c.Limit)
+	return err
 }
 
 // chooses reports whether a run is one of those that are asked for.

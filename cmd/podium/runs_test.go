@@ -56,6 +56,12 @@ func TestRunsShowWhyThereIsNoRoom(t *testing.T) {
 		listed = i.podium("runs").succeeds(t).stdout
 		return strings.Count(listed, "executing, "+waits) == 1
 	})
+	if o := i.podium("runs", "--limit", "3").succeeds(t); strings.Count(o.stdout, "\n") != 4 || o.stderr != "1 older ones are not listed; --limit 4 lists all\n" {
+		t.Errorf("three of four are\n%s%s", o.stdout, o.stderr)
+	}
+	if o := i.podium("runs", "--limit", "4").succeeds(t); strings.Count(o.stdout, "\n") != 5 || o.stderr != "" {
+		t.Errorf("four of four are\n%s%s", o.stdout, o.stderr)
+	}
 	at := strings.Index(listed, "executing, "+waits)
 	run, _, _ := strings.Cut(listed[strings.LastIndexByte(listed[:at], '\n')+1:], " ")
 	shown := i.podium("runs", "show", run).succeeds(t).stdout

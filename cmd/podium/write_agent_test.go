@@ -65,6 +65,7 @@ func TestAgentsInOtherLanguages(t *testing.T) {
 			c.worksLong()
 			c.goesOnAfterARestart()
 			c.isReplaced()
+			c.isCutOff()
 			c.verify()
 		})
 	}
@@ -136,6 +137,15 @@ func shell(t *testing.T, folder, command string) *exec.Cmd {
 // starts begins a process of the program and waits until it takes requests.
 func (c *clerkAtWork) starts() {
 	c.t.Helper()
+	c.launches()
+	c.program.says(c.t, "takes requests")
+	eventually(c.t, "it is known", func() bool {
+		return c.listedAgent("clerk").Kind == c.language.kind
+	})
+}
+
+func (c *clerkAtWork) launches() {
+	c.t.Helper()
 	start := c.language.starts
 	if c.language.kind == "exec" {
 		start = strings.Replace(start, "podium ", "podium --data "+c.data+" ", 1)
@@ -143,10 +153,6 @@ func (c *clerkAtWork) starts() {
 		start += " " + c.data
 	}
 	c.program = launch(c.t, shell(c.t, c.home, "exec "+start))
-	c.program.says(c.t, "takes requests")
-	eventually(c.t, "it is known", func() bool {
-		return c.listedAgent("clerk").Kind == c.language.kind
-	})
 }
 
 // watchConsumer connects as the core, who may look at everything.
@@ -340,7 +346,21 @@ func (c *clerkAtWork) isReplaced() {
 	}
 	c.isDone(run)
 	c.dealtWith()
-	c.program.stop(c.t)
+}
+
+// isCutOff is revoked, and ends with a sentence that says so; and when it is started again, too.
+func (c *clerkAtWork) isCutOff() {
+	c.t.Helper()
+	c.podium("agents", "revoke", "clerk").succeeds(c.t)
+	c.program.ends(c.t, exitFailed)
+	if said := c.program.stderr.String(); !strings.Contains(said, "odium does not let clerk in: it was revoked") {
+		c.t.Errorf("cut off, it says\n%s", said)
+	}
+	c.launches()
+	eventually(c.t, "it ends", func() bool { return !c.program.running() })
+	if said := c.program.stderr.String(); c.program.command.ProcessState.Success() || !strings.Contains(said, "revoked") && !strings.Contains(said, "ENOENT") && !strings.Contains(said, "no such file") {
+		c.t.Errorf("started again, it says\n%s", said)
+	}
 	c.stop()
 }
 

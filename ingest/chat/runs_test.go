@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"podium/ingest/chat"
 	"podium/ingest/runs"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 const hello = `{"text":"2+2?","thread":"t"}`
@@ -43,7 +45,7 @@ func TestRunFromAcceptedToEnded(t *testing.T) {
 		t.Errorf("under way: %+v", document)
 	}
 	session.settle(1, text("4"), text("  "), text("even"))
-	if document := at(http.StatusOK); document.State != "assembling" || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
+	if document := at(http.StatusOK); document.State != "complete" || document.Details.Phase != workflow.PhaseAssembling || document.Status != schemas.RunCompleted || document.Answer != "4\n\neven" {
 		t.Errorf("settled: %+v", document)
 	}
 	session.end(1)
@@ -102,7 +104,7 @@ func TestDispositions(t *testing.T) {
 	} {
 		got, _ := expect[runs.Document](t, adapter, get(accepted[i].Run), http.StatusOK)
 		got.Run, got.Events, got.Details = "", "", nil
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("message %d: %+v, want %+v", i, got, want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"podium/ingest/problem"
 	"podium/schemas"
+	"podium/schemas/pointer"
 	"podium/schemas/validation"
 )
 
@@ -170,8 +171,8 @@ func (t *Type) pointed(data []byte) (string, *Fault) {
 		pointers = []string{defaultText}
 	}
 	var found []string
-	for _, pointer := range pointers {
-		value := lookup(data, jsontext.Pointer(pointer))
+	for _, at := range pointers {
+		value, _ := pointer.Value(data, jsontext.Pointer(at))
 		if said := strings.TrimSpace(plain(value)); said != "" {
 			found = append(found, said)
 		}
@@ -186,37 +187,13 @@ func (t *Type) partition(e *event.Event) (string, *Fault) {
 	}
 	value := jsontext.Value(nil)
 	if mediaType, _ := dataMedia(e); isJSON(mediaType) {
-		value = lookup(e.Data(), jsontext.Pointer(t.PartitionKey))
+		value, _ = pointer.Value(e.Data(), jsontext.Pointer(t.PartitionKey))
 	}
 	key := plain(value)
 	if kind := value.Kind(); key == "" || kind != '"' && kind != '0' || len(key) > maxAttribute {
 		return "", &Fault{Attribute: attrData, Pointer: problem.Fragment(t.PartitionKey), Detail: "text or a number is expected here: it names the conversation"}
 	}
 	return key, nil
-}
-
-// lookup returns the value that a pointer leads to; nil when there is none.
-func lookup(data jsontext.Value, pointer jsontext.Pointer) jsontext.Value {
-	for token := range pointer.Tokens() {
-		switch data.Kind() {
-		case '{':
-			var members map[string]jsontext.Value
-			if schemas.Unmarshal(data, &members) != nil {
-				return nil
-			}
-			data = members[token]
-		case '[':
-			var elements []jsontext.Value
-			index, err := strconv.Atoi(token)
-			if err != nil || strconv.Itoa(index) != token || schemas.Unmarshal(data, &elements) != nil || index < 0 || index >= len(elements) {
-				return nil
-			}
-			data = elements[index]
-		default:
-			return nil
-		}
-	}
-	return data
 }
 
 // plain is a value in words: a string's characters, nothing for null, else JSON.

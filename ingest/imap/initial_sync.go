@@ -45,6 +45,7 @@ func (s *session) initialSync(ctx context.Context) error {
 			return err
 		}
 		p.LowWater = next - 1
+		s.adapter.log.Info().Uint32("next_uid", next).Msg("the first login to this mailbox: what is there stays as it is, and what comes from now on is taken (since: now)")
 	}
 	return s.commit(ctx)
 }

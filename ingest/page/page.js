@@ -305,6 +305,21 @@
       if (found.answer && found.language) answer.lang = found.language;
       answer.append(prefix, ...(found.answer ? written(found.answer, { table: say('table'), code: say('code') }) : [element('p', '', why(found))]));
       this.article.insertBefore(answer, this.work);
+      const files = (found.files || []).filter((file) => new URL(file.url, location.href).origin === location.origin);
+      if (files.length) {
+        const told = element('ul');
+        for (const file of files) {
+          const link = element('a', '', file.name);
+          link.href = new URL(file.url, location.href).href;
+          link.download = file.name;
+          const entry = element('li');
+          entry.append(link);
+          told.append(entry);
+        }
+        const shown = element('div', 'files');
+        shown.append(element('p', '', say('files')), told);
+        this.article.insertBefore(shown, this.work);
+      }
       const missing = found.status === 'partial' ? this.missing(found.details) : [];
       if (missing.length) {
         const told = element('ul');

@@ -65,6 +65,8 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("/v1/runs/{ref}", refuseMethod)
 	mux.HandleFunc("GET /v1/runs/{ref}/events", a.streamEvents)
 	mux.HandleFunc("/v1/runs/{ref}/events", refuseMethod)
+	mux.HandleFunc("GET /v1/runs/{ref}/files/{hash}", a.sendFile)
+	mux.HandleFunc("/v1/runs/{ref}/files/{hash}", refuseMethod)
 	mux.HandleFunc("POST /v1/runs/{ref}/answers", a.takeAnswer)
 	mux.HandleFunc("/v1/runs/{ref}/answers", func(w http.ResponseWriter, _ *http.Request) { problem.WriteMethod(w, "POST") })
 }

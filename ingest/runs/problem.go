@@ -17,6 +17,11 @@ func problemUnknownRun() *problem.Document {
 		"Check the reference and the key: both stand in the URL that the message was answered with.")
 }
 
+func problemUnknownFile() *problem.Document {
+	return problem.New(http.StatusNotFound, "unknown-file", "The answer of the run has no such file",
+		"Read the run: its files stand there with their URLs, once its outcome is fixed.")
+}
+
 func problemUnreadableRun() *problem.Document {
 	return problem.LedgerUnavailable("Ask again; the run itself is not affected.")
 }

@@ -23,6 +23,8 @@ type Document struct {
 	Status schemas.RunStatus `json:"status,omitzero"` // once the outcome is fixed
 	Reason string            `json:"reason,omitzero"` // machine-readable: why it ended, or why nothing came of it
 	Answer string            `json:"answer,omitzero"` // the words, once the outcome is fixed
+	// Files go with the answer, once the outcome is fixed.
+	Files []File `json:"files,omitzero"`
 	// Inquiry is what the run asks a person while it waits for their word.
 	Inquiry *Inquiry `json:"inquiry,omitzero"`
 	// Language is that of the answer (BCP 47 primary tag), once there is a run.
@@ -41,7 +43,8 @@ type Inquiry struct {
 	People []string `json:"people,omitzero"`
 }
 
-// State is how far a message or its run is: that of workflow.Phase or one of these.
+// State is how far a message or its run is: that of workflow.Phase or one of these. It is complete with the outcome, which nothing changes
+// any more; whether the answer has reached who asked is among the details.
 type State string
 
 // The states that are not a run's.
@@ -97,6 +100,8 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	if run.Status == "" {
 		return made, nil
 	}
+	made.State = State(workflow.PhaseComplete)
+	made.Files = w.api.files(w.ref, run)
 	var err error
 	made.Answer, err = history.AnswerText(ctx, w.api.core, *run)
 	return made, err

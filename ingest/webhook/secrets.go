@@ -54,8 +54,8 @@ func NewSharedSecrets(secrets []string) (SharedSecrets, error) {
 		_, _ = rand.Read(made[i][:]) // never fails
 	}
 	for i, secret := range secrets {
-		if len(secret) < minToken {
-			return made, fmt.Errorf("secret %d has %d characters: at least %d are needed", i+1, len(secret), minToken)
+		if len(secret) < MinToken {
+			return made, fmt.Errorf("secret %d has %d characters: at least %d are needed", i+1, len(secret), MinToken)
 		}
 		made[i] = sha256.Sum256([]byte(secret))
 	}

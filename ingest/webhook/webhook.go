@@ -49,8 +49,8 @@ const (
 	maxKey = 64
 )
 
-// minToken is the shortest bearer token, in characters, that is not guessed.
-const minToken = 16
+// MinToken is the shortest bearer token or plain secret, in characters, that is not guessed.
+const MinToken = 16
 
 // A Verifier knows one sender by Standard Webhooks 1.0 or by a bearer token. It holds the
 // same number of keys whatever the sender has. It is safe for use by several goroutines at
@@ -68,8 +68,8 @@ func New(secrets []string, token string) (*Verifier, error) {
 	if len(secrets) > MaxSecrets {
 		return nil, fmt.Errorf("%d secrets: at most %d are allowed, the one in use and its successor", len(secrets), MaxSecrets)
 	}
-	if token != "" && len(token) < minToken {
-		return nil, fmt.Errorf("the token has %d characters: at least %d are needed", len(token), minToken)
+	if token != "" && len(token) < MinToken {
+		return nil, fmt.Errorf("the token has %d characters: at least %d are needed", len(token), MinToken)
 	}
 	if len(secrets) == 0 && token == "" {
 		return nil, errors.New("it has neither a secret nor a token, so that anybody could send")

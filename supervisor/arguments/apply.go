@@ -18,7 +18,11 @@ func (s *filling) applies(r *rule) bool {
 // meets says whether the conditions of a rule hold.
 func (s *filling) meets(r *rule) bool {
 	for _, condition := range r.If {
-		value, there := s.values.get(strings.Split(condition.Path, "."))
+		names := strings.Split(condition.Path, ".")
+		value, there := s.values.get(names)
+		if !there {
+			value, there = s.offers.get(names)
+		}
 		holds := there && (len(condition.Is) == 0 || slices.Contains(condition.Is, unquoted(value)))
 		if holds == condition.Not {
 			return false

@@ -27,6 +27,7 @@ type filling struct {
 	refused []Refused
 	today   time.Time
 	text    passage // what is read now
+	offers  object  // what was offered, by an answer to which conditions hold
 }
 
 // A passage is a text that rules read.
@@ -55,18 +56,23 @@ func (f *Filler) Fill(given Given) Filled {
 		today: time.Date(moment.Year(), moment.Month(), moment.Day(), 0, 0, 0, 0, time.UTC),
 	}
 	s.takeGiven()
+	given.supposed.leaves(nil, func(names []string, value any) { s.put(names, value, SourceAnswer) })
 	if f.input != InputWords {
 		if given.Before != nil {
 			s.takeBefore(given.Before)
-			s.readWords(given.Words, SourceAnswer)
-			s.takeAnswer()
+			words := s.readAnswer()
 			s.unsure = map[string][]string{}
-			s.readWords(given.Before.Words+"\n\n"+given.Words, SourceRule)
+			s.readWords(given.Before.Words+"\n\n"+words, SourceRule)
+			s.declineOffers()
 		} else {
 			s.readWords(given.Words, SourceRule)
 		}
 	}
-	return s.finish()
+	filled := s.finish()
+	if given.Offers && given.supposed == nil {
+		f.offerAlong(given, &filled)
+	}
+	return filled
 }
 
 func (s *filling) takeGiven() {
@@ -270,14 +276,20 @@ func (s *filling) contradicted(by *rule) {
 }
 
 // takeAnswer takes a whole answer of one line as the one plain text that was asked for.
-func (s *filling) takeAnswer() {
+func (s *filling) takeAnswer(words string) {
 	if s.declines() {
 		return
 	}
-	s.takeChoices()
+	s.takeChoices(words)
 	missing := s.given.Before.Filled.Missing
-	answer := strings.TrimSpace(s.given.Words)
+	answer := strings.TrimSpace(words)
 	const longest = 200
+	if len(s.offers) > 0 { // what is offered was not asked for, and an answer to that is none to the rest
+		if s.given.Lead != "" || len(s.text.taken) > 0 {
+			return
+		}
+		missing = slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { _, offered := s.offered(m.Path, m.Readings); return offered })
+	}
 	if len(missing) != 1 || answer == "" || len(answer) > longest || strings.ContainsAny(answer, "\n\r?") {
 		return
 	}
@@ -314,8 +326,8 @@ func (s *filling) declines() bool {
 }
 
 // takeChoices takes the choice that an answer begins with, for what it was asked.
-func (s *filling) takeChoices() {
-	words := strings.FieldsFunc(s.given.Words, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' })
+func (s *filling) takeChoices(answer string) {
+	words := strings.FieldsFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' })
 	for i := range s.given.Before.Filled.Missing {
 		p, ok := s.document.property(s.given.Before.Filled.Missing[i].Path)
 		if !ok || p.kind != "string" || len(words) == 0 || !s.isOpen(p.path) {

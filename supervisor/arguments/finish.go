@@ -25,19 +25,17 @@ func (s *filling) finish() Filled {
 		}
 		for _, problem := range problems {
 			if problem.Missing {
-				missing = append(missing, s.missing(pathOf(problem.Pointer)))
+				missing = append(missing, s.asked(pathOf(problem.Pointer)))
 			}
 		}
 		break
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.unsure)) {
 		if _, there := s.values.get(strings.Split(path, ".")); !there && !slices.ContainsFunc(missing, func(m Missing) bool { return m.Path == path }) {
-			missing = append(missing, s.missing(path))
+			missing = append(missing, s.asked(path))
 		}
 	}
-	slices.SortStableFunc(missing, func(a, b Missing) int {
-		return cmp.Or(cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
-	})
+	s.inOrder(missing)
 	filled := Filled{Sources: copied(s.sources), Missing: missing, Refused: s.refused}
 	var err error
 	if filled.Values, err = s.values.encode(); err != nil {
@@ -136,27 +134,35 @@ func pathOf(pointer string) string {
 // mostChoices is how many choices a question lists.
 const mostChoices = 8
 
-func (s *filling) missing(path string) Missing {
-	m := Missing{Path: path, Readings: s.unsure[path]}
-	if p, ok := s.document.property(path); ok {
+func (s *filling) asked(path string) Missing { return s.missing(path, s.unsure[path]) }
+
+func (f *Filler) missing(path string, readings []string) Missing {
+	m := Missing{Path: path, Readings: readings}
+	if p, ok := f.document.property(path); ok {
 		m.Title = p.title
 	}
-	for i := range s.rules {
-		if r := &s.rules[i]; r.Path == path && len(r.Ask) > 0 {
+	for i := range f.rules {
+		if r := &f.rules[i]; r.Path == path && len(r.Ask) > 0 {
 			m.Question = r.Ask
 			break
 		}
 	}
-	if p, ok := s.document.property(path); ok && len(m.Question) == 0 && len(m.Readings) == 0 && len(p.choices) > 1 && len(p.choices) <= mostChoices {
+	if p, ok := f.document.property(path); ok && len(m.Question) == 0 && len(m.Readings) == 0 && len(p.choices) > 1 && len(p.choices) <= mostChoices {
 		m.Readings = p.choices
 	}
 	return m
 }
 
-// rank orders questions as the profile orders its rules.
-func (s *filling) rank(path string) int {
-	if at := slices.Index(s.order, path); at >= 0 {
+// inOrder brings questions into the order of the profile's rules.
+func (f *Filler) inOrder(missing []Missing) {
+	slices.SortStableFunc(missing, func(a, b Missing) int {
+		return cmp.Or(cmp.Compare(f.rank(a.Path), f.rank(b.Path)), strings.Compare(a.Path, b.Path))
+	})
+}
+
+func (f *Filler) rank(path string) int {
+	if at := slices.Index(f.order, path); at >= 0 {
 		return at
 	}
-	return len(s.order)
+	return len(f.order)
 }

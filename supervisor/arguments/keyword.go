@@ -160,10 +160,20 @@ func (s *filling) tokenAt(offset int) int {
 	return at
 }
 
-// Chooses reports whether a phrase is one of those that are chosen from at a place: by its schema, or by the words of a rule.
-func (f *Filler) Chooses(path, phrase string) bool {
-	if p, known := f.document.property(path); known && len(f.chosen(p, phrase)) > 0 {
-		return true
+// Chosen are the values that a phrase chooses at a place: by its schema, or by the words of a rule.
+func (f *Filler) Chosen(path, phrase string) []string {
+	var values []string
+	if p, known := f.document.property(path); known {
+		for _, value := range f.chosen(p, phrase) {
+			values = append(values, unquoted(value))
+		}
 	}
-	return slices.ContainsFunc(f.rules, func(r rule) bool { return r.Path == path && r.choices != nil && len(r.choices.list.Places(phrase)) > 0 })
+	for i := range f.rules {
+		if r := &f.rules[i]; r.Path == path && r.choices != nil {
+			for _, place := range r.choices.list.Places(phrase) {
+				values = append(values, r.Map[place.Keyword].Value)
+			}
+		}
+	}
+	return values
 }

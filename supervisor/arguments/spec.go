@@ -170,7 +170,24 @@ type Given struct {
 	NearDates bool
 	// Alternatives asks for each thing of which one is enough. Without it, one of them is asked for.
 	Alternatives bool
+	// Offers has what was read in one way only, and is not sure, offered: along with what would be taken and asked for if it were so, so that one
+	// answer can bring all of it. Without it, that is asked for afterwards.
+	Offers bool
+	// Lead is what the answer begins with, if that agrees to what was offered or declines it; Rest is what stands behind it.
+	Lead Lead
+	Rest string
+
+	supposed object // what is offered, as if it were so
 }
+
+// Lead is what an answer begins with.
+type Lead string
+
+// The leads.
+const (
+	LeadAssent  Lead = "assent"
+	LeadDecline Lead = "decline"
+)
 
 // A Message is what was received. Text is the new words when it is empty.
 type Message struct{ From, Subject, Text string }
@@ -216,6 +233,9 @@ type Missing struct {
 	// Readings are what was read there and is not sure: several, or one that needs to be confirmed.
 	Readings []string `json:"readings,omitzero"`
 }
+
+// longestOffer is how many bytes a value has at most that is offered: nobody agrees to a page.
+const longestOffer = 200
 
 // Refused is what was said outside of the words and cannot be used.
 type Refused struct {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"podium/supervisor/language"
 )
@@ -266,26 +265,4 @@ func ExampleDetector_Other() {
 	// ""
 	// "en"
 	// ""
-}
-
-// TestMarksTakeTimeInProportion: quotations that are opened and never closed cost what as much prose does, by an order of magnitude.
-func TestMarksTakeTimeInProportion(t *testing.T) {
-	t.Parallel()
-	d := detector(t)
-	const size = 32 << 10
-	fastest := func(text string) time.Duration {
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
-			d.Other(text, "de", language.Said{})
-			best = min(best, time.Since(start))
-		}
-		return best
-	}
-	prose := fastest(strings.Repeat("Der Termin am Montag ist abgesagt. ", size/35))
-	for _, mark := range []string{"„", "“", "«", "»", "‚", "<", "`„", "« a "} {
-		if took := fastest(strings.Repeat(mark, size/len(mark))); took > 15*prose+20*time.Millisecond {
-			t.Errorf("%q alone takes %v, prose %v", mark, took, prose)
-		}
-	}
 }

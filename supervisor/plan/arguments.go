@@ -147,6 +147,9 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	}
 	newest := answers[len(answers)-1]
 	given.Words, given.Before, given.Moment = d.content(newest.Answered.Text).Text, &before, newest.Ended
+	if given.Offers {
+		given.Lead, given.Rest = d.Profile.Lead(given.Words)
+	}
 	return filler.Fill(given)
 }
 
@@ -156,6 +159,7 @@ func readBy(given *arguments.Given, edition int) {
 	given.DayLists = edition >= schemas.Edition3
 	fourth := edition >= schemas.Edition4
 	given.Degrees, given.Contradictions, given.NearDates, given.Alternatives = fourth, fourth, fourth, fourth
+	given.Offers = edition >= schemas.Edition5
 }
 
 // filledBefore is what was known of arguments when a person was asked for the rest.
@@ -253,6 +257,7 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	}
 	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
 	readBy(&given, d.Run.Edition)
+	given.Offers = false // the agent has asked, and offers nothing
 	filled := filler.Fill(given)
 	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)

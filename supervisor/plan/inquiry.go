@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,6 +9,8 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/answer"
+	"podium/supervisor/arguments"
 )
 
 // inquire has a task wait until a person has said what it lacks. It reports false, and does nothing, when
@@ -17,7 +20,7 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 		return false
 	}
 	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
-	opened.Question = d.question(opened.Needs)
+	opened.Question = d.question(task, &opened)
 	d.open(task, &opened)
 	return true
 }
@@ -151,29 +154,46 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	return false
 }
 
-// question is what a person is told to be lacking: what has no question of its own in one sentence, then
-// the questions, each on a line.
-func (d *Decision) question(needs []schemas.Need) string {
-	texts := d.texts()
-	var names, lines []string
-	for i := range needs {
-		need := &needs[i]
-		own := need.Question[d.Run.Message.Language]
-		switch {
-		case len(need.Readings) > 0:
-			unsure := strings.NewReplacer("{missing}", titleOf(need), "{readings}", strings.Join(need.Readings, " / ")).Replace(texts.Unsure)
-			lines = append(lines, strings.TrimSpace(own+" "+unsure))
-		case own != "":
-			lines = append(lines, own)
-		default:
-			names = append(names, titleOf(need))
+// question is what a person is asked for what a task lacks.
+func (d *Decision) question(task *workflow.Task, opened *schemas.InquiryOpened) string {
+	filler, tag := d.Profile.fillers[task.Agent], d.Run.Message.Language
+	ofArguments := opened.Attempt == 0 && filler != nil && d.Run.Edition >= schemas.Edition5
+	asked, offers := make([]answer.Asked, len(opened.Needs)), false
+	for i := range opened.Needs {
+		need := &opened.Needs[i]
+		asked[i] = answer.Asked{Title: titleOf(need), Question: need.Question[tag], Readings: need.Readings}
+		if ofArguments {
+			asked[i].Offered = filler.Offers(need.Name, need.Readings)
+			asked[i].Unfit = len(need.Readings) == 1 && !filler.Fits(need.Name, need.Readings[0])
+			asked[i].Readings = d.readable(filler, need.Name, need.Readings)
+			offers = offers || asked[i].Offered
 		}
 	}
-	if len(names) > 0 {
-		lines = append([]string{strings.ReplaceAll(texts.Missing, "{missing}", strings.Join(names, ", "))}, lines...)
+	if offers && task.Filled != nil {
+		filled := filledBefore(task.Filled)
+		for _, known := range filler.Read(&filled) {
+			asked = append(asked, answer.Asked{Title: known.Title, Readings: d.readable(filler, known.Path, known.Readings), Offered: true})
+		}
 	}
-	return truncate(strings.Join(lines, "\n"), schemas.RecordInlineLimit)
+	return truncate(answer.Question(asked, d.texts()), schemas.RecordInlineLimit)
 }
+
+// readable are values of an argument as people call them.
+func (d *Decision) readable(filler *arguments.Filler, path string, values []string) []string {
+	told := make([]string, len(values))
+	for i, value := range values {
+		switch told[i] = truncate(filler.Told(path, value), maxReading); filler.Takes(path) {
+		case "date":
+			told[i] = answer.Day(value, d.Profile.language(d.Run.Message.Language).Date)
+		case "boolean":
+			told[i] = cmp.Or(map[string]string{"true": d.texts().Yes, "false": d.texts().No}[value], value)
+		}
+	}
+	return told
+}
+
+// maxReading bounds what is shown of one reading, in bytes.
+const maxReading = 200
 
 // lacking lists what is lacking, when nobody is asked for it any more.
 func (d *Decision) lacking(needs []schemas.Need) string {

@@ -12,7 +12,9 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/arguments"
 	"podium/supervisor/language"
+	"podium/supervisor/phrase"
 )
 
 const (
@@ -226,13 +228,44 @@ func (p *Profile) Withdraws(text string, inquiry *workflow.Inquiry, agent string
 	if len(inquiry.People) > 0 || len(text) > longest {
 		return false
 	}
-	said := barePhrase(text)
-	withdraws := func(language schemas.Language) bool { return slices.Contains(language.Withdraw, said) }
+	said := phrase.Bare(text)
+	withdraws := func(language schemas.Language) bool {
+		if len(language.Courtesy) == 0 {
+			return slices.Contains(language.Withdraw, said)
+		}
+		return phrase.Only(text, phrase.Words{Phrases: language.Withdraw, Courtesy: language.Courtesy, Closings: language.Closings})
+	}
 	filler := p.fillers[agent]
 	chosen := func(need schemas.Need) bool {
-		return offers(&need, said) || inquiry.Attempt == 0 && filler != nil && filler.Chooses(need.Name, said)
+		if offers(&need, said) {
+			return true
+		}
+		if inquiry.Attempt != 0 || filler == nil {
+			return false
+		}
+		means := filler.Chosen(need.Name, said)
+		if filler.Offers(need.Name, need.Readings) { // another choice than the one that is offered is none of those that are asked for
+			return slices.Contains(means, need.Readings[0])
+		}
+		return len(means) > 0
 	}
 	return said != "" && slices.ContainsFunc(p.Languages, withdraws) && !slices.ContainsFunc(inquiry.Needs, chosen)
+}
+
+// Lead reads what an answer begins with, in any language of the profile: that what was offered is so, or is not.
+func (p *Profile) Lead(text string) (lead arguments.Lead, rest string) {
+	for i := range p.Languages {
+		language := &p.Languages[i]
+		of := phrase.Words{Phrases: language.Decline, Courtesy: language.Courtesy, Closings: language.Closings}
+		if rest, found := phrase.Lead(text, of); found {
+			return arguments.LeadDecline, rest
+		}
+		of.Phrases = language.Assent
+		if rest, found := phrase.Lead(text, of); found {
+			return arguments.LeadAssent, rest
+		}
+	}
+	return "", text
 }
 
 // Decides reads what somebody says who is asked to agree: the first line that says anything has to be one of the words for it, whole and alone, of any language of the
@@ -240,7 +273,7 @@ func (p *Profile) Withdraws(text string, inquiry *workflow.Inquiry, agent string
 func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	const longest = 100 // bytes
-	said := barePhrase(line)
+	said := phrase.Bare(line)
 	if said == "" || len(line) > longest {
 		return "", false
 	}
@@ -267,14 +300,8 @@ func (p *Profile) decidingWords(tag string) (approve, reject string) {
 	return approve, reject
 }
 
-// barePhrase is a text in lower case, its words with a space between, without marks.
-func barePhrase(text string) string {
-	text = strings.ReplaceAll(strings.ToLower(text), "\u2019", "'")
-	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\'' }), " ")
-}
-
 // offers reports whether a phrase is one of those that are to be chosen from.
-func offers(need *schemas.Need, phrase string) bool {
+func offers(need *schemas.Need, said string) bool {
 	var schema struct {
 		Enum []jsontext.Value `json:"enum"`
 	}
@@ -286,5 +313,5 @@ func offers(need *schemas.Need, phrase string) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(choices, func(choice string) bool { return barePhrase(choice) == phrase })
+	return slices.ContainsFunc(choices, func(choice string) bool { return phrase.Bare(choice) == said })
 }

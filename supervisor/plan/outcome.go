@@ -239,13 +239,25 @@ func (d *Decision) Cancel() bool {
 	return d.Release()
 }
 
+// Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
+func (d *Decision) Withdraw() bool {
+	told := d.texts().Cancelled
+	if !d.completedAny() {
+		told = cmp.Or(d.texts().Withdrawn, told)
+	}
+	d.final = true
+	return d.release(told)
+}
+
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() bool {
+func (d *Decision) Release() bool { return d.release(d.texts().Cancelled) }
+
+func (d *Decision) release(told string) bool {
 	if d.Run.Settled() {
 		return false
 	}
 	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
-		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", d.texts().Cancelled))
+		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
 	return true
 }
 

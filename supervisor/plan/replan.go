@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"podium/schemas"
+	"podium/schemas/pointer"
 	"podium/schemas/workflow"
 )
 
@@ -326,38 +327,15 @@ func (p *Profile) verdict(agent string, result schemas.Result) (detail string, w
 }
 
 // valueIn returns what stands at a JSON Pointer in the data of a result, or else in the JSON of its text.
-func valueIn(result schemas.Result, pointer string) (jsontext.Value, bool) {
+func valueIn(result schemas.Result, at string) (jsontext.Value, bool) {
 	candidates := [][]byte{result.Data}
 	if len(result.Data) == 0 {
 		candidates = jsonIn(result.Text)
 	}
 	for _, candidate := range candidates {
-		if value, found := valueAt(candidate, jsontext.Pointer(pointer)); found {
+		if value, found := pointer.Value(candidate, jsontext.Pointer(at)); found {
 			return value, true
 		}
 	}
 	return nil, false
-}
-
-func valueAt(value jsontext.Value, pointer jsontext.Pointer) (jsontext.Value, bool) {
-	for token := range pointer.Tokens() {
-		switch value.Kind() {
-		case '{':
-			var members map[string]jsontext.Value
-			if schemas.Unmarshal(value, &members) != nil {
-				return nil, false
-			}
-			value = members[token]
-		case '[':
-			var items []jsontext.Value
-			at, err := strconv.Atoi(token)
-			if schemas.Unmarshal(value, &items) != nil || err != nil || at < 0 || at >= len(items) {
-				return nil, false
-			}
-			value = items[at]
-		default:
-			return nil, false
-		}
-	}
-	return value, len(value) > 0
 }

@@ -13,6 +13,7 @@ import (
 // A Router is the routing of one profile, ready to decide. It is immutable and
 // may be shared by any number of callers.
 type Router struct {
+	reasons    schemas.Reasons
 	folder     *folder
 	agents     []string
 	routers    []router
@@ -26,6 +27,7 @@ const DefaultMaxSteps = 8
 
 // A router is one of the profile's routers, ready to be asked.
 type router struct {
+	reasons  schemas.Reasons
 	kind     schemas.RouterKind
 	agent    string               // default, agent
 	order    schemas.KeywordOrder // keywords
@@ -49,7 +51,7 @@ func Compile(p *schemas.Profile) (*Router, error) {
 	if p == nil {
 		return nil, errors.New("compile routing: no profile")
 	}
-	c := compiler{profile: p, router: &Router{folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
+	c := compiler{profile: p, router: &Router{reasons: p.Reasons, folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
 	c.agents(p.Agents)
 	if len(p.Routers) == 0 {
 		c.fault("routers", "none configured")
@@ -113,7 +115,7 @@ func (c *compiler) routerAt(index int, configured schemas.Router, before []schem
 			break
 		}
 	}
-	ready := router{kind: configured.Kind, agent: configured.Agent}
+	ready := router{reasons: c.profile.Reasons, kind: configured.Kind, agent: configured.Agent}
 	switch configured.Kind {
 	case schemas.RouterAssigned:
 	case schemas.RouterDefault:

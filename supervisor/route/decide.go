@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"podium/schemas"
@@ -64,7 +63,7 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		case v.agent != "":
 			d.NextAgent, d.Router, d.Ambiguous, d.Response = v.agent, string(asked.kind), v.ambiguous, v.response
 			d.Degraded = d.Degraded || v.degraded
-			d.Reasoning = sentence(append(passed, v.why))
+			d.Reasoning = r.reasoning(passed, asked, v.why)
 		default:
 			d.Degraded = d.Degraded || v.degraded
 			passed = append(passed, v.why)
@@ -72,7 +71,7 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		d.Candidates = append(d.Candidates, v.candidates...)
 	}
 	if d.NextAgent == "" {
-		d.Reasoning = sentence(append([]string{"no router decided"}, passed...))
+		d.Reasoning = r.reasoning(passed, nil, "")
 		return d, false
 	}
 	return d, true
@@ -105,7 +104,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterDefault:
 	}
 	return verdict{
-		agent: r.agent, why: "the default agent takes it",
+		agent: r.agent, why: wordsOf(r.reasons).byDefault,
 		candidates: []schemas.Candidate{{Agent: r.agent, Router: string(r.kind), Rank: 1}},
 	}
 }
@@ -126,14 +125,14 @@ func (v *verdict) lose(kind schemas.RouterKind, before string) {
 
 func (r *router) assigned(agent string, known bool) verdict {
 	if agent == "" {
-		return verdict{why: "no agent is assigned"}
+		return verdict{why: wordsOf(r.reasons).unassigned}
 	}
 	candidate := schemas.Candidate{Agent: agent, Router: string(r.kind), Rank: 1}
 	if !known {
 		candidate.Lost = "not one of the profile's agents"
-		return verdict{why: "the assigned agent is not one of the profile's", candidates: []schemas.Candidate{candidate}}
+		return verdict{why: wordsOf(r.reasons).unknown, candidates: []schemas.Candidate{candidate}}
 	}
-	return verdict{agent: agent, why: "the plan assigns the agent", candidates: []schemas.Candidate{candidate}}
+	return verdict{agent: agent, why: wordsOf(r.reasons).assigned, candidates: []schemas.Candidate{candidate}}
 }
 
 // A contender is a keyword group with a hit.
@@ -157,7 +156,7 @@ func (r *router) keywords(f *folded, source string, reading *complexity, silent 
 		}
 		v.candidates = append(v.candidates, c)
 	}
-	v.why = "no keyword found"
+	v.why = wordsOf(r.reasons).keywordless
 	if len(contenders) > 0 {
 		v.agent = v.candidates[0].Agent
 		v.why = r.why(contenders)
@@ -291,42 +290,6 @@ func (r *router) lost(loser, winner *contender) string {
 	return fmt.Sprintf("%sorder %d after %d", equal, loser.group+1, winner.group+1)
 }
 
-// why names the winner's keywords and the losing groups, in the profile's words.
-func (r *router) why(contenders []contender) string {
-	winner := &contenders[0]
-	var by, also []string
-	for _, o := range winner.found {
-		by = append(by, strconv.Quote(r.matcher.keywords[o.keyword].word))
-	}
-	for i := range contenders[1:] {
-		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
-	}
-	why := fmt.Sprintf("group %q (%s) hit by %s", r.groups[winner.group].name, r.rule(winner), list(by))
-	if len(also) > 0 {
-		why += "; also hit: " + list(also)
-	}
-	return why
-}
-
-func (r *router) rule(winner *contender) string {
-	switch r.order {
-	case schemas.OrderPriority:
-		return "priority " + strconv.Itoa(r.rankOf(winner)) + winner.weighed()
-	case schemas.OrderScore:
-		return "score " + strconv.Itoa(winner.score()) + winner.weighed()
-	case schemas.OrderConfigured:
-	}
-	return "order " + strconv.Itoa(winner.group+1)
-}
-
-// weighed tells what a group has for where the message comes from.
-func (c *contender) weighed() string {
-	if c.bonus == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" with %d for %s", c.bonus, c.source)
-}
-
 func (r *router) candidate(f *folded, c *contender) schemas.Candidate {
 	g := &r.groups[c.group]
 	candidate := schemas.Candidate{
@@ -366,23 +329,6 @@ func (f *folded) match(word string, o occurrence) schemas.Match {
 	m := schemas.Match{Keyword: word, Start: f.start(o.start), End: f.end(o.end)}
 	m.Text = strings.ToValidUTF8(f.source[m.Start:min(m.End, m.Start+textLimit)], "")
 	return m
-}
-
-// list names at most five things.
-func list(names []string) string {
-	const limit = 5
-	if len(names) > limit {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
-	}
-	return strings.Join(names, ", ")
-}
-
-func sentence(parts []string) string {
-	text := strings.Join(parts, "; ")
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // textLimit bounds Match.Text, in bytes: the ledger keeps the decision, and what

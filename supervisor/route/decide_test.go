@@ -168,6 +168,33 @@ func TestRoutersInOrder_O12(t *testing.T) {
 	}
 }
 
+// TestReasonsArePlain: a profile that says so has reasons that a person understands; without it the words are those on record.
+func TestReasonsArePlain(t *testing.T) {
+	t.Parallel()
+	first := keywords(schemas.OrderConfigured, group("red", 0, word("a"), word("c")), group("green", 0, word("c")))
+	second := keywords(schemas.OrderPriority, group("green", 2, word("b")), group("red", 1, word("b")))
+	profile := profileWith(schemas.Router{Kind: schemas.RouterAssigned}, first, second, schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"})
+	profile.Reasons = schemas.ReasonsPlain1
+	router := compiled(t, profile)
+	for _, test := range []struct{ text, assigned, reasoning string }{
+		{"a", "blue", "The plan names this agent."},
+		{"a", "", `"a" is a keyword of group "red".`},
+		{"a c", "", `"a", "c" are keywords of group "red", which goes by its order 1 before "green".`},
+		{"b", "", `None of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},
+		{"b", "RESPOND", `The agent that the plan names is none of the profile's; none of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},
+		{"", "", "None of its words is a keyword, so that the default agent takes it."},
+	} {
+		if decision, decided := router.Decide(test.text, test.assigned); !decided || decision.Reasoning != test.reasoning {
+			t.Errorf("%q assigned to %q: %s\nwant %s", test.text, test.assigned, decision.Reasoning, test.reasoning)
+		}
+	}
+	profile = profileWith(first)
+	profile.Reasons = schemas.ReasonsPlain1
+	if decision, decided := compiled(t, profile).Decide("z", ""); decided || decision.Reasoning != "Nobody takes it; none of its words is a keyword." {
+		t.Errorf("decided %t: %s", decided, decision.Reasoning)
+	}
+}
+
 // TestMaterialDoesNotDecide shows that pasted words decide only if the request
 // itself says nothing.
 func TestMaterialDoesNotDecide(t *testing.T) {

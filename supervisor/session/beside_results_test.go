@@ -3,7 +3,6 @@ package session_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"podium/schemas"
 )
@@ -38,29 +37,5 @@ func TestWordsBesideResults(t *testing.T) {
 	want := strings.Join([]string{"Nicht bestanden: layout.\n- Der Rand ist zu schmal", "Aufgefallen:\n- Das Papier ist fast leer", "Empfohlen:\n- Bestellen Sie Papier."}, "\n\n")
 	if notes := s.state.Active.Notes; notes != want {
 		t.Errorf("the person reads\n%s\nand not\n%s", notes, want)
-	}
-}
-
-// TestReasonsOfManyLines: how long a decision takes does not grow with the lines of a reason times the length of the mail that it answers.
-func TestReasonsOfManyLines(t *testing.T) {
-	t.Parallel()
-	profile := storyProfile()
-	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", "text1"
-	profile.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: "clerk"}}
-	s := newStage(t, profile)
-	text := strings.Repeat("Bitte drucken Sie mir den Brief und sagen Sie den Termin ab. ", 500)
-	s.takes(t, s.event(t, "c1", schemas.TypeChatReceived, schemas.ChatReceived{Provider: "webhook", Channel: "web", MessageID: "c1", Text: text}))
-	answered := schemas.ResponsePayload{
-		Status: schemas.StatusFailed,
-		IssuesEncountered: []schemas.Issue{
-			{IssueID: "i1", TaskID: "t1", Agent: "clerk", Severity: "high", Description: strings.Repeat("x\n", 1<<10), Resolution: schemas.ResolutionEscalated},
-		},
-	}
-	start := time.Now()
-	if _, err := s.take(t, s.answerTo(t, "clerk", 1, "t1", 1, answered), "clerk"); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > time.Second || s.state.Active != nil && !s.state.Active.Settled() {
-		t.Errorf("the decision took %v", took)
 	}
 }

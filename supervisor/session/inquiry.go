@@ -56,7 +56,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if len(said.Files) == 0 && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
 		received.Run, received.Disposition = active.Number, schemas.DispositionControl
 		d.emit(&received)
-		d.planDecision(d.env.Pinned).Cancel()
+		d.planDecision(d.env.Pinned).Withdraw()
 		return true
 	}
 	if inquiry.Kind == schemas.InquiryApproval {

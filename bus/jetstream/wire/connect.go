@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"sync/atomic"
 	"time"
@@ -55,8 +56,9 @@ type Endpoint struct {
 	Returned *Signal     // raised after every reconnect
 	Lost     func()      // called when the connection is lost; may be nil
 	Failed   func(error) // hears asynchronous errors; may be nil
-	Closed   func()      // called when the connection is closed for good; may be nil
-	Logger   zerolog.Logger
+	// Closed is called when the connection is closed for good, which without it is never: the key may be put back. It may be nil.
+	Closed func()
+	Logger zerolog.Logger
 }
 
 // A Signal wakes everyone who waits for it, as often as it is raised.
@@ -93,6 +95,23 @@ func (s *Signal) Until(ctx context.Context) (context.Context, context.CancelFunc
 // Raise wakes everyone who waits.
 func (s *Signal) Raise() { s.current.Swap(newTurn()).end() }
 
+// endsWithItsKey has a connection whose key was taken away ask the server all the same, without a signature: it refuses, which closes the
+// connection for good. Without an answer of the server the library would try for ever.
+func endsWithItsKey(options *nats.Options) error {
+	sign := options.SignatureCB
+	if sign == nil {
+		return nil
+	}
+	options.SignatureCB = func(nonce []byte) ([]byte, error) {
+		signature, err := sign(nonce)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return signature, err
+	}
+	return nil
+}
+
 // Connect opens a connection that comes back by itself for as long as it is not
 // closed. Nothing is buffered while it is away: a publish fails at once, so that
 // its outcome is never in doubt for longer than needed. A server that is away is a
@@ -123,15 +142,15 @@ func (e Endpoint) Connect(ctx context.Context) (*nats.Conn, error) {
 			e.Returned.Raise()
 		}),
 	}
-	if e.Closed != nil {
-		options = append(options, nats.ClosedHandler(func(*nats.Conn) { e.Closed() }))
-	}
 	if e.SeedFile != "" {
 		key, err := nats.NkeyOptionFromSeed(e.SeedFile)
 		if err != nil {
 			return nil, fmt.Errorf("read the credentials: %w", err)
 		}
 		options = append(options, key)
+	}
+	if e.Closed != nil {
+		options = append(options, nats.ClosedHandler(func(*nats.Conn) { e.Closed() }), endsWithItsKey)
 	}
 	if e.Process != nil {
 		options = append(options, nats.InProcessServer(e.Process))

@@ -26,6 +26,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	profile := schemas.Profile{
 		Name:          name,
 		Edition:       schemas.NewestEdition,
+		Reasons:       schemas.ReasonsPlain1,
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,

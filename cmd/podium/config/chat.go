@@ -26,7 +26,7 @@ type Channel struct {
 	Provider schemas.ChatProvider `yaml:"provider" enum:"webhook slack mattermost telegram teams" default:"webhook" doc:"Which protocol the sender speaks."`
 	Profile  string               `yaml:"profile" required:"true" doc:"The profile that handles its messages."`
 	Secrets  Secrets              `yaml:"secret" single:"true" min:"1" doc:"What proves the sender, or a list while one replaces the other. webhook: whsec_… or whpk_…; slack: the signing secret; mattermost: the integration's token; telegram: the secret_token; teams: the security token."`
-	Token    Secret               `yaml:"token" doc:"webhook: bearer token for a sender that cannot sign."`
+	Token    Secret               `yaml:"token" doc:"webhook: bearer token for a sender that cannot sign, of 16 characters or more."`
 	Callback string               `yaml:"callback" doc:"webhook: URL that answers are posted to. Without it the sender waits or asks."`
 	BotToken Secret               `yaml:"bot_token" doc:"slack, mattermost, telegram: the token that answers are posted with."`
 	BotUser  string               `yaml:"bot_user" doc:"mattermost: id or name of the account that the bot_token belongs to; what it writes is ignored."`

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -105,4 +106,32 @@ func examplesIn(t *testing.T, file string) (examples []string) {
 		}
 	}
 	return examples
+}
+
+// TestShortestTokenIsOneNumber: every document that says how long a token is at least says what the configuration is held to.
+func TestShortestTokenIsOneNumber(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	said := regexp.MustCompile(`(?i)token.*\b(\d+)[ -](?:characters|zeichen)`)
+	found := 0
+	for _, top := range []string{root + "/README.md", root + "/docs", root + "/deploy", "podium.schema.json"} {
+		err := filepath.WalkDir(top, func(file string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			for _, says := range said.FindAllSubmatch(text, -1) {
+				if found++; string(says[1]) != strconv.Itoa(minToken) {
+					t.Errorf("%s: %s; it is %d", file, says[0], minToken)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d documents say it", found)
+	}
 }

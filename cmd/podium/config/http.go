@@ -31,7 +31,7 @@ type HTTP struct {
 // An EventSource is one sender of CloudEvents.
 type EventSource struct {
 	Profile string               `yaml:"profile" required:"true" doc:"The profile that handles its events."`
-	Token   Secret               `yaml:"token" doc:"Bearer token of the sender."`
+	Token   Secret               `yaml:"token" doc:"Bearer token of the sender, of 16 characters or more."`
 	Secrets Secrets              `yaml:"secret" single:"true" min:"1" doc:"whsec_… or whpk_… of a sender that signs by Standard Webhooks, or a list while one replaces the other. It sends structured events and batches."`
 	Types   map[string]EventType `yaml:"types" required:"true" keys:"^[!-~]{1,255}$" doc:"The event types that are taken, by name. podium.execution_request.v1 is a plan and needs nothing more."`
 	Origins []string             `yaml:"origins" min:"1" doc:"Who may ask by OPTIONS whether it may send (WebHook-Request-Origin), such as eventemitter.example.com."`

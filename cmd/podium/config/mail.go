@@ -21,7 +21,7 @@ type Account struct {
 	Profile string `yaml:"profile" required:"true" doc:"The profile that handles its mail."`
 	IMAP    IMAP   `yaml:"imap" required:"true" doc:"Where mail comes in."`
 	SMTP    SMTP   `yaml:"smtp" required:"true" doc:"Where answers go out."`
-	Since   Since  `yaml:"since" default:"now" doc:"What of an existing mailbox is answered: now (only mail that arrives from now on), all, or a date such as 2026-01-31, which begins in UTC."`
+	Since   Since  `yaml:"since" default:"now" doc:"What of an existing mailbox is answered: now (only mail that arrives after the first login to it), all, or a date such as 2026-01-31, which begins in UTC."`
 }
 
 // Encryption says how a connection to a mail server is protected.

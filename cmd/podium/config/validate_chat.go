@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/ingest/webhook"
 	"podium/schemas"
 )
 
@@ -19,8 +20,8 @@ const (
 	minKey          = 24 // bytes
 	maxKey          = 64 // bytes
 	maxSecrets      = 2
-	minToken        = 16 // characters
-	minTeamsKey     = 16 // bytes
+	minToken        = webhook.MinToken // characters
+	minTeamsKey     = 16               // bytes
 )
 
 // telegramSecret is what setWebhook allows as a secret_token (Bot API).

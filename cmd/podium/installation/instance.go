@@ -165,7 +165,7 @@ func Attach(ctx context.Context, data string, atRest Opening, log zerolog.Logger
 }
 
 // ErrNotExternal reports an agent that no other process may serve.
-var ErrNotExternal = errors.New("this agent is not external")
+var ErrNotExternal = errors.New("this agent is not let in")
 
 // AttachWorker connects to a running instance as an external agent, with the key
 // that the instance has made for it, and says what the instance knows of it.
@@ -182,8 +182,8 @@ func AttachWorker(ctx context.Context, data, agent string, log zerolog.Logger) (
 	switch {
 	case ok:
 	case slices.Contains(instance.Agents, agent):
-		return nil, none, fmt.Errorf("%w: the running instance serves %s itself; choose another name, or make it `%s: {kind: external}` in podium.yaml and restart",
-			ErrNotExternal, agent, agent)
+		return nil, none, fmt.Errorf("%w: the running instance serves %s itself, or has revoked it (`podium agents` tells which); with `%s: {kind: external}` in podium.yaml `podium agents add %s` takes it in",
+			ErrNotExternal, agent, agent, agent)
 	default:
 		return nil, none, fmt.Errorf("%w %q: add `%s: {kind: external}` to agents in podium.yaml and restart", ErrNoAgent, agent, agent)
 	}

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
+	"podium/schemas/pointer"
 	"podium/schemas/validation"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -215,7 +215,7 @@ func (p *Plan) invalid(fault *validation.Error) {
 			continue
 		}
 		next := at.member(token)
-		if i, err := strconv.Atoi(token); err == nil && at.kind == '[' && i < len(at.elements) {
+		if i, is := pointer.Index(token); is && at.kind == '[' && i < len(at.elements) {
 			next, path = at.elements[i], entry(path, i)
 		} else {
 			path = diagnostic.Under(path, token)

@@ -87,13 +87,16 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflo
 	case asked.Closed != "":
 		line("           closed at %s: %s", asked.Ended.Local().Format(time.DateTime), Spoken(asked.Closed))
 	default:
-		line("           next: %s", howToAnswer(run.ID, asked.Inquiry))
+		line("           next: %s", HowToAnswer(asked.Kind, schemas.InquiryID(run.ID, asked.Inquiry)))
 	}
 }
 
-// howToAnswer is the command that answers an inquiry.
-func howToAnswer(run string, number int) string {
-	return "podium answer " + schemas.InquiryID(run, number)
+// HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it.
+func HowToAnswer(kind schemas.InquiryKind, id string) string {
+	if kind == schemas.InquiryApproval {
+		return "podium approve " + id
+	}
+	return "podium answer " + id
 }
 
 // open returns what a run waits with for a person: what its requester is asked, else what others are asked to do; nil
@@ -118,7 +121,7 @@ func Asks(run *workflow.RunHistory) []string {
 	if asked == nil {
 		return nil
 	}
-	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + howToAnswer(run.ID, asked.Inquiry)}
+	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + HowToAnswer(asked.Kind, schemas.InquiryID(run.ID, asked.Inquiry))}
 	if more > 0 {
 		told = append(told, fmt.Sprintf("more: %d are open beside it, see podium inbox", more))
 	}
@@ -145,7 +148,7 @@ func inquiryLine(session string, f schemas.Fact) string {
 		if f.Adopts != nil {
 			return fmt.Sprintf("%s: waits for the answer that run %d has asked for: %s", f.Task, f.Adopts.Letters[0].Run, Line(f.Question, detailLength))
 		}
-		return fmt.Sprintf("%s: asks (%s): %s; answer it: %s", f.Task, f.Kind, Line(f.Question, detailLength), howToAnswer(schemas.RunID(session, f.Run), f.Inquiry))
+		return fmt.Sprintf("%s: has question %s (%s): %s", f.Task, schemas.InquiryID(schemas.RunID(session, f.Run), f.Inquiry), f.Kind, Line(f.Question, detailLength))
 	case *schemas.InquiryAnswered:
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
 		if f.Lacking > 0 {

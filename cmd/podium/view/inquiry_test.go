@@ -111,7 +111,7 @@ func TestLinesTellQuestions(t *testing.T) {
 		"question 1: answered by ana@example.org by mail (letter): Rue de la Paix 3",
 		"question 2: rejected by command line by api (token)",
 		"question 3: closed without an answer, expired",
-		"t1: asks (input): By which plane?; answer it: podium answer 5f0c-1.4",
+		"t1: has question 5f0c-1.4 (input): By which plane?",
 		"report: delivery of question 4 returned, it has not arrived",
 	}
 	if told := strings.Join(view.Lines(record), "\n"); told != strings.Join(want, "\n") {

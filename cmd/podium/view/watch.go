@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"podium/schemas"
@@ -69,7 +70,22 @@ func (w *Watcher) Show(place Place, record *schemas.Record, run *workflow.RunHis
 		for _, line := range linesAbout(record, about) {
 			w.say(record.First().Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
 		}
+		if asks := Asks(run); w.terminal == nil && len(asks) > 0 && tellsQuestion(record, run.Number) { // which nothing follows until somebody answers
+			w.say(w.tree.path(run.ID) + "waits for a person; " + strings.Join(asks, "; "))
+		}
 	}
+}
+
+// tellsQuestion reports whether a record says that somebody was told a question of a run.
+func tellsQuestion(record *schemas.Record, run int) bool {
+	for i := range record.Transitions {
+		for _, fact := range record.Transitions[i].Facts {
+			if told, is := fact.(*schemas.TaskCompleted); is && told.Run == run && schemas.NoticeOf(told.Task) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w *Watcher) say(line string) {

@@ -33,6 +33,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 )
 
 const (
@@ -40,6 +41,9 @@ const (
 	concurrency = 2
 	heartbeat   = 5 * time.Second
 )
+
+const notLetIn = "Podium does not let " + name + " in: it was revoked, its key is another one by now, or podium.yaml does not have it as " +
+	`"kind: external". ` + "`podium agents` tells; `podium agents add " + name + "` takes it in again, with a new key."
 
 // A failure is told to the person who waits, in its own words.
 type failure struct {
@@ -130,16 +134,16 @@ func (a *agent) connect(ctx context.Context, data string) error {
 	if err := json.Unmarshal(file, &instance); err != nil {
 		return err
 	}
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(data, "credentials", "agent-"+name+".nk"))
+	login, err := login(filepath.Join(data, "credentials", "agent-"+name+".nk"))
 	if err != nil {
 		return err
 	}
-	a.conn, err = nats.Connect(instance.NATS, key, nats.Name(name),
+	a.conn, err = nats.Connect(instance.NATS, login, nats.Name(name),
 		nats.CustomInboxPrefix("_INBOX_"+name), // with any other, nothing is answered
 		nats.MaxReconnects(-1),                 // for ever, but not when the key is refused
 		nats.ClosedHandler(func(conn *nats.Conn) {
 			if ctx.Err() == nil { // whoever watches the process starts it again
-				log.Fatalf("%v: is the key still that of agent %s?", conn.LastError(), name)
+				log.Fatalf("%v. %s", conn.LastError(), notLetIn)
 			}
 		}),
 		// What the agent may not publish or hear is an error of the connection, not of the message.
@@ -153,6 +157,20 @@ func (a *agent) connect(ctx context.Context, data string) error {
 	}
 	a.consumer, err = js.Consumer(ctx, "PODIUM_WORK", name)
 	return err
+}
+
+// login proves who the agent is by its key. It is read once: the file is gone when the agent is revoked, and then the server has to say so.
+func login(file string) (nats.Option, error) {
+	seed, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	key, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		return nil, err
+	}
+	public, err := key.PublicKey()
+	return nats.Nkey(public, key.Sign), err
 }
 
 func subject(last string) string { return "podium.agent." + name + "." + last }
@@ -175,7 +193,7 @@ func (a *agent) stayKnown(ctx context.Context) {
 		case "":
 			service, wait = "alive", 10*time.Second
 		case "403":
-			log.Fatal(name + ` is not "kind: external" in podium.yaml`)
+			log.Fatal(notLetIn)
 		case "500":
 			service = "announce"
 		}

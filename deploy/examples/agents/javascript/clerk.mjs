@@ -45,12 +45,14 @@ const data = process.argv[2] ?? process.env.PODIUM_DATA ?? "podium-data";
 const key = `${data}/credentials/agent-${name}.nk`;
 const subject = (last) => `podium.agent.${name}.${last}`;
 const working = new Map(); // what is under way, by message_id
+const notLetIn = `Podium does not let ${name} in: it was revoked, its key is another one by now, or podium.yaml does not have it as ` +
+  `"kind: external". \`podium agents\` tells; \`podium agents add ${name}\` takes it in again, with a new key.`;
 let nats, consumer, stopping = false;
 
 async function start() {
   nats = await login().catch((error) => end(`${error.message}; does \`podium up\` run on ${data}, with an agent ${name}, whose key is ${key}?`));
   nats.subscribe(subject("cancel"), { callback: (refused, hint) => refused || working.get(hint.string())?.stop.abort() });
-  nats.closed().then((error) => stopping || end(`${error?.message ?? "the connection is closed"}: is ${key} still the agent's?`));
+  nats.closed().then((error) => stopping || end(`${error?.message ?? "the connection is closed"}. ${notLetIn}`));
   tellErrors();
   stayKnown();
   consumer = await jetstream(nats, { apiPrefix: "CORE.API" }).consumers.get("PODIUM_WORK", name);
@@ -87,7 +89,7 @@ async function stayKnown() {
   for (let service = "announce"; !stopping; ) {
     const refused = await nats.request(subject(service), service === "announce" ? about : "", { timeout: 5_000 })
       .then((answer) => answer.headers?.get("Nats-Service-Error-Code"), () => "503");
-    if (refused === "403") end(`${name} is not "kind: external" in podium.yaml`);
+    if (refused === "403") end(notLetIn);
     if (!refused) service = "alive";
     if (refused === "500") service = "announce";
     await pause(refused ? 1_000 : 10_000);

@@ -65,6 +65,17 @@ def work(task, say, stopped):
 # --- The protocol of NATS
 
 
+class Refused(Exception):
+    """The server does not let this agent in."""
+
+
+def end():
+    """End this process: no further attempt to connect can help."""
+    print(f"Podium does not let {NAME} in: it was revoked, its key is another one by now, or podium.yaml does not have it as "
+          f'"kind: external". `podium agents` tells; `podium agents add {NAME}` takes it in again, with a new key.', file=sys.stderr, flush=True)
+    os._exit(1)
+
+
 class Message:
     def __init__(self, reply, headers, data, status):
         self.reply, self.headers, self.data, self.status = reply, headers, data, status
@@ -89,14 +100,19 @@ class Nats:
         return url.hostname, url.port
 
     def stay_connected(self):
-        address = self.address()
-        while True:
+        address, refused = self.address(), 0
+        while refused < 2:  # twice in a row, as with NATS' own clients: the first may be the end of a connection
             try:
                 self.converse(address)
+            except Refused as error:
+                refused += 1
+                print(f"connection: {error}", file=sys.stderr)
             except (OSError, ValueError) as error:
+                refused = 0
                 print(f"connection: {error}", file=sys.stderr)
             self.socket = None
             time.sleep(1)
+        end()
 
     def converse(self, address):
         """Log in, then take what the server sends, until the connection breaks."""
@@ -114,14 +130,19 @@ class Nats:
                     self.send(b"PONG\r\n")
                 elif verb in (b"MSG", b"HMSG"):
                     self.receive(verb, arguments, lines)
-                elif verb == b"-ERR":  # such as what the agent is not permitted
-                    print(line.decode().strip(), file=sys.stderr)
+                elif verb == b"-ERR":
+                    if re.search(rb"(?i)authorization violation|authentication (revoked|expired)", line):
+                        raise Refused(line.decode().strip())
+                    print(line.decode().strip(), file=sys.stderr)  # such as what the agent is not permitted
         raise OSError("it is closed")
 
     def login(self, nonce):
         """Prove who the agent is: sign what the server has made up, with the key."""
-        with open(f"{self.directory}/credentials/agent-{NAME}.nk", encoding="ascii") as file:
-            seed = file.read().strip()
+        try:
+            with open(f"{self.directory}/credentials/agent-{NAME}.nk", encoding="ascii") as file:
+                seed = file.read().strip()
+        except FileNotFoundError as error:  # podium.yaml has never had it, or it was revoked
+            raise Refused(error) from error
         raw = base64.b32decode(seed + "=" * (-len(seed) % 8))  # two bytes of type, 32 of seed, two of checksum
         key = nacl.signing.SigningKey(raw[2:34])
         public = bytes([20 << 3]) + bytes(key.verify_key)  # 20 << 3 makes it begin with U, for user
@@ -245,8 +266,7 @@ def stay_known():
         answer = nats.request(subject(service), json.dumps(about).encode() if service == "announce" else b"", timeout=5)
         refused = "503" if answer is None or answer.status else answer.headers.get("Nats-Service-Error-Code")
         if refused == "403":
-            print(f'{NAME} is not "kind: external" in podium.yaml', file=sys.stderr)
-            os._exit(1)
+            end()
         if not refused:
             service = "alive"
         if refused == "500":

@@ -1,0 +1,16 @@
+#!/usr/bin/python3
+"""planner: a plan for a question, step by step; the steps name the tools. It is asked by a request of kind plan."""
+
+from chemistry import answer, payload, smiles_in, words_of
+
+task = payload()
+barred = {agent["name"] for agent in task["context"]["arguments"]["agents"] if agent.get("unavailable")}
+TAG = "Call 'structure_chem_prompt' to tag chemical information"
+QUERY = "Call 'answer_chemistry_query' to get what is asked for"
+VALIDATE = "Call 'validate_smiles_rdkit' to validate the SMILES"
+RETURN = "Return the answer to the user"
+# A SMILES that the person has written is validated before anything is made of it.
+steps = [TAG, VALIDATE, QUERY, RETURN] if smiles_in(words_of(task)) else [TAG, QUERY, VALIDATE, RETURN]
+if "answer_chemistry_query" in barred:
+    steps.remove(QUERY)
+answer("\n".join(steps), {"steps": steps})

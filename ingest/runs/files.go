@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"podium/bus"
+	"podium/ingest/problem"
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// A File goes with an answer. Whoever may read the run may fetch it, by the same key.
+type File struct {
+	Name      string `json:"name"`
+	MediaType string `json:"media_type,omitzero"`
+	Size      int64  `json:"size"` // bytes
+	URL       string `json:"url"`
+
+	artifact schemas.Artifact
+}
+
+// patience is how much longer than any other answer a file may take.
+const patience = 5 * time.Minute
+
+// longestName bounds the name of a file, in characters.
+const longestName = 120
+
+// files are what the tasks have made whose results the answer tells.
+func (a *API) files(ref reference, run *workflow.RunHistory) []File {
+	var all []File
+	for i := range run.Answer {
+		task := run.Task(run.Answer[i].Task)
+		if task == nil {
+			continue
+		}
+		for j := range task.Deliverables {
+			made := &task.Deliverables[j]
+			var of schemas.Artifact
+			if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &of) != nil || !schemas.ValidHash(of.SHA256) {
+				continue
+			}
+			file := File{Name: fileName(made), MediaType: of.MediaType, Size: of.Size, artifact: of}
+			known := func(other File) bool { return other.artifact.SHA256 == of.SHA256 && other.Name == file.Name }
+			if file.URL = a.fileURL(ref, of.SHA256); !slices.ContainsFunc(all, known) {
+				all = append(all, file)
+			}
+		}
+	}
+	return all
+}
+
+func (a *API) fileURL(ref reference, hash string) string {
+	return a.config.BaseURL + "/v1/runs/" + ref.String() + "/files/" + hash + "?key=" + a.capability(ref.session)
+}
+
+// fileName is what a file is called, without folders and without what is no letter on a screen.
+func fileName(made *schemas.Deliverable) string {
+	name := made.Path[strings.LastIndexAny(made.Path, `/\`)+1:]
+	if name == "" {
+		name = made.DeliverableID
+	}
+	shown := []rune(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(name, "")))
+	return string(shown[:min(len(shown), longestName)])
+}
+
+// sendFile answers with a file of a run's answer, for saving: no browser is to show or run what an agent has made.
+func (a *API) sendFile(w http.ResponseWriter, r *http.Request) {
+	ref, granted, fault := a.admit(r)
+	if fault != nil {
+		problem.Write(w, fault)
+		return
+	}
+	document, err := a.await(r.Context(), ref, granted, 0)
+	if err != nil {
+		problem.Write(w, a.readProblem(r, ref, err))
+		return
+	}
+	at := slices.IndexFunc(document.Files, func(file File) bool { return file.artifact.SHA256 == r.PathValue("hash") })
+	if at < 0 {
+		problem.Write(w, problemUnknownFile())
+		return
+	}
+	file := &document.Files[at]
+	content, err := a.core.Artifacts().Get(r.Context(), file.artifact)
+	if err != nil {
+		if errors.Is(err, bus.ErrNotFound) {
+			problem.Write(w, problemUnknownFile())
+			return
+		}
+		problem.Write(w, a.readProblem(r, ref, err))
+		return
+	}
+	defer func() { _ = content.Close() }()
+	extendDeadline(w, r, patience)
+	header := w.Header()
+	header.Set("Content-Type", "application/octet-stream")
+	if mediaType, parameters, err := mime.ParseMediaType(file.MediaType); err == nil {
+		header.Set("Content-Type", mime.FormatMediaType(mediaType, parameters))
+	}
+	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": file.Name}))
+	header.Set("Content-Length", strconv.FormatInt(file.artifact.Size, 10))
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "private, no-store")
+	if _, err := io.Copy(w, content); err != nil {
+		panic(http.ErrAbortHandler) // what was sent is not all of it, and nobody is to take it for that
+	}
+}

@@ -1,0 +1,113 @@
+package route
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"podium/schemas"
+)
+
+// words are how a router says why it decides, or does not. They stand on record: see schemas.Reasons. None has words of the person in
+// it (G-37).
+type words struct {
+	unassigned, unknown, assigned, keywordless, byDefault string
+
+	unasked, chosen string // with the name of the agent that was to choose, the latter also with what it chose
+}
+
+func wordsOf(reasons schemas.Reasons) words {
+	if reasons == "" {
+		return words{
+			unassigned: "no agent is assigned", unknown: "the assigned agent is not one of the profile's", assigned: "the plan assigns the agent",
+			keywordless: "no keyword found", byDefault: "the default agent takes it", unasked: "agent %s was not asked", chosen: "agent %s chose %q",
+		}
+	}
+	return words{
+		unknown: "the agent that the plan names is none of the profile's", assigned: "the plan names this agent",
+		keywordless: "none of its words is a keyword", byDefault: "the default agent takes it", unasked: "agent %s has not been asked", chosen: "agent %s was asked, and has chosen %q",
+	}
+}
+
+// why names the winner's keywords and the losing groups, in the profile's words.
+func (r *router) why(contenders []contender) string {
+	winner := &contenders[0]
+	var by, also []string
+	for _, o := range winner.found {
+		by = append(by, strconv.Quote(r.matcher.keywords[o.keyword].word))
+	}
+	for i := range contenders[1:] {
+		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
+	}
+	name := r.groups[winner.group].name
+	if r.reasons == "" {
+		why := fmt.Sprintf("group %q (%s) hit by %s", name, r.rule(winner), list(by))
+		if len(also) > 0 {
+			why += "; also hit: " + list(also)
+		}
+		return why
+	}
+	why := fmt.Sprintf("%s is a keyword of group %q", list(by), name)
+	if len(by) > 1 {
+		why = fmt.Sprintf("%s are keywords of group %q", list(by), name)
+	}
+	if len(also) > 0 {
+		why += fmt.Sprintf(", which goes by its %s before %s", r.rule(winner), list(also))
+	}
+	return why
+}
+
+func (r *router) rule(winner *contender) string {
+	switch r.order {
+	case schemas.OrderPriority:
+		return "priority " + strconv.Itoa(r.rankOf(winner)) + winner.weighed()
+	case schemas.OrderScore:
+		return "score " + strconv.Itoa(winner.score()) + winner.weighed()
+	case schemas.OrderConfigured:
+	}
+	return "order " + strconv.Itoa(winner.group+1)
+}
+
+// weighed tells what a group has for where the message comes from.
+func (c *contender) weighed() string {
+	if c.bonus == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with %d for %s", c.bonus, c.source)
+}
+
+// reasoning is why the routers before one did not decide, and why that one did; nil is that none has.
+func (r *Router) reasoning(passed []string, decided *router, why string) string {
+	switch {
+	case r.reasons == "" && decided == nil:
+		return sentence(append([]string{"no router decided"}, passed...))
+	case r.reasons == "":
+		return sentence(append(passed, why))
+	}
+	passed = slices.Compact(slices.DeleteFunc(passed, func(reason string) bool { return reason == "" }))
+	switch {
+	case decided == nil:
+		return sentence(append([]string{"nobody takes it"}, passed...))
+	case decided.kind == schemas.RouterDefault && len(passed) > 0:
+		return sentence([]string{strings.Join(passed, "; ") + ", so that " + why})
+	}
+	return sentence(append(passed, why))
+}
+
+// list names at most five things.
+func list(names []string) string {
+	const limit = 5
+	if len(names) > limit {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+	}
+	return strings.Join(names, ", ")
+}
+
+func sentence(parts []string) string {
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
