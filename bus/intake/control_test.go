@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestWordsOfPeople(t *testing.T) {
 			t.Errorf("event %+v (%v)", event, err)
 		}
 		var got schemas.Control
-		if err = schemas.Unmarshal(event.Data, &got); err != nil || got != want {
+		if err = schemas.Unmarshal(event.Data, &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("it says %.200v (%v)", got, err)
 		}
 	}
