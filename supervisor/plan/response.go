@@ -35,7 +35,13 @@ type Response struct {
 func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
-		failed.Detail, failed.EffectUnknown = d.texts().Unapproved, answer.EffectUnknown && task.Permit != ""
+		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
+		switch failed.EffectUnknown = task.Permit != ""; {
+		case !failed.EffectUnknown:
+			failed.Detail = d.texts().Unapproved
+		case d.asksOnUnknown(task.Agent):
+			failed.Cause = schemas.FailureUnknownEffect
+		}
 		if !d.proposes(task, &failed) {
 			d.failWith(task, failed)
 		}
