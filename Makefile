@@ -139,7 +139,7 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 profiles: dovecot radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
 	@tools/debian profiles
 	@mkdir -p $(BIN)/.profiles && cp tools/profiles/package*.json $(BIN)/.profiles && cd $(BIN)/.profiles && npm ci --no-audit --no-fund --ignore-scripts --silent
-	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Parts)' ./cmd/podium
+	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Loop|Pattern|Parts)' ./cmd/podium
 
 .PHONY: build-bench
 build-bench:

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+const patternProfile = "../../deploy/profiles/pattern"
+
+func pattern(t *testing.T, replaced ...string) *deployment {
+	t.Helper()
+	needs(t)
+	return installTree(t, patternProfile, append(replaced, `http: {listen: "127.0.0.1:8080"}`, "", "${PATTERN_CHAT_TOKEN}", strings.Repeat("token", 8))...)
+}
+
+// TestPatternProfile plays the scenarios of the profile: each agent on its real program.
+func TestPatternProfile_P03(t *testing.T) {
+	t.Parallel()
+	i := pattern(t)
+	i.podium("check", "-c", i.config).succeeds(t)
+	i.up()
+	for _, s := range readScenarios(t, filepath.Join(patternProfile, "scenarios.yaml")) {
+		i.play("pattern", &s)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestPatternReviews: what the first round finds goes to who has made it, and the second round passes. A question of one task is not reviewed. Whom the
+// plan suggests is taken, and the others are chosen by their scores.
+func TestPatternReviews_P08_P12_P17(t *testing.T) {
+	t.Parallel()
+	i := pattern(t)
+	i.up()
+	run, _ := i.answered("--profile", "pattern", "Research the launch of Halo by our competitor Nordlicht, analyze its impact on the market, and draft a memo")
+	want := []string{"research researcher completed", "analysis analyst completed", "code coder completed", "memo writer completed", "fix1.memo writer completed"}
+	if got := did(&run); !slices.Equal(got, want) || run.Status != schemas.RunCompleted {
+		t.Errorf("%s: %q", run.Status, got)
+	}
+	told := i.podium("runs", "show", run.ID).succeeds(t).stdout + i.podium("runs", "show", run.ID, "-o", "json").succeeds(t).stdout
+	for _, want := range []string{"The figure 59.7 is in no result.", "which the plan suggests, reaches the floor of 0.5", `Agent "analyst" scores highest`} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told of the run\n%s", want, told)
+		}
+	}
+	plain, _ := i.answered("--profile", "pattern", "What do the collected sources say of the warranty of Halo?")
+	if got := did(&plain); len(got) != 1 || slices.ContainsFunc(plain.DecisionTasks, func(task *workflow.Task) bool { return strings.HasPrefix(task.ID, "check:") }) {
+		t.Errorf("a question is reviewed: %q", got)
+	}
+	i.stop()
+	i.verify()
+}
+
+// TestPatternWithoutSlip: a draft that is right passes in the first round, so that it is the review that finds the figure.
+func TestPatternWithoutSlip_P17(t *testing.T) {
+	t.Parallel()
+	i := pattern(t, ", arguments: {slip: true}", "")
+	i.up()
+	run, answer := i.answered("--profile", "pattern", "Research the launch of Halo by our competitor Nordlicht, analyze its impact on the market, and draft a memo")
+	if len(run.Tasks) != 4 || !strings.Contains(answer, "our share of the market was 40.3 percent") {
+		t.Errorf("%q\n%s", did(&run), answer)
+	}
+	i.stop()
+	i.verify()
+}
