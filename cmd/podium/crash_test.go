@@ -54,6 +54,7 @@ func (i *deployment) run(id string) workflow.RunHistory {
 func TestKilledAgentIsNoticed_M47(t *testing.T) {
 	t.Parallel()
 	i := install(t, fmt.Sprintf(mortalConfig, webSecret))
+	i.write("shaky.sh", "echo done\n")
 	i.up()
 	latch := filepath.Join(i.folder, "latch")
 	script := i.write("script.sh", fmt.Sprintf("while [ ! -e %q ]; do sleep 0.02; done\necho done\n", latch))

@@ -209,8 +209,11 @@ and with who has decided. Where several have to agree you are one of them, howev
 }
 
 func (c *approveCommand) Run(env *environment) error {
-	change := jsontext.Value(c.Arguments)
-	if c.Arguments != "" && (!change.IsValid() || change.Kind() != '{') {
+	var change jsontext.Value // absent when nothing is changed
+	if c.Arguments != "" {
+		change = jsontext.Value(c.Arguments)
+	}
+	if change != nil && (!change.IsValid() || change.Kind() != '{') {
 		return &exitError{code: exitUsage, err: errors.New("--arguments is no JSON object; write what is changed, such as --arguments '{\"amount\": 10}'")}
 	}
 	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash, Arguments: change}, c.NoWait)
