@@ -210,8 +210,8 @@ func TestOtherProfilesOfAnyKindAreDecided(t *testing.T) {
 			p.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: "delta"}}
 		},
 		"without a planner":  func(p *schemas.Profile) { p.Planner, p.Complexity = nil, nil },
-		"in one step":        func(p *schemas.Profile) { p.Execution.Mode = schemas.ExecutionSingle },
-		"as a graph":         func(p *schemas.Profile) { p.Execution.Mode = schemas.ExecutionDAG },
+		"in one step":        func(p *schemas.Profile) { p.Execution.Mode, p.Replan = schemas.ExecutionSingle, nil },
+		"as a graph":         func(p *schemas.Profile) { p.Execution.Mode, p.Replan = schemas.ExecutionDAG, nil },
 		"one attempt":        func(p *schemas.Profile) { p.Retry.Attempts, p.Delivery.Attempts = 1, 1 },
 		"nobody is asked":    func(p *schemas.Profile) { p.Waiting, p.People = nil, nil },
 		"in short deadlines": func(p *schemas.Profile) { p.Deadlines.Queue, p.Deadlines.Work, p.Deadlines.Run = 1, 1, 1 },
