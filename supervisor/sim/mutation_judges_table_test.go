@@ -15,8 +15,8 @@ func mutationsOfJudges() []mutation {
 		name: "attempts begin anew with each change", seed: 4, judges: true, invariant: sim.StepsAndRoundsEnd,
 		edits: []edit{{
 			"schemas/workflow/apply.go",
-			`f.Change, r.Replans+1`,
-			`f.Change, either("attempts begin anew with each change", 0, r.Replans+1)`,
+			`		r.Replans++`,
+			`		r.Replans = either("attempts begin anew with each change", 0, r.Replans+1)`,
 		}},
 	}, {
 		name: "steps begin anew with each change", seed: 21, judges: true, invariant: sim.StepsAndRoundsEnd,
@@ -34,8 +34,8 @@ func mutationsOfJudges() []mutation {
 		name: "a replaced failure is told", seed: 9, judges: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
-			`		case task.Replaced:`,
-			`		case task.Replaced && !planted("a replaced failure is told"):`,
+			`		case task.Replaced || review.IsFix(task):`,
+			`		case task.Replaced && !planted("a replaced failure is told") || review.IsFix(task):`,
 		}},
 	}, {
 		name: "a change takes what it keeps", seed: 5, judges: true, invariant: sim.ChangesSound,

@@ -104,9 +104,9 @@ func mutationsOfApprovers() []mutation {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/plan/language.go",
-			`	said := barePhrase(line)
+			`	said := phrase.Bare(line)
 	if said == "" || len(line)`,
-			`	said := barePhrase(line)
+			`	said := phrase.Bare(line)
 	if first, _, more := strings.Cut(said, " "); more && planted("free text approves") {
 		said = first
 	}

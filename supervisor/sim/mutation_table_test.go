@@ -246,8 +246,14 @@ func mutations() []mutation {
 		name: "only what was completed is told", seed: 1, invariant: sim.ResultsKept,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
-			`task.State == workflow.TaskCompleted && d.inAnswer(task) {`,
-			`task.State == workflow.TaskCompleted && d.inAnswer(task) && (status == schemas.RunCompleted || !planted("only what was completed is told")) {`,
+			`		answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+	}
+	if status ==`,
+			`		if status == schemas.RunCompleted || !planted("only what was completed is told") {
+			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+		}
+	}
+	if status ==`,
 		}},
 	}, {
 		name: "whoever asks is permitted", seed: 71, invariant: sim.PermittedOnce,
