@@ -46,13 +46,7 @@ func assistant(t *testing.T, replaced ...string) (i *deployment, plans string) {
 func TestAssistantProfile_O26(t *testing.T) {
 	t.Parallel()
 	i, _ := assistant(t)
-	i.podium("check", "-c", i.config).succeeds(t)
-	i.up()
-	for _, s := range readScenarios(t, filepath.Join(assistantProfile, "scenarios.yaml")) {
-		i.play("assistant", &s)
-	}
-	i.stop()
-	i.verify()
+	i.playAll("assistant", assistantProfile)
 }
 
 // TestAssistantByMail: the example of the requirements by a mail. Words of two groups of keywords are in it, and it is a plan all the same; a

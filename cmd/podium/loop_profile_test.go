@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,13 +32,7 @@ func did(run *workflow.RunHistory) (told []string) {
 func TestLoopProfile_C05_C06(t *testing.T) {
 	t.Parallel()
 	i := loop(t)
-	i.podium("check", "-c", i.config).succeeds(t)
-	i.up()
-	for _, s := range readScenarios(t, filepath.Join(loopProfile, "scenarios.yaml")) {
-		i.play("loop", &s)
-	}
-	i.stop()
-	i.verify()
+	i.playAll("loop", loopProfile)
 }
 
 // TestLoopWorkedExample: the formula of aspirin takes three steps, each judged, of which the third finds that there is nothing to validate; the last step

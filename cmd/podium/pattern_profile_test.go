@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,21 +18,15 @@ func pattern(t *testing.T, replaced ...string) *deployment {
 }
 
 // TestPatternProfile plays the scenarios of the profile: each agent on its real program.
-func TestPatternProfile_P03(t *testing.T) {
+func TestPatternProfile(t *testing.T) {
 	t.Parallel()
 	i := pattern(t)
-	i.podium("check", "-c", i.config).succeeds(t)
-	i.up()
-	for _, s := range readScenarios(t, filepath.Join(patternProfile, "scenarios.yaml")) {
-		i.play("pattern", &s)
-	}
-	i.stop()
-	i.verify()
+	i.playAll("pattern", patternProfile)
 }
 
 // TestPatternReviews: what the first round finds goes to who has made it, and the second round passes. A question of one task is not reviewed. Whom the
 // plan suggests is taken, and the others are chosen by their scores.
-func TestPatternReviews_P08_P12_P17(t *testing.T) {
+func TestPatternReviews_P03_P17(t *testing.T) {
 	t.Parallel()
 	i := pattern(t)
 	i.up()
@@ -41,6 +34,12 @@ func TestPatternReviews_P08_P12_P17(t *testing.T) {
 	want := []string{"research researcher completed", "analysis analyst completed", "code coder completed", "memo writer completed", "fix1.memo writer completed"}
 	if got := did(&run); !slices.Equal(got, want) || run.Status != schemas.RunCompleted {
 		t.Errorf("%s: %q", run.Status, got)
+	}
+	builds := map[string][]string{"research": nil, "analysis": {"research"}, "code": {"research"}, "memo": {"research", "analysis", "code"}}
+	for _, task := range run.Tasks[:min(4, len(run.Tasks))] {
+		if got := task.Dependencies(); !slices.Equal(got, builds[task.ID]) {
+			t.Errorf("%s builds on %q", task.ID, got)
+		}
 	}
 	told := i.podium("runs", "show", run.ID).succeeds(t).stdout + i.podium("runs", "show", run.ID, "-o", "json").succeeds(t).stdout
 	for _, want := range []string{"The figure 59.7 is in no result.", "which the plan suggests, reaches the floor of 0.5", `Agent "analyst" scores highest`} {
@@ -57,7 +56,7 @@ func TestPatternReviews_P08_P12_P17(t *testing.T) {
 }
 
 // TestPatternWithoutSlip: a draft that is right passes in the first round, so that it is the review that finds the figure.
-func TestPatternWithoutSlip_P17(t *testing.T) {
+func TestPatternWithoutSlip(t *testing.T) {
 	t.Parallel()
 	i := pattern(t, ", arguments: {slip: true}", "")
 	i.up()

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,18 @@ func readScenarios(t *testing.T, file string) []scenario {
 		t.Fatal(err)
 	}
 	return read.Scenarios
+}
+
+// playAll holds a profile to its check, and to every scenario of the folder that it stands in.
+func (i *deployment) playAll(profile, folder string) {
+	i.t.Helper()
+	i.podium("check", "-c", i.config).succeeds(i.t)
+	i.up()
+	for _, s := range readScenarios(i.t, filepath.Join(folder, "scenarios.yaml")) {
+		i.play(profile, &s)
+	}
+	i.stop()
+	i.verify()
 }
 
 // play sends the message of a scenario to a profile, answers what is asked, and holds the run to what shall come of it.

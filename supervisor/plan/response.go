@@ -36,8 +36,10 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
-		switch failed.EffectUnknown = task.Permit != ""; {
-		case !failed.EffectUnknown:
+		unsure := task.Permit != "" && d.Run.Edition >= schemas.Edition5
+		failed.EffectUnknown = unsure || answer.EffectUnknown && task.Permit != ""
+		switch {
+		case !unsure:
 			failed.Detail = d.texts().Unapproved
 		case d.asksOnUnknown(task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect

@@ -129,7 +129,7 @@ func TestFixes_M42(t *testing.T) {
 	}{
 		"nothing":                   {run("a:p=1"), "", ""},
 		"by its file":               {run("a:p=1 b:q=1"), "q", "fix1.b<b"},
-		"by the end of its path":    {run("a:src/p=1 b:q=1"), "/work/src/p", "fix1.a<a"},
+		"by the end of its path":    {run("a:src/p=1 b:q=1"), "/home/ci/src/p", "fix1.a<a"},
 		"by an end of two":          {run("a:x/p=1 b:y/p=1"), "p", ""},
 		"by its task":               {run("a b"), "@b", "fix1.b<b"},
 		"twice is once":             {run("a:p=1,q=1 b"), "p q @a", "fix1.a<a"},
