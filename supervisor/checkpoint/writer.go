@@ -173,8 +173,10 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 	if base = w.needsNewBase(w.config.Sessions.Len()); base {
 		opened = slices.Sorted(w.config.Sessions.IDs())
 	}
+	last := w.at(watermark)
 	if base && len(opened) <= limit {
-		return []schemas.Checkpoint{{LowWatermark: watermark, Open: opened}}, true
+		last.Base, last.Previous, last.Open = 0, 0, opened
+		return []schemas.Checkpoint{last}, true
 	}
 	for len(opened)+len(closed) > limit {
 		part := w.unchanged()
@@ -182,10 +184,19 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 		part.Closed, closed = split(closed, limit-len(part.Open))
 		parts = append(parts, part)
 	}
-	last := w.unchanged()
-	last.LowWatermark, last.LowWatermarkEpoch, last.LowWatermarkSince = watermark, 0, 0
 	last.Open, last.Closed = opened, closed
 	return append(parts, last), base
+}
+
+// at returns a checkpoint with a low watermark, which is this owner's own once it has moved: until
+// then what a takeover found may wait to be published, and a record that a fenced owner had left
+// would count as dealt with.
+func (w *Writer) at(watermark uint64) schemas.Checkpoint {
+	point := w.unchanged()
+	if watermark != w.Watermark {
+		point.LowWatermark, point.LowWatermarkEpoch, point.LowWatermarkSince = watermark, 0, 0
+	}
+	return point
 }
 
 func split(ids []string, n int) (first, rest []string) {

@@ -278,3 +278,27 @@ func TestEpochsNameTheirBuild(t *testing.T) {
 		o.write(uint64(10 * (i + 1))) //nolint:gosec // small
 	}
 }
+
+// TestWatermarkIsOnesOwnOnceItMoves: an owner that has not published what its takeover found says
+// nothing of it. So whoever takes over from it still publishes what a fenced owner left below the
+// low watermark.
+func TestWatermarkIsOnesOwnOnceItMoves_X03(t *testing.T) {
+	t.Parallel()
+	core := memory.New(1)
+	takeOver(t, core, "first", 5).write(10)
+	open := map[string]bool{}
+	for i := range 40 { // a base with few, changes with many
+		open["session-"+strconv.Itoa(i)] = true
+		later := takeOver(t, core, "later", 5)
+		later.openSessions(open)
+		later.write(10)
+	}
+	if last := takeOver(t, core, "last", 5); last.before.watermarkEpoch != 1 {
+		t.Errorf("the low watermark counts as epoch %d's, want 1", last.before.watermarkEpoch)
+	}
+	fifth := takeOver(t, core, "moves", 5)
+	fifth.write(11)
+	if found, _ := stands(t, core); found.watermarkEpoch != fifth.Epoch || found.watermarkSince != fifth.since {
+		t.Errorf("the low watermark counts as epoch %d's, want %d", found.watermarkEpoch, fifth.Epoch)
+	}
+}

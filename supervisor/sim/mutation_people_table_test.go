@@ -10,6 +10,13 @@ func mutationsOfPeople() []mutation {
 // mutationsOfRequesters are those of worlds in which people are asked what their messages lack.
 func mutationsOfRequesters() []mutation {
 	return []mutation{{
+		name: "a low watermark that has not moved is one's own", seed: 91014525, people: true, invariant: sim.DecidedIsSent,
+		edits: []edit{{
+			"supervisor/checkpoint/writer.go",
+			`	if watermark != w.Watermark {`,
+			`	if watermark != w.Watermark || planted("a low watermark that has not moved is one's own") {`,
+		}},
+	}, {
 		name: "a late word counts", seed: 47, people: true, invariant: sim.WordsInTime,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
