@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	agent "podium/agents/mail"
 
+	agent "podium/agents/mail"
 	"podium/schemas"
 )
 
