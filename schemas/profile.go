@@ -45,6 +45,10 @@ type Profile struct {
 	People map[string]Person `json:"people,omitzero"`
 	// Approval are the rules by which people agree before agents work: for a task the first that matches.
 	Approval []ApprovalRule `json:"approval,omitzero"`
+	// Recovery says by category of a failure, or as RecoveryDefault, what is done once attempts and fallback are used up, and Escalation who is asked. What
+	// neither says is told to whoever has begun the run.
+	Recovery   map[string]RecoveryWay `json:"recovery,omitzero"`
+	Escalation *Escalation            `json:"escalation,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -243,7 +247,9 @@ type Language struct {
 	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
 	Approve []string `json:"approve,omitzero"`
 	Reject  []string `json:"reject,omitzero"`
-	Texts   Texts    `json:"texts"`
+	// Choices are the words that decide what is done about a failure, by what they choose.
+	Choices map[InquiryChoice][]string `json:"choices,omitzero"`
+	Texts   Texts                      `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -301,6 +307,10 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". Choices tell each of these, by
+	// its "{word}".
+	Escalation string                   `json:"escalation,omitzero"`
+	Choices    map[InquiryChoice]string `json:"choices,omitzero"`
 	// ReviewFailed: what was done is not right; TaskFailed when empty.
 	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.

@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/recovery"
 )
 
 // answered takes a message as a word on an inquiry, and reports whether it was one. A word on what nobody waits for
@@ -43,7 +44,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if len(inquiry.People) > 0 {
 		actor, may = d.personIn(message, inquiry)
 	}
-	if inquiry.Kind == schemas.InquiryApproval {
+	if inquiry.Kind.Entitled() {
 		actor, may = d.mayDecide(message, inquiry)
 	}
 	if !may {
@@ -59,7 +60,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		d.planDecision(d.env.Pinned).Withdraw()
 		return true
 	}
-	if inquiry.Kind == schemas.InquiryApproval {
+	if inquiry.Kind.Entitled() {
 		return d.decides(message, inquiry, &said, received)
 	}
 	d.word(inquiry, &said, received)
@@ -69,9 +70,13 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
 // in the same conversation is a message like any other.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	choice, decides := d.env.Pinned.Decides(said.Whole)
-	if decides {
-		said.Choice = choice
+	decides := d.chooses(inquiry, said)
+	if choice := said.Choice; decides {
+		if reason := d.recoveryFault(inquiry, said); reason != "" {
+			d.refuseWord(received, inquiry, reason)
+			d.planDecision(d.env.Pinned).Explain(inquiry)
+			return true
+		}
 		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
 			d.refuseWord(received, inquiry, reason)
 			if reason == schemas.WordEdit {
@@ -88,6 +93,34 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		return true
 	}
 	return false
+}
+
+// chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
+func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
+	if inquiry.Kind == schemas.InquiryEscalation {
+		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
+		if chosen {
+			said.Choice, said.Offset, said.Whole = choice, strings.LastIndex(said.Whole, rest), rest
+		}
+		return chosen
+	}
+	choice, decides := d.env.Pinned.Decides(said.Whole)
+	if decides {
+		said.Choice = choice
+	}
+	return decides
+}
+
+// recoveryFault says why what somebody has chosen is not done about a failure; empty is that it is.
+func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) string {
+	switch {
+	case inquiry.Kind != schemas.InquiryEscalation:
+	case !inquiry.Takes(said.Choice):
+		return schemas.WordChoice
+	case said.Choice == schemas.ChoiceReplan && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
+		return schemas.WordPlan
+	}
+	return ""
 }
 
 // agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
@@ -115,7 +148,7 @@ func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, ch
 
 // stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
 func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+	if !inquiry.Kind.Entitled() || !message.namesInquiry() {
 		return false
 	}
 	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -124,11 +157,11 @@ func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, receive
 
 // lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
 func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry == nil || inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+	if inquiry == nil || !inquiry.Kind.Entitled() || !message.namesInquiry() {
 		return false
 	}
 	_, may := d.mayDecide(message, inquiry)
-	_, decides := d.env.Pinned.Decides(message.Text)
+	decides := d.chooses(inquiry, &plan.Word{Whole: message.Text})
 	switch {
 	case !may:
 		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -167,7 +200,7 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	asked := may && !begun.IsFrom(addressOf(message.Author))
+	asked := may && (inquiry.Kind == schemas.InquiryEscalation || !begun.IsFrom(addressOf(message.Author)))
 	return actor, asked && actor.Proof == schemas.ProofMail
 }
 
@@ -229,6 +262,9 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 	said.Sequence, said.Text = sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, sequence)
 	if len(said.Files) > 0 {
 		said.Text = referTo(schemas.Result{Text: said.Whole}, sequence)
+	}
+	if said.Text.Sequence > 0 {
+		said.Text.Offset = said.Offset
 	}
 	return said
 }
@@ -350,9 +386,10 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	said := controlSays(control)
-	if ofRequester := inquiry != nil && inquiry.Kind == schemas.InquiryApproval && len(inquiry.People) == 0; ofRequester && said.Choice == schemas.ChoiceAnswer {
-		if choice, decides := d.env.Pinned.Decides(control.Text); decides {
-			said.Choice = choice
+	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
+	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && len(inquiry.People) == 0; (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
+		if !d.chooses(inquiry, &said) && escalates {
+			said.Choice = "" // nobody's words are a result by chance
 		}
 	}
 	choice := said.Choice
@@ -376,8 +413,10 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
 		received.Reason = schemas.WordClosed
-	case !slices.Contains(inquiry.Kind.Choices(), choice):
+	case !inquiry.Takes(choice):
 		received.Reason = schemas.WordChoice
+	case d.recoveryFault(inquiry, &said) != "":
+		received.Reason = d.recoveryFault(inquiry, &said)
 	case control.Hash != "" && control.Hash != inquiry.Hash:
 		received.Reason = schemas.WordHash
 	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":

@@ -38,6 +38,7 @@ func storyProfile() schemas.Profile {
 		Deadlines: schemas.Deadlines{Queue: schemas.Duration(20 * time.Second), Work: schemas.Duration(30 * time.Second)},
 		Languages: []schemas.Language{
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Withdraw: []string{"never mind", "cancel"}, Approve: []string{"approve", "yes"}, Reject: []string{"reject", "no"}, Texts: schemas.Texts{
+				Escalation: "{work} What now? {agent} has failed, {attempts} attempts, {detail}. Say {choices}.", Choices: map[schemas.InquiryChoice]string{"answer": "{word} and the result"},
 				Approval: "May {agent} do this?\n\n{work}\n\nSay {approve} or {reject}.", Together: "{need} of you.", Editing: "Change it by {change}.", Indecisive: "That decides nothing.", Disapproved: "Somebody has said no.", Unasked: "Nobody could be asked.",
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
 				NoRoute: "Nobody here is responsible for that.", Undecided: "Nobody can say who is responsible.", Cancelled: "It was stopped.",

@@ -56,5 +56,22 @@ func (s *script) word(tb judge) {
 		Action: schemas.ControlAction(s.pick("answer", "approve", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
 		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
 	}
+	if s.recovering && s.one(2) {
+		said.Action, said.Inquiry = schemas.ControlAnswer, s.asksAbout(schemas.InquiryEscalation)
+		said.Text = s.pick("retry", "retry", "skip", "answer: 7", "replan: calculate\nwrite", "replan: {\"tasks\":[]}", "end", "who knows")
+	}
 	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")
+}
+
+// asksAbout is the number of the first open inquiry of a kind; 0 when there is none.
+func (s *script) asksAbout(kind schemas.InquiryKind) int {
+	if s.state.Active == nil {
+		return 0
+	}
+	for _, inquiry := range s.state.Active.Inquiries {
+		if inquiry.Open() && inquiry.Kind == kind {
+			return inquiry.Inquiry
+		}
+	}
+	return 0
 }

@@ -18,6 +18,8 @@ type script struct {
 	*stage
 	bytes   []byte
 	edition int
+	// recovering has people say what is done about failures.
+	recovering bool
 }
 
 // run plays a script to its end; the stage checks every law at every step.
@@ -41,6 +43,27 @@ func runJudged(tb judge, bytes []byte) *stage {
 	}
 	p.Execution.Steps = len(bytes) % 11
 	p.Agents[0].Verdict = &schemas.Verdict{Pointer: "/ok", Detail: "/why"}
+	return s.playedBy(tb, p)
+}
+
+// runRecovering is the same with people who are asked about failures.
+func runRecovering(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	s := &script{bytes: bytes, edition: len(bytes) % 4, recovering: true}
+	p := s.profile()
+	p.Retry.Attempts = 1 + len(bytes)%2
+	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "a"}}
+	p.Escalation = &schemas.Escalation{Human: &schemas.EscalationChannel{People: []string{"bob", "ana"}, Remind: schemas.Duration(time.Minute), Expire: schemas.Duration(time.Hour)}}
+	p.Recovery = map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayHuman}
+	switch len(bytes) % 5 {
+	case 0:
+		p.Approval = []schemas.ApprovalRule{{Agents: []string{"clerk", "calculator"}, People: []string{"ana", "bob"}, Expire: schemas.Duration(time.Minute)}}
+	case 1:
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WaySkip
+	case 2:
+		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Minute), Asks: 1}
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WayRequester
+	}
 	return s.playedBy(tb, p)
 }
 
@@ -169,6 +192,10 @@ func (s *script) planner(p *schemas.Profile) {
 
 func (s *script) happen(tb judge) {
 	tb.Helper()
+	if s.recovering && s.asksAbout(schemas.InquiryEscalation) > 0 && s.one(3) {
+		s.word(tb)
+		return
+	}
 	switch s.next() % 20 {
 	case 0, 1:
 		s.message(tb)
