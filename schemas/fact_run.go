@@ -477,6 +477,7 @@ const (
 	StopRefuted      StopReason = "sender_refuted" // it was not begun: the sender is forged
 	StopRejected     StopReason = "rejected"       // a person who was asked will not
 	StopUnapproved   StopReason = "unapproved"     // it would act outside on what comes from outside, and nobody has agreed
+	StopBudget       StopReason = "budget_exhausted" // what is left does not fit the budget
 	StopNoAnswer     StopReason = "no_answer"      // a person was asked, and nobody has answered
 	StopStepLimit    StopReason = "step_limit"     // it has taken as many steps as it may
 	StopCondition    StopReason = "condition"      // a condition of the profile has ended it

@@ -121,7 +121,7 @@ func TestRoles_O10_O11_O33(t *testing.T) {
 			if decides {
 				said = string(outcome.Data)
 			}
-			if !same(said, good(role)) || outcome.Status != "" || outcome.Usage == nil || outcome.Usage.TokensUsed != 77 {
+			if !same(said, good(role)) || outcome.Status != "" || outcome.Usage == nil || *outcome.Usage.TokensUsed != 77 {
 				t.Errorf("outcome %q %s, %+v", said, outcome.Status, outcome.Usage)
 			}
 			calls := server.Calls()
@@ -329,7 +329,7 @@ func TestUsageOfAStream(t *testing.T) {
 		return modelserver.Answer{Text: "It is 42 eV."}
 	})
 	for range 2 {
-		if outcome, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure != nil || outcome.Text != "It is 42 eV." || outcome.Usage.TokensUsed == 0 {
+		if outcome, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure != nil || outcome.Text != "It is 42 eV." || *outcome.Usage.TokensUsed == 0 {
 			t.Fatalf("%+v, %v", outcome, failure)
 		}
 	}
