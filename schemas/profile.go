@@ -247,7 +247,7 @@ type Language struct {
 	Reject  []string `json:"reject,omitzero"`
 	// Raise are the words that raise a budget: one alone as the first line, or with a number behind it.
 	Raise []string `json:"raise,omitzero"`
-	Texts   Texts    `json:"texts"`
+	Texts Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.

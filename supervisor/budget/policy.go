@@ -15,7 +15,9 @@ func Faults(policy *schemas.Budget) []error {
 		return nil
 	}
 	var faults []error
-	fault := func(format string, arguments ...any) { faults = append(faults, fmt.Errorf("budget: "+format, arguments...)) }
+	fault := func(format string, arguments ...any) {
+		faults = append(faults, fmt.Errorf("budget: "+format, arguments...))
+	}
 	limited := policy.Run
 	if !sound(policy.Run) || !sound(policy.Reserve) || !inRange(policy.Price) {
 		fault("run, reserve and price are not negative, and at most %d", schemas.MaxUsage)

@@ -89,8 +89,11 @@ func ReadAmount(number string, short schemas.Usage) (schemas.Usage, bool) {
 		return schemas.Usage{}, false
 	}
 	value, read := decimal(number, decimals)
+	if !read || value <= 0 {
+		return schemas.Usage{}, false
+	}
 	*into = value
-	return amount, read && value > 0
+	return amount, true
 }
 
 // decimal reads a number without a sign, and returns it times ten to the power of its most decimals.

@@ -230,11 +230,11 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage) strin
 	if task.Plan != nil {
 		work = truncate(d.content(task.Plan.Description).Text, maxQuestion)
 	}
-	raise, reject := "", ""
+	raise := ""
 	if len(words.Raise) > 0 {
 		raise = words.Raise[0]
 	}
-	_, reject = d.Profile.decidingWords(d.Run.Message.Language)
+	_, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	parts := short.Offer
 	return truncate(strings.NewReplacer(
 		"{agent}", task.Agent, "{work}", work, "{raise}", raise, "{reject}", reject,

@@ -133,6 +133,9 @@ func reviewedLine(f *schemas.Judged) string {
 func taskLine(f schemas.Fact, now time.Time) string {
 	switch f := f.(type) {
 	case *schemas.TaskReady:
+		if f.Held {
+			return f.Task + ": held back, it does not fit the budget of the run now"
+		}
 		return fmt.Sprintf("%s: ready, waits for %s to have room", f.Task, f.Agent)
 	case *schemas.TaskDispatched:
 		return fmt.Sprintf("%s: request to %s, attempt %d", f.Task, f.Agent, f.Attempt)
