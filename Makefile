@@ -136,10 +136,10 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 ##@ Put it to the proof
 
 .PHONY: profiles
-profiles: dovecot radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
+profiles: dovecot chromium radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
 	@tools/debian profiles
 	@mkdir -p $(BIN)/.profiles && cp tools/profiles/package*.json $(BIN)/.profiles && cd $(BIN)/.profiles && npm ci --no-audit --no-fund --ignore-scripts --silent
-	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Loop|Pattern|Parts)' ./cmd/podium
+	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Loop|Pattern|Tactical|Parts)' ./cmd/podium
 
 .PHONY: build-bench
 build-bench:

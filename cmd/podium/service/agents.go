@@ -54,7 +54,7 @@ func handler(settings *config.Config, name string) (described, error) {
 		return calculator.New()
 	case config.KindExec:
 		return exec.New(exec.Config{
-			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
+			Command: agent.Command, Dir: settings.StartIn(&agent), Env: agent.Env, Timeout: time.Duration(agent.Timeout),
 			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Files: filepath.Join(settings.Ledger.Data, "requests"),
 		})
@@ -263,7 +263,7 @@ func checkTimeout(configured config.Agent) time.Duration {
 func ToolConfig(settings *config.Config, name string, own func() []netip.AddrPort, log zerolog.Logger) mcp.Config {
 	agent := settings.Agents[name]
 	made := mcp.Config{
-		Agent: name, Command: agent.Command, Dir: settings.Directory, Env: agent.Env, URL: agent.URL, Key: string(agent.Key),
+		Agent: name, Command: agent.Command, Dir: settings.StartIn(&agent), Env: agent.Env, URL: agent.URL, Key: string(agent.Key),
 		Tool: agent.Tool, Pin: agent.Pinned, Timeout: time.Duration(agent.Timeout), Log: log.With().Str("agent", name).Logger(),
 		Description: agent.Description, InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, SideEffects: agent.SideEffects,
 	}
