@@ -3,7 +3,7 @@
 //
 // # What it guarantees
 //
-//   - Nothing is reserved as free but what is said to be: a request that no plan estimates reserves what the budget says (TestNeed).
+//   - Nothing is reserved as free but what is said to be: a request that no plan estimates reserves what the budget says (TestNeed_P19).
 //   - What is used and reserved together exceeds a limit by no more than attempts under way use beyond what was reserved for them
-//     (TestBudgetHolds, FuzzBudgetHolds).
+//     (TestBudgetHolds_P19, FuzzBudgetHolds).
 package budget
