@@ -184,8 +184,11 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held || d.Run.HoldsBack(task) {
 		return false
 	}
-	if !d.approved(task) || !d.affords(task.ID, task.Kind, task.Agent) {
+	if !d.approved(task) {
 		return true
+	}
+	if !d.affords(task.ID, task.Kind, task.Agent) {
+		return true // it waits for the budget now
 	}
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
