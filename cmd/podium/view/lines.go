@@ -1,4 +1,3 @@
-// Package view shows runs to people: as plain lines, and live in a terminal.
 package view
 
 import (
