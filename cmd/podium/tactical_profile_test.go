@@ -223,13 +223,13 @@ func TestTacticalTiers_M20_M21(t *testing.T) {
 	i.up()
 	for _, s := range []scenario{
 		{
-			Say: "Build the toolbox", Profile: "coordinator", Agents: []string{"planner"}, Reply: "approve", Says: []string{"10 files stand."},
-			Asks:  "May planner do this?\n\nBuild the toolbox\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
+			Say: "Build the toolbox", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "approve", Says: []string{"10 files stand."},
+			Asks:  "May project_planner do this?\n\nBuild the toolbox\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
 			Files: []string{"setup.cfg", "modules.py", "docs/modules.md", "reports/functions.txt", "docs/spec.md", "means.py", "tests/test_means.py", "fits.py", "tests/test_fits.py", "README.md"},
 		},
 		{
-			Say: "Build the survey", Profile: "coordinator", Agents: []string{"planner"}, Reply: "reject", Status: schemas.RunFailed,
-			Asks: "May planner do this?\n\nBuild the survey\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
+			Say: "Build the survey", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "reject", Status: schemas.RunFailed,
+			Asks: "May project_planner do this?\n\nBuild the survey\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
 		},
 		{
 			Say: "Build the survey of tests", Profile: "planner", Agents: []string{"supervisor", "supervisor"}, Says: []string{"4 files stand."},
