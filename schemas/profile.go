@@ -49,6 +49,8 @@ type Profile struct {
 	// neither says is told to whoever has begun the run.
 	Recovery   map[string]RecoveryWay `json:"recovery,omitzero"`
 	Escalation *Escalation            `json:"escalation,omitzero"`
+	// Budget is what runs may use. Nothing is counted, and nothing limited, without it.
+	Budget *Budget `json:"budget,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -249,7 +251,9 @@ type Language struct {
 	Reject  []string `json:"reject,omitzero"`
 	// Choices are the words that decide what is done about a failure, by what they choose.
 	Choices map[InquiryChoice][]string `json:"choices,omitzero"`
-	Texts   Texts                      `json:"texts"`
+	// Raise are the words that raise a budget: one alone as the first line, or with a number behind it.
+	Raise []string `json:"raise,omitzero"`
+	Texts Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -311,6 +315,12 @@ type Texts struct {
 	// its "{word}".
 	Escalation string                   `json:"escalation,omitzero"`
 	Choices    map[InquiryChoice]string `json:"choices,omitzero"`
+	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}";
+	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
+	Budget      string `json:"budget,omitzero"`
+	OutOfBudget string `json:"out_of_budget,omitzero"`
+	Tokens      string `json:"tokens,omitzero"`
+	Cost        string `json:"cost,omitzero"`
 	// ReviewFailed: what was done is not right; TaskFailed when empty.
 	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.

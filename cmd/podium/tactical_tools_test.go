@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// tacticalWithTools installs the profile with the packages of npm.
-func tacticalWithTools(t *testing.T, replaced ...string) *deployment {
+// packagesOfProfiles is where the packages of npm are.
+func packagesOfProfiles(t *testing.T) string {
 	t.Helper()
 	packages, err := filepath.Abs(profileParts + "/node_modules")
 	if err == nil {
@@ -18,7 +18,13 @@ func tacticalWithTools(t *testing.T, replaced ...string) *deployment {
 	if err != nil {
 		t.Fatalf("%v: `make profiles` installs what is missing", err)
 	}
-	return tactical(t, append(replaced, "${TACTICAL_TOOLS:-node_modules}", packages)...)
+	return packages
+}
+
+// tacticalWithTools installs the profile with the packages of npm.
+func tacticalWithTools(t *testing.T, replaced ...string) *deployment {
+	t.Helper()
+	return tactical(t, append(replaced, "${TACTICAL_TOOLS:-node_modules}", packagesOfProfiles(t))...)
 }
 
 // TestTacticalProfile plays the scenarios of the profile: the nine specialists and the validators of every type of project, each on its real program, in the order schedule, levels,

@@ -307,6 +307,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d follows inquiry %d", f.Inquiry, len(r.Inquiries))
 	case f.Adopts != nil && (f.Attempt > 0 || slices.ContainsFunc(f.Adopts.Letters, later)):
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
+	case f.Kind == schemas.InquiryBudget:
+		return r.checkShortage(task, f)
 	case task == nil || task.Plan == nil:
 		return notPlanned(f.Task)
 	case r.Settled():
@@ -336,6 +338,19 @@ func (r *Run) checkEscalation(task *Task, f *schemas.InquiryOpened) error {
 	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
 	if task.State != TaskBlocked || f.Attempt > 0 || f.After > 0 || slices.ContainsFunc(r.Inquiries, open) {
 		return fmt.Errorf("task %q is %s, or somebody is asked about it", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkShortage lets people be asked for more of what a task waits for, by one inquiry at a time.
+func (r *Run) checkShortage(task *Task, f *schemas.InquiryOpened) error {
+	switch {
+	case r.Settled():
+		return errSettled
+	case task == nil || task.State != TaskReady || !task.Held || f.Attempt > 0 || f.Shortage == nil:
+		return fmt.Errorf("task %q does not wait for the budget", f.Task)
+	case r.AsksForBudget() != nil:
+		return errors.New("people are asked for more already")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail s
 
 func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
-	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
+	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
 	d.chooseRecovery(task, &failed)
 	if d.recovers(task, &failed) {
 		d.advance()
@@ -64,6 +64,8 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 		return schemas.CategoryValidation
 	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureConflict:
 		return schemas.CategoryCoordination
+	case schemas.FailureBudget:
+		return schemas.CategoryResource
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent,
 		schemas.FailureInvalidResult, schemas.FailureCrashed, schemas.FailureUnavailable:
 	}
@@ -93,7 +95,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
-	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
+	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
 		!d.disapproved(task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
@@ -116,7 +118,7 @@ func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 func retryable(cause schemas.FailureKind) bool {
 	switch cause {
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
 		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
@@ -133,7 +135,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	return schemas.RecoveryRetry
 }
@@ -178,13 +180,13 @@ func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) boo
 }
 
 // way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
-// whoever has not answered is not asked what that means. What nobody has agreed to is told, and not asked about.
+// whoever has not answered is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
 func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
 	source := &d.Profile.Profile
 	switch {
 	case len(source.Recovery) == 0 && source.Escalation == nil, !failed.RetryAt.IsZero(), failed.Agent != "":
 		return ""
-	case task.Plan == nil || failed.Cause == schemas.FailureUnapproved || task.Optional() || review.IsFix(task) || d.Run.Escalations(task.ID) >= schemas.MaxEscalations:
+	case task.Plan == nil || failed.Cause == schemas.FailureUnapproved || failed.Cause == schemas.FailureBudget || task.Optional() || review.IsFix(task) || d.Run.Escalations(task.ID) >= schemas.MaxEscalations:
 		return ""
 	}
 	way := recovery.Way(source, failed.Category, failed.Cause)
@@ -256,7 +258,8 @@ func (d *Decision) recovered(task *workflow.Task, word *Word) {
 // forsake ends a task that is blocked: nothing was done about its failure.
 func (d *Decision) forsake(task *workflow.Task) {
 	failed := task.Failure()
-	failed.Unrecovered, failed.Recovering, failed.Tokens, failed.Action = failed.Recovering, "", 0, d.giveUp(task, failed.Cause)
+	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", d.giveUp(task, failed.Cause)
+	failed.Tokens, failed.Usage = 0, nil // they are counted
 	d.Emit(&failed)
 }
 

@@ -98,6 +98,7 @@ func FuzzStep(f *testing.F) {
 		runJudged(t, bytes).settle(t)
 		runRecovering(t, bytes).settle(t)
 		runReviewed(t, bytes).settle(t)
+		runBudgeted(t, bytes).settle(t)
 	})
 }
 
@@ -120,6 +121,7 @@ func TestStepLaws(t *testing.T) {
 		runJudged(t, script).settle(t)
 		runRecovering(t, script).settle(t)
 		runReviewed(t, script).settle(t)
+		runBudgeted(t, script).settle(t)
 	})
 }
 
@@ -137,20 +139,21 @@ func TestScriptsReachEverything(t *testing.T) {
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
 		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
 		"review_began", "review_failed", "file mended", "judged review passed", "judged review failed", "judged review plan",
+		"budget_exhausted",
 	}
 	missing = append(missing, drawing()...)
 	// Scripts in which people agree to something come to few of its moves, and none has versions merged: stories and the simulation do.
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
-	const least, most = 150, 260 // scripts
+	const least, most = 150, 4000 // scripts
 	for seed := range uint64(most) {
-		if rare := []uint64{229, 326, 339, 361, 403, 414, 420, 435, 454, 531, 849, 1103, 1895}; seed < uint64(len(rare)) {
+		if rare := []uint64{229, 326, 339, 361, 403, 414, 420, 435, 454, 531, 849, 1103, 1895, 1654}; seed < uint64(len(rare)) {
 			seed = rare[seed] // which come to what others seldom do; else those behind are searched
 		}
 		words := make([]uint64, 40)
 		for i := range words {
 			words[i] = seed<<32 | uint64(i)
 		}
-		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed, runRecovering} {
+		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed, runBudgeted, runRecovering} {
 			stage := play(t, drawn(words))
 			stage.settle(t)
 			missing = slices.DeleteFunc(missing, stage.reached)

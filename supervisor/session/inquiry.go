@@ -104,6 +104,13 @@ func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
 		}
 		return chosen
 	}
+	if inquiry.Kind == schemas.InquiryBudget {
+		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
+		if decides {
+			said.Choice, said.Amount = choice, &amount
+		}
+		return decides
+	}
 	choice, decides := d.env.Pinned.Decides(said.Whole)
 	if decides {
 		said.Choice = choice
@@ -440,6 +447,8 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice = schemas.ChoiceReject
 	case schemas.ControlApprove:
 		said.Choice = schemas.ChoiceApprove
+	case schemas.ControlRaise:
+		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
 	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said

@@ -49,13 +49,17 @@ func runJudged(tb judge, bytes []byte) *stage {
 // runRecovering is the same with people who are asked about failures.
 func runRecovering(tb judge, bytes []byte) *stage {
 	tb.Helper()
-	s := &script{bytes: bytes, edition: len(bytes) % 4, recovering: true}
+	knob := len(bytes)
+	for _, b := range bytes {
+		knob += int(b)
+	}
+	s := &script{bytes: bytes, edition: knob % (schemas.NewestEdition + 1), recovering: true}
 	p := s.profile()
-	p.Retry.Attempts = 1 + len(bytes)%2
+	p.Retry.Attempts = 1 + knob/3%2
 	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "a"}}
 	p.Escalation = &schemas.Escalation{Human: &schemas.EscalationChannel{People: []string{"bob", "ana"}, Remind: schemas.Duration(time.Minute), Expire: schemas.Duration(time.Hour)}}
 	p.Recovery = map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayHuman}
-	switch len(bytes) % 5 {
+	switch knob % 5 {
 	case 0:
 		p.Approval = []schemas.ApprovalRule{{Agents: []string{"clerk", "calculator"}, People: []string{"ana", "bob"}, Expire: schemas.Duration(time.Minute)}}
 	case 1:
@@ -487,7 +491,7 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 			hash := strings.Repeat(string(rune('a'+s.next()%4)), 64)
 			payload.Deliverables[0].Metadata = jsontext.Value(`{"sha256":"` + hash + `","size":1,"grant":"put"}`)
 		}
-		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: s.next()}
+		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: new(s.next())}
 	}
 	if s.one(4) {
 		payload.IssuesEncountered = []schemas.Issue{{

@@ -31,6 +31,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,
 		People:       c.people(uses, &source),
+		Budget:       c.budget(source.Budget, uses),
 		Approval:     each(source.Approval, (*Approval).build),
 		Recovery:     source.Recovery.build(),
 		Escalation:   source.Escalation.build(),

@@ -212,6 +212,11 @@ func (p Profile) withDefaults() Profile {
 		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
 	}
 	p.Escalation.Coordinator, p.Escalation.Human = p.Escalation.Coordinator.withDefaults(), p.Escalation.Human.withDefaults()
+	if p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks {
+		budget := *p.Budget
+		budget.Remind, budget.Expires = cmp.Or(budget.Remind, defaultRemind), cmp.Or(budget.Expires, defaultExpire)
+		p.Budget = &budget
+	}
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
 }

@@ -43,6 +43,9 @@ func (v *validator) profile(name string) {
 		v.approval(fmt.Sprintf("%s.approval[%d]", path, i), &profile.Approval[i], agents)
 	}
 	v.recovery(path, &profile)
+	if profile.Budget != nil {
+		v.budget(path+".budget", profile.Budget)
+	}
 	if profile.Complexity != nil {
 		v.complexity(path+".complexity", profile.Complexity)
 	}

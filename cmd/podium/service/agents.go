@@ -98,6 +98,26 @@ func handler(settings *config.Config, name string) (described, error) {
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
 }
 
+// handler makes an agent; the one for mail works with the service's tokens and log.
+func (s *Service) handler(name string, agent config.Agent) (described, error) {
+	if agent.Kind == config.KindMail {
+		return mailAgent(s.settings, s.source, s.letters, s.log)
+	}
+	switch agent.Kind { //nolint:exhaustive // all others are made without the service
+	case config.KindHTTP:
+		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
+	case config.KindLLM:
+		return llmAgent(&agent, s.listeners)
+	case config.KindMCP:
+		return toolAgent(s.settings, name, s.listeners, s.log)
+	case config.KindCaldav:
+		return calendarAgent(&agent, s.listeners)
+	case config.KindCarddav:
+		return contactsAgent(&agent, s.listeners)
+	}
+	return handler(s.settings, name)
+}
+
 func fileAgent(settings *config.Config, agent *config.Agent) (*file.Agent, error) {
 	name, err := file.ParsePattern(agent.Name)
 	if err != nil {
