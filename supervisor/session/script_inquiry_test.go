@@ -99,3 +99,28 @@ func runBudgeted(tb judge, bytes []byte) *stage {
 	}
 	return s.playedBy(tb, p)
 }
+
+// runRecovering is the same with people who are asked about failures.
+func runRecovering(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	knob := len(bytes)
+	for _, b := range bytes {
+		knob += int(b)
+	}
+	s := &script{bytes: bytes, edition: knob % (schemas.NewestEdition + 1), recovering: true}
+	p := s.profile()
+	p.Retry.Attempts = 1 + knob/3%2
+	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "a"}}
+	p.Escalation = &schemas.Escalation{Human: &schemas.EscalationChannel{People: []string{"bob", "ana"}, Remind: schemas.Duration(time.Minute), Expire: schemas.Duration(time.Hour)}}
+	p.Recovery = map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayHuman}
+	switch knob % 5 {
+	case 0:
+		p.Approval = []schemas.ApprovalRule{{Agents: []string{"clerk", "calculator"}, People: []string{"ana", "bob"}, Expire: schemas.Duration(time.Minute)}}
+	case 1:
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WaySkip
+	case 2:
+		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Minute), Asks: 1}
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WayRequester
+	}
+	return s.playedBy(tb, p)
+}
