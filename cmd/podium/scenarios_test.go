@@ -24,6 +24,7 @@ type scenarios struct {
 type scenario struct {
 	Say     string            `yaml:"say" doc:"What a person writes."`
 	Request string            `yaml:"request" doc:"The file of a plan that is sent instead, in the folder of the profile."`
+	Profile string            `yaml:"profile" doc:"Another profile of the file that it is sent to."`
 	Plan    string            `yaml:"plan" doc:"The template that its plan is made of."`
 	Agents  []string          `yaml:"agents" required:"true" min:"1" doc:"Who does the tasks of the run, in order."`
 	Levels  [][]string        `yaml:"levels" min:"1" doc:"The tasks of the plan, level by level."`
@@ -63,7 +64,7 @@ func (i *deployment) playAll(profile, folder string) {
 // play sends the message of a scenario to a profile, answers what is asked, and holds the run to what shall come of it.
 func (i *deployment) play(profile string, s *scenario) {
 	i.t.Helper()
-	sending := []string{"send", "--wait", "--timeout", "5m", "-o", "json", "--profile", profile, s.Say}
+	sending := []string{"send", "--wait", "--timeout", "5m", "-o", "json", "--profile", cmp.Or(s.Profile, profile), s.Say}
 	if s.Request != "" {
 		sending = append(sending[:len(sending)-1], "--plan", filepath.Join(i.folder, s.Request))
 	}
@@ -74,7 +75,11 @@ func (i *deployment) play(profile string, s *scenario) {
 			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.message(), asked.Question, sent.code, err, sent.stdout, sent.stderr)
 			return
 		}
-		i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		if s.Reply == "approve" || s.Reply == "reject" {
+			i.podium(s.Reply, asked.ID).succeeds(i.t)
+		} else {
+			i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		}
 		id, _, _ := strings.Cut(asked.ID, ".")
 		within(i.t, 5*time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 		run := i.run(id)

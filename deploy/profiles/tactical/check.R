@@ -18,7 +18,7 @@ if (given[1] == "syntax") {
 } else {
   count <- 0
   tests <- file.path(root, "tests/testthat")
-  done <- tryCatch(testthat::test_dir(tests, reporter = "silent", stop_on_failure = FALSE), error = function(e) {
+  done <- if (dir.exists(tests)) tryCatch(testthat::test_dir(tests, reporter = "silent", stop_on_failure = FALSE), error = function(e) {
     add(strsplit(conditionMessage(e), "\n")[[1]][1], "tests/testthat", 0)
     list()
   })

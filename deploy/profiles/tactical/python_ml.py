@@ -4,7 +4,7 @@
 With the argument slip it begins with mistakes, so that checks have something to find. It mends what a review names, and nothing else.
 """
 
-from specialist import CODE, Task, refuse
+from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
 
 # Of each function the code, the test, and a mistake in the code with its words in the findings.
 KNOWN = {
@@ -33,7 +33,7 @@ if unknown := [name for name in functions if name not in KNOWN]:
     refuse(f"I write {', '.join(KNOWN)}, and not {', '.join(unknown)}.")
 if "fit" in functions and "mean" not in functions:
     functions = ["mean", *functions]
-slips = task.slips({**{name: f"test_{name}" for name in KNOWN}, "unused": "imported but unused"})
+slips = task.slips({**{name: f"test_{name}" for name in KNOWN}, "unused": "imported but unused", "absent": "was not made"})
 code, tests = [], [f"from {module} import {', '.join(sorted(functions))}\n"]
 for name in functions:
     written, test, (right, wrong) = KNOWN[name]
@@ -41,5 +41,21 @@ for name in functions:
     tests.append(test)
 head = "import os\n\n\n" if "unused" in slips else ""
 task.keep(f"{module}.py", head + "\n\n".join(code), CODE, f"the module {module}")
-task.keep(f"tests/test_{module}.py", "\n\n".join(tests), CODE, f"the tests of the module {module}")
+if "absent" in slips:
+    task.promise(f"tests/test_{module}.py", CODE, f"the tests of the module {module}")
+else:
+    task.keep(f"tests/test_{module}.py", "\n\n".join(tests), CODE, f"the tests of the module {module}")
+
+# Where the project keeps indexes, the module enters itself behind its name, or at the end.
+names = ", ".join(functions)
+entries = {
+    "modules.py": (f"# {module}\n", f'MODULES["{module}"] = "{names}"\n', CODE), "setup.cfg": (f"[{module}]\n", f"functions = {names}\n", CONFIG),
+    "docs/modules.md": (f"## {module}\n", f"\nHas {names}.\n", DOCUMENTATION), "reports/functions.txt": (f"{module}:\n", f"  {names}\n", REPORT),
+}
+there = task.files()
+if "modules.py" in there:
+    for path, (place, entry, kind) in entries.items():
+        if entry not in there[path]:
+            content = there[path].replace(place, place + entry) if place in there[path] else f"{there[path]}\n{place}{entry}"
+            task.keep(path, content, kind, "an index of all modules")
 task.answer(f"{module}.py has {', '.join(functions)}, each with its test.", data={"module": module})

@@ -23,7 +23,9 @@ for file in sorted((HERE / "corpus").glob("*.md")):
                 base.execute("INSERT INTO sentence VALUES (?, ?, ?)", (file.name, title, sentence))
 words = re.findall(r"\w+", task.arguments.get("subject", "").lower())
 if not words:
-    refuse("Please name what the research is about, in the argument subject.")
+    question = "What is the research about?"
+    task.answer("", status="blocked", needs=[{"name": "subject", "question": {"en": question}, "from": "supervisor"}],
+                issues_encountered=[{"severity": "high", "description": "It needs a subject, which the plan does not name.", "resolution": "escalated"}])
 found = base.execute(
     "SELECT file, title, body FROM sentence WHERE sentence MATCH ? ORDER BY bm25(sentence), rowid LIMIT 5", ("{body} : (" + " OR ".join(f'"{word}"' for word in words) + ")",),
 ).fetchall()
@@ -31,4 +33,5 @@ if not found:
     refuse(f"None of the documents says anything of this: {' '.join(words)}.")
 quotes = [{"text": body, "file": file, "title": title} for file, title, body in found]
 task.keep("docs/research.md", "# Research\n\n" + "".join(f"- “{quote['text']}” ({quote['title']})\n" for quote in quotes), DOCUMENTATION, "what the documents say")
-task.answer("\n".join(f"“{quote['text']}” ({quote['title']}, {quote['file']})" for quote in quotes), data={"quotes": quotes})
+less = {"status": "partial"} if len(quotes) < task.arguments.get("least", 1) else {}
+task.answer("\n".join(f"“{quote['text']}” ({quote['title']}, {quote['file']})" for quote in quotes), data={"quotes": quotes}, **less)

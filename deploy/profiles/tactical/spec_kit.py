@@ -3,7 +3,7 @@
 
 import json
 
-from specialist import CODE, CONFIG, DOCUMENTATION, Task, refuse
+from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
 
 task = Task()
 name, modules = task.arguments["name"], task.arguments.get("modules", [])
@@ -24,7 +24,12 @@ export default ts.config({ ignores: ['**/*.test.mjs', 'dist/**', '*.config.js'] 
     # Each module has a place of its own, so that those who work beside each other do not meet.
     task.keep("src/index.ts", "// What this project offers.\n" + "".join(f"\n// {module}\n" for module in modules), CODE, "the index of all modules")
 elif kind in ("ml", "data_science"):
-    task.keep("setup.cfg", "[flake8]\nmax-line-length = 120\n", CONFIG, "what flake8 is told")
+    index = task.arguments.get("index", False)
+    task.keep("setup.cfg", "[flake8]\nmax-line-length = 120\n" + "".join(f"\n[{module}]\n" for module in modules if index), CONFIG, "what flake8 is told")
+    if index:
+        task.keep("modules.py", '"""What this project offers."""\n\nMODULES = {}\n' + "".join(f"\n# {module}\n" for module in modules), CODE, "the index of all modules")
+        task.keep("docs/modules.md", "# Modules\n" + "".join(f"\n## {module}\n" for module in modules), DOCUMENTATION, "what each module is for")
+        task.keep("reports/functions.txt", "Functions\n" + "".join(f"\n{module}:\n" for module in modules), REPORT, "the functions of each module")
 elif kind != "analytics":
     refuse(f"I begin projects of the types frontend, fullstack, ml, data_science and analytics, and not {kind or 'without one'}.")
 

@@ -78,8 +78,8 @@ class Task:
 
     def slips(self, known):
         """The mistakes that a task is begun with, and when it is mended those that were left, without what a review has found since. Known says by which
-        words of a finding each is known."""
-        found = " ".join(issue["message"] for issue in self.issues())
+        words of a finding each is known. Whoever is deaf to findings mends nothing."""
+        found = "" if self.arguments.get("deaf") else " ".join(issue["message"] for issue in self.issues())
         before = self.inputs.get(next(iter(self.task.get("dependencies", [])), ""), {}).get("data") if found else None
         slips = before.get("slip", []) if isinstance(before, dict) else self.arguments.get("slip", [])
         self.left = [slip for slip in slips if known[slip] not in found]
