@@ -39,6 +39,7 @@ ROUNDS   ?= 20
 PAIRS    ?= 20
 BEFORE   ?= HEAD~1
 MAILS    ?= 10000
+MESSAGES ?= 500
 TASKS    ?= 1000
 FAULTS   ?= 1000
 FUZZTIME ?= 20s
@@ -136,10 +137,14 @@ $(LINT): tools/golangci-lint/go.mod tools/golangci-lint/go.sum
 ##@ Put it to the proof
 
 .PHONY: profiles
-profiles: dovecot radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
+profiles: dovecot chromium radicale build ## Play the scenarios of every profile on real programs, which are installed when they are missing: R, Node.js and npm's too
 	@tools/debian profiles
 	@mkdir -p $(BIN)/.profiles && cp tools/profiles/package*.json $(BIN)/.profiles && cd $(BIN)/.profiles && npm ci --no-audit --no-fund --ignore-scripts --silent
-	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Loop|Pattern|Parts)' ./cmd/podium
+	@$(GO) test -tags profiles -count=1 -timeout 15m -run '^Test(Profile|Assistant|Practice|Loop|Pattern|Tactical|Parts)' ./cmd/podium
+
+.PHONY: at-once
+at-once: profiles ## Give the systems of deploy/profiles, all in one process, MESSAGES messages at once (10 min for 500)
+	@$(GO) test -tags profiles -count=1 -timeout 90m -v -run '^TestProfilesAtOnce$$' ./cmd/podium -five.messages=$(MESSAGES)
 
 .PHONY: build-bench
 build-bench:

@@ -22,7 +22,7 @@ func TestUnknownMembersChangeNothing(t *testing.T) {
 	}{
 		"a record": {new(Record), `{"session":"s","number":1,"transitions":[]}`, `{"session":"s","number":1,"transitions":[],"sealed":{"by":"k"}}`},
 		"a cause":  {new(Cause), `{` + cause + `}`, `{` + cause + `,"budget":{"left":7}}`},
-		"a fact":   {new(Facts), `[{"task_completed":{` + fact + `}}]`, `[{"task_completed":{` + fact + `,"usage":{"tokens":7},"by":"human"}}]`},
+		"a fact":   {new(Facts), `[{"task_completed":{` + fact + `}}]`, `[{"task_completed":{` + fact + `,"mood":{"tokens":7},"by":"human"}}]`},
 		"a checkpoint": {
 			new(Checkpoint), `{"epoch":1,"owner":"o","time":"2026-01-31T12:00:00Z"}`, `{"epoch":1,"owner":"o","time":"2026-01-31T12:00:00Z","members":["a"]}`,
 		},

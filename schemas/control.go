@@ -12,13 +12,15 @@ type Control struct {
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
 	Reason  string `json:"reason,omitzero"`
-	// Inquiry, with ControlAnswer, ControlApprove and ControlReject, is the number of the inquiry of the run that it is
+	// Inquiry, with ControlAnswer, ControlApprove, ControlRaise and ControlReject, is the number of the inquiry of the run that it is
 	// about; 0 is the one that is open.
 	Inquiry int `json:"inquiry,omitzero"`
 	// Hash, with ControlApprove and ControlReject, is InquiryOpened.Hash as whoever decides has seen it; empty is not compared.
 	Hash string `json:"hash,omitzero"`
 	// Arguments, with ControlApprove, change those that were asked about, as a JSON merge patch has it: what is agreed to is that.
 	Arguments jsontext.Value `json:"arguments,omitzero"`
+	// Amount, with ControlRaise, is by how much a budget is raised; empty is by what was offered.
+	Amount *Usage `json:"amount,omitzero"`
 	// Text, with ControlAnswer, are the words.
 	Text string `json:"text,omitzero"`
 	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
@@ -34,6 +36,7 @@ const (
 	ControlAnswer            ControlAction = "answer"
 	ControlApprove           ControlAction = "approve"
 	ControlReject            ControlAction = "reject"
+	ControlRaise             ControlAction = "raise"
 	ControlResend            ControlAction = "resend"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"

@@ -142,9 +142,10 @@ type ValidationIssue struct {
 
 // ResourceUsage is what the work has cost (M-11).
 type ResourceUsage struct {
-	TokensUsed          int                `json:"tokens_used"`
+	TokensUsed          *int               `json:"tokens_used,omitzero"` // nil is that nobody says
 	TimeElapsedSeconds  float64            `json:"time_elapsed_seconds"`
 	AgentExecutionTimes map[string]float64 `json:"agent_execution_times,omitzero"` // seconds
+	CostMicros          int64              `json:"cost_micros,omitzero"`           // millionths of the unit of money; 0 is that nobody says
 }
 
 // An Issue is what went wrong, and what became of it (M-12).

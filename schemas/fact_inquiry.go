@@ -123,7 +123,47 @@ type InquiryOpened struct {
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
 	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
+	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a InquiryBudget is about.
+	Usage    *Spent    `json:"usage,omitzero"`
+	Shortage *Shortage `json:"shortage,omitzero"`
 }
+
+// A Shortage is why a request does not fit a budget.
+type Shortage struct {
+	Agent string `json:"agent,omitzero"` // whose budget it is; the run's when empty
+	Limit Usage  `json:"limit"`          // with all that it was raised by; parts without a limit are 0
+	Taken Usage  `json:"taken"`          // used or reserved
+	Need  Usage  `json:"need"`           // of the request
+	// Offer is by how much the budget is raised when nobody says how much: what is still planned fits then. Parts that are not short are 0.
+	Offer Usage `json:"offer"`
+}
+
+// A Budget is what runs may use. What it does not limit it counts.
+type Budget struct {
+	Run    Usage            `json:"run,omitzero"`    // in one run; parts that are 0 have no limit
+	Agents map[string]Usage `json:"agents,omitzero"` // by agent, in one run
+	// Reserve is what a request may use of which no plan says how much it will.
+	Reserve Usage `json:"reserve,omitzero"`
+	// Price is that of a million tokens, in millionths of the unit of money, where an agent does not say what it costs, and Prices that of agents with
+	// another one. Free are agents that use no tokens.
+	Price     int64            `json:"price,omitzero"`
+	Prices    map[string]int64 `json:"prices,omitzero"`
+	Free      []string         `json:"free,omitzero"`
+	Exhausted BudgetExhausted  `json:"exhausted,omitzero"` // end when empty
+	// People, Remind and Expire are for BudgetAsks: who may raise it, by name or as ApprovingRequester.
+	People []string `json:"people,omitzero"`
+	Remind Duration `json:"remind,omitzero"`
+	Expire Duration `json:"expire,omitzero"`
+}
+
+// BudgetExhausted says what becomes of a run when nothing works and what is left does not fit.
+type BudgetExhausted string
+
+// What becomes of it.
+const (
+	BudgetEnds BudgetExhausted = "end" // it ends with the results that it has
+	BudgetAsks BudgetExhausted = "ask" // people are asked for more
+)
 
 // Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.
 type Adopted struct {
@@ -162,6 +202,8 @@ const (
 	InquiryWork  InquiryKind = "work"  // the task itself; the words are its result
 	// InquiryApproval asks whether an agent may do a task, or what it has proposed.
 	InquiryApproval InquiryKind = "approval"
+	// InquiryBudget asks for more than a run may use. Its task is the first that waits for it.
+	InquiryBudget InquiryKind = "budget"
 )
 
 // InquiryAnswered is a person's word on an inquiry. There is one, but where several have to agree: then the last ends it.
@@ -183,6 +225,8 @@ type InquiryAnswered struct {
 	Arguments jsontext.Value `json:"arguments,omitzero"`
 	Hash      string         `json:"hash,omitzero"`
 	Call      string         `json:"call,omitzero"`
+	// Amount is by how much a budget is raised.
+	Amount *Usage `json:"amount,omitzero"`
 }
 
 // InquiryChoice is what a person says to an inquiry.
@@ -194,7 +238,12 @@ const (
 	ChoiceReject InquiryChoice = "reject"
 	// ChoiceApprove says that it may be done.
 	ChoiceApprove InquiryChoice = "approve"
+	// ChoiceRaise raises a budget, by InquiryAnswered.Amount.
+	ChoiceRaise InquiryChoice = "raise"
 )
+
+// Entitled reports whether only whom the profile names may say something, each as themselves: to know the letter that asks is not enough.
+func (k InquiryKind) Entitled() bool { return k == InquiryApproval || k == InquiryBudget }
 
 // Choices are what may be said to an inquiry of the kind.
 func (k InquiryKind) Choices() []InquiryChoice {
@@ -203,6 +252,8 @@ func (k InquiryKind) Choices() []InquiryChoice {
 		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
 	case InquiryApproval:
 		return []InquiryChoice{ChoiceApprove, ChoiceReject}
+	case InquiryBudget:
+		return []InquiryChoice{ChoiceRaise, ChoiceReject}
 	case InquiryInput:
 	}
 	return []InquiryChoice{ChoiceAnswer}

@@ -19,6 +19,8 @@ type TaskReady struct {
 	// Until is when a question counts as unanswered though nobody could be asked,
 	// so that no decision waits for it any longer (P-09); zero is never.
 	Until time.Time `json:"until,omitzero"`
+	// Held says that it waits for its run's budget, and asks for no grant: what is under way may leave some of what is reserved.
+	Held bool `json:"held,omitzero"`
 }
 
 // TaskDispatched says that a request goes out. The request itself is a pure
@@ -40,6 +42,8 @@ type TaskDispatched struct {
 	Told string `json:"told,omitzero"`
 	// Approval is the inquiry by which somebody has agreed to it; 0 is none. Every attempt for one effect may have the same.
 	Approval int `json:"approval,omitzero"`
+	// Reserved is what the request may use, where the profile has a budget; nil for what tells people something, which only counts.
+	Reserved *Usage `json:"reserved,omitzero"`
 }
 
 // TaskUnserved says that nobody serves the agent that a task waits for. It holds
@@ -112,6 +116,7 @@ type TaskCompleted struct {
 	// its effect was permitted by.
 	Brought int    `json:"brought,omitzero"`
 	Permit  string `json:"permit,omitzero"`
+	Usage   *Spent `json:"usage,omitzero"` // where the profile has a budget
 }
 
 // TaskFailed ends an attempt; a task without RetryAt has failed for good.
@@ -140,6 +145,8 @@ type TaskFailed struct {
 	Proven []string `json:"proven,omitzero"` // artifacts that Result names and that a judge may read
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
+	// Usage is there where the profile has a budget and an agent has answered. Without an answer what was reserved stays so.
+	Usage *Spent `json:"usage,omitzero"`
 }
 
 // Undone reports whether the agent has said that the attempt came to nothing, so
@@ -149,7 +156,7 @@ func (f *TaskFailed) Undone() bool {
 	case FailureAgent, FailurePermanent, FailureBlocked, FailureUnapproved:
 		return !f.EffectUnknown
 	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureInvalidResult, FailureCrashed,
-		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict, FailureConflict:
+		FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed, FailureRejected, FailureVerdict, FailureConflict, FailureBudget:
 	}
 	return false
 }
@@ -201,6 +208,7 @@ const (
 	FailureMalformed     FailureKind = "malformed"         // the answer cannot be read, and is in quarantine
 	FailureUnapproved    FailureKind = "unapproved"        // it would act outside on what comes from outside, and nobody has agreed
 	FailureConflict      FailureKind = "conflict"          // several versions of a file could not become one
+	FailureBudget        FailureKind = "budget"            // it does not fit the budget: it was not asked
 	FailureVerdict       FailureKind = "verdict"           // what the agent has looked at is not right, see AgentUse.Verdict
 )
 
@@ -228,6 +236,8 @@ type ResponseLate struct {
 	Status   string `json:"status"`
 	// Undone says that the answer is about an UncertainLetter, and that it has not gone out.
 	Undone bool `json:"undone,omitzero"`
+	// Usage is there where something was still reserved for the request.
+	Usage *Spent `json:"usage,omitzero"`
 }
 
 // EntityMismatched flags an answer that speaks about another entity than the
@@ -259,4 +269,30 @@ type PermitRefused struct {
 	Reason  PermitReason `json:"reason"`
 	Agent   string       `json:"agent"`         // who has asked
 	Call    string       `json:"call,omitzero"` // what was to be done, as far as the agent names it (Action.Call), from Edition4 on
+}
+
+// Usage is what work costs: what it has used, what it may use, or what is reserved for it. Each part is at most MaxUsage.
+type Usage struct {
+	Tokens       int64 `json:"tokens,omitzero"`
+	Milliseconds int64 `json:"milliseconds,omitzero"` // of working time
+	CostMicros   int64 `json:"cost_micros,omitzero"`  // millionths of the unit of money
+}
+
+// MaxUsage bounds each part of a Usage, so that no sum overflows and JSON tells all of it.
+const MaxUsage = int64(1_000_000_000_000_000)
+
+// Plus returns the sum of both.
+func (u Usage) Plus(other Usage) Usage {
+	return Usage{min(u.Tokens+other.Tokens, MaxUsage), min(u.Milliseconds+other.Milliseconds, MaxUsage), min(u.CostMicros+other.CostMicros, MaxUsage)}
+}
+
+// Less returns what is left without another one; no part is below 0.
+func (u Usage) Less(other Usage) Usage {
+	return Usage{max(u.Tokens-other.Tokens, 0), max(u.Milliseconds-other.Milliseconds, 0), max(u.CostMicros-other.CostMicros, 0)}
+}
+
+// Spent is what a request has used, or counts as having used where its agent has not said it. It settles what was reserved for it.
+type Spent struct {
+	Request string `json:"request"`
+	Usage
 }

@@ -45,6 +45,8 @@ type Profile struct {
 	People map[string]Person `json:"people,omitzero"`
 	// Approval are the rules by which people agree before agents work: for a task the first that matches.
 	Approval []ApprovalRule `json:"approval,omitzero"`
+	// Budget is what runs may use. Nothing is counted, and nothing limited, without it.
+	Budget *Budget `json:"budget,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
 	// Languages holds the words for people. They are pinned with the rest, so
@@ -243,7 +245,9 @@ type Language struct {
 	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
 	Approve []string `json:"approve,omitzero"`
 	Reject  []string `json:"reject,omitzero"`
-	Texts   Texts    `json:"texts"`
+	// Raise are the words that raise a budget: one alone as the first line, or with a number behind it.
+	Raise []string `json:"raise,omitzero"`
+	Texts Texts    `json:"texts"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -301,6 +305,12 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}";
+	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
+	Budget      string `json:"budget,omitzero"`
+	OutOfBudget string `json:"out_of_budget,omitzero"`
+	Tokens      string `json:"tokens,omitzero"`
+	Cost        string `json:"cost,omitzero"`
 	// ReviewFailed: what was done is not right; TaskFailed when empty.
 	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.

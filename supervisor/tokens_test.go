@@ -23,7 +23,7 @@ func TestAnswersKeepTheirSchema(t *testing.T) {
 	d.must(d.work(o))
 	for _, request := range d.requests("worker") {
 		response := d.response("worker", &request, "done")
-		response.Payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: 9_007_199_254_740_991}
+		response.Payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: new(9_007_199_254_740_991)}
 		data, err := schemas.Marshal(response)
 		d.must(err)
 		d.must(schemas.Validate(schemas.EnvelopeTypeExecutionResponse, data))

@@ -1,41 +1,59 @@
 package chat
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
+	"bytes"
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
+
+	"podium/schemas"
 )
 
-// secretPrefix marks a symmetric secret (Standard Webhooks 1.0, "Signature scheme").
-const secretPrefix = "whsec_"
-
-// parseSecret reads a Standard Webhooks secret: base64, with or without "whsec_".
-func parseSecret(text string) ([]byte, error) {
-	encoded := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(text), secretPrefix), "=")
-	key, err := base64.RawStdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("the secret is not base64 with an optional %q before it", secretPrefix)
-	}
-	if len(key) == 0 {
-		return nil, errors.New("the secret is empty")
-	}
-	return key, nil
+// A callback is where a channel takes answers.
+type callback struct {
+	url    string
+	key    []byte
+	client *http.Client
 }
 
-// sign sets the three headers of Standard Webhooks 1.0. The signature covers
-// the id, the timestamp in seconds and the body, byte for byte.
-func sign(header http.Header, key []byte, id string, at time.Time, body []byte) {
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id + "." + seconds + "."))
-	mac.Write(body)
-	header.Set("webhook-id", id)
-	header.Set("webhook-timestamp", seconds)
-	header.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+// A Delivery is the body of a call: the payload form that Standard Webhooks
+// 1.0 recommends.
+type Delivery struct {
+	Type      string    `json:"type"` // always "message"
+	Timestamp time.Time `json:"timestamp"`
+	Data      Message   `json:"data"`
+}
+
+// A Message is one answer, or a question, on its way to a channel.
+type Message struct {
+	Channel   string `json:"channel"`
+	Thread    string `json:"thread,omitzero"`
+	InReplyTo string `json:"in_reply_to,omitzero"` // id of the chat message that it answers
+	Text      string `json:"text"`
+	Run       string `json:"run,omitzero"`
+	ReplyID   string `json:"reply_id"` // the same for every attempt; equal to webhook-id
+	// Inquiry is the id of the question that the text asks: the next message of whoever asked answers it.
+	Inquiry string `json:"inquiry,omitzero"`
+}
+
+// deliver makes one signed call. A receiver knows repeats by their webhook-id, so
+// that an answer with an error status leaves no doubt.
+func (a *Agent) deliver(ctx context.Context, target callback, answer Message) error {
+	now := a.now()
+	body, err := schemas.Marshal(Delivery{Type: "message", Timestamp: now.UTC(), Data: answer})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target.url, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the callback is not a URL")
+	}
+	request.Header.Set("Content-Type", schemas.MediaTypeJSON)
+	sign(request.Header, target.key, answer.ReplyID, now, body)
+	_, err = call(target.client, request)
+	if answered, ok := errors.AsType[*statusError](err); ok {
+		answered.doubt = false
+	}
+	return err
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxName = 180 // bytes of a part of a path
-	ledger  = ".podium"
+	maxName      = 180 // bytes of a part of a path
+	recordFolder = ".podium"
 )
 
 // Places are those that a pattern may have.
@@ -46,7 +46,7 @@ func ParsePattern(text string) (Pattern, error) {
 		return Pattern{}, errors.New("it is no path inside of the folder")
 	}
 	for part := range strings.SplitSeq(plain, "/") {
-		if clean(part) != part || strings.EqualFold(part, ledger) {
+		if clean(part) != part || strings.EqualFold(part, recordFolder) {
 			return Pattern{}, fmt.Errorf("%q is no name: it begins or ends with a point or a blank, is reserved, or has a sign that cannot be seen", part)
 		}
 	}

@@ -59,7 +59,7 @@ func openFolder(directory string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := root.MkdirAll(ledger, 0o700); err != nil {
+	if err := root.MkdirAll(recordFolder, 0o700); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return &folder{root}, nil
@@ -74,17 +74,17 @@ const (
 
 // lock waits until nobody else, in this process or another, has the folder locked.
 func (f *folder) lock(ctx context.Context) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(f.root.Name(), ledger, lockName), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(f.root.Name(), recordFolder, lockName), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
 		return nil, err
 	}
 	return func() { _ = lock.Close() }, nil
 }
 
-func recordName(effect string) string { return path.Join(ledger, effect+".json") }
+func recordName(effect string) string { return path.Join(recordFolder, effect+".json") }
 
 func temporaryName(effect string, n int) string {
-	return path.Join(ledger, fmt.Sprintf("%s.%d.part", effect, n))
+	return path.Join(recordFolder, fmt.Sprintf("%s.%d.part", effect, n))
 }
 
 // recorded is what was begun for an effect; nil is nothing.
@@ -116,7 +116,7 @@ func (f *folder) put(effect string, about *record) error {
 	if err := f.root.Rename(temporary, recordName(effect)); err != nil {
 		return err
 	}
-	return f.sync(ledger)
+	return f.sync(recordFolder)
 }
 
 // prepare writes the content of the n-th file of an effect where nobody looks for it yet.
@@ -221,11 +221,11 @@ func (f *folder) has(effect string, n int, name string) bool {
 
 // sweep removes what was prepared long ago for effects that nobody repeats any more.
 func (f *folder) sweep(before time.Time) error {
-	entries, err := fs.ReadDir(f.root.FS(), ledger)
+	entries, err := fs.ReadDir(f.root.FS(), recordFolder)
 	for _, entry := range entries {
 		about, statErr := entry.Info()
 		if statErr == nil && path.Ext(entry.Name()) == ".part" && about.ModTime().Before(before) {
-			err = errors.Join(err, f.root.Remove(path.Join(ledger, entry.Name())))
+			err = errors.Join(err, f.root.Remove(path.Join(recordFolder, entry.Name())))
 		}
 	}
 	return err

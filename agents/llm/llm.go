@@ -126,7 +126,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	asking := &asking{agent: a, language: language}
 	outcome, err := asking.answer(limited, request)
 	if asking.tokens > 0 {
-		outcome.Usage = &schemas.ResourceUsage{TokensUsed: asking.tokens}
+		outcome.Usage = &schemas.ResourceUsage{TokensUsed: &asking.tokens}
 	}
 	if err != nil {
 		err = a.failure(ctx, limited, language, err)

@@ -49,7 +49,7 @@ func request(role llm.Role, words string) *agent.Request {
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "RESPOND"}, {"name": "FINISH"}`, 1))
 	case llm.RoleJudge:
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "llasmol", "unavailable": "VRAM is LOW"}], "occasion": "step", "tasks": [{"task": "t1", "state": "completed"}`, 1))
-	case llm.RolePlanner:
+	case llm.RolePlanner, llm.RoleSteps:
 		task.Description = "Divide the request into tasks."
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "calendar", "input_schema": {"required": ["day"]}}`, 1))
 	case llm.RoleExtractor:
@@ -88,6 +88,8 @@ func good(role llm.Role) string {
 		return decision
 	case llm.RolePlanner:
 		return twoTasks
+	case llm.RoleSteps:
+		return `{"steps": ["Call qm_agent for the energy.", "Find papers on it."]}`
 	case llm.RoleJudge:
 		return `{"response": "", "steps": ["Compute it again.", "Check it."]}`
 	case llm.RoleExtractor:
@@ -102,7 +104,7 @@ func good(role llm.Role) string {
 func TestRoles_O10_O11_O33(t *testing.T) {
 	t.Parallel()
 	kinds := map[llm.Role]schemas.TaskKind{
-		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
+		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleSteps: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
 		llm.RoleResponder: schemas.KindWork, llm.RoleSummarizer: schemas.KindWork, llm.RoleWorker: schemas.KindWork,
 	}
 	for _, role := range llm.Roles() {
@@ -121,7 +123,7 @@ func TestRoles_O10_O11_O33(t *testing.T) {
 			if decides {
 				said = string(outcome.Data)
 			}
-			if !same(said, good(role)) || outcome.Status != "" || outcome.Usage == nil || outcome.Usage.TokensUsed != 77 {
+			if !same(said, good(role)) || outcome.Status != "" || outcome.Usage == nil || *outcome.Usage.TokensUsed != 77 {
 				t.Errorf("outcome %q %s, %+v", said, outcome.Status, outcome.Usage)
 			}
 			calls := server.Calls()
@@ -329,7 +331,7 @@ func TestUsageOfAStream(t *testing.T) {
 		return modelserver.Answer{Text: "It is 42 eV."}
 	})
 	for range 2 {
-		if outcome, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure != nil || outcome.Text != "It is 42 eV." || outcome.Usage.TokensUsed == 0 {
+		if outcome, failure := handle(t, made, request(llm.RoleWorker, "energy")); failure != nil || outcome.Text != "It is 42 eV." || *outcome.Usage.TokensUsed == 0 {
 			t.Fatalf("%+v, %v", outcome, failure)
 		}
 	}

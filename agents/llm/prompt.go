@@ -178,7 +178,7 @@ func (a *Agent) user(request *agent.Request, asked *question, seen []string, mar
 	block("entities", pairs(told.Entities))
 	switch a.config.Role {
 	case RoleRouter:
-	case RolePlanner:
+	case RolePlanner, RoleSteps:
 		block("arguments", ungranted(asked.Given))
 	case RoleJudge:
 		block("state", ungranted(told.Arguments))

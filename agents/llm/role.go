@@ -9,6 +9,7 @@ type Role string
 const (
 	RoleRouter     Role = "router"     // who does a task
 	RolePlanner    Role = "planner"    // which tasks there are
+	RoleSteps      Role = "steps"      // which steps there are, as sentences in their order
 	RoleJudge      Role = "judge"      // how a run goes on
 	RoleResponder  Role = "responder"  // words for the person
 	RoleExtractor  Role = "extractor"  // arguments out of words
@@ -18,7 +19,7 @@ const (
 
 // Roles lists all.
 func Roles() []Role {
-	return []Role{RoleRouter, RolePlanner, RoleJudge, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
+	return []Role{RoleRouter, RolePlanner, RoleSteps, RoleJudge, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
 }
 
 // Kind is the kind of request that a model in the role answers.
@@ -26,7 +27,7 @@ func (r Role) Kind() schemas.TaskKind {
 	switch r {
 	case RoleRouter:
 		return schemas.KindRoute
-	case RolePlanner:
+	case RolePlanner, RoleSteps:
 		return schemas.KindPlan
 	case RoleJudge:
 		return schemas.KindJudge

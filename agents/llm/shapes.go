@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +45,8 @@ func (a *Agent) shapeOf(asked *question) (*shape, error) {
 		return routerShape(asked)
 	case RolePlanner:
 		return plannerShape(asked)
+	case RoleSteps:
+		return stepsShape(asked)
 	case RoleJudge:
 		return judgeShape(asked)
 	case RoleExtractor:
@@ -130,6 +133,9 @@ func spelled(name string, choices []choice) (known string, found bool) {
 	return known, found
 }
 
+// maxSteps bounds the tasks of a plan where a request names no number.
+const maxSteps = 256
+
 // plannerShape is the tasks of a plan. Whether they can be carried out is for Podium to say (P-02).
 func plannerShape(asked *question) (*shape, error) {
 	if len(asked.Agents) == 0 {
@@ -137,7 +143,7 @@ func plannerShape(asked *question) (*shape, error) {
 	}
 	most := asked.MaxTasks
 	if most <= 0 {
-		most = 256
+		most = maxSteps
 	}
 	task := func(text object) object {
 		members := object{
@@ -160,6 +166,25 @@ func plannerShape(asked *question) (*shape, error) {
 		"type": "object", "properties": task(object{"type": "string", "minLength": 1}), "required": []string{"task_id", "description"},
 	}})
 	return shapeOfObjects(wanted, held, tidyPlan)
+}
+
+// stepsShape is a plan as an ordered list of sentences, each of which is given to whoever is right for it (C-03).
+func stepsShape(asked *question) (*shape, error) {
+	if len(asked.Agents) == 0 {
+		return nil, errUnusable
+	}
+	most := asked.MaxTasks
+	if most <= 0 {
+		most = maxSteps
+	}
+	plan := func(step, bounds object) object {
+		steps := object{"type": "array", "items": step}
+		maps.Copy(steps, bounds)
+		return object{"type": "object", "required": []string{"steps"}, "additionalProperties": false, "properties": object{"steps": steps}}
+	}
+	wanted := plan(object{"type": "string"}, nil)
+	held := plan(object{"type": "string", "minLength": 1}, object{"minItems": 1, "maxItems": most})
+	return shapeOfObjects(wanted, held, nil)
 }
 
 // judgeShape is how a run goes on: words for whoever has asked, or steps that are still to be done; what is not meant is empty. Which of

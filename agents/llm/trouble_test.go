@@ -103,7 +103,7 @@ func TestTroubles_O12_O34_M27(t *testing.T) {
 			if got := len(server.Calls()); got != test.want.calls {
 				t.Errorf("%d calls", got)
 			}
-			if test.answers[0].Status == 0 && (outcome.Usage == nil || outcome.Usage.TokensUsed == 0) {
+			if test.answers[0].Status == 0 && (outcome.Usage == nil || *outcome.Usage.TokensUsed == 0) {
 				t.Error("it is not said what it has cost")
 			}
 		})

@@ -173,7 +173,7 @@ func TestOutcomes(t *testing.T) {
 			Issues: []schemas.Issue{{Severity: "low", Description: "it is late"}}, Recommendations: []string{"sleep"},
 			ValidationResults: []schemas.ValidationResult{{Validator: "v", Status: schemas.ValidationPassed}},
 		},
-		Usage: &schemas.ResourceUsage{TokensUsed: 7}, Needs: []schemas.Need{{Name: "day"}}, Operation: &schemas.Operation{Name: "book"},
+		Usage: &schemas.ResourceUsage{TokensUsed: new(7)}, Needs: []schemas.Need{{Name: "day"}}, Operation: &schemas.Operation{Name: "book"},
 	}
 	tested := open(t, &scripted.Script{Cases: []scripted.Case{{Answer: scripted.Answer{Text: template(t, "wait"), Made: whole}}}})
 	made, err := tested.Handle(t.Context(), asked("x", nil), silent)
@@ -185,7 +185,7 @@ func TestOutcomes(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	usage := &schemas.ResourceUsage{TokensUsed: 5}
+	usage := &schemas.ResourceUsage{TokensUsed: new(5)}
 	for fails, want := range map[scripted.Failing]agent.Failure{
 		scripted.FailsTemporary: {},
 		scripted.FailsPermanent: {Permanent: true},

@@ -224,7 +224,7 @@ func (s *server) addFindings(payload *schemas.ResponsePayload, e *schemas.Event,
 	payload.Recommendations = outcome.Recommendations
 	payload.Needs, payload.Operation = outcome.Needs, outcome.Operation
 	if used := outcome.Usage; used != nil {
-		payload.ResourceUsage.TokensUsed = used.TokensUsed
+		payload.ResourceUsage.TokensUsed, payload.ResourceUsage.CostMicros = used.TokensUsed, used.CostMicros
 		payload.ResourceUsage.TimeElapsedSeconds = cmp.Or(used.TimeElapsedSeconds, payload.ResourceUsage.TimeElapsedSeconds)
 		if len(used.AgentExecutionTimes) > 0 {
 			payload.ResourceUsage.AgentExecutionTimes = used.AgentExecutionTimes

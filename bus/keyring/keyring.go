@@ -89,6 +89,22 @@ func Open(ctx context.Context, core bus.Core, now time.Time) (*Ring, error) {
 	}
 }
 
+// ErrNoKeys says that a ledger has no keys yet: nothing was ever made under one.
+var ErrNoKeys = errors.New("the ledger has no keys yet")
+
+// Existing returns the keys that a ledger has, and makes none. The error is ErrNoKeys when there are none.
+func Existing(ctx context.Context, core bus.Core) (*Ring, error) {
+	r := newRing(core.KeyValue(bus.AgentBucket))
+	keys, _, err := r.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, ErrNoKeys
+	}
+	return r, r.adopt(keys)
+}
+
 // New returns a ring of one key that is in no ledger, for tests and simulations that repeat.
 func New(secret []byte) (*Ring, error) {
 	r := newRing(nil)

@@ -1,14 +1,10 @@
 package keyring
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"strings"
-
-	"podium/bus"
 )
 
 const (
@@ -44,20 +40,4 @@ func pseudonymOf(key []byte, value string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(strings.ToLower(strings.TrimSpace(value)))) // never fails
 	return PseudonymPrefix + hex.EncodeToString(mac.Sum(nil)[:pseudonymBytes])
-}
-
-// ErrNoKeys says that a ledger has no keys yet: nothing was ever made under one.
-var ErrNoKeys = errors.New("the ledger has no keys yet")
-
-// Existing returns the keys that a ledger has, and makes none. The error is ErrNoKeys when there are none.
-func Existing(ctx context.Context, core bus.Core) (*Ring, error) {
-	r := newRing(core.KeyValue(bus.AgentBucket))
-	keys, _, err := r.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(keys) == 0 {
-		return nil, ErrNoKeys
-	}
-	return r, r.adopt(keys)
 }

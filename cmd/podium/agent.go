@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,8 +11,10 @@ import (
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/jetstream/worker"
+	"podium/cmd/podium/config"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
+	"podium/cmd/podium/starter"
 	"podium/schemas"
 )
 
@@ -97,7 +100,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 }
 
 func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, about installation.ExternalAgent, err error) {
-	if err = env.place(); err != nil {
+	if err = env.chooseLedger(); err != nil {
 		return nil, about, err
 	}
 	if env.nats != nil {
@@ -127,4 +130,33 @@ func (c *agentExecCommand) bound(about *installation.ExternalAgent, says []strin
 		return min(c.Timeout, longest), says
 	}
 	return c.Timeout, says
+}
+
+type agentNewCommand struct {
+	Lang string `help:"go, js, py or sh." required:"" enum:"go,js,py,sh" placeholder:"LANGUAGE"`
+	Dir  string `help:"The directory to write into; it is made, or has to be empty. Default: one of the agent's name." placeholder:"DIR"`
+	Name string `arg:"" help:"The agent's name, as podium.yaml is to have it."`
+}
+
+func (agentNewCommand) Help() string {
+	return `Writes a program that is complete: it keeps its requests, says how far it is, stops when nobody waits any
+more and goes on when Podium was stopped and started. What you replace is one function, and its test.
+Beside it stands a podium.yaml with the agent. No file is overwritten.
+
+  podium agent new --lang py otters
+  podium agent new --lang go --dir ~/agents/otters otters`
+}
+
+func (c *agentNewCommand) Run(env *environment) error {
+	if c.Name == config.MailAgent || c.Name == config.ChatAgent {
+		return usage(fmt.Errorf("%w: %s is the name of the agent that delivers answers so", starter.ErrName, c.Name))
+	}
+	made, err := starter.Write(starter.Config{Language: c.Lang, Name: c.Name, Dir: cmp.Or(c.Dir, c.Name)})
+	switch {
+	case errors.Is(err, starter.ErrName), errors.Is(err, starter.ErrInTheWay):
+		return usage(err)
+	case err != nil:
+		return err
+	}
+	return env.answer(made, "wrote %s\n\nNext:\n\n  %s\n", strings.Join(made.Files, ", "), strings.Join(made.Next, "\n  "))
 }

@@ -11,9 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"podium/cmd/podium/config"
 	"podium/cmd/podium/sandbox"
-	"podium/cmd/podium/starter"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 )
@@ -181,33 +179,4 @@ func argumentsIn(file string) ([][]byte, error) {
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-type agentNewCommand struct {
-	Lang string `help:"go, js, py or sh." required:"" enum:"go,js,py,sh" placeholder:"LANGUAGE"`
-	Dir  string `help:"The directory to write into; it is made, or has to be empty. Default: one of the agent's name." placeholder:"DIR"`
-	Name string `arg:"" help:"The agent's name, as podium.yaml is to have it."`
-}
-
-func (agentNewCommand) Help() string {
-	return `Writes a program that is complete: it keeps its requests, says how far it is, stops when nobody waits any
-more and goes on when Podium was stopped and started. What you replace is one function, and its test.
-Beside it stands a podium.yaml with the agent. No file is overwritten.
-
-  podium agent new --lang py otters
-  podium agent new --lang go --dir ~/agents/otters otters`
-}
-
-func (c *agentNewCommand) Run(env *environment) error {
-	if c.Name == config.MailAgent || c.Name == config.ChatAgent {
-		return usage(fmt.Errorf("%w: %s is the name of the agent that delivers answers so", starter.ErrName, c.Name))
-	}
-	made, err := starter.Write(starter.Config{Language: c.Lang, Name: c.Name, Dir: cmp.Or(c.Dir, c.Name)})
-	switch {
-	case errors.Is(err, starter.ErrName), errors.Is(err, starter.ErrInTheWay):
-		return usage(err)
-	case err != nil:
-		return err
-	}
-	return env.answer(made, "wrote %s\n\nNext:\n\n  %s\n", strings.Join(made.Files, ", "), strings.Join(made.Next, "\n  "))
 }

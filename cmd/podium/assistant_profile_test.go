@@ -76,7 +76,7 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 		{"Run DFT optimization on C1CC", []string{"qm_agent"}, []string{"SMILES Parse Error: unclosed ring for input: 'C1CC'"}},
 	} {
 		id := fmt.Sprintf("<%d@example.org>", n+1)
-		mailbox.Deliver(t, fmt.Appendf(nil, "From: Ada <ada@example.org>\r\nTo: assistant@example.org\r\nSubject: A question\r\nMessage-ID: %s\r\n\r\n%s\r\n", id, c.words))
+		mailbox.Deliver(t, fmt.Appendf(nil, "Authentication-Results: mx.example.org; dmarc=pass header.from=example.org\r\nFrom: Ada <ada@example.org>\r\nTo: assistant@example.org\r\nSubject: A question\r\nMessage-ID: %s\r\n\r\n%s\r\n", id, c.words))
 		within(t, 5*time.Minute, "the mail is answered", func() bool { return len(sink.Messages()) == n+1 })
 		letter := sink.Messages()[n]
 		read, err := mail.ReadMessage(strings.NewReader(string(letter.Data)))

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"podium/cmd/podium/config"
@@ -15,8 +13,6 @@ import (
 	"podium/cmd/podium/service"
 	"podium/supervisor/plan"
 )
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // checkCommand reads a configuration, or a plan, without starting anything.
 type checkCommand struct {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -52,7 +53,8 @@ type command struct {
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Approve    approveCommand    `cmd:"" help:"Agree to what a run asks leave for."`
-	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for, or say no to what it asks leave for."`
+	Raise      raiseCommand      `cmd:"" help:"Raise the budget of a run that asks for more."`
+	Reject     rejectCommand     `cmd:"" help:"Decline work that a run asks a person for, or say no to what it asks leave or budget for."`
 	Route      routeCommand      `cmd:"" help:"Explain where a text would go, and why."`
 	Replay     replayCommand     `cmd:"" help:"Print the ledger, or decide all of it again."`
 	Ledger     ledgerCommand     `cmd:"" help:"Say what a ledger at rest has lost, and go on without it."`
@@ -256,3 +258,5 @@ func plainUsage(said string) string {
 	}
 	return said
 }
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

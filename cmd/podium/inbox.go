@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -28,8 +29,9 @@ type inboxCommand struct {
 
 func (inboxCommand) Help() string {
 	return `Lists what runs wait for a person to say, the oldest first. ID is what podium answer takes. KIND is input, where
-whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), or approval, where
-somebody has to agree before a task begins (podium approve, podium reject); -o json has its hash, by which it is one thing. ASKED
+whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), approval, where
+somebody has to agree before a task begins (podium approve, podium reject), or budget, where the run has used up what it may
+(podium raise, podium reject); -o json has its hash, by which it is one thing. ASKED
 is who was written to, by mail or in the chat, one question after the other where one person has several; whoever may read the ledger can answer in their place, here. Behind
 UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
 and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
@@ -101,6 +103,8 @@ type openInquiry struct {
 	// Need is how many persons have to agree, where that is more than one, and Agreed who has.
 	Need   int             `json:"need,omitzero"`
 	Agreed []schemas.Actor `json:"agreed,omitzero"`
+	// Shortage, of a budget, is what there is and what is needed.
+	Shortage *schemas.Shortage `json:"shortage,omitzero"`
 }
 
 // people are who is asked, and that they were not told if that has failed, or is not due yet.
@@ -136,7 +140,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 				ID:    schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
-				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Need: inquiry.Need, Agreed: agreed,
+				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Need: inquiry.Need, Agreed: agreed, Shortage: inquiry.Shortage,
 			})
 		}
 	}
@@ -219,6 +223,41 @@ func (c *approveCommand) Run(env *environment) error {
 	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash, Arguments: change}, c.NoWait)
 }
 
+// raiseCommand raises the budget of a run.
+type raiseCommand struct {
+	ledgerFlags
+
+	ID      string  `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Tokens  int64   `help:"Tokens that the run may use beyond its budget." placeholder:"N"`
+	Seconds int64   `help:"Seconds of working time." placeholder:"N"`
+	Money   float64 `help:"Money, in the unit of the budget." placeholder:"AMOUNT"`
+	NoWait  bool    `help:"Do not wait until the supervisor has taken it."`
+}
+
+func (raiseCommand) Help() string {
+	return `Raises the budget of a run that has used it up and asks for more (kind budget): what was held back begins. Without an amount it is raised by
+what was offered, which is enough for all that is still planned. Where the question is about one agent it is that agent's budget in this run. The
+budget of the profile stays as it is. podium reject ends the run with the results that it has; so does silence.
+
+  podium inbox
+  podium raise 5f0c.1                       # by what was offered
+  podium raise 5f0c.1 --tokens 20000
+  podium raise 5f0c --seconds 600 --money 2.50
+  podium reject 5f0c.1 --reason "enough"`
+}
+
+func (c *raiseCommand) Run(env *environment) error {
+	const most = float64(schemas.MaxUsage / 1_000_000)
+	if c.Tokens < 0 || c.Seconds < 0 || c.Money < 0 || c.Tokens > schemas.MaxUsage || c.Seconds > schemas.MaxUsage/1000 || c.Money > most {
+		return usage(errors.New("a budget is raised by an amount above 0, such as --tokens 20000"))
+	}
+	said := schemas.Control{Action: schemas.ControlRaise}
+	if amount := (schemas.Usage{Tokens: c.Tokens, Milliseconds: c.Seconds * 1000, CostMicros: int64(math.Round(c.Money * 1e6))}); amount != (schemas.Usage{}) {
+		said.Amount = &amount
+	}
+	return env.say(c.ID, said, c.NoWait)
+}
+
 // rejectCommand declines work that a person is asked for, or says no to what leave is asked for.
 type rejectCommand struct {
 	ledgerFlags
@@ -231,7 +270,8 @@ type rejectCommand struct {
 
 func (rejectCommand) Help() string {
 	return `Declines work that a person was asked for (kind work): the run goes on without it. Says no to what a run asks leave for (kind
-approval): the task fails as rejected, and nobody does it instead. A question for what is missing
+approval): the task fails as rejected, and nobody does it instead. Gives a run no more of its budget (kind budget): it ends with what is
+there. A question for what is missing
 (kind input) cannot be declined: answer it, or stop the run.
 
   podium inbox
@@ -395,6 +435,8 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 		return fmt.Errorf("%s asks for leave: say `podium approve %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
 	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryWork:
 		return fmt.Errorf("%s asks for work, which nobody can agree to: do it with `podium answer %s …`, or decline it with `podium reject %s`", found.ID(), found.ID(), found.ID())
+	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryBudget:
+		return fmt.Errorf("%s asks for more of the budget: say `podium raise %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
 	case reason == schemas.WordHash:
 		return fmt.Errorf("%s asks for something else than you have seen: look at it with `podium inbox -o json`, and decide once more", found.ID())
 	case reason == schemas.WordEdit:

@@ -175,8 +175,7 @@ func chemistsModel(call *modelserver.Call) modelserver.Answer {
 	case call.IsProbe():
 		return modelserver.Obeying(call)
 	case !strings.Contains(call.System, "Update your plan accordingly."):
-		return modelserver.Answer{Text: `{"tasks": [{"task_id": "t1", "description": "Call 'structure_chem_prompt' to tag chemical information", "assigned_to": "structure_chem_prompt", "dependencies": []},
-			{"task_id": "t2", "description": "Call 'validate_smiles_rdkit' to validate the SMILES", "assigned_to": "validate_smiles_rdkit", "dependencies": ["t1"]}]}`, Tokens: 10}
+		return modelserver.Answer{Text: `{"steps": ["Call 'structure_chem_prompt' to tag chemical information", "Call 'validate_smiles_rdkit' to validate the SMILES"]}`, Tokens: 10}
 	case strings.Contains(results, `"valid":true`):
 		return modelserver.Answer{Text: `{"response": "It should be C[N+](C)(C)C, tetramethylammonium, C4H12N+.", "steps": []}`, Tokens: 10}
 	case strings.Contains(results, `"instead_of"`):

@@ -38,12 +38,17 @@ func profileOfPractice(t *testing.T) (*deployment, *memorymailbox.Server, *smtps
 // practiceAt installs the profile of the practice, whose servers are somewhere.
 func practiceAt(t *testing.T, dav string, imap, smtp int) *deployment {
 	t.Helper()
-	return installTree(t, practiceProfile,
-		`http: {listen: "127.0.0.1:8080"}`, "", "http://127.0.0.1:5232", dav, "${PRAXIS_DAV_PASSWORD}", radicale.Password,
+	return installTree(t, practiceProfile, append(practiceServers(dav, imap, smtp), `http: {listen: "127.0.0.1:8080"}`, "")...)
+}
+
+// practiceServers are the words of the profile that say where its servers are, each with what takes its place.
+func practiceServers(dav string, imap, smtp int) []string {
+	return []string{
+		"http://127.0.0.1:5232", dav, "${PRAXIS_DAV_PASSWORD}", radicale.Password,
 		"port: 143", fmt.Sprintf("port: %d", imap), "username: praxis, password", "username: agent, password", "poll: 30s", "poll: 1s",
 		"since: now", "since: all", "${PRAXIS_MAIL_PASSWORD}", "secret", "port: 25", fmt.Sprintf("port: %d", smtp),
 		"${PRAXIS_CHAT_TOKEN}", strings.Repeat("token", 8), "authserv_ids: [praxis.example], ", "",
-	)
+	}
 }
 
 // TestPracticeProfile plays the profile: each of the nine formats from words to an answer in German, what is missing is asked in German, and

@@ -44,6 +44,8 @@ type playedDay struct {
 	mailbox  *dovecot.Server
 	sink     *smtpsink.Server
 	dav      *radicale.Server
+	beneath  string            // the folder of the profile in that of the deployment
+	patience time.Duration     // with a half of the day
 	sessions map[string]string // of each message that was sent, by its id
 	came     map[string]int    // how many messages of a session were taken when more were sent, by session
 }
@@ -57,7 +59,7 @@ func newPlayedDay(t *testing.T) *playedDay {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sink.Close() })
-	d := &playedDay{mailbox: dovecot.Start(t, dovecot.Options{LMTP: true}), sink: sink, dav: radicale.Start(t), sessions: map[string]string{}}
+	d := &playedDay{mailbox: dovecot.Start(t, dovecot.Options{LMTP: true}), sink: sink, dav: radicale.Start(t), sessions: map[string]string{}, patience: dayPatience}
 	d.deployment = practiceAt(t, d.dav.URL, d.mailbox.Port, sink.Port())
 	d.replace("username: agent, password", "authserv_ids: [praxis.example], username: agent, password")
 	d.replace("    closed: [", "    # closed: [") // the day is moved to other weeks
@@ -135,7 +137,7 @@ func (d *playedDay) send(messages []*dayMessage) {
 	var open int
 	ticker := time.NewTicker(500 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(dayPatience); ; <-ticker.C {
+	for deadline := time.Now().Add(d.patience); ; <-ticker.C {
 		d.doctorDecides(messages)
 		ended := d.settled()
 		open = 0
@@ -299,7 +301,7 @@ func (d *playedDay) prepare(weeks int) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.write("bestand.csv", string(stock)+strings.Join(before.Stock, "\n")+"\n")
+	d.write(filepath.Join(d.beneath, "bestand.csv"), string(stock)+strings.Join(before.Stock, "\n")+"\n")
 }
 
 // became is what has come of a message in the service.
@@ -438,8 +440,8 @@ func (d *playedDay) refusesTwice(weeks int) {
 	}
 }
 
-// tellsNobody looks for what is personal in the log and all that is shown without the right to read runs.
-func (d *playedDay) tellsNobody(messages []dayMessage) {
+// shownToAll is what is shown without the right to read runs: the log and all that speaks of agents. It is in small letters.
+func (d *playedDay) shownToAll() map[string]string {
 	d.t.Helper()
 	shown := map[string]string{
 		"standard output": d.process.stdout.String(), "the log": d.process.stderr.String(),
@@ -467,22 +469,22 @@ func (d *playedDay) tellsNobody(messages []dayMessage) {
 	if err := ledger.Close(); err != nil {
 		d.t.Error(err)
 	}
-	if lines := strings.Count(shown["the log"], "\n"); lines < len(messages) {
-		d.t.Fatalf("%d lines of the log are too few to prove anything", lines)
-	}
 	for where, text := range shown {
 		shown[where] = strings.ToLower(text)
 	}
-	if runs := strings.ToLower(d.podium("runs", "-o", "json", "--limit", "1000").succeeds(d.t).stdout); wordIn(runs, "petra.lindner@post.example") < 0 {
-		d.t.Error("the search does not find what runs say to whom may read them")
-	}
+	return shown
+}
+
+// hides looks for what is personal in messages where it may not be.
+func (d *playedDay) hides(shown map[string]string, messages []*dayMessage) {
+	d.t.Helper()
 	words := 0
-	for i := range messages {
-		for _, personal := range messages[i].Personal {
+	for _, m := range messages {
+		for _, personal := range m.Personal {
 			words++
 			for where, text := range shown {
 				if at := wordIn(text, strings.ToLower(personal)); at >= 0 {
-					d.t.Errorf("%s has %q of %s: %s", where, personal, messages[i].ID, strings.ToValidUTF8(text[max(0, at-80):min(len(text), at+120)], "?"))
+					d.t.Errorf("%s has %q of %s: %s", where, personal, m.ID, strings.ToValidUTF8(text[max(0, at-80):min(len(text), at+120)], "?"))
 				}
 			}
 		}
@@ -490,6 +492,23 @@ func (d *playedDay) tellsNobody(messages []dayMessage) {
 	if words < 3*len(messages) {
 		d.t.Errorf("%d personal words in %d messages", words, len(messages))
 	}
+}
+
+// tellsNobody looks for what is personal in the log and all that is shown without the right to read runs.
+func (d *playedDay) tellsNobody(messages []dayMessage) {
+	d.t.Helper()
+	shown := d.shownToAll()
+	if lines := strings.Count(shown["the log"], "\n"); lines < len(messages) {
+		d.t.Fatalf("%d lines of the log are too few to prove anything", lines)
+	}
+	if runs := strings.ToLower(d.podium("runs", "-o", "json", "--limit", "1000").succeeds(d.t).stdout); wordIn(runs, "petra.lindner@post.example") < 0 {
+		d.t.Error("the search does not find what runs say to whom may read them")
+	}
+	all := make([]*dayMessage, len(messages))
+	for i := range messages {
+		all[i] = &messages[i]
+	}
+	d.hides(shown, all)
 	hashed := strings.TrimSpace(d.podium("pseudonym", "Petra.Lindner@post.example").succeeds(d.t).stdout)
 	found := regexp.MustCompile(`"session":"(h-[0-9a-f]{16})","sender":"`+hashed+`"`).FindAllStringSubmatch(shown["the log"], -1)
 	if len(found) != 1 {

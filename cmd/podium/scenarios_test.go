@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,14 +22,18 @@ type scenarios struct {
 
 // A scenario is one message and its run.
 type scenario struct {
-	Say    string            `yaml:"say" required:"true" doc:"What a person writes."`
-	Plan   string            `yaml:"plan" doc:"The template that its plan is made of."`
-	Agents []string          `yaml:"agents" required:"true" min:"1" doc:"Who does the tasks of the run, in order."`
-	Asks   string            `yaml:"asks" doc:"The question that is asked back."`
-	Reply  string            `yaml:"reply" doc:"What is answered to it."`
-	Status schemas.RunStatus `yaml:"status" default:"completed" doc:"How the run ends."`
-	Says   []string          `yaml:"says" required:"true" min:"1" doc:"Parts of the answer."`
-	Files  []string          `yaml:"files" min:"1" doc:"Names of the files that come along, in order."`
+	Say     string            `yaml:"say" doc:"What a person writes."`
+	Request string            `yaml:"request" doc:"The file of a plan that is sent instead, in the folder of the profile."`
+	Profile string            `yaml:"profile" doc:"Another profile of the file that it is sent to."`
+	Plan    string            `yaml:"plan" doc:"The template that its plan is made of."`
+	Agents  []string          `yaml:"agents" required:"true" min:"1" doc:"Who does the tasks of the run, in order."`
+	Levels  [][]string        `yaml:"levels" min:"1" doc:"The tasks of the plan, level by level."`
+	Asks    string            `yaml:"asks" doc:"The question that is asked back."`
+	Reply   string            `yaml:"reply" doc:"What is answered to it."`
+	Status  schemas.RunStatus `yaml:"status" default:"completed" doc:"How the run ends."`
+	Finds   []string          `yaml:"finds" min:"1" doc:"Parts of what is told of the run on its way, such as findings."`
+	Says    []string          `yaml:"says" required:"true" min:"1" doc:"Parts of the answer."`
+	Files   []string          `yaml:"files" min:"1" doc:"Names of the files that come along, in order."`
 }
 
 func readScenarios(t *testing.T, file string) []scenario {
@@ -58,14 +64,22 @@ func (i *deployment) playAll(profile, folder string) {
 // play sends the message of a scenario to a profile, answers what is asked, and holds the run to what shall come of it.
 func (i *deployment) play(profile string, s *scenario) {
 	i.t.Helper()
-	sent := i.podium("send", "--wait", "--timeout", "5m", "-o", "json", "--profile", profile, s.Say)
+	sending := []string{"send", "--wait", "--timeout", "5m", "-o", "json", "--profile", cmp.Or(s.Profile, profile), s.Say}
+	if s.Request != "" {
+		sending = append(sending[:len(sending)-1], "--plan", filepath.Join(i.folder, s.Request))
+	}
+	sent := i.podium(sending...)
 	if s.Asks != "" {
 		var asked struct{ ID, Question string }
 		if err := json.Unmarshal([]byte(sent.stdout), &asked); err != nil || sent.code != exitAsks || asked.Question != s.Asks {
-			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.Say, asked.Question, sent.code, err, sent.stdout, sent.stderr)
+			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.message(), asked.Question, sent.code, err, sent.stdout, sent.stderr)
 			return
 		}
-		i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		if s.Reply == "approve" || s.Reply == "reject" {
+			i.podium(s.Reply, asked.ID).succeeds(i.t)
+		} else {
+			i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
+		}
 		id, _, _ := strings.Cut(asked.ID, ".")
 		within(i.t, 5*time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 		run := i.run(id)
@@ -74,7 +88,7 @@ func (i *deployment) play(profile string, s *scenario) {
 	}
 	var said struct{ Run, Answer string }
 	if err := json.Unmarshal([]byte(sent.stdout), &said); err != nil {
-		i.t.Errorf("%s\nexit code %d, %v\n%s%s", s.Say, sent.code, err, sent.stdout, sent.stderr)
+		i.t.Errorf("%s\nexit code %d, %v\n%s%s", s.message(), sent.code, err, sent.stdout, sent.stderr)
 		return
 	}
 	run := i.run(said.Run)
@@ -100,14 +114,42 @@ func (i *deployment) holds(run *workflow.RunHistory, answer string, s *scenario)
 		}
 	}
 	if run.Template != s.Plan || strings.Join(agents, " ") != strings.Join(s.Agents, " ") || run.Status != s.status() || strings.Join(files, " ") != strings.Join(s.Files, " ") {
-		i.t.Errorf("%s\nplan %q, agents %v, files %v, %s", s.Say, run.Template, agents, files, run.Status)
+		i.t.Errorf("%s\nplan %q, agents %v, files %v, %s", s.message(), run.Template, agents, files, run.Status)
 	}
 	for _, want := range s.Says {
 		if !strings.Contains(answer, want) {
-			i.t.Errorf("%s\n%q is not in the answer\n%s", s.Say, want, answer)
+			i.t.Errorf("%s\n%q is not in the answer\n%s", s.message(), want, answer)
+		}
+	}
+	if len(s.Levels) > 0 && !slices.EqualFunc(s.Levels, levelsOf(run), slices.Equal) {
+		i.t.Errorf("%s\nlevels %v", s.message(), levelsOf(run))
+	}
+	if len(s.Finds) == 0 {
+		return
+	}
+	told := strings.Join(strings.Fields(i.podium("runs", "watch", run.ID).succeeds(i.t).stdout), " ")
+	for _, want := range s.Finds {
+		if !strings.Contains(told, want) {
+			i.t.Errorf("%s\n%q is not told of the run\n%s", s.message(), want, told)
 		}
 	}
 }
+
+// levelsOf are the tasks of the plan that a run began with, level by level.
+func levelsOf(run *workflow.RunHistory) (levels [][]string) {
+	for _, task := range run.Tasks {
+		if task.Plan.Options().Fixes != "" {
+			continue
+		}
+		for len(levels) <= task.Level {
+			levels = append(levels, nil)
+		}
+		levels[task.Level] = append(levels[task.Level], task.ID)
+	}
+	return levels
+}
+
+func (s *scenario) message() string { return cmp.Or(s.Say, s.Request) }
 
 func (s *scenario) status() schemas.RunStatus {
 	if s.Status == "" {

@@ -32,7 +32,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		r.applyRoute(f)
 	case *schemas.TaskReady:
 		task := r.take(f.Task, f.Kind)
-		task.State, task.Agent, task.Due = TaskReady, f.Agent, f.Until
+		task.State, task.Agent, task.Due, task.Held = TaskReady, f.Agent, f.Until, f.Held
 		if f.Kind == schemas.KindJudge {
 			r.judged()
 		}
@@ -48,6 +48,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		r.Status, r.Reason = f.Status, f.Reason
 	case *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat, *schemas.TaskDelayed,
 		*schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled, *schemas.PermitGranted:
+		r.settle(f)
 		if task := r.change(schemas.TaskOf(f)); task != nil {
 			task.apply(f, now)
 			r.noticeIsPermitted(task, f)
@@ -61,7 +62,9 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		r.applyInquiry(f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
-	case *schemas.ComplexityAssessed, *schemas.ResponseLate, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
+	case *schemas.ResponseLate:
+		r.settle(f)
+	case *schemas.ComplexityAssessed, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
 	case *schemas.DeliveryBounced:
 		r.applyBounce(f)
 	}
@@ -139,7 +142,8 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
-	task.Unapproved, task.Approval = false, int32(f.Approval) //nolint:gosec // at most schemas.MaxInquiries
+	task.Unapproved, task.Approval, task.Held = false, int32(f.Approval), false //nolint:gosec // at most schemas.MaxInquiries
+	r.reserve(f)
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
@@ -246,7 +250,7 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.LastFailure, t.Unserved, t.Tokens = f, nil, t.Tokens+f.Tokens
+	t.LastFailure, t.Unserved, t.Tokens, t.Held = f, nil, t.Tokens+f.Tokens, false
 	if f.Cause == schemas.FailureVerdict {
 		t.Result, t.Proven = f.Result, f.Proven
 	}

@@ -307,6 +307,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d follows inquiry %d", f.Inquiry, len(r.Inquiries))
 	case f.Adopts != nil && (f.Attempt > 0 || slices.ContainsFunc(f.Adopts.Letters, later)):
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
+	case f.Kind == schemas.InquiryBudget:
+		return r.checkShortage(task, f)
 	case task == nil || task.Plan == nil:
 		return notPlanned(f.Task)
 	case r.Settled():
@@ -325,6 +327,19 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkShortage lets people be asked for more of what a task waits for, by one inquiry at a time.
+func (r *Run) checkShortage(task *Task, f *schemas.InquiryOpened) error {
+	switch {
+	case r.Settled():
+		return errSettled
+	case task == nil || task.State != TaskReady || !task.Held || f.Attempt > 0 || f.Shortage == nil:
+		return fmt.Errorf("task %q does not wait for the budget", f.Task)
+	case r.AsksForBudget() != nil:
+		return errors.New("people are asked for more already")
 	}
 	return nil
 }

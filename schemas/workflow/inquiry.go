@@ -191,7 +191,8 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			opened.Asked, opened.Notices, opened.Bounced = f.Adopts.Asked, f.Adopts.Notices, f.Adopts.Bounced
 		}
 		r.Inquiries = append(r.Inquiries, opened)
-		if task := r.change(f.Task); task != nil {
+		r.settle(f)
+		if task := r.change(f.Task); task != nil && f.Kind != schemas.InquiryBudget {
 			task.wait(f)
 		}
 	case *schemas.InquiryAnswered:
@@ -201,8 +202,10 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			r.Inquiries[f.Inquiry-1] = &more
 			return
 		}
+		r.raise(f)
 		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
 	case *schemas.InquiryClosed:
+		r.unraised(f)
 		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
 	default:
 	}
@@ -248,7 +251,7 @@ func (r *Run) noticed(task *Task, now time.Time) {
 // wait has a task wait for a person. The attempt that has led to it is over, and what was permitted to it
 // has not happened.
 func (t *Task) wait(f *schemas.InquiryOpened) {
-	t.State, t.Unserved, t.Due, t.Tokens = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens
+	t.State, t.Unserved, t.Due, t.Tokens, t.Held = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens, false
 	if f.Kind == schemas.InquiryApproval {
 		t.State = TaskWaitingApproval
 	}

@@ -41,6 +41,7 @@ type Run struct {
 	Delivery      *Task                `json:"delivery,omitzero"`
 	Resting       time.Time            `json:"resting,omitzero"`   // since when a person has been asked; its own end does not count meanwhile
 	Inquiries     []*Inquiry           `json:"inquiries,omitzero"` // all of the run, in the order of their numbers; replaced, never changed in place
+	Account       *Account             `json:"account,omitzero"`   // nil where the profile has no budget
 	Status        schemas.RunStatus    `json:"status,omitzero"`
 	Reason        schemas.StopReason   `json:"reason,omitzero"`
 	Answer        []schemas.AnswerPart `json:"answer,omitzero"`

@@ -82,6 +82,8 @@ type Task struct {
 	Routed  bool                 `json:"routed,omitzero"`
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
+	// Held says that it is ready and waits for the budget, and asks for no grant.
+	Held bool `json:"held,omitzero"`
 	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
 	Unapproved bool `json:"unapproved,omitzero"`
 	// Judged says that a judge was told how it has ended, and Replaced that another plan has taken its place: nothing of the run's
@@ -194,7 +196,7 @@ func (t *Task) AgentOf(attempt int) string {
 }
 
 // Unbegun reports whether the task waits for its agent.
-func (t *Task) Unbegun() bool { return t.State == TaskReady || t.State == TaskDispatched }
+func (t *Task) Unbegun() bool { return t.State == TaskReady && !t.Held || t.State == TaskDispatched }
 
 // Optional reports whether the run can do without the task (settlement 10).
 func (t *Task) Optional() bool {

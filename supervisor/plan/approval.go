@@ -454,7 +454,7 @@ func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
 }
 
 func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
-	if inquiry.Kind == schemas.InquiryApproval {
+	if inquiry.Kind.Entitled() {
 		return d.reachedToApprove(inquiry.People)
 	}
 	return d.reached(inquiry.People)

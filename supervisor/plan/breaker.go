@@ -70,7 +70,7 @@ func breakerEventOfFailure(f *schemas.TaskFailed) BreakerEventKind {
 		return BreakerFailed
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
 		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved,
-		schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	return BreakerEnded
 }

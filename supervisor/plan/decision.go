@@ -46,6 +46,8 @@ type Decision struct {
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
 
+	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy
+	spentBy       string
 	final         bool     // a person has the run end, and every further attempt begin anew
 	tried         []string // agents that something went to though their circuit breakers are open
 	requestInputs RequestInputs

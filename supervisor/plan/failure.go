@@ -18,7 +18,7 @@ func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail s
 
 func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
-	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
+	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
 	d.chooseRecovery(task, &failed)
 	d.Emit(&failed)
 	switch {
@@ -50,6 +50,8 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 		return schemas.CategoryValidation
 	case schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureConflict:
 		return schemas.CategoryCoordination
+	case schemas.FailureBudget:
+		return schemas.CategoryResource
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent,
 		schemas.FailureInvalidResult, schemas.FailureCrashed, schemas.FailureUnavailable:
 	}
@@ -79,7 +81,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
-	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
+	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
 		!d.disapproved(task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
@@ -102,7 +104,7 @@ func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 func retryable(cause schemas.FailureKind) bool {
 	switch cause {
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute, schemas.FailureUnknownEffect, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 		return false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult,
 		schemas.FailureCrashed, schemas.FailureUnavailable, schemas.FailureMalformed:
@@ -119,7 +121,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	return schemas.RecoveryRetry
 }

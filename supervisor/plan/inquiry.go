@@ -27,6 +27,9 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 
 func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
 	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, len(d.Run.Inquiries)+1, task.ID
+	if opened.Attempt > 0 {
+		opened.Usage = d.takeSpent(task)
+	}
 	d.Emit(opened)
 	d.notifyNext()
 }
@@ -255,6 +258,7 @@ type Word struct {
 	Files    []schemas.Attachment // that came along
 	// Arguments are all that whoever agrees has made of those that are asked about; empty while they have changed nothing.
 	Arguments jsontext.Value
+	Amount    *schemas.Usage // by which a budget is raised; nil is what was offered
 }
 
 // Answer goes on with what a person has said to an open inquiry.
@@ -263,6 +267,11 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	answered := schemas.InquiryAnswered{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files), Values: values,
 		Arguments: word.Arguments,
+	}
+	if inquiry.Kind == schemas.InquiryBudget {
+		d.budgeted(inquiry, &answered, word.Amount)
+		d.notifyNext()
+		return
 	}
 	if word.Choice == schemas.ChoiceApprove {
 		d.agrees(inquiry, &answered)
@@ -322,6 +331,9 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	case schemas.InquiryApproval:
 		d.unapproved(inquiry)
 		return
+	case schemas.InquiryBudget: // Resume ends the run
+		d.notifyNext()
+		return
 	case schemas.InquiryWork:
 		d.failWith(task, schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: d.texts().Unanswered})
 		return
@@ -377,6 +389,9 @@ func (d *Decision) remind(notice string) {
 func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 	d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
 	task := d.Run.Task(inquiry.Task)
+	if inquiry.Kind == schemas.InquiryBudget {
+		return // Resume asks those who are there now
+	}
 	if inquiry.Kind == schemas.InquiryApproval {
 		d.askToApprove(task, besides(&inquiry.InquiryOpened, inquiry.People))
 		return
@@ -389,7 +404,7 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 // unanswered reports whether a task came to nothing because nobody has answered.
 func (d *Decision) unanswered(task *workflow.Task) bool {
 	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		if inquiry.Task == task.ID {
+		if inquiry.Task == task.ID && inquiry.Kind != schemas.InquiryBudget {
 			return inquiry.Closed != ""
 		}
 	}

@@ -115,7 +115,11 @@ func (d *Decision) stepsTaken() string {
 
 // incomplete stops a run before its work is done, and keeps the results that it has.
 func (d *Decision) incomplete(reason schemas.StopReason, details string) {
-	status, sentence := schemas.RunFailed, without(d.texts().TaskFailed)
+	d.incompleteWith(reason, details, without(d.texts().TaskFailed))
+}
+
+func (d *Decision) incompleteWith(reason schemas.StopReason, details, sentence string) {
+	status := schemas.RunFailed
 	if d.completedAny() {
 		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
 	}

@@ -153,6 +153,8 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 		return schemas.StopRejected
 	case schemas.FailureUnapproved:
 		return schemas.StopUnapproved
+	case schemas.FailureBudget:
+		return schemas.StopBudget
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed,
 		schemas.FailureVerdict, schemas.FailureConflict:
 	}
@@ -194,7 +196,7 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict:
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := task.Failure().Detail
 	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {

@@ -21,6 +21,7 @@ import (
 	"podium/supervisor/answer"
 	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
+	"podium/supervisor/budget"
 	"podium/supervisor/language"
 	"podium/supervisor/route"
 )
@@ -134,6 +135,7 @@ func (p *Profile) compile() []error {
 	var faults []error
 	p.own = map[string][]string{}
 	p.rules, faults = approval.Compile(p.Approval)
+	faults = append(faults, budget.Faults(p.Budget)...)
 	if p.Planner != nil {
 		for i := range p.Planner.Templates {
 			faults = append(faults, p.compileTemplate(&p.Planner.Templates[i])...)

@@ -16,16 +16,27 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 		TasksCompleted: []string{}, TasksInProgress: []schemas.TaskInProgress{}, TasksPending: []string{}, TasksBlocked: []schemas.TaskBlocked{},
 		ProgressPercentage: run.Progress(), ResourceUsage: &schemas.ResourceUsage{TimeElapsedSeconds: elapsed(run, now).Seconds()},
 	}
-	slowdown := slowdown(run)
+	slowdown, tokens := slowdown(run), 0
+	told.ResourceUsage.TokensUsed = &tokens
+	if run.Account != nil {
+		used := run.Account.Used("")
+		tokens, told.ResourceUsage.CostMicros = int(used.Tokens), used.CostMicros
+	}
 	for i := range run.Tasks {
 		task := run.Tasks[i]
-		told.ResourceUsage.TokensUsed += task.Tokens
+		if run.Account == nil {
+			tokens += task.Tokens
+		}
 		switch task.State {
 		case workflow.TaskCompleted:
 			told.TasksCompleted = append(told.TasksCompleted, task.ID)
 		case workflow.TaskRunning:
 			told.TasksInProgress = append(told.TasksInProgress, inProgress(task, slowdown))
 		case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
+			if asked := run.AsksForBudget(); task.Held && asked != nil {
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: asked.Question})
+				continue
+			}
 			told.TasksPending = append(told.TasksPending, task.ID)
 		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID)})

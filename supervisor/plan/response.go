@@ -8,6 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/budget"
 )
 
 // A Response is what an agent said to the current attempt of a task.
@@ -23,6 +24,8 @@ type Response struct {
 	Deliverables  []schemas.Deliverable   // of work
 	PutArtifacts  []string                // artifacts that it names and that the agent has put
 	Tokens        int
+	Request       string      // that it answers
+	Said          budget.Said // what that has used
 	// From schemas.Edition1 on:
 	FailedTokens int               // Tokens, when the attempt has failed
 	Sequence     uint64            // of the answer
@@ -33,6 +36,7 @@ type Response struct {
 
 // HandleResponse takes an agent's answer to the current attempt of a task.
 func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
+	d.spend(task, &answer)
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
@@ -78,6 +82,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 
 // Malformed ends the attempt of a task by an answer that cannot be read.
 func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
+	d.spend(task, &Response{Request: task.Request})
 	d.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
@@ -164,7 +169,7 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
-		Sequence: answer.Sequence, Findings: answer.Findings,
+		Sequence: answer.Sequence, Findings: answer.Findings, Usage: d.takeSpent(task),
 		Partial: answer.Status == schemas.StatusPartial && d.Run.Edition >= schemas.Edition1 && task.Kind == "" && task.ID != schemas.DeliveryTask,
 	}
 	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}

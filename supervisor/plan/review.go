@@ -413,22 +413,17 @@ func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
 	if d.Profile.summary == nil {
 		return ""
 	}
-	type told struct {
-		Task  string         `json:"task"`
-		Agent string         `json:"agent"`
-		Text  string         `json:"text"`
-		Data  jsontext.Value `json:"data,omitzero"`
+	var results struct {
+		Tasks []toldResult `json:"tasks"`
+		Steps []toldResult `json:"steps"`
 	}
-	results := struct {
-		Tasks []told `json:"tasks"`
-	}{Tasks: []told{}}
 	for i := range parts {
-		content := d.content(parts[i].Body)
-		agent := ""
-		if task := d.Run.Task(parts[i].Task); task != nil {
-			agent = task.Agent
+		results.Tasks = append(results.Tasks, d.toldResult(d.Run.Task(parts[i].Task), &parts[i]))
+	}
+	for _, task := range d.Run.Tasks {
+		if task.Plan != nil && task.State == workflow.TaskCompleted {
+			results.Steps = append(results.Steps, d.toldResult(task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
 		}
-		results.Tasks = append(results.Tasks, told{Task: parts[i].Task, Agent: agent, Text: cmp.Or(parts[i].Told, content.Text), Data: content.Data})
 	}
 	body, err := schemas.Marshal(results)
 	if err != nil {
@@ -439,6 +434,23 @@ func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
 		return ""
 	}
 	return strings.TrimSpace(words)
+}
+
+// A toldResult is one result as a template tells it.
+type toldResult struct {
+	Task  string         `json:"task"`
+	Agent string         `json:"agent"`
+	Text  string         `json:"text"`
+	Data  jsontext.Value `json:"data,omitzero"`
+}
+
+func (d *Decision) toldResult(task *workflow.Task, part *schemas.AnswerPart) toldResult {
+	content := d.content(part.Body)
+	told := toldResult{Task: part.Task, Text: cmp.Or(part.Told, content.Text), Data: content.Data}
+	if task != nil {
+		told.Agent = task.Agent
+	}
+	return told
 }
 
 // standing are the tasks whose results the answer is made of, each in the place of what it mends.

@@ -200,7 +200,7 @@ func choiceFailure(question *workflow.Task) string {
 	case schemas.FailureInvalidResult:
 		return "gave an answer that is not what was asked for"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
 	case schemas.FailureTimeout:
 	}
@@ -224,9 +224,17 @@ func (d *Decision) ask(id string, kind schemas.TaskKind, agent string) {
 		d.fail(d.Run.Task(id), schemas.FailureUnapproved, "")
 		return
 	}
+	d.pose(id, kind, agent, 1)
+}
+
+// pose asks an agent, once there is room and it fits the budget.
+func (d *Decision) pose(id string, kind schemas.TaskKind, agent string, attempt int) {
+	if !d.affords(id, kind, agent) {
+		return
+	}
 	switch d.Admission.Admit(agent) {
 	case Admitted:
-		d.dispatch(id, kind, agent, 1)
+		d.dispatch(id, kind, agent, attempt)
 	case Full:
 		d.ready(id, kind, agent)
 	case Unavailable:

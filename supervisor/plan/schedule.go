@@ -138,6 +138,9 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
 		return
 	}
+	if !d.affords(task.ID, task.Kind, task.Agent) {
+		return
+	}
 	admission := Full
 	if len(task.Resources()) == 0 {
 		admission = d.Admission.Admit(task.Agent)
@@ -163,7 +166,7 @@ func (d *Decision) barred(task *workflow.Task) bool {
 }
 
 func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
-	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent {
+	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent && !task.Held {
 		return
 	}
 	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind}
@@ -178,11 +181,14 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 // room with it. It reports false, and does nothing, when no task of that id is ready.
 func (d *Decision) Grant(grant schemas.Grant) bool {
 	task := d.Run.Task(grant.Task)
-	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || d.Run.HoldsBack(task) {
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held || d.Run.HoldsBack(task) {
 		return false
 	}
 	if !d.approved(task) {
 		return true
+	}
+	if !d.affords(task.ID, task.Kind, task.Agent) {
+		return true // it waits for the budget now
 	}
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
@@ -262,6 +268,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		Effect:  d.effect(run, id),
 		Queue:   d.bounded(queue),
 		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
+		Reserved: d.need(id, kind, agent),
 	})
 }
 

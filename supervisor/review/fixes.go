@@ -9,6 +9,33 @@ import (
 	"podium/schemas/workflow"
 )
 
+// Root is the task that another one mends, or the task itself.
+func Root(task *workflow.Task) string {
+	if task.Plan == nil {
+		return task.ID
+	}
+	if fixes := task.Plan.Options().Fixes; fixes != "" {
+		return fixes
+	}
+	return task.ID
+}
+
+// IsFix reports whether a task mends what a review has found in another one's result.
+func IsFix(task *workflow.Task) bool { return task.Plan != nil && task.Plan.Options().Fixes != "" }
+
+// Newest is the completed task by which the work of a root stands: itself, or what has mended it last; nil when there is none.
+func Newest(run *workflow.Run, root string) *workflow.Task {
+	for _, task := range slices.Backward(run.Tasks) {
+		if Root(task) == root && Counts(task) {
+			return task
+		}
+	}
+	return nil
+}
+
+// Stands reports whether a task is the newest of its root.
+func Stands(run *workflow.Run, task *workflow.Task) bool { return Newest(run, Root(task)) == task }
+
 // Assign says of each error that no task is named for who is responsible: whoever has made the file that it is in, or is to change that, and where
 // only one task has a result, that one. Tasks become the roots of what they mend.
 func Assign(run *workflow.Run, files []File, issues []schemas.ReviewIssue) {

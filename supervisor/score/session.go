@@ -195,6 +195,9 @@ func (c *course) answered(f *schemas.InquiryAnswered) {
 		if about.number != f.Inquiry {
 			continue
 		}
+		if about.kind == schemas.InquiryBudget {
+			continue // nothing was wrong with what was done
+		}
 		if f.Choice == schemas.ChoiceReject && about.kind != schemas.InquiryWork {
 			c.missed++
 		}

@@ -97,6 +97,7 @@ func FuzzStep(f *testing.F) {
 		run(t, bytes).settle(t)
 		runJudged(t, bytes).settle(t)
 		runReviewed(t, bytes).settle(t)
+		runBudgeted(t, bytes).settle(t)
 	})
 }
 
@@ -118,6 +119,7 @@ func TestStepLaws(t *testing.T) {
 		run(t, script).settle(t)
 		runJudged(t, script).settle(t)
 		runReviewed(t, script).settle(t)
+		runBudgeted(t, script).settle(t)
 	})
 }
 
@@ -135,6 +137,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
 		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
 		"review_began", "review_failed", "file mended", "judged review passed", "judged review failed", "judged review plan",
+		"budget_exhausted",
 	}
 	missing = append(missing, drawing()...)
 	// No script has people agree to anything, or versions merged: stories and the simulation do.
@@ -148,7 +151,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		for i := range words {
 			words[i] = seed<<32 | uint64(i)
 		}
-		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed} {
+		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed, runBudgeted} {
 			stage := play(t, drawn(words))
 			stage.settle(t)
 			missing = slices.DeleteFunc(missing, stage.reached)

@@ -43,7 +43,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if len(inquiry.People) > 0 {
 		actor, may = d.personIn(message, inquiry)
 	}
-	if inquiry.Kind == schemas.InquiryApproval {
+	if inquiry.Kind.Entitled() {
 		actor, may = d.mayDecide(message, inquiry)
 	}
 	if !may {
@@ -59,7 +59,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		d.planDecision(d.env.Pinned).Withdraw()
 		return true
 	}
-	if inquiry.Kind == schemas.InquiryApproval {
+	if inquiry.Kind.Entitled() {
 		return d.decides(message, inquiry, &said, received)
 	}
 	d.word(inquiry, &said, received)
@@ -69,9 +69,8 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
 // in the same conversation is a message like any other.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	choice, decides := d.env.Pinned.Decides(said.Whole)
-	if decides {
-		said.Choice = choice
+	decides := d.chooses(inquiry, said)
+	if choice := said.Choice; decides {
 		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
 			d.refuseWord(received, inquiry, reason)
 			if reason == schemas.WordEdit {
@@ -88,6 +87,22 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		return true
 	}
 	return false
+}
+
+// chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
+func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
+	if inquiry.Kind == schemas.InquiryBudget {
+		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
+		if decides {
+			said.Choice, said.Amount = choice, &amount
+		}
+		return decides
+	}
+	choice, decides := d.env.Pinned.Decides(said.Whole)
+	if decides {
+		said.Choice = choice
+	}
+	return decides
 }
 
 // agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
@@ -115,7 +130,7 @@ func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, ch
 
 // stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
 func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+	if !inquiry.Kind.Entitled() || !message.namesInquiry() {
 		return false
 	}
 	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -124,11 +139,11 @@ func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, receive
 
 // lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
 func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry == nil || inquiry.Kind != schemas.InquiryApproval || !message.namesInquiry() {
+	if inquiry == nil || !inquiry.Kind.Entitled() || !message.namesInquiry() {
 		return false
 	}
 	_, may := d.mayDecide(message, inquiry)
-	_, decides := d.env.Pinned.Decides(message.Text)
+	decides := d.chooses(inquiry, &plan.Word{Whole: message.Text})
 	switch {
 	case !may:
 		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -350,10 +365,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	said := controlSays(control)
-	if ofRequester := inquiry != nil && inquiry.Kind == schemas.InquiryApproval && len(inquiry.People) == 0; ofRequester && said.Choice == schemas.ChoiceAnswer {
-		if choice, decides := d.env.Pinned.Decides(control.Text); decides {
-			said.Choice = choice
-		}
+	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && len(inquiry.People) == 0; ofRequester && said.Choice == schemas.ChoiceAnswer {
+		d.chooses(inquiry, &said)
 	}
 	choice := said.Choice
 	left := d.state.left().Named(name)
@@ -401,6 +414,8 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice = schemas.ChoiceReject
 	case schemas.ControlApprove:
 		said.Choice = schemas.ChoiceApprove
+	case schemas.ControlRaise:
+		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
 	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said

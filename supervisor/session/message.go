@@ -150,6 +150,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 		return
 	}
 	started.Begin(content)
+	started.Resume()
 }
 
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
@@ -221,6 +222,7 @@ func (d *decision) next() {
 			started.Refuse()
 		default:
 			started.Begin(content)
+			started.Resume()
 		}
 	}
 }

@@ -101,7 +101,7 @@ func mayStillWork(cause schemas.FailureKind) bool {
 		return true
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult,
 		schemas.FailureUnavailable, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected,
-		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/budget"
 	"podium/supervisor/findings"
 	"podium/supervisor/plan"
 )
@@ -194,7 +195,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult, schemas.FailureUnapproved,
 			schemas.FailureVerdict, schemas.FailureConflict:
 			return true
-		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed,
+		case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed, schemas.FailureBudget,
 			schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 		}
 	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
@@ -231,10 +232,16 @@ func (d *decision) askedByEndedRun(request string) (number int, task string, att
 
 func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {
 	asked, undone := d.unsent(response)
-	d.emit(&schemas.ResponseLate{
+	late := schemas.ResponseLate{
 		Run: run, Task: task, Attempt: attempt,
 		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone,
-	})
+	}
+	if active := d.state.Active; active != nil && active.Number == run && d.env.Pinned != nil {
+		if about := active.Task(task); about != nil && !about.Tells() {
+			late.Usage = d.env.Pinned.Spent(active, about, response.InReplyTo, said(&response.Payload))
+		}
+	}
+	d.emit(&late)
 	if asked != nil {
 		d.planDecision(d.env.Pinned).AskAnew(asked)
 	}
@@ -269,8 +276,11 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 		answer.WholeResult = *response.Payload.Result
 	}
 	if used := response.Payload.ResourceUsage; used != nil {
-		answer.Tokens = min(used.TokensUsed, maxTokens)
+		if used.TokensUsed != nil {
+			answer.Tokens = min(*used.TokensUsed, maxTokens)
+		}
 	}
+	answer.Request, answer.Said = response.InReplyTo, said(&response.Payload)
 	answer.Deliverables = findings.Deliverables(response.Payload.Deliverables)
 	if d.state.Active.Edition >= schemas.Edition1 {
 		answer.Sequence, answer.FailedTokens = d.input.Sequence, answer.Tokens
@@ -288,6 +298,23 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 	}
 	return answer
 }
+
+// said is what an agent says that a request has used.
+func said(payload *schemas.ResponsePayload) budget.Said {
+	used := payload.ResourceUsage
+	if used == nil {
+		return budget.Said{}
+	}
+	made := budget.Said{Milliseconds: int64(min(used.TimeElapsedSeconds, maxSeconds) * 1000), CostMicros: used.CostMicros}
+	if used.TokensUsed != nil {
+		tokens := int64(*used.TokensUsed)
+		made.Tokens = &tokens
+	}
+	return made
+}
+
+// maxSeconds bounds the time that one answer may say.
+const maxSeconds = float64(schemas.MaxUsage / 1000)
 
 // maxTokens bounds what one answer may have cost, so that a sum over a run keeps to
 // the schema of the answer that tells it.

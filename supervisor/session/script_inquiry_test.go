@@ -56,5 +56,29 @@ func (s *script) word(tb judge) {
 		Action: schemas.ControlAction(s.pick("answer", "approve", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
 		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
 	}
+	if said.Action == schemas.ControlApprove && s.current.Budget != nil {
+		said.Action = schemas.ControlRaise
+	}
 	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")
+}
+
+// runBudgeted is the same with a budget, which takes no byte of the script.
+func runBudgeted(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	s := &script{bytes: bytes, edition: schemas.NewestEdition}
+	p, knob := s.profile(), len(bytes)
+	for _, b := range bytes {
+		knob += int(b)
+	}
+	p.Budget = &schemas.Budget{
+		Run: schemas.Usage{Tokens: int64(15 * (1 + knob%9))}, Reserve: schemas.Usage{Tokens: 10, Milliseconds: 1000}, Price: int64(knob % 2),
+		Agents: map[string]schemas.Usage{"calculator": {Tokens: int64(20 * (knob % 3)), Milliseconds: int64(3000 * (knob % 4))}}, Free: []string{"clerk"},
+		Exhausted: []schemas.BudgetExhausted{"", schemas.BudgetAsks, schemas.BudgetAsks, schemas.BudgetEnds}[knob/3%4], Expire: schemas.Duration(time.Minute),
+		People: []string{[]string{"ana", schemas.ApprovingRequester}[knob/5%2]},
+	}
+	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "b"}}
+	if p.Waiting == nil {
+		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Hour), Asks: 1}
+	}
+	return s.playedBy(tb, p)
 }

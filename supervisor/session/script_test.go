@@ -460,7 +460,7 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 			hash := strings.Repeat(string(rune('a'+s.next()%4)), 64)
 			payload.Deliverables[0].Metadata = jsontext.Value(`{"sha256":"` + hash + `","size":1,"grant":"put"}`)
 		}
-		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: s.next()}
+		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: new(s.next())}
 	}
 	if s.one(4) {
 		payload.IssuesEncountered = []schemas.Issue{{

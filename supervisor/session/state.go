@@ -95,14 +95,14 @@ func (s *State) Requests(shard int) iter.Seq[string] {
 	}
 }
 
-// AwaitingGrant yields the tasks that are ready and wait for a grant, in order. Those that wait for a judge do not.
+// AwaitingGrant yields the tasks that are ready and wait for a grant, in order. Those that wait for a judge or for the budget do not.
 func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
 	judged := s.Active != nil && s.Active.Judge() != nil
 	for task := range s.Active.All {
 		if judged && s.Active.HoldsBack(task) {
 			continue
 		}
-		if task.State == workflow.TaskReady && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
+		if task.State == workflow.TaskReady && !task.Held && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
 			return
 		}
 	}

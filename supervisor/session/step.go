@@ -95,6 +95,7 @@ func Step(env Env, state State, input Input) Outcome {
 	case input.Absence != nil:
 		d.planDecision(env.Pinned).Unserved(*input.Absence)
 	}
+	d.resume()
 	d.next()
 	if len(d.facts) == 0 {
 		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
@@ -104,6 +105,13 @@ func Step(env Env, state State, input Input) Outcome {
 	// What agents are told follows from the record, and is told again when that is read again.
 	reusable := slices.DeleteFunc(d.outputs, func(o Output) bool { return o.Kind != OutputReusable })
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
+}
+
+// resume goes on with what the budget of the run under way has held back.
+func (d *decision) resume() {
+	if active, pinned := d.state.Active, d.env.Pinned; active != nil && pinned != nil && pinned.Budget != nil && active.ProfileHash == pinned.Hash {
+		d.planDecision(pinned).Resume()
+	}
 }
 
 // Cause returns the input as a record's cause.

@@ -25,6 +25,11 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 		said.Action = schemas.ControlReject
 	case d.HasArg("approve"):
 		said.Action = schemas.ControlApprove
+	case d.HasArg("raise"):
+		said.Action = schemas.ControlRaise
+		if tokens := number(tb, d, "tokens", 0); tokens > 0 {
+			said.Amount = &schemas.Usage{Tokens: int64(tokens)}
+		}
 	}
 	if said.Hash = text(d, "hash", ""); said.Hash == "asked" {
 		said.Hash = s.state.Active.Inquiry(number(tb, d, "inquiry", 1)).Hash
@@ -76,7 +81,11 @@ func (s *story) inquiry(f schemas.Fact) string {
 		if f.Operation != nil {
 			told += fmt.Sprintf(" about %s %s", f.Operation.Name, f.Operation.Arguments)
 		}
-		if f.Kind == schemas.InquiryApproval && len(f.People) > 0 {
+		if short := f.Shortage; short != nil {
+			told += amount(" since it needs ", &short.Need) + amount(" and is offered ", &short.Offer)
+		}
+		told += used(f.Usage)
+		if f.Kind.Entitled() && len(f.People) > 0 {
 			told += " of " + strings.Join(f.People, " or ")
 		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
@@ -88,6 +97,7 @@ func (s *story) inquiry(f schemas.Fact) string {
 		if len(f.Arguments) > 0 {
 			told += " with " + string(f.Arguments)
 		}
+		told += amount(", more by ", f.Amount)
 		if f.Lacking > 0 {
 			told += fmt.Sprintf(", and %d more", f.Lacking)
 		}

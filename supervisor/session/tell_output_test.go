@@ -137,7 +137,7 @@ func (s *story) responded(o *session.Output) string {
 		d := &p.Deliverables[i]
 		fmt.Fprintln(&told, strings.TrimRight(fmt.Sprintf("    deliverable %s %s %s of %s by %s %s", d.DeliverableID, d.Type, d.Path, d.TaskID, d.Agent, d.Metadata), " "))
 	}
-	fmt.Fprintf(&told, "    used %d tokens in %g s", p.ResourceUsage.TokensUsed, p.ResourceUsage.TimeElapsedSeconds)
+	fmt.Fprintf(&told, "    used %d tokens in %g s", tokensOf(p.ResourceUsage), p.ResourceUsage.TimeElapsedSeconds)
 	for _, agent := range slices.Sorted(maps.Keys(p.ResourceUsage.AgentExecutionTimes)) {
 		fmt.Fprintf(&told, ", %s %g s", agent, p.ResourceUsage.AgentExecutionTimes[agent])
 	}
@@ -232,4 +232,11 @@ func (s *story) schedule() string {
 		told.WriteString("\n")
 	}
 	return told.String()
+}
+
+func tokensOf(used *schemas.ResourceUsage) int {
+	if used.TokensUsed == nil {
+		return 0
+	}
+	return *used.TokensUsed
 }

@@ -130,7 +130,7 @@ func (s *story) task(f schemas.Fact) string {
 			agreed = fmt.Sprintf(", agreed to by inquiry %d", f.Approval)
 		}
 		return fmt.Sprintf("attempt %d: %s asked, to begin by %s, expires %s", f.Attempt,
-			f.Agent, s.clock(f.Queue), s.clock(f.Expires)) + agreed
+			f.Agent, s.clock(f.Queue), s.clock(f.Expires)) + agreed + amount(", reserves ", f.Reserved)
 	case *schemas.TaskUnserved:
 		if f.Since.IsZero() {
 			return "nobody has ever served " + f.Agent
@@ -157,7 +157,7 @@ func (s *story) task(f schemas.Fact) string {
 		if f.Undone {
 			told += ", nothing has gone out"
 		}
-		return told
+		return told + used(f.Usage)
 	case *schemas.EntityMismatched:
 		return fmt.Sprintf("speaks of another %s: %q", f.Entity, f.Found)
 	case *schemas.PermitGranted, *schemas.PermitRefused:
@@ -218,6 +218,9 @@ func about(entities map[string]string) string {
 
 func (s *story) ready(f *schemas.TaskReady) string {
 	told := "ready, waits for " + f.Agent
+	if f.Held {
+		told = "held by the budget, waits to go to " + f.Agent
+	}
 	if !f.Until.IsZero() {
 		told += " until " + s.clock(f.Until)
 	}
@@ -292,7 +295,30 @@ func completed(f *schemas.TaskCompleted) string {
 	if f.Partial {
 		told = append(told, "not all of it")
 	}
-	return strings.Join(append(told, found(f.Findings)...), ", ")
+	return strings.Join(append(told, found(f.Findings)...), ", ") + used(f.Usage)
+}
+
+// used writes down what a request has used.
+func used(spent *schemas.Spent) string {
+	if spent == nil {
+		return ""
+	}
+	return amount(", used ", &spent.Usage)
+}
+
+// amount writes down what is used or reserved; nil is nothing.
+func amount(what string, of *schemas.Usage) string {
+	if of == nil {
+		return ""
+	}
+	told := fmt.Sprintf("%d tokens", of.Tokens)
+	if of.Milliseconds > 0 {
+		told += fmt.Sprintf(" %d ms", of.Milliseconds)
+	}
+	if of.CostMicros > 0 {
+		told += fmt.Sprintf(" %d µ", of.CostMicros)
+	}
+	return what + told
 }
 
 // found writes down what an agent has said beside its result.
@@ -362,7 +388,7 @@ func (s *story) failed(f *schemas.TaskFailed) string {
 	if f.Detail != "" {
 		told += fmt.Sprintf(" %q", f.Detail)
 	}
-	told += fmt.Sprintf(" (%s: %s)", f.Category, f.Action)
+	told += fmt.Sprintf(" (%s: %s)", f.Category, f.Action) + used(f.Usage)
 	switch {
 	case !f.RetryAt.IsZero():
 		return told + ", again at " + s.clock(f.RetryAt)

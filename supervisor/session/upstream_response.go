@@ -165,12 +165,12 @@ func validated(run *workflow.Run, made *schemas.Deliverable) string {
 
 // usage is what the run has cost (M-11).
 func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
-	used := schemas.ResourceUsage{}
+	used, tokens := schemas.ResourceUsage{}, 0
 	if !run.Planned.IsZero() {
 		used.TimeElapsedSeconds = max(now.Sub(run.Planned), 0).Seconds()
 	}
 	for _, task := range run.Tasks {
-		used.TokensUsed += task.Tokens
+		tokens += task.Tokens
 		if task.Started.IsZero() || task.Ended.IsZero() {
 			continue
 		}
@@ -178,6 +178,13 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 			used.AgentExecutionTimes = map[string]float64{}
 		}
 		used.AgentExecutionTimes[task.Agent] += max(task.Ended.Sub(task.Started), 0).Seconds()
+	}
+	if run.Account != nil {
+		total := run.Account.Taken("")
+		used.CostMicros, tokens = total.CostMicros, max(tokens, int(total.Tokens))
+	}
+	if tokens > 0 || run.Account != nil { // else none of its agents has said any
+		used.TokensUsed = &tokens
 	}
 	return &used
 }
@@ -318,7 +325,7 @@ func resolution(kind schemas.FailureKind) schemas.Resolution {
 		schemas.FailureMalformed:
 		return schemas.ResolutionDeferred
 	case schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureInvalidResult, schemas.FailureBlocked,
-		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	return schemas.ResolutionEscalated
 }

@@ -52,7 +52,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}
 	if w.once(4) {
-		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: w.rand.IntN(100)}
+		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: new(w.rand.IntN(100))}
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: strconv.Itoa(w.serial), Type: "report"}}
 	}
 	return payload

@@ -479,5 +479,17 @@ func (o *oracle) runsAreFound(session *sessionHistory) {
 func withoutAsides(run *workflow.RunHistory) *workflow.RunHistory {
 	known := *run
 	known.Late, known.PermitsRefused, known.Bounces, known.Delivery = 0, nil, nil, nil
+	known.Tasks, known.DecisionTasks = withoutCalls(known.Tasks), withoutCalls(known.DecisionTasks)
 	return &known
+}
+
+// withoutCalls returns tasks without what their agents have asked permits for.
+func withoutCalls(tasks []*workflow.Task) []*workflow.Task {
+	known := make([]*workflow.Task, len(tasks))
+	for i, task := range tasks {
+		asked := *task
+		asked.Asked = nil
+		known[i] = &asked
+	}
+	return known
 }

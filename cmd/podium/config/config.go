@@ -26,6 +26,7 @@ import (
 
 // A Config is one podium.yaml.
 type Config struct {
+	Include  []string           `yaml:"include" doc:"Other configurations whose agents, people, profiles, mail accounts and chat channels are part of this one, relative to this file. Paths in them are relative to where they lie; what they say of ledger, http and the rest holds only where they run by themselves. A name may be in one of them only."`
 	Ledger   Ledger             `yaml:"ledger" doc:"Where the state is kept."`
 	HTTP     HTTP               `yaml:"http" doc:"The listener of chat adapters, event sources and callbacks."`
 	Mail     Mail               `yaml:"mail" doc:"Mailboxes that are read and answered."`
@@ -128,7 +129,7 @@ type Agent struct {
 	Secret       Secret             `yaml:"secret" doc:"http: whsec_…, which signs each call by Standard Webhooks, and each callback."`
 	Async        bool               `yaml:"async" doc:"http: the endpoint may answer 202 and post its answer later, to the address in the header Podium-Callback, signed with secret. timeout bounds the call alone then; the answer has as long as the profile's deadlines.work, or work where the profile names the agent."`
 	Egress       egress.Policy      `yaml:"egress" single:"true" min:"1" doc:"http, llm, mcp, caldav, carddav, exec and external: where its calls may lead. All but exec, mcp with a command and external are held to it, whatever name is resolved to: local (this machine and private networks), public, host:port, or a list of these. Those three only promise it, for profiles with local_only. Default: the host of its url or base_url."`
-	Role         llm.Role           `yaml:"role" enum:"router planner judge responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
+	Role         llm.Role           `yaml:"role" enum:"router planner steps judge responder extractor summarizer worker" doc:"llm: what the model is for. router: it chooses who does a task. planner: it divides a message into tasks. steps: it divides a message into steps, sentences in their order, which routers give to agents. responder: it answers a person. extractor: it finds arguments in words. summarizer: it sums up the results of other tasks. worker: it does a task."`
 	BaseURL      string             `yaml:"base_url" doc:"llm: where chat completions are, up to /v1: https://…, or http://… on this machine and private networks."`
 	Model        string             `yaml:"model" doc:"llm: the name of the model, as its server knows it; with api: azure that of the deployment."`
 	API          llm.API            `yaml:"api" enum:"openai azure" doc:"llm: how its server is addressed. azure: the model in the path, and the key as api-key; base_url is that of the resource, such as https://NAME.openai.azure.com. Default: openai."`
@@ -170,6 +171,8 @@ type Agent struct {
 	OutputSchema jsontext.Value     `yaml:"output_schema" doc:"JSON Schema of the data that it answers; an answer that breaks it is asked for again. Titles in it name the data when people are told it."`
 	Render       string             `yaml:"render" doc:"How data without text is told to people: a template (Go text/template) over the data, such as '{{.total}} EUR'. Default: line by line."`
 
+	// Directory is where the included file lies that has it, as an absolute path; empty for an agent of the file itself.
+	Directory string `yaml:"-"`
 	// Answers are what Load has read in the script; nil of any other kind.
 	Answers *scripted.Script `yaml:"-"`
 	// Pinned is what Load has read in the file of a pin; nil of any other kind, and after LoadUnpinned.
@@ -217,7 +220,7 @@ func loadWith(path string, pins func(*Config) diagnostic.Problems) (*Config, err
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	config, err := Parse(body, path)
+	config, err := parseWith(body, path, os.LookupEnv, (*Config).include)
 	if err != nil {
 		return nil, err
 	}
@@ -236,9 +239,19 @@ func loadWith(path string, pins func(*Config) diagnostic.Problems) (*Config, err
 // The name stands for the file in errors, which are diagnostic.Problems.
 func Parse(body []byte, name string) (*Config, error) { return parse(body, name, os.LookupEnv) }
 
-func parse(body []byte, name string, lookup func(name string) (value string, set bool)) (*Config, error) {
+// variables returns the value of an environment variable, if it is set.
+type variables func(name string) (value string, set bool)
+
+func parse(body []byte, name string, lookup variables) (*Config, error) {
+	return parseWith(body, name, lookup, func(*Config, variables) error { return nil })
+}
+
+func parseWith(body []byte, name string, lookup variables, include func(*Config, variables) error) (*Config, error) {
 	config, err := decode(body, name, lookup)
 	if err != nil {
+		return nil, err
+	}
+	if err := include(config, lookup); err != nil {
 		return nil, err
 	}
 	if err := config.Validate(); err != nil {
@@ -249,7 +262,7 @@ func parse(body []byte, name string, lookup func(name string) (value string, set
 }
 
 // decode reads the structure of a file: every rule that a tag can hold.
-func decode(body []byte, name string, lookup func(name string) (value string, set bool)) (*Config, error) {
+func decode(body []byte, name string, lookup variables) (*Config, error) {
 	var config Config
 	places, err := strictyaml.Decode(body, name, lookup, &config)
 	if err != nil {

@@ -211,6 +211,11 @@ func (p Profile) withDefaults() Profile {
 		rule := &p.Approval[i]
 		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
 	}
+	if p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks {
+		budget := *p.Budget
+		budget.Remind, budget.Expires = cmp.Or(budget.Remind, defaultRemind), cmp.Or(budget.Expires, defaultExpire)
+		p.Budget = &budget
+	}
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
 }

@@ -119,6 +119,9 @@ func (v *validator) retrieval(path string, agent *Agent) {
 // In returns a path of the configuration, relative to its directory.
 func (c *Config) In(path string) string { return beneath(c.Directory, path) }
 
+// StartIn is the directory in which the program of an agent starts.
+func (c *Config) StartIn(agent *Agent) string { return cmp.Or(agent.Directory, c.Directory) }
+
 // readFolders reads the templates of documents and the lists of compounds, as readScripts does scripts.
 func (c *Config) readFolders(directory string) diagnostic.Problems {
 	v := &validator{config: c}

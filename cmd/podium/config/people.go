@@ -23,8 +23,8 @@ func (a *Agent) person() *schemas.PersonPolicy {
 	return &schemas.PersonPolicy{People: a.People, Remind: a.Remind, Expire: a.Expires}
 }
 
-// people returns those who do the tasks of some agents, or decide by some rules; nil when nobody does.
-func (c *Config) people(uses []schemas.AgentUse, rules []Approval) map[string]schemas.Person {
+// people returns those who do the tasks of some agents, or decide by some rules or on a budget; nil when nobody does.
+func (c *Config) people(uses []schemas.AgentUse, rules []Approval, budget *Budget) map[string]schemas.Person {
 	var people map[string]schemas.Person
 	add := func(names []string) {
 		for _, name := range names {
@@ -44,6 +44,9 @@ func (c *Config) people(uses []schemas.AgentUse, rules []Approval) map[string]sc
 	}
 	for i := range rules {
 		add(rules[i].People)
+	}
+	if budget != nil && budget.Exhausted == schemas.BudgetAsks {
+		add(budget.People)
 	}
 	return people
 }
@@ -120,6 +123,39 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 		v.problem(path+".need", "%d of %d people cannot agree: name more, or write need: %d", rule.Need, len(rule.People), len(rule.People))
 	default:
 		v.askedTogether(path, slices.DeleteFunc(slices.Clone(rule.People), func(name string) bool { return name == schemas.ApprovingRequester }))
+	}
+}
+
+// budget checks what runs may use.
+func (v *validator) budget(path string, budget *Budget) {
+	for _, names := range [...][]string{slices.Sorted(maps.Keys(budget.Agent)), slices.Sorted(maps.Keys(budget.Prices)), budget.Free} {
+		for _, name := range names {
+			v.agentExists(path, name)
+		}
+	}
+	limited := func(of func(Limits) bool) bool {
+		return of(budget.Run) || slices.ContainsFunc(slices.Collect(maps.Values(budget.Agent)), of)
+	}
+	const needed = "a request reserves what no plan estimates: write %s, and how much that is"
+	priced := budget.Price > 0 && budget.Reserve > 0
+	switch {
+	case limited(func(l Limits) bool { return l.Tokens > 0 }) && budget.Reserve == 0, budget.Price > 0 && budget.Reserve == 0:
+		v.problem(path, needed, "reserve")
+	case limited(func(l Limits) bool { return l.Seconds > 0 }) && budget.ReserveSeconds == 0:
+		v.problem(path, needed, "reserve_seconds")
+	case limited(func(l Limits) bool { return l.Money > 0 }) && budget.ReserveMoney == 0 && !priced:
+		v.problem(path, needed, "reserve_money, or price and reserve")
+	}
+	requester := slices.Contains(budget.People, schemas.ApprovingRequester)
+	switch {
+	case budget.Exhausted != schemas.BudgetAsks && len(budget.People) > 0:
+		v.problem(path+".people", "nobody is asked: write exhausted: ask, or leave people out")
+	case budget.Exhausted == schemas.BudgetAsks && len(budget.People) == 0:
+		v.problem(path+".exhausted", "who is asked? name people, such as people: [requester]")
+	case requester && len(budget.People) > 1:
+		v.problem(path+".people", "either whoever has written raises the budget or people who are named: write requester alone, or leave it out")
+	case !requester:
+		v.askedTogether(path, budget.People)
 	}
 }
 

@@ -50,7 +50,7 @@ type Check struct {
 // Summary says how the results of several tasks are told in one text.
 type Summary struct {
 	Agent    string `yaml:"agent" doc:"Who writes it: an agent that answers requests of kind judge."`
-	Template string `yaml:"template" doc:"Go text/template over tasks, each with task, agent, text and data; without an agent, or when it has failed."`
+	Template string `yaml:"template" doc:"Go text/template over tasks, the results that would be told, and steps, all that were completed, each with task, agent, text and data; without an agent, or when it has failed."`
 }
 
 func (r *Review) build() *schemas.Review {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"math"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,6 +30,7 @@ type Profile struct {
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
 	Approval      []Approval   `yaml:"approval" doc:"Which tasks wait until somebody agrees; for a task the first rule that matches."`
+	Budget        *Budget      `yaml:"budget" doc:"What a run may use: tokens, working time and money. Absent: nothing is counted for it, and nothing is limited."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
@@ -64,6 +67,78 @@ func (a *Approval) build() schemas.ApprovalRule {
 	return schemas.ApprovalRule{
 		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Need: a.Need, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
 	}
+}
+
+// A Budget is what runs may use. What it does not limit it counts.
+type Budget struct {
+	Run            Limits                  `yaml:"run" doc:"What one run may use, by all of its agents together: whoever works, plans, judges, routes and assesses. Letters and answers only count."`
+	Agent          map[string]Limits       `yaml:"agent" doc:"What single agents may use of that, by their names."`
+	Reserve        int                     `yaml:"reserve" min:"1" doc:"Tokens that a request reserves when no plan estimates them. Needed where tokens are limited, or money by a price."`
+	ReserveSeconds int                     `yaml:"reserve_seconds" min:"1" doc:"Seconds that a request reserves when no plan estimates them. Needed where seconds are limited."`
+	ReserveMoney   float64                 `yaml:"reserve_money" min:"0" doc:"Money that a request reserves where its agent has no price. Needed where money is limited and there is no price."`
+	Price          float64                 `yaml:"price" min:"0" doc:"What a million tokens cost, where an agent does not say what its work has cost (cost_micros)."`
+	Prices         map[string]float64      `yaml:"prices" doc:"The same for single agents, by their names."`
+	Free           []string                `yaml:"free" doc:"Agents that use no tokens: their requests reserve none. Those of kinds that have no use for any, such as calculator and retrieval, need not be named."`
+	Exhausted      schemas.BudgetExhausted `yaml:"exhausted" enum:"end ask" doc:"What becomes of a run when nothing works and what is left does not fit. end (default): it ends with the results that it has, as budget_exhausted. ask: people are asked for more."`
+	People         []string                `yaml:"people" doc:"Who may raise it, for exhausted: ask: names of the people section, or requester alone: whoever has written."`
+	Remind         schemas.Duration        `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
+	Expires        schemas.Duration        `yaml:"expires" doc:"After that nobody waits for them any more, and the run ends. Default: 72h."`
+}
+
+// Limits are what work may use; what is absent is not limited.
+type Limits struct {
+	Tokens  int     `yaml:"tokens" min:"0" doc:"Tokens."`
+	Seconds int     `yaml:"seconds" min:"0" doc:"Working time in seconds."`
+	Money   float64 `yaml:"money" min:"0" doc:"Money, in the unit of the prices."`
+}
+
+func (l Limits) build() schemas.Usage {
+	return schemas.Usage{Tokens: int64(l.Tokens), Milliseconds: int64(l.Seconds) * 1000, CostMicros: micros(l.Money)}
+}
+
+// micros are millionths of an amount of money.
+func micros(money float64) int64 { return int64(math.Round(money * 1e6)) }
+
+// build returns the budget as the supervisor has it; uses are the agents of its profile.
+func (c *Config) budget(source *Budget, uses []schemas.AgentUse) *schemas.Budget {
+	if source == nil {
+		return nil
+	}
+	made := &schemas.Budget{
+		Run: source.Run.build(), Reserve: Limits{Tokens: source.Reserve, Seconds: source.ReserveSeconds, Money: source.ReserveMoney}.build(),
+		Price: micros(source.Price), Exhausted: source.Exhausted, Free: slices.Clone(source.Free),
+	}
+	for name, limits := range source.Agent {
+		if made.Agents == nil {
+			made.Agents = map[string]schemas.Usage{}
+		}
+		made.Agents[name] = limits.build()
+	}
+	for name, price := range source.Prices {
+		if made.Prices == nil {
+			made.Prices = map[string]int64{}
+		}
+		made.Prices[name] = micros(price)
+	}
+	for i := range uses {
+		if name := uses[i].Name; tokenless(c.Agents[name].Kind) && !slices.Contains(made.Free, name) {
+			made.Free = append(made.Free, name)
+		}
+	}
+	if source.Exhausted == schemas.BudgetAsks {
+		made.People, made.Remind, made.Expire = source.People, source.Remind, source.Expires
+	}
+	return made
+}
+
+// tokenless reports whether agents of a kind have no use for tokens.
+func tokenless(kind AgentKind) bool {
+	switch kind {
+	case KindCalculator, KindCaldav, KindCarddav, KindChat, KindDocument, KindEcho, KindFile, KindMail, KindPerson, KindRetrieval:
+		return true
+	case KindExec, KindHTTP, KindLLM, KindMCP, KindExternal, KindScripted, KindSupervisor:
+	}
+	return false
 }
 
 // Waiting says how a run waits for what a person is asked.

@@ -82,6 +82,7 @@ func topics(t *testing.T) []topic {
 		{"agents", "Agents", "Who can be given work. The agents `mail` and `chat`, which deliver answers, are there without being named. [An agent in any language](write-an-agent.md) is one of kind `external`, [an endpoint](http-agents.md) one of kind `http`, [a language model](models.md) one of kind `llm`, [a tool of an MCP server](mcp-agents.md) one of kind `mcp`, [a calendar or an address book](calendar-contacts.md) one of kind `caldav` or `carddav`, and [what writes documents and files, and learns](documents.md) one of kind `document`, `file` or `retrieval`.", ""},
 		{"people", "People", "Who does work by mail, as agents of kind `person` name them. What they answer to the letter that hands it to them is the result.", ""},
 		{"profiles", "Profiles", "How a conversation is handled: who may be asked, who is chosen, what happens when that fails.", ""},
+		{"include", "Several configurations in one", "Systems that are configured by themselves, in one process: what each has of agents, people, profiles, mailboxes and channels.", ""},
 		{"ledger", "The ledger", "Where everything that happens is kept. [Operations](operations.md) says what is in the directory, [NATS](nats.md) how a ledger stands on a server of your own.", ""},
 	}
 	for i := range made {
@@ -124,9 +125,12 @@ func reference(t *testing.T) []byte {
 	for _, topic := range all {
 		at := slices.IndexFunc(sections, func(f strictyaml.Field) bool { return f.Key == topic.key })
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n```yaml\n%s```\n", topic.title, topic.about, topic.example)
-		if of := sections[at].Kind; of.Kind() == reflect.Map {
+		switch of := sections[at].Kind; of.Kind() {
+		case reflect.Map:
 			w.section(topic.key+".NAME", of.Elem(), "")
-		} else {
+		case reflect.Slice:
+			fmt.Fprintf(w, "\n%s\n", plainCell(sections[at].Tag.Get("doc")))
+		default:
 			w.section(topic.key, of, "")
 		}
 	}
@@ -145,7 +149,11 @@ func reference(t *testing.T) []byte {
 	w.WriteString("\n## The whole file\n\n| key | value | default | what it does |\n| --- | --- | --- | --- |\n")
 	for _, f := range sections {
 		at := slices.IndexFunc(all, func(topic topic) bool { return topic.key == f.Key })
-		fmt.Fprintf(w, "| `%s` | [section](#%s) | – | %s |\n", f.Key, anchor(all[at].title), plainCell(f.Tag.Get("doc")))
+		kind := "section"
+		if f.Kind.Kind() == reflect.Slice {
+			kind = "list of texts"
+		}
+		fmt.Fprintf(w, "| `%s` | [%s](#%s) | – | %s |\n", f.Key, kind, anchor(all[at].title), plainCell(f.Tag.Get("doc")))
 	}
 	return w.Bytes()
 }

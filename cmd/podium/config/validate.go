@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -49,7 +50,7 @@ type validator struct {
 func (v *validator) problem(path, format string, args ...any) {
 	at := strictyaml.At(v.config.places, path)
 	v.problems = append(v.problems, &diagnostic.Problem{
-		File: v.config.file, Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
+		File: cmp.Or(at.File, v.config.file), Line: at.Line, Column: at.Column, Path: path, Message: fmt.Sprintf(format, args...),
 	})
 }
 

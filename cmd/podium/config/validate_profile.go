@@ -42,6 +42,9 @@ func (v *validator) profile(name string) {
 	for i := range profile.Approval {
 		v.approval(fmt.Sprintf("%s.approval[%d]", path, i), &profile.Approval[i], agents)
 	}
+	if profile.Budget != nil {
+		v.budget(path+".budget", profile.Budget)
+	}
 	if profile.Complexity != nil {
 		v.complexity(path+".complexity", profile.Complexity)
 	}

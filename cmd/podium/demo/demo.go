@@ -67,10 +67,10 @@ type Config struct {
 
 // demonstration is one run of the demo.
 type demonstration struct {
-	config  Config
-	mailbox *memorymailbox.Server
-	outbox  *outbox
-	service *service.Service
+	config     Config
+	mailbox    *memorymailbox.Server
+	mailServer *mailServer
+	service    *service.Service
 }
 
 // Show gives the demonstration. Its error is nil only if everything happened that should.
@@ -119,7 +119,7 @@ func (d *demonstration) start(ctx context.Context) error {
 	if d.mailbox, err = memorymailbox.Start(ctx, "demo", "demo"); err != nil {
 		return err
 	}
-	if d.outbox, err = openOutbox(ctx); err != nil {
+	if d.mailServer, err = openMailServer(ctx); err != nil {
 		return err
 	}
 	settings, err := d.settings()
@@ -150,7 +150,7 @@ func (d *demonstration) settings() (*config.Config, error) {
 	filled := strings.NewReplacer(
 		"${PODIUM_DEMO_DATA}", d.config.Data,
 		"${PODIUM_DEMO_IMAP}", strconv.Itoa(d.mailbox.Port()),
-		"${PODIUM_DEMO_SMTP}", strconv.Itoa(d.outbox.port()),
+		"${PODIUM_DEMO_SMTP}", strconv.Itoa(d.mailServer.port()),
 		"${PODIUM_DEMO_TOKEN}", token,
 		"${PODIUM_DEMO_PROGRAM}", program,
 	).Replace(configuration)
@@ -165,8 +165,8 @@ func (d *demonstration) close() error {
 	if d.mailbox != nil {
 		failed = errors.Join(failed, d.mailbox.Close())
 	}
-	if d.outbox != nil {
-		failed = errors.Join(failed, d.outbox.close())
+	if d.mailServer != nil {
+		failed = errors.Join(failed, d.mailServer.close())
 	}
 	return failed
 }
@@ -298,7 +298,7 @@ func (d *demonstration) chat(ctx context.Context) (string, error) {
 // reply waits for the answer to the mail.
 func (d *demonstration) reply(ctx context.Context) (Reply, error) {
 	select {
-	case sent := <-d.outbox.sent:
+	case sent := <-d.mailServer.sent:
 		message, err := mail.ReadMessage(bytes.NewReader(sent))
 		if err != nil {
 			return Reply{}, fmt.Errorf("the reply to the mail: %w", err)

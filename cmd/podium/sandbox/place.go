@@ -42,7 +42,7 @@ type place struct {
 	server *embedded.Server
 	core   *jetstream.Core
 	keeper *keeper
-	log    *notices
+	log    *serverLog
 	link   *link
 	stops  []func() // of what runs on it, in order
 
@@ -52,7 +52,7 @@ type place struct {
 
 // openPlace makes a ledger with the files by which an agent finds it.
 func openPlace(ctx context.Context, config Config) (_ *place, err error) {
-	p := &place{config: config, pool: cmp.Or(config.Concurrency, poolSize), log: &notices{agent: config.Agent}}
+	p := &place{config: config, pool: cmp.Or(config.Concurrency, poolSize), log: &serverLog{agent: config.Agent}}
 	defer func() {
 		if err != nil {
 			p.close()

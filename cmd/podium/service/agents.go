@@ -54,7 +54,7 @@ func handler(settings *config.Config, name string) (described, error) {
 		return calculator.New()
 	case config.KindExec:
 		return exec.New(exec.Config{
-			Command: agent.Command, Dir: settings.Directory, Env: agent.Env, Timeout: time.Duration(agent.Timeout),
+			Command: agent.Command, Dir: settings.StartIn(&agent), Env: agent.Env, Timeout: time.Duration(agent.Timeout),
 			Description: agent.Description, SideEffects: agent.SideEffects, Kinds: agent.Kinds,
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Files: filepath.Join(settings.Ledger.Data, "requests"),
 		})
@@ -96,6 +96,26 @@ func handler(settings *config.Config, name string) (described, error) {
 		return nil, nil //nolint:nilnil // its work is done elsewhere: there is nothing to make and nothing wrong
 	}
 	return nil, fmt.Errorf("kind %q is not one of an agent", agent.Kind)
+}
+
+// handler makes an agent; the one for mail works with the service's tokens and log.
+func (s *Service) handler(name string, agent config.Agent) (described, error) {
+	if agent.Kind == config.KindMail {
+		return mailAgent(s.settings, s.source, s.letters, s.log)
+	}
+	switch agent.Kind { //nolint:exhaustive // all others are made without the service
+	case config.KindHTTP:
+		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
+	case config.KindLLM:
+		return llmAgent(&agent, s.listeners)
+	case config.KindMCP:
+		return toolAgent(s.settings, name, s.listeners, s.log)
+	case config.KindCaldav:
+		return calendarAgent(&agent, s.listeners)
+	case config.KindCarddav:
+		return contactsAgent(&agent, s.listeners)
+	}
+	return handler(s.settings, name)
 }
 
 func fileAgent(settings *config.Config, agent *config.Agent) (*file.Agent, error) {
@@ -263,7 +283,7 @@ func checkTimeout(configured config.Agent) time.Duration {
 func ToolConfig(settings *config.Config, name string, own func() []netip.AddrPort, log zerolog.Logger) mcp.Config {
 	agent := settings.Agents[name]
 	made := mcp.Config{
-		Agent: name, Command: agent.Command, Dir: settings.Directory, Env: agent.Env, URL: agent.URL, Key: string(agent.Key),
+		Agent: name, Command: agent.Command, Dir: settings.StartIn(&agent), Env: agent.Env, URL: agent.URL, Key: string(agent.Key),
 		Tool: agent.Tool, Pin: agent.Pinned, Timeout: time.Duration(agent.Timeout), Log: log.With().Str("agent", name).Logger(),
 		Description: agent.Description, InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, SideEffects: agent.SideEffects,
 	}

@@ -5,13 +5,11 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
-	"time"
 
 	agenthttp "podium/agents/http"
 	"podium/bus"
 	"podium/bus/agent"
 	"podium/bus/jetstream/worker"
-	"podium/bus/keyring"
 	"podium/ingest/callback"
 )
 
@@ -22,17 +20,6 @@ type callbacks struct{ answers []*callbackAnswers }
 func (s *Service) asyncAgents() []string {
 	return slices.DeleteFunc(s.agentNames(), func(name string) bool { return !s.settings.Agents[name].Async })
 }
-
-// openKeys reads the keys of the ledger. It may be repeated.
-func (s *Service) openKeys(ctx context.Context) (err error) {
-	if s.keys == nil {
-		s.keys, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
-	}
-	return err
-}
-
-// Pseudonym is what stands in the log for an address or an id: see [keyring.Ring.Pseudonym].
-func (s *Service) Pseudonym(value string) string { return s.keys.Pseudonym(value) }
 
 // callbackAddress returns what gives each call of an agent the address of its callback; nil for one that answers at once.
 func (s *Service) callbackAddress(name string) func(request *agent.Request) (string, error) {

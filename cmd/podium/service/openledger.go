@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/keyring"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/lease"
 	"podium/supervisor"
@@ -84,3 +85,14 @@ func (s *Service) explain(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// openKeys reads the keys of the ledger. It may be repeated.
+func (s *Service) openKeys(ctx context.Context) (err error) {
+	if s.keys == nil {
+		s.keys, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
+	}
+	return err
+}
+
+// Pseudonym is what stands in the log for an address or an id: see [keyring.Ring.Pseudonym].
+func (s *Service) Pseudonym(value string) string { return s.keys.Pseudonym(value) }

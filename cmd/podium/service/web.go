@@ -34,7 +34,7 @@ func (s *Service) openWeb() (*webServer, error) {
 	mux.HandleFunc("GET /health", s.agentsPage)
 	mux.HandleFunc("GET /health/agents/{name}", s.agentPage)
 	mux.Handle("GET /metrics", s.metrics(adapter, sources, entrance))
-	silent := &silent{connections: map[net.Conn]struct{}{}}
+	silent := &silentConnections{connections: map[net.Conn]struct{}{}}
 	server := &http.Server{
 		Handler: problem.Exact(entrance.Handler(mux)), ConnContext: entrance.Connect,
 		ConnState: func(connection net.Conn, state http.ConnState) {

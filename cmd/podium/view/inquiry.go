@@ -58,8 +58,12 @@ func inquiryState(inquiry *workflow.Inquiry) string {
 }
 
 func chosen(choice schemas.InquiryChoice) string {
-	if choice == schemas.ChoiceReject {
+	switch choice {
+	case schemas.ChoiceReject:
 		return "rejected"
+	case schemas.ChoiceRaise:
+		return "raised"
+	case schemas.ChoiceAnswer, schemas.ChoiceApprove:
 	}
 	return "answered"
 }
@@ -93,8 +97,12 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflo
 
 // HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it.
 func HowToAnswer(kind schemas.InquiryKind, id string) string {
-	if kind == schemas.InquiryApproval {
+	switch kind {
+	case schemas.InquiryApproval:
 		return "podium approve " + id
+	case schemas.InquiryBudget:
+		return "podium raise " + id
+	case schemas.InquiryInput, schemas.InquiryWork:
 	}
 	return "podium answer " + id
 }
@@ -151,6 +159,9 @@ func inquiryLine(session string, f schemas.Fact) string {
 		return fmt.Sprintf("%s: has question %s (%s): %s", f.Task, schemas.InquiryID(schemas.RunID(session, f.Run), f.Inquiry), f.Kind, Line(f.Question, detailLength))
 	case *schemas.InquiryAnswered:
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
+		if f.Amount != nil {
+			line += ", by " + Amount(*f.Amount)
+		}
 		if f.Lacking > 0 {
 			line = fmt.Sprintf("question %d: agreed by %s, and %d more have to", f.Inquiry, who(f.Actor), f.Lacking)
 		}

@@ -1,4 +1,3 @@
-// Package view shows runs to people: as plain lines, and live in a terminal.
 package view
 
 import (
@@ -133,6 +132,9 @@ func reviewedLine(f *schemas.Judged) string {
 func taskLine(f schemas.Fact, now time.Time) string {
 	switch f := f.(type) {
 	case *schemas.TaskReady:
+		if f.Held {
+			return f.Task + ": held back, it does not fit the budget of the run now"
+		}
 		return fmt.Sprintf("%s: ready, waits for %s to have room", f.Task, f.Agent)
 	case *schemas.TaskDispatched:
 		return fmt.Sprintf("%s: request to %s, attempt %d", f.Task, f.Agent, f.Attempt)

@@ -9,6 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/budget"
 )
 
 // Run tells a whole run: what was asked, who did what and why, and the answer. About
@@ -22,6 +23,9 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	line("started   %s", run.Started.Local().Format(time.DateTime))
 	if !run.Ended.IsZero() {
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
+	}
+	for _, told := range spent(run.Account) {
+		line("%s", told)
 	}
 	line("asked     %s", cmp.Or(short(run.Message.Text.Text), Asked(run)))
 	for _, told := range about {
@@ -76,6 +80,41 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 		b.WriteString("\n" + answer + "\n")
 	}
 	return Plain(b.String())
+}
+
+// spent tells what a run has used and has reserved, where its profile has a budget: all of it, and each agent's part where there are several.
+func spent(account *workflow.Account) []string {
+	if account == nil {
+		return nil
+	}
+	told := []string{"used      " + Amount(account.Used(""))}
+	if reserved := account.Taken("").Less(account.Used("")); reserved != (schemas.Usage{}) {
+		told[0] += ", and " + Amount(reserved) + " reserved"
+	}
+	if raised := account.Raised(""); raised != (schemas.Usage{}) {
+		told[0] += "; the budget was raised by " + Amount(raised)
+	}
+	if len(account.Agents) < 2 {
+		return told
+	}
+	for i := range account.Agents {
+		of := &account.Agents[i]
+		line := "          " + Line(of.Agent, shortLength) + ": " + Amount(of.Usage)
+		if raised := account.Raised(of.Agent); raised != (schemas.Usage{}) {
+			line += "; its budget was raised by " + Amount(raised)
+		}
+		told = append(told, line)
+	}
+	return told
+}
+
+// Amount is what work costs, in words.
+func Amount(amount schemas.Usage) string {
+	parts := []string{fmt.Sprintf("%d tokens", amount.Tokens), (time.Duration(amount.Milliseconds) * time.Millisecond).String()}
+	if amount.CostMicros > 0 {
+		parts = append(parts, "a cost of "+budget.Money(amount.CostMicros, "."))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // resend tells how an answer that nobody has got is sent again.

@@ -50,6 +50,8 @@ func room(task *workflow.Task) string {
 	switch {
 	case task.Unserved != nil:
 		return unserved(agent, task.Unserved.Since)
+	case task.Held:
+		return "held back: it does not fit the budget of the run now"
 	case len(used) > 0:
 		return "waits until nobody uses: " + Line(strings.Join(used, ", "), shortLength)
 	}
@@ -66,7 +68,7 @@ func extracts(run *workflow.RunHistory, task *workflow.Task) bool {
 // Awaited names the agents that tasks of a run wait for to have room, each once.
 func Awaited(run *workflow.RunHistory) (agents []string) {
 	for task := range run.All {
-		waits := task.State == workflow.TaskReady && len(task.Resources()) == 0 && !extracts(run, task)
+		waits := task.State == workflow.TaskReady && !task.Held && len(task.Resources()) == 0 && !extracts(run, task)
 		if waits && !slices.Contains(agents, task.Agent) {
 			agents = append(agents, task.Agent)
 		}

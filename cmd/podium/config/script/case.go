@@ -205,7 +205,7 @@ func (c *Case) outcome() agent.Outcome {
 		made.Operation = &operation
 	}
 	if c.Usage != nil {
-		made.Usage = &schemas.ResourceUsage{TokensUsed: c.Usage.Tokens, TimeElapsedSeconds: c.Usage.Seconds}
+		made.Usage = &schemas.ResourceUsage{TokensUsed: &c.Usage.Tokens, TimeElapsedSeconds: c.Usage.Seconds}
 	}
 	return made
 }

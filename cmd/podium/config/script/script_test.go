@@ -60,7 +60,7 @@ func TestFullScript(t *testing.T) {
 	for name, pair := range map[string][2]any{
 		"conditions":  {[3]any{first.Kind, string(first.Arguments), first.Attempt}, [3]any{schemas.KindWork, `{"days":[1,2],"town":"Graz"}`, 1}},
 		"failure":     {[3]any{first.Fails, first.Delay, first.Place}, [3]any{scripted.FailsTemporary, 500 * time.Millisecond, "cases[0]"}},
-		"usage":       {first.Made.Usage, &schemas.ResourceUsage{TokensUsed: 12, TimeElapsedSeconds: 1.5}},
+		"usage":       {first.Made.Usage, &schemas.ResourceUsage{TokensUsed: new(12), TimeElapsedSeconds: 1.5}},
 		"status":      {second.Made.Status, schemas.StatusPartial},
 		"result":      {second.Made.Result, schemas.Result{Data: []byte(`{"hours":[6,7.5],"rain":true}`), MediaType: "text/markdown"}},
 		"recommended": {second.Made.Recommendations, []string{"Take an umbrella."}},

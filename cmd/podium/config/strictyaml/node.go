@@ -7,8 +7,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Place is where something stands in a file. Both count from 1, in characters; 0 is unknown.
-type Place struct{ Line, Column int }
+// A Place is where something stands in a file. Line and Column count from 1, in characters; 0 is unknown.
+type Place struct {
+	Line, Column int
+	File         string // empty for the file that was decoded
+}
 
 // At returns where the value at a path stands, or the section around one that was left out.
 func At(places map[string]Place, path string) Place {

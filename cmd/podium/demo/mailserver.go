@@ -16,9 +16,9 @@ const (
 	mostLetter = 1 << 20 // bytes of one mail
 )
 
-// An outbox is the mail server (SMTP) that answers go to, on a free port of
+// A mailServer is the mail server (SMTP) that answers go to, on a free port of
 // 127.0.0.1. It delivers nothing: what it takes is shown.
-type outbox struct {
+type mailServer struct {
 	sent chan []byte // whole mails, lines ended by CR LF
 
 	server   *smtp.Server
@@ -26,25 +26,25 @@ type outbox struct {
 	served   chan error
 }
 
-func openOutbox(ctx context.Context) (*outbox, error) {
+func openMailServer(ctx context.Context) (*mailServer, error) {
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start the mail server of the demonstration: %w", err)
 	}
-	o := &outbox{sent: make(chan []byte, mostSent), listener: listener, served: make(chan error, 1)}
-	o.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return envelope{o.sent}, nil }))
-	o.server.Domain = "localhost"
-	o.server.MaxMessageBytes = mostLetter
-	o.server.EnableSMTPUTF8 = true
-	o.server.ReadTimeout, o.server.WriteTimeout = time.Minute, time.Minute
-	o.server.ErrorLog = log.New(io.Discard, "", 0)
-	go func() { o.served <- o.server.Serve(listener) }()
-	return o, nil
+	m := &mailServer{sent: make(chan []byte, mostSent), listener: listener, served: make(chan error, 1)}
+	m.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return envelope{m.sent}, nil }))
+	m.server.Domain = "localhost"
+	m.server.MaxMessageBytes = mostLetter
+	m.server.EnableSMTPUTF8 = true
+	m.server.ReadTimeout, m.server.WriteTimeout = time.Minute, time.Minute
+	m.server.ErrorLog = log.New(io.Discard, "", 0)
+	go func() { m.served <- m.server.Serve(listener) }()
+	return m, nil
 }
 
-func (o *outbox) port() int {
-	address, isTCP := o.listener.Addr().(*net.TCPAddr)
+func (m *mailServer) port() int {
+	address, isTCP := m.listener.Addr().(*net.TCPAddr)
 	if !isTCP {
 		return 0
 	}
@@ -52,10 +52,10 @@ func (o *outbox) port() int {
 }
 
 // close ends all connections and waits until nothing is taken any more.
-func (o *outbox) close() error {
-	err := o.server.Close()
-	_ = o.listener.Close() // the server knows it only once its goroutine runs
-	if served := <-o.served; err == nil {
+func (m *mailServer) close() error {
+	err := m.server.Close()
+	_ = m.listener.Close() // the server knows it only once its goroutine runs
+	if served := <-m.served; err == nil {
 		err = served
 	}
 	if err != nil {

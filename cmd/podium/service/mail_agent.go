@@ -29,26 +29,6 @@ func (s *Service) source(account *config.Account) (*oauth.Source, error) {
 	return source, err
 }
 
-// handler makes an agent; the one for mail works with the service's tokens and log.
-func (s *Service) handler(name string, agent config.Agent) (described, error) {
-	if agent.Kind == config.KindMail {
-		return mailAgent(s.settings, s.source, s.letters, s.log)
-	}
-	switch agent.Kind { //nolint:exhaustive // all others are made without the service
-	case config.KindHTTP:
-		return httpAgent(&agent, s.listeners, s.callbackAddress(name))
-	case config.KindLLM:
-		return llmAgent(&agent, s.listeners)
-	case config.KindMCP:
-		return toolAgent(s.settings, name, s.listeners, s.log)
-	case config.KindCaldav:
-		return calendarAgent(&agent, s.listeners)
-	case config.KindCarddav:
-		return contactsAgent(&agent, s.listeners)
-	}
-	return handler(s.settings, name)
-}
-
 func mailAgent(settings *config.Config, source func(*config.Account) (*oauth.Source, error), letters *messageid.Signer, log zerolog.Logger) (*mail.Agent, error) {
 	accounts := make(map[string]mail.Account, len(settings.Mail.Accounts))
 	for i := range settings.Mail.Accounts {

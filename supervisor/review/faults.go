@@ -3,7 +3,6 @@ package review
 import (
 	"bytes"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,33 +17,6 @@ import (
 func Faults(run *workflow.Run, agree []string, data func(*workflow.Task) jsontext.Value) []schemas.ReviewIssue {
 	return append(missing(run), disagreements(run, agree, data)...)
 }
-
-// Root is the task that another one mends, or the task itself.
-func Root(task *workflow.Task) string {
-	if task.Plan == nil {
-		return task.ID
-	}
-	if fixes := task.Plan.Options().Fixes; fixes != "" {
-		return fixes
-	}
-	return task.ID
-}
-
-// IsFix reports whether a task mends what a review has found in another one's result.
-func IsFix(task *workflow.Task) bool { return task.Plan != nil && task.Plan.Options().Fixes != "" }
-
-// Newest is the completed task by which the work of a root stands: itself, or what has mended it last; nil when there is none.
-func Newest(run *workflow.Run, root string) *workflow.Task {
-	for _, task := range slices.Backward(run.Tasks) {
-		if Root(task) == root && Counts(task) {
-			return task
-		}
-	}
-	return nil
-}
-
-// Stands reports whether a task is the newest of its root.
-func Stands(run *workflow.Run, task *workflow.Task) bool { return Newest(run, Root(task)) == task }
 
 func missing(run *workflow.Run) []schemas.ReviewIssue {
 	var found []schemas.ReviewIssue

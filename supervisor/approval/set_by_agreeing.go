@@ -9,21 +9,21 @@ import (
 	"podium/schemas"
 )
 
-// Arguments are those of an agent as it is told them: what only whoever agrees sets is false, whoever has written it, but for what somebody has set by
-// agreeing. Where nobody sets anything, and where they are no object, they stay as they are.
+// Arguments are those of a task as its agent is told them. What is set by agreeing alone (schemas.ApprovalRule.Sets) is true if it is among agreed, and
+// false otherwise, whatever has been written there. Arguments of an agent for which nothing is set so stay as they are, and so do those that are no object.
 func (r Rules) Arguments(agent string, given jsontext.Value, agreed []string) jsontext.Value {
 	return mark(given, r.sets[agent], agreed, true)
 }
 
-// Sets reports whether any argument of an agent is for whoever agrees to set.
+// Sets reports whether any argument of an agent is set by agreeing alone.
 func (r Rules) Sets(agent string) bool { return len(r.sets[agent]) > 0 }
 
-// Proposed is an operation of an agent with what only whoever agrees sets, of that which it names itself.
+// Proposed is an operation of an agent with its arguments as Arguments has them, but that none is added which the agent has not named.
 func (r Rules) Proposed(agent string, operation *schemas.Operation, agreed []string) *schemas.Operation {
 	return Marked(operation, r.sets[agent], agreed)
 }
 
-// Marked is an operation in which some of the arguments that it has are false, and those are true that somebody has agreed to set.
+// Marked is an operation of whose arguments each that is among fields is true if it is among agreed, and false otherwise. None is added.
 func Marked(operation *schemas.Operation, fields, agreed []string) *schemas.Operation {
 	if operation == nil || len(fields) == 0 {
 		return operation
@@ -33,7 +33,7 @@ func Marked(operation *schemas.Operation, fields, agreed []string) *schemas.Oper
 	return &marked
 }
 
-// mark gives fields of an object their values. Add has it have those that it lacks.
+// mark makes each of the fields of an object true or false. Fields that it lacks are left out unless add says otherwise.
 func mark(given jsontext.Value, fields, agreed []string, add bool) jsontext.Value {
 	if len(fields) == 0 {
 		return given
@@ -63,12 +63,12 @@ func mark(given jsontext.Value, fields, agreed []string, add bool) jsontext.Valu
 	return marked
 }
 
-// Fields are what whoever agrees by a rule sets, in order.
+// Fields are the names of what is set by agreeing to a rule, in order.
 func Fields(rule *schemas.ApprovalRule) []string {
 	return slices.Sorted(maps.Keys(rule.Sets))
 }
 
-// setsOf are what only whoever agrees sets, by agent.
+// setsOf are the names of what is set by agreeing alone, by agent.
 func setsOf(rules []schemas.ApprovalRule) map[string][]string {
 	sets := map[string][]string{}
 	for i := range rules {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// notices reads what the server logs of the agent.
-type notices struct {
+// serverLog reads what the server logs of the agent.
+type serverLog struct {
 	agent string
 
 	mu    sync.Mutex
@@ -15,7 +15,7 @@ type notices struct {
 }
 
 // Write implements io.Writer for lines of zerolog.
-func (n *notices) Write(line []byte) (int, error) {
+func (n *serverLog) Write(line []byte) (int, error) {
 	var said struct{ Agent, Subject, Message string }
 	if json.Unmarshal(line, &said) != nil || said.Agent != n.agent {
 		return len(line), nil
@@ -35,7 +35,7 @@ func (n *notices) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (n *notices) violations() []string {
+func (n *serverLog) violations() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]string(nil), n.tried...)

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// silent are the connections on which no request has come yet. A server that stops
+// silentConnections are those on which no request has come yet. A server that stops
 // would wait five seconds for each; they are closed at once instead, which loses
 // nothing: whoever was about to ask has had no answer.
-type silent struct {
+type silentConnections struct {
 	mu          sync.Mutex
 	connections map[net.Conn]struct{}
 	closed      bool
 }
 
 // note is the server's ConnState.
-func (s *silent) note(connection net.Conn, state http.ConnState) {
+func (s *silentConnections) note(connection net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -29,7 +29,7 @@ func (s *silent) note(connection net.Conn, state http.ConnState) {
 	}
 }
 
-func (s *silent) close() {
+func (s *silentConnections) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

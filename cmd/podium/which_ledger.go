@@ -36,8 +36,8 @@ func (f *ledgerFlags) AfterApply(env *environment) error {
 	return nil
 }
 
-// place settles which ledger a verb works on, when flags name one.
-func (e *environment) place() error {
+// chooseLedger settles which ledger a verb works on, when flags name one.
+func (e *environment) chooseLedger() error {
 	switch named := e.named; {
 	case named.NATS != "":
 		e.nats = &config.NATS{URL: named.NATS, Credentials: named.Credentials}
@@ -81,7 +81,7 @@ func (e *environment) served(ledger *installation.Ledger) (bool, error) {
 // ledger connects to the ledger that flags name, else to the running instance of the
 // data directory, or opens the ledger at rest as it is told. Close it.
 func (e *environment) ledger(atRest installation.Opening) (*installation.Ledger, error) {
-	if err := e.place(); err != nil {
+	if err := e.chooseLedger(); err != nil {
 		return nil, err
 	}
 	if e.nats != nil {

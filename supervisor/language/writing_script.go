@@ -2,7 +2,7 @@ package language
 
 import "unicode"
 
-// A script is one that no language of the models is written in.
+// A script is a writing system in which no language of the models is written.
 type script struct {
 	code  string // ISO 15924
 	table *unicode.RangeTable

@@ -1,0 +1,183 @@
+package workflow
+
+import (
+	"slices"
+
+	"podium/schemas"
+)
+
+// An Account is what a run has used and has reserved, where its profile has a budget (P-10, P-19). It is never changed in place.
+type Account struct {
+	Agents []AgentAccount `json:"agents,omitzero"` // each once, in the order in which they have used something
+	Open   []Reservation  `json:"open,omitzero"`   // what no answer has settled, the oldest first
+	Raises []AgentAccount `json:"raises,omitzero"` // by how much limits were raised, each once; that of the run has no agent
+	// Refused says that somebody has said no to more, or nobody anything: nobody is asked again.
+	Refused bool `json:"refused,omitzero"`
+}
+
+// An AgentAccount is what is known of one agent.
+type AgentAccount struct {
+	Agent string `json:"agent,omitzero"`
+	schemas.Usage
+}
+
+// A Reservation is what a request may use that nobody has answered.
+type Reservation struct {
+	Request string `json:"request"`
+	Agent   string `json:"agent"`
+	schemas.Usage
+}
+
+// Used is what agents have used: one of them, or all together when its name is empty. No account has none.
+func (a *Account) Used(agent string) schemas.Usage {
+	if a == nil {
+		return schemas.Usage{}
+	}
+	return sum(a.Agents, agent)
+}
+
+// Taken is what is used or reserved, as Used has it.
+func (a *Account) Taken(agent string) schemas.Usage {
+	taken := a.Used(agent)
+	if a != nil {
+		for i := range a.Open {
+			if agent == "" || a.Open[i].Agent == agent {
+				taken = taken.Plus(a.Open[i].Usage)
+			}
+		}
+	}
+	return taken
+}
+
+// Raised is by how much the limit of an agent was raised, or that of the run when its name is empty.
+func (a *Account) Raised(agent string) schemas.Usage {
+	if a == nil {
+		return schemas.Usage{}
+	}
+	at := slices.IndexFunc(a.Raises, func(raise AgentAccount) bool { return raise.Agent == agent })
+	if at < 0 {
+		return schemas.Usage{}
+	}
+	return a.Raises[at].Usage
+}
+
+// Reserved returns what is reserved for a request; false when nothing is, or not any more.
+func (a *Account) Reserved(request string) (Reservation, bool) {
+	if a == nil {
+		return Reservation{}, false
+	}
+	at := a.open(request)
+	if at < 0 {
+		return Reservation{}, false
+	}
+	return a.Open[at], true
+}
+
+func (a *Account) open(request string) int {
+	return slices.IndexFunc(a.Open, func(open Reservation) bool { return open.Request == request })
+}
+
+func sum(accounts []AgentAccount, agent string) schemas.Usage {
+	var total schemas.Usage
+	for i := range accounts {
+		if agent == "" || accounts[i].Agent == agent {
+			total = total.Plus(accounts[i].Usage)
+		}
+	}
+	return total
+}
+
+// with returns accounts with some more for an agent.
+func with(accounts []AgentAccount, agent string, more schemas.Usage) []AgentAccount {
+	accounts = slices.Clone(accounts)
+	at := slices.IndexFunc(accounts, func(account AgentAccount) bool { return account.Agent == agent })
+	if at < 0 {
+		return append(accounts, AgentAccount{Agent: agent, Usage: more})
+	}
+	accounts[at].Usage = accounts[at].Plus(more)
+	return accounts
+}
+
+// changed returns a copy of the account, to be changed.
+func (a *Account) changed() *Account {
+	if a == nil {
+		return &Account{}
+	}
+	copied := *a
+	return &copied
+}
+
+// reserve notes what a request may use.
+func (r *Run) reserve(f *schemas.TaskDispatched) {
+	if f.Reserved == nil {
+		return
+	}
+	r.Account = r.Account.changed()
+	r.Account.Open = append(slices.Clip(r.Account.Open), Reservation{Request: f.Request, Agent: f.Agent, Usage: *f.Reserved})
+}
+
+// settle notes what a request has used, in the place of what was reserved for it. Of what comes late nothing counts that has nothing to settle.
+func (r *Run) settle(f schemas.Fact) {
+	var spent *schemas.Spent
+	late := false
+	switch f := f.(type) {
+	case *schemas.TaskCompleted:
+		spent = f.Usage
+	case *schemas.TaskFailed:
+		spent = f.Usage
+	case *schemas.InquiryOpened:
+		spent = f.Usage
+	case *schemas.ResponseLate:
+		spent, late = f.Usage, true
+	default:
+	}
+	if spent == nil {
+		return
+	}
+	reserved, open := r.Account.Reserved(spent.Request)
+	if late && !open {
+		return
+	}
+	agent := reserved.Agent
+	if task := r.Task(schemas.TaskOf(f)); !open && task != nil {
+		agent = task.Agent
+	}
+	r.Account = r.Account.changed()
+	if open {
+		r.Account.Open = slices.Delete(slices.Clone(r.Account.Open), r.Account.open(spent.Request), r.Account.open(spent.Request)+1)
+	}
+	r.Account.Agents = with(r.Account.Agents, agent, spent.Usage)
+}
+
+// raise notes what a person says to an inquiry about a budget.
+func (r *Run) raise(f *schemas.InquiryAnswered) {
+	asked := r.Inquiry(f.Inquiry)
+	if asked == nil || asked.Kind != schemas.InquiryBudget || asked.Shortage == nil {
+		return
+	}
+	r.Account = r.Account.changed()
+	if f.Choice == schemas.ChoiceReject || f.Amount == nil {
+		r.Account.Refused = true
+		return
+	}
+	r.Account.Raises = with(r.Account.Raises, asked.Shortage.Agent, *f.Amount)
+}
+
+// unraised notes that nobody says anything to an inquiry about a budget.
+func (r *Run) unraised(f *schemas.InquiryClosed) {
+	silent := f.Reason == schemas.InquiryExpired || f.Reason == schemas.InquiryUnreachable
+	if asked := r.Inquiry(f.Inquiry); silent && asked != nil && asked.Kind == schemas.InquiryBudget {
+		r.Account = r.Account.changed()
+		r.Account.Refused = true
+	}
+}
+
+// AsksForBudget returns the inquiry by which people are asked for more, or nil.
+func (r *Run) AsksForBudget() *Inquiry {
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Open() && inquiry.Kind == schemas.InquiryBudget {
+			return inquiry
+		}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/budget"
+)
+
+// need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
+func (d *Decision) need(id string, kind schemas.TaskKind, agent string) *schemas.Usage {
+	policy := d.Profile.Budget
+	if policy == nil || id == schemas.DeliveryTask || schemas.NoticeOf(id) > 0 {
+		return nil
+	}
+	var planned *schemas.PlannedTask
+	if task := d.Run.Task(id); task != nil && kind == "" {
+		planned = task.Plan
+	}
+	need := budget.Need(policy, agent, planned)
+	return &need
+}
+
+// affords reports whether a request for a task fits the budget. Else the task is held: it waits until what is under way has left enough, which Resume
+// finds, or says that it never will.
+func (d *Decision) affords(id string, kind schemas.TaskKind, agent string) bool {
+	need := d.need(id, kind, agent)
+	if need == nil || budget.Lacking(d.Profile.Budget, d.Run.Account, agent, *need) == nil {
+		return true
+	}
+	task := d.Run.Task(id)
+	if task != nil && task.State == workflow.TaskReady && task.Held && task.Agent == agent {
+		return false
+	}
+	held := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Held: true}
+	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 && kind != schemas.KindPlan {
+		if held.Until = d.Now.Add(wait); task != nil && task.State == workflow.TaskReady && !task.Due.IsZero() {
+			held.Until = task.Due // it was ready before
+		}
+	}
+	d.Emit(&held)
+	return false
+}
+
+// spend notes what the attempt of a task that is answered now has used.
+func (d *Decision) spend(task *workflow.Task, answer *Response) {
+	if d.Profile.Budget == nil {
+		return
+	}
+	said := answer.Said
+	if !task.Tells() {
+		since := task.Started
+		if since.IsZero() {
+			since = task.Dispatched
+		}
+		said.Measured = d.Now.Sub(since).Milliseconds()
+	}
+	d.spent, d.spentBy = d.Profile.Spent(d.Run, task, answer.Request, said), task.ID
+}
+
+// Spent is what a request for a task has used, by its answer; nil is nothing: an answer to it has been counted before, or the profile has no budget.
+func (p *Profile) Spent(run *workflow.Run, task *workflow.Task, request string, said budget.Said) *schemas.Spent {
+	reserved, open := run.Account.Reserved(request)
+	if p.Budget == nil || !open && !task.Tells() {
+		return nil
+	}
+	if !open {
+		reserved.Agent = task.Agent // it only counts
+	}
+	return &schemas.Spent{Request: request, Usage: budget.Used(p.Budget, reserved.Agent, reserved.Usage, said)}
+}
+
+// takeSpent returns what the attempt of a task has used, once: the fact that ends it says so.
+func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
+	spent := d.spent
+	if spent == nil || d.spentBy != task.ID {
+		return nil
+	}
+	d.spent = nil
+	return spent
+}
+
+// Resume goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
+// the run ends. It is the last of each decision, and does nothing for a run without a budget.
+func (d *Decision) Resume() {
+	if d.Profile.Budget == nil || d.Run == nil {
+		return
+	}
+	for range len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1 {
+		if d.Run.Settled() || !d.resumeOnce() {
+			break
+		}
+	}
+	if asked := d.Run.AsksForBudget(); asked != nil && !d.Run.Settled() && d.firstHeld() == nil {
+		d.closeInquiry(asked, schemas.InquiryWithdrawn)
+	}
+}
+
+// resumeOnce begins what fits, or does something about what never will. It reports whether there may be more to do.
+func (d *Decision) resumeOnce() bool {
+	for _, id := range d.heldBack() {
+		if task := d.Run.Task(id); !d.Run.Settled() && task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task) {
+			d.restart(task)
+		}
+	}
+	if d.Run.Settled() {
+		return false
+	}
+	held := d.firstHeld()
+	if held == nil || d.Run.AsksForBudget() != nil || d.works() {
+		return false
+	}
+	return d.exhausted(held)
+}
+
+// heldBack are the tasks that wait for the budget, in the order in which they may begin: who asks decides first.
+func (d *Decision) heldBack() []string {
+	var ranks [6][]string
+	for task := range d.Run.All {
+		if task.State == workflow.TaskReady && task.Held {
+			rank := task.Priority() + 1
+			ranks[rank] = append(ranks[rank], task.ID)
+		}
+	}
+	return slices.Concat(ranks[:]...)
+}
+
+// firstHeld is the first task that waits for the budget alone, or nil.
+func (d *Decision) firstHeld() *workflow.Task {
+	for _, id := range d.heldBack() {
+		if task := d.Run.Task(id); !d.Run.HoldsBack(task) {
+			return task
+		}
+	}
+	return nil
+}
+
+// restart begins a task that was held, if it fits now.
+func (d *Decision) restart(task *workflow.Task) {
+	if task.Plan != nil {
+		d.start(task)
+		return
+	}
+	d.pose(task.ID, task.Kind, task.Agent, task.Attempt+1)
+}
+
+// works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
+// not keep them from being asked.
+func (d *Decision) works() bool {
+	asks := d.asksForMore()
+	for task := range d.Run.All {
+		switch {
+		case task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
+		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
+		case asks && task.State.WaitsForPerson():
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// asksForMore reports whether people are asked when the budget is used up.
+func (d *Decision) asksForMore() bool {
+	return d.Profile.Budget.Exhausted == schemas.BudgetAsks && (d.Run.Account == nil || !d.Run.Account.Refused)
+}
+
+// exhausted does something about a task that will not fit: the run does without it, people are asked, or the run ends. It reports whether the run
+// may have gone on.
+func (d *Decision) exhausted(task *workflow.Task) bool {
+	if task.Optional() || d.hasDefault(task) {
+		d.fail(task, schemas.FailureBudget, d.texts().OutOfBudget)
+		return true
+	}
+	if d.asksForMore() && d.askForMore(task) {
+		return false
+	}
+	d.outOfBudget(task)
+	return false
+}
+
+// hasDefault reports whether a question need not be answered: routers and the answer have a way without.
+func (d *Decision) hasDefault(task *workflow.Task) bool {
+	switch task.Kind {
+	case schemas.KindAssess, schemas.KindRoute, schemas.KindExtract:
+		return true
+	case schemas.KindJudge:
+		return schemas.OccasionOf(task.ID) == schemas.OccasionSummary
+	case schemas.KindPlan, schemas.KindWork:
+	}
+	return false
+}
+
+// shortage is why a task does not fit, and what would be enough.
+func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
+	need := d.need(task.ID, task.Kind, task.Agent)
+	if need == nil {
+		return nil
+	}
+	short := budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need)
+	if short != nil {
+		short.Offer = budget.Offer(d.Profile.Budget, d.Run, short)
+	}
+	return short
+}
+
+// askForMore asks people for more than the run may use, and reports whether any of them can be asked.
+func (d *Decision) askForMore(task *workflow.Task) bool {
+	policy, short := d.Profile.Budget, d.shortage(task)
+	opened := schemas.InquiryOpened{}
+	byRequester := slices.Contains(policy.People, schemas.ApprovingRequester)
+	if !byRequester {
+		opened = d.reachedToApprove(policy.People)
+	}
+	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !d.reachesRequester() || !byRequester && len(opened.To) == 0 {
+		return false
+	}
+	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.InquiryBudget, policy.Remind, policy.Expire, short
+	opened.Question = d.shortfall(task, short)
+	d.open(task, &opened)
+	return true
+}
+
+// shortfall is what people are told who may raise a budget.
+func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage) string {
+	words := d.Profile.language(d.Run.Message.Language)
+	work := task.ID
+	if task.Plan != nil {
+		work = truncate(d.content(task.Plan.Description).Text, maxQuestion)
+	}
+	raise := ""
+	if len(words.Raise) > 0 {
+		raise = words.Raise[0]
+	}
+	_, reject := d.Profile.decidingWords(d.Run.Message.Language)
+	parts := short.Offer
+	return truncate(strings.NewReplacer(
+		"{agent}", task.Agent, "{work}", work, "{raise}", raise, "{reject}", reject,
+		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
+		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
+	).Replace(words.Texts.Budget), schemas.RecordInlineLimit)
+}
+
+// outOfBudget ends a run of which nothing more fits, with the results that it has.
+func (d *Decision) outOfBudget(task *workflow.Task) {
+	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", d.texts().OutOfBudget
+	if short := d.shortage(task); short != nil {
+		whose := "the run"
+		if short.Agent != "" {
+			whose = "agent " + short.Agent
+		}
+		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
+		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
+		details += ": it needs " + tell(short.Need) + ", and of " + tell(short.Limit) + " for " + whose + " " + tell(short.Taken) + " are used or reserved"
+	}
+	if sentence == "" {
+		sentence = without(d.texts().TaskFailed)
+	}
+	d.incompleteWith(schemas.StopBudget, details, sentence)
+}
+
+// budgeted takes what a person says who may raise a budget. Resume goes on by it.
+func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered, amount *schemas.Usage) {
+	if answered.Choice == schemas.ChoiceRaise {
+		if answered.Amount = amount; amount == nil || *amount == (schemas.Usage{}) {
+			answered.Amount = &inquiry.Shortage.Offer
+		}
+	}
+	answered.RunExpires = d.resumed(inquiry)
+	d.Emit(answered)
+	d.withdrawNotices(inquiry.Inquiry)
+}
+
+// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does.
+func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
+	return budget.Read(text, inquiry.Shortage.Offer, p.Languages)
+}
