@@ -189,6 +189,10 @@ bench-mail: dovecot isync ## Measure the mail adapter beside mbsync, and webhook
 chaos: build ## Kill the service at random moments while messages flow, ROUNDS times
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestKill' ./cmd/podium -chaos.rounds=$(ROUNDS)
 
+.PHONY: chaos-approvals
+chaos-approvals: dovecot build ## Kill the service between what people are asked to agree to and what comes of it, ROUNDS times
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestKillWhileAgreed_O31$$' ./cmd/podium -chaos.rounds=$(ROUNDS)
+
 .PHONY: chaos-mail
 chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon mailbox, connections and ledger (30 min)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestNothingIsLostAtAnyCut' ./ingest/imap -chaos.mails=$(MAILS) -chaos.cuts=$(FAULTS)

@@ -195,7 +195,7 @@ func (d *drafts) profile(name string) schemas.Profile {
 	}
 	p.Conversation.WhileRunning = pick(d.rand, "", schemas.WhileRunningQueue, schemas.WhileRunningMerge, schemas.WhileRunningSupersede)
 	if once(d.rand, 2) {
-		p.Conversation.Entities = []schemas.Entity{{Name: "patient_id", Pattern: `P-\d+`}}
+		p.Conversation.Entities = []schemas.Entity{{Name: "account_id", Pattern: `P-\d+`}}
 	}
 	// Of no stream: it counts only in worlds whose mail has an origin.
 	answers := [...]schemas.AnswerPolicy{"", schemas.AnswerProven, schemas.AnswerUnrefuted, schemas.AnswerProven}
