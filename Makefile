@@ -189,6 +189,10 @@ bench-mail: dovecot isync ## Measure the mail adapter beside mbsync, and webhook
 chaos: build ## Kill the service at random moments while messages flow, ROUNDS times
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestKill' ./cmd/podium -chaos.rounds=$(ROUNDS)
 
+.PHONY: chaos-approvals
+chaos-approvals: dovecot build ## Kill the service between what people are asked to agree to and what comes of it, ROUNDS times
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestKillWhileAgreed_O31$$' ./cmd/podium -chaos.rounds=$(ROUNDS)
+
 .PHONY: chaos-mail
 chaos-mail: dovecot build ## Deliver MAILS mails while FAULTS faults fall upon mailbox, connections and ledger (30 min)
 	@$(GO) test -count=1 -timeout 60m -v -run '^TestNothingIsLostAtAnyCut' ./ingest/imap -chaos.mails=$(MAILS) -chaos.cuts=$(FAULTS)
@@ -212,8 +216,8 @@ powercut: dovecot machine build ## Cut the power of a virtual machine in which t
 	@$(GO) test -tags powercut -count=1 -timeout 240m -v -run '^TestPowerCut$$' ./cmd/podium -powercut.machine=$(BIN)/machine -powercut.rounds=$(ROUNDS) $(ARGS)
 
 .PHONY: sim
-sim: ## Simulate N seeds from SEED on with every fault at once; PEOPLE=1 asks people in all of them, JUDGES=1 has their plans judged
-	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) $(if $(PEOPLE),-sim.people) $(if $(JUDGES),-sim.judges)
+sim: ## Simulate N seeds from SEED on with every fault at once; PEOPLE=1 asks people in all of them, JUDGES=1 has their plans judged, BUDGETS=1 gives them budgets
+	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) $(if $(PEOPLE),-sim.people) $(if $(JUDGES),-sim.judges) $(if $(BUDGETS),-sim.budgets)
 
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder for FUZZTIME

@@ -97,10 +97,13 @@ var layers = []struct {
 	{"agents/mcp", []string{"schemas", "schemas/sentences", "schemas/validation", "bus", "bus/agent", "bus/backoff", "subprocess"}}, // schemas are a stranger's
 	{"agents/llm", []string{"schemas", "schemas/reference", "schemas/sentences", "schemas/validation", "bus", "bus/agent"}},         // it holds answers to schemas, and hands on no grant
 	// What calendars and address books share: both are kept on the same kind of server.
-	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent"}},
+	// What members are called is for whoever configures an agent.
+	{"agents/members", []string{"schemas"}},
+	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/members"}},
 	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
-	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
-	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/dav/radicale"}},
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
+	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}},
+	{"agents/retrieval", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "agents/members"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:

@@ -311,10 +311,14 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
-	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". Choices tell each of these, by
-	// its "{word}".
-	Escalation string                   `json:"escalation,omitzero"`
-	Choices    map[InquiryChoice]string `json:"choices,omitzero"`
+	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". ChoiceRetry and those behind it
+	// tell one of these, by its "{word}".
+	Escalation   string `json:"escalation,omitzero"`
+	ChoiceRetry  string `json:"choice_retry,omitzero"`
+	ChoiceSkip   string `json:"choice_skip,omitzero"`
+	ChoiceAnswer string `json:"choice_answer,omitzero"`
+	ChoiceReplan string `json:"choice_replan,omitzero"`
+	ChoiceEnd    string `json:"choice_end,omitzero"`
 	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}";
 	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
 	Budget      string `json:"budget,omitzero"`

@@ -16,7 +16,7 @@ type wanted struct {
 type appointmentData struct {
 	Date            string `json:"date"`
 	Time            string `json:"time"`
-	PatientName     string `json:"patient_name"`
+	Person          string `json:"person"`
 	DurationMinutes int    `json:"duration_minutes"`
 	Reason          string `json:"reason"`
 	NewDate         string `json:"new_date"`
@@ -25,9 +25,9 @@ type appointmentData struct {
 
 func (w *wanted) summary() string {
 	if w.Data.Reason == "" {
-		return w.Data.PatientName
+		return w.Data.Person
 	}
-	return w.Data.PatientName + ": " + w.Data.Reason
+	return w.Data.Person + ": " + w.Data.Reason
 }
 
 // A refusal is what is not done, and why: a sentence with its places.
@@ -50,11 +50,11 @@ const (
 
 // read takes the arguments over, and holds them to what the agent can do.
 func (j *job) read() error {
-	if err := dav.ReadArguments(j.Request, &j.wanted); err != nil {
+	if err := dav.ReadArguments(j.Request, j.config.Members, &j.wanted); err != nil {
 		return j.failure(&refusal{key: "arguments"})
 	}
 	data := &j.wanted.Data
-	data.PatientName, data.Reason = dav.Plain(data.PatientName, maxName), dav.Plain(data.Reason, maxText)
+	data.Person, data.Reason = dav.Plain(data.Person, maxName), dav.Plain(data.Reason, maxText)
 	for _, day := range [...]string{data.Date, data.NewDate} {
 		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
 			return j.failure(&refusal{key: "arguments"})
@@ -101,5 +101,5 @@ func clockOf(at, day time.Time) string {
 func (w *wanted) mine(a *appointment) bool {
 	return (w.Data.Date == "" || a.start.Format(time.DateOnly) == w.Data.Date) &&
 		(w.Data.Time == "" || !a.allDay && a.start.Format(clockLayout) == w.Data.Time) &&
-		(strings.TrimSpace(w.Data.PatientName) == "" || dav.Matches(w.Data.PatientName, a.summary))
+		(strings.TrimSpace(w.Data.Person) == "" || dav.Matches(w.Data.Person, a.summary))
 }

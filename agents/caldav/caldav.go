@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/dav"
+	"podium/agents/members"
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
@@ -36,6 +37,9 @@ type Config struct {
 	Opening Opening
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+
+	// Members are what members of its arguments are called here.
+	Members members.Names
 
 	// Description and the schemas go to the registry; all may be empty.
 	Description  string
@@ -91,7 +95,7 @@ func New(config Config) (*Agent, error) {
 func (a *Agent) Description() schemas.Agent {
 	input := a.config.InputSchema
 	if len(input) == 0 {
-		input = InputSchema()
+		input = a.config.Members.Write(InputSchema())
 	}
 	return schemas.Agent{
 		Kind: "caldav", Description: cmp.Or(a.config.Description, "Makes, moves, cancels and lists appointments in a calendar."),

@@ -192,8 +192,8 @@ func (j *job) which(meant []appointment) error {
 	case len(clocks) > 1:
 		schema := `{"type":"string","enum":["` + joined(clocks) + `"]}`
 		return &need{name: "appointment_data.time", key: "which_time", schema: schema, choices: meant[:min(len(meant), mostChoices)]}
-	case j.wanted.Data.PatientName == "":
-		return &need{name: "appointment_data.patient_name", key: "which_name", schema: `{"type":"string","minLength":2,"maxLength":200}`}
+	case j.wanted.Data.Person == "":
+		return &need{name: "appointment_data.person", key: "which_name", schema: `{"type":"string","minLength":2,"maxLength":200}`}
 	}
 	return refuse("ambiguous")
 }

@@ -22,7 +22,7 @@ func (j *job) span() (from, until time.Time) {
 // reschedule moves an appointment, once for an effect.
 func (j *job) reschedule(ctx context.Context) (agent.Outcome, error) {
 	data := &j.wanted.Data
-	if data.NewDate == "" && data.NewTime == "" || data.Date == "" && data.PatientName == "" {
+	if data.NewDate == "" && data.NewTime == "" || data.Date == "" && data.Person == "" {
 		return agent.Outcome{}, refuse("arguments")
 	}
 	if moved, err := j.moved(ctx); err != nil || moved != nil {
@@ -99,7 +99,7 @@ func (j *job) move(ctx context.Context, one, next *appointment) error {
 
 // cancel deletes an appointment. A repeated request that does not find it has nothing left to do.
 func (j *job) cancel(ctx context.Context) (agent.Outcome, error) {
-	if j.wanted.Data.Date == "" && j.wanted.Data.PatientName == "" {
+	if j.wanted.Data.Date == "" && j.wanted.Data.Person == "" {
 		return agent.Outcome{}, refuse("arguments")
 	}
 	from, until := j.span()

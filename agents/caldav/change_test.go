@@ -20,11 +20,11 @@ func TestAppointmentIsMoved(t *testing.T) {
 	entry(t, server, "mine", "DTSTART;TZID=Europe/Berlin:20260330T090000", "DURATION:PT45M", "SUMMARY:Jürgen Müller-Größ", "X-OTHER;X=1:kept", "SEQUENCE:3",
 		"BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-PT15M", "DESCRIPTION:x", "END:VALARM")
 	handled(t, made, booking("e1", "2026-03-31", "11:00", "Ann"))
-	failure := failed(t, made, asked("e2", `{"action":"reschedule","appointment_data":{"patient_name":"juergen mueller-groess","new_date":"2026-03-31","new_time":"10:30"}}`))
+	failure := failed(t, made, asked("e2", `{"action":"reschedule","appointment_data":{"person":"juergen mueller-groess","new_date":"2026-03-31","new_time":"10:30"}}`))
 	if failure.Message != "Diese Zeit ist belegt: 11:00–11:30." {
 		t.Errorf("%+v", failure)
 	}
-	outcome, result := handled(t, made, asked("e3", `{"action":"reschedule","appointment_data":{"patient_name":"MÜLLER-Größ","new_date":"2026-03-31"}}`))
+	outcome, result := handled(t, made, asked("e3", `{"action":"reschedule","appointment_data":{"person":"MÜLLER-Größ","new_date":"2026-03-31"}}`))
 	want := caldav.Listed{Date: "2026-03-31", Time: "09:00", DurationMinutes: 45, Summary: "Jürgen Müller-Größ", WasDate: "2026-03-30", WasTime: "09:00"}
 	if len(result.Appointments) != 1 || result.Appointments[0] != want ||
 		outcome.Text != "Der Termin ist verlegt: von 30.03.2026, 09:00 Uhr auf 31.03.2026, 09:00 Uhr, 45 Minuten, Jürgen Müller-Größ." {
@@ -76,7 +76,7 @@ func TestWhichOneIsMeant(t *testing.T) {
 	entry(t, server, "b", "DTSTART:20260330T080000Z", "DURATION:PT30M", "SUMMARY:Bert Braun")
 	entry(t, server, "c", "DTSTART:20260330T080000Z", "DURATION:PT15M", "SUMMARY:Carl Cohn")
 	entry(t, server, "d", "DTSTART:20260402T070000Z", "DURATION:PT30M", "SUMMARY:Weber\\, Anna: Kontrolle")
-	request := asked("e1", `{"action":"cancel","appointment_data":{"patient_name":"Anna Weber"}}`)
+	request := asked("e1", `{"action":"cancel","appointment_data":{"person":"Anna Weber"}}`)
 	for step, want := range []struct{ name, question, answer string }{
 		{"appointment_data.date", "Bitte den Tag nennen: 30.03.2026, 09:00 Uhr; 02.04.2026, 09:00 Uhr.", `{"appointment_data":{"date":"2026-04-02"}}`},
 	} {
@@ -92,7 +92,7 @@ func TestWhichOneIsMeant(t *testing.T) {
 	request = asked("e2", `{"action":"cancel","appointment_data":{"date":"2026-03-30"}}`)
 	for step, want := range []struct{ name, schema, answer string }{
 		{"appointment_data.time", `{"type":"string","enum":["09:00","10:00"]}`, `{"appointment_data":{"time":"10:00"}}`},
-		{"appointment_data.patient_name", `"minLength":2`, `{"appointment_data":{"patient_name":"Cohn"}}`},
+		{"appointment_data.person", `"minLength":2`, `{"appointment_data":{"person":"Cohn"}}`},
 	} {
 		outcome, _ := handled(t, made, request)
 		if outcome.Status != schemas.StatusBlocked || outcome.Needs[0].Name != want.name || !strings.Contains(string(outcome.Needs[0].Schema), want.schema) {
@@ -128,12 +128,12 @@ func TestWhatIsNotChanged(t *testing.T) {
 	entry(t, server, "twin1", "DTSTART:20260402T080000Z", "DURATION:PT30M", "SUMMARY:Ann")
 	entry(t, server, "twin2", "DTSTART:20260402T080000Z", "DURATION:PT30M", "SUMMARY:Ann")
 	for arguments, want := range map[string]string{
-		`{"action":"cancel","appointment_data":{"patient_name":"Team"}}`:                           "gehört zu einer Serie",
+		`{"action":"cancel","appointment_data":{"person":"Team"}}`:                                 "gehört zu einer Serie",
 		`{"action":"reschedule","appointment_data":{"date":"2026-03-31","new_date":"2026-04-15"}}`: "gehört zu einer Serie",
 		`{"action":"cancel","appointment_data":{"date":"2026-04-01"}}`:                             "gibt es im Kalender nicht",
-		`{"action":"cancel","appointment_data":{"patient_name":"Ann","date":"2026-04-02"}}`:        "unterscheiden sich nicht",
-		`{"action":"cancel","appointment_data":{"patient_name":"Nobody"}}`:                         "gibt es im Kalender nicht",
-		`{"action":"reschedule","appointment_data":{"patient_name":"Nobody","new_time":"10:00"}}`:  "gibt es im Kalender nicht",
+		`{"action":"cancel","appointment_data":{"person":"Ann","date":"2026-04-02"}}`:              "unterscheiden sich nicht",
+		`{"action":"cancel","appointment_data":{"person":"Nobody"}}`:                               "gibt es im Kalender nicht",
+		`{"action":"reschedule","appointment_data":{"person":"Nobody","new_time":"10:00"}}`:        "gibt es im Kalender nicht",
 		`{"action":"reschedule","appointment_data":{"new_date":"2026-04-02"}}`:                     "unvollständig",
 		`{"action":"cancel","appointment_data":{}}`:                                                "unvollständig",
 		`{"action":"schedule","appointment_data":{"date":"2026-04-02","time":"10:00"}}`:            "unvollständig",
@@ -167,9 +167,9 @@ func TestAppointmentsAreListed(t *testing.T) {
 		t.Errorf("%q, %+v", outcome.Text, result)
 	}
 	for arguments, want := range map[string]string{
-		`{"action":"query","appointment_data":{"patient_name":"weber"}}`:             "30.03.2026, 09:00 Uhr, 30 Minuten: Anna Weber",
+		`{"action":"query","appointment_data":{"person":"weber"}}`:                   "30.03.2026, 09:00 Uhr, 30 Minuten: Anna Weber",
 		`{"action":"query","appointment_data":{}}`:                                   "03.03.2026, 09:00 Uhr, 30 Minuten: Carl Cohn",
-		`{"action":"query","appointment_data":{"patient_name":"Web"}}`:               "Dafür steht kein Termin im Kalender.",
+		`{"action":"query","appointment_data":{"person":"Web"}}`:                     "Dafür steht kein Termin im Kalender.",
 		`{"action":"query","appointment_data":{"date":"2026-04-01"}}`:                "Dafür steht kein Termin im Kalender.\nFrei ist an diesem Tag: 08:00–12:00.",
 		`{"action":"query","appointment_data":{"date":"2026-03-30","time":"09:00"}}`: "30.03.2026, ganztägig: Messe\n30.03.2026, 09:00 Uhr, 30 Minuten: Anna Weber\nFrei ist an diesem Tag: 08:00–09:00, 09:30–12:00.",
 	} {

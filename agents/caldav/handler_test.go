@@ -25,7 +25,7 @@ func TestCalendarIsAHandler(t *testing.T) {
 				TaskID: fmt.Sprint("task-", n), Description: "book", Dependencies: []string{}, Priority: schemas.PriorityMedium, Deliverables: []string{},
 				ValidationCriteria: []string{}, Context: schemas.TaskContext{
 					FilesToModify: []string{}, References: []string{}, Constraints: []byte(`{"language":"de"}`),
-					Arguments: fmt.Appendf(nil, `{"action":"schedule","appointment_data":{"date":%q,"time":"10:00","patient_name":"Jürgen Müller-Größ"}}`, day),
+					Arguments: fmt.Appendf(nil, `{"action":"schedule","appointment_data":{"date":%q,"time":"10:00","person":"Jürgen Müller-Größ"}}`, day),
 				},
 			}
 		})

@@ -56,7 +56,7 @@ func TestFreeTimeIsToldOfTheNextDay(t *testing.T) {
 	if failure := failed(t, made, booking("e2", "2026-04-01", "09:00", "Ann")); failure.Message != "Diese Zeit ist belegt: 08:00–12:00. Frei ist am Donnerstag, 02.04.2026: 08:20–12:00, 15:00–18:00." {
 		t.Error(failure.Message)
 	}
-	move := asked("e3", `{"action":"reschedule","appointment_data":{"patient_name":"Anna Weber","new_date":"2026-04-04"}}`)
+	move := asked("e3", `{"action":"reschedule","appointment_data":{"person":"Anna Weber","new_date":"2026-04-04"}}`)
 	if failure := failed(t, made, move); failure.Message != "Am Samstag, 04.04.2026, gibt es keine Termine. Frei ist am Montag, 06.04.2026: 08:00–12:00, 15:00–18:00." {
 		t.Error(failure.Message)
 	}
@@ -64,7 +64,7 @@ func TestFreeTimeIsToldOfTheNextDay(t *testing.T) {
 	if outcome, result := handled(t, made, query); !strings.HasSuffix(outcome.Text, "Am Samstag, 04.04.2026, gibt es keine Termine.") || len(result.Free) != 0 {
 		t.Errorf("%s, %+v", outcome.Text, result)
 	}
-	withoutTime := asked("e5", `{"action":"schedule","appointment_data":{"date":"2026-04-05","patient_name":"Ann"}}`)
+	withoutTime := asked("e5", `{"action":"schedule","appointment_data":{"date":"2026-04-05","person":"Ann"}}`)
 	if failure := failed(t, made, withoutTime); !strings.HasPrefix(failure.Message, "Am Sonntag, 05.04.2026, gibt es keine Termine. Frei ist am Montag, ") {
 		t.Error(failure.Message)
 	}

@@ -19,7 +19,7 @@ const (
 func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	data := &j.wanted.Data
 	from, until := j.span()
-	if data.Date == "" && data.PatientName == "" {
+	if data.Date == "" && data.Person == "" {
 		until = from.AddDate(0, 0, lookAhead)
 	}
 	seen, err := j.look(ctx, from, until)
@@ -31,7 +31,7 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	var outcome agent.Outcome
 	matched := 0
 	for i := range seen.all {
-		if one := &seen.all[i]; j.wanted.mine(one) || one.allDay && data.PatientName == "" {
+		if one := &seen.all[i]; j.wanted.mine(one) || one.allDay && data.Person == "" {
 			if matched++; matched > mostListed {
 				continue
 			}
@@ -48,7 +48,7 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	if seen.unread > 0 {
 		outcome.Issues = append(outcome.Issues, note(j.Say("unread", "{count}", strconv.Itoa(seen.unread))))
 	}
-	if data.Date != "" && data.PatientName == "" && seen.unread == 0 {
+	if data.Date != "" && data.Person == "" && seen.unread == 0 {
 		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))
 		if open := j.open(from); len(open) == 0 {
 			lines = append(lines, j.Say("closed_day", "{day}", j.weekday(from)))

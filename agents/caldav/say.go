@@ -66,7 +66,7 @@ type need struct {
 func (n *need) Error() string { return "asked: " + n.key }
 
 func (j *job) ask(needed *need) agent.Outcome {
-	return j.Ask(needed.name, needed.schema, func(language string) string {
+	return j.Ask(j.config.Members.Path(needed.name), needed.schema, func(language string) string {
 		by := *j
 		by.Language = language
 		return by.question(needed)

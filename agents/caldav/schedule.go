@@ -51,7 +51,7 @@ func (j *job) schedule(ctx context.Context) (agent.Outcome, error) {
 // book stores the appointment where its time is free.
 func (j *job) book(ctx context.Context, path string) error {
 	data := &j.wanted.Data
-	if data.PatientName == "" || data.Date == "" {
+	if data.Person == "" || data.Date == "" {
 		return refuse("arguments")
 	}
 	lasts := j.lasts(j.config.Duration)

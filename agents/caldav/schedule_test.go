@@ -18,7 +18,7 @@ func TestAppointmentIsBooked(t *testing.T) {
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
 	outcome, result := handled(t, made, asked("e1", `{"action":"schedule","appointment_data":
-		{"date":"2026-03-30","time":"09:00","patient_name":"Jürgen Müller-Größ","duration_minutes":15,"reason":"Kontrolle; a,b\nc"}}`))
+		{"date":"2026-03-30","time":"09:00","person":"Jürgen Müller-Größ","duration_minutes":15,"reason":"Kontrolle; a,b\nc"}}`))
 	want := caldav.Listed{Date: "2026-03-30", Time: "09:00", DurationMinutes: 15, Summary: "Jürgen Müller-Größ: Kontrolle; a,b c"}
 	if outcome.Text != "Der Termin ist eingetragen: 30.03.2026, 09:00 Uhr, 15 Minuten, Jürgen Müller-Größ: Kontrolle; a,b c." ||
 		len(result.Appointments) != 1 || result.Appointments[0] != want {
@@ -153,7 +153,7 @@ func TestTheTimeIsAskedFor(t *testing.T) {
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL, func(c *caldav.Config) { c.Hours = caldav.Hours{From: 8 * time.Hour, Until: 10 * time.Hour} })
 	handled(t, made, booking("e1", "2026-03-30", "08:30", "Anna Weber"))
-	request := asked("e2", `{"action":"schedule","appointment_data":{"date":"2026-03-30","patient_name":"Ann"}}`)
+	request := asked("e2", `{"action":"schedule","appointment_data":{"date":"2026-03-30","person":"Ann"}}`)
 	outcome, _ := handled(t, made, request)
 	if outcome.Status != schemas.StatusBlocked || len(outcome.Needs) != 1 || outcome.Needs[0].Name != "appointment_data.time" ||
 		outcome.Needs[0].Question["de"] != "Um wie viel Uhr? Zum Beispiel 09:30. Frei ist an diesem Tag: 08:00–08:30, 09:00–10:00." {
@@ -189,7 +189,7 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	was := server.Read(t, radicale.Calendar+name)
 	refused := errors.New("not permitted")
 	for _, arguments := range []string{
-		`{"action":"schedule","appointment_data":{"date":"2026-03-30","time":"11:00","patient_name":"Bob"}}`,
+		`{"action":"schedule","appointment_data":{"date":"2026-03-30","time":"11:00","person":"Bob"}}`,
 		`{"action":"reschedule","appointment_data":{"date":"2026-03-30","new_date":"2026-03-31"}}`,
 		`{"action":"cancel","appointment_data":{"date":"2026-03-30"}}`,
 	} {

@@ -79,7 +79,7 @@ func again(request *agent.Request) *agent.Request {
 }
 
 func booking(effect, day, clock, name string) *agent.Request {
-	return asked(effect, fmt.Sprintf(`{"action":"schedule","appointment_data":{"date":%q,"time":%q,"patient_name":%q}}`, day, clock, name))
+	return asked(effect, fmt.Sprintf(`{"action":"schedule","appointment_data":{"date":%q,"time":%q,"person":%q}}`, day, clock, name))
 }
 
 func silent(int, string) {}

@@ -21,7 +21,7 @@ import (
 func changes() map[string]*agent.Request {
 	return map[string]*agent.Request{
 		"schedule":   booking("effect", "2026-03-31", "09:00", "Ann"),
-		"reschedule": asked("effect", `{"action":"reschedule","appointment_data":{"patient_name":"Weber","new_date":"2026-03-31"}}`),
+		"reschedule": asked("effect", `{"action":"reschedule","appointment_data":{"person":"Weber","new_date":"2026-03-31"}}`),
 		"cancel":     asked("effect", `{"action":"cancel","appointment_data":{"date":"2026-03-30","time":"09:00"}}`),
 	}
 }

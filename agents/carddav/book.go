@@ -104,7 +104,7 @@ func (j *job) unlisted(ctx context.Context) error {
 		other := &seen.all[i]
 		sameName := dav.Matches(data.Name, other.Name) && dav.Matches(other.Name, data.Name)
 		differs := data.BirthDate != "" && other.BirthDate != "" && data.BirthDate != other.BirthDate ||
-			data.PatientID != "" && other.PatientID != "" && !strings.EqualFold(data.PatientID, other.PatientID)
+			data.Number != "" && other.Number != "" && !strings.EqualFold(data.Number, other.Number)
 		if sameName && !differs {
 			return refuse("listed")
 		}

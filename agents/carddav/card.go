@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	fieldPatientID = "X-PODIUM-PATIENT-ID"
+	fieldNumber = "X-PODIUM-NUMBER"
 	// fieldEffect marks a contact with the effect that has made or changed it, so that a repeated request knows its own.
 	fieldEffect = "X-PODIUM-EFFECT"
 )
@@ -42,7 +42,7 @@ func readCard(resource *dav.Resource) (read entry, err error) {
 	plain := func(text string) string { return dav.Plain(strings.ReplaceAll(text, `\;`, ";"), maxField) } // the library leaves these
 	read = entry{resource: resource, effect: card.Value(fieldEffect), Contact: Contact{
 		Name: plain(nameOf(card)), Phone: plain(number(card.PreferredValue(vcard.FieldTelephone))), Email: plain(card.PreferredValue(vcard.FieldEmail)),
-		BirthDate: birthday(card.Value(vcard.FieldBirthday)), PatientID: plain(card.Value(fieldPatientID)),
+		BirthDate: birthday(card.Value(vcard.FieldBirthday)), Number: plain(card.Value(fieldNumber)),
 	}}
 	if address := card.Preferred(vcard.FieldAddress); address != nil {
 		read.Address = plain(addressOf(address))
@@ -130,5 +130,5 @@ func (e *entry) matches(looked *Contact) bool {
 		(looked.Email == "" || slices.ContainsFunc(strings.Split(e.all.Email, "\n"), func(email string) bool { return strings.EqualFold(strings.TrimSpace(email), looked.Email) })) &&
 		(looked.Address == "" || dav.Matches(looked.Address, e.all.Address)) &&
 		(looked.BirthDate == "" || e.BirthDate == looked.BirthDate) &&
-		(looked.PatientID == "" || strings.EqualFold(e.PatientID, looked.PatientID))
+		(looked.Number == "" || strings.EqualFold(e.Number, looked.Number))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/dav"
+	"podium/agents/members"
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
@@ -20,6 +21,9 @@ type Config struct {
 	Server dav.Config
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+
+	// Members are what members of its arguments and results are called here.
+	Members members.Names
 
 	// Description and the schemas go to the registry; all may be empty.
 	Description  string
@@ -67,7 +71,7 @@ func New(config Config) (*Agent, error) {
 func (a *Agent) Description() schemas.Agent {
 	input := a.config.InputSchema
 	if len(input) == 0 {
-		input = InputSchema()
+		input = a.config.Members.Write(InputSchema())
 	}
 	return schemas.Agent{
 		Kind: "carddav", Description: cmp.Or(a.config.Description, "Creates, changes, finds and deletes contacts in an address book."),
@@ -99,7 +103,7 @@ type Contact struct {
 	Email     string `json:"email,omitzero"`
 	Address   string `json:"address,omitzero"`
 	BirthDate string `json:"birth_date,omitzero"` // 1980-01-31
-	PatientID string `json:"patient_id,omitzero"`
+	Number    string `json:"number,omitzero"`     // by which the user of the address book knows them
 }
 
 // A job is one request at work.
@@ -161,12 +165,12 @@ const (
 
 // read takes the arguments over, each on one line.
 func (j *job) read() error {
-	if err := dav.ReadArguments(j.Request, &j.wanted); err != nil {
+	if err := dav.ReadArguments(j.Request, j.config.Members, &j.wanted); err != nil {
 		return refuse("arguments")
 	}
 	data := &j.wanted.Data
 	data.Name = dav.Plain(data.Name, maxName)
-	for _, field := range [...]*string{&data.Phone, &data.Email, &data.Address, &data.PatientID} {
+	for _, field := range [...]*string{&data.Phone, &data.Email, &data.Address, &data.Number} {
 		*field = dav.Plain(*field, maxField)
 	}
 	if _, err := time.Parse(time.DateOnly, data.BirthDate); err != nil && data.BirthDate != "" {

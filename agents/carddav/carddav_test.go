@@ -25,12 +25,12 @@ func TestContactIsCreated(t *testing.T) {
 	server := radicale.Start(t)
 	made := newAgent(t, server.URL)
 	want := carddav.Contact{
-		Name: "Jürgen Müller-Größ", Phone: "+49 30 1234567", Email: "j@example.org", Address: "Königstraße 7; Hof, 50667 Köln", BirthDate: "1980-01-31", PatientID: "P-17,a",
+		Name: "Jürgen Müller-Größ", Phone: "+49 30 1234567", Email: "j@example.org", Address: "Königstraße 7; Hof, 50667 Köln", BirthDate: "1980-01-31", Number: "P-17,a",
 	}
-	request := asked("e1", "create", `{"name":"Jürgen Müller-Größ","phone":"+49 30 1234567","email":"j@example.org","address":"Königstraße 7; Hof, 50667 Köln","birth_date":"1980-01-31","patient_id":"P-17,a"}`)
+	request := asked("e1", "create", `{"name":"Jürgen Müller-Größ","phone":"+49 30 1234567","email":"j@example.org","address":"Königstraße 7; Hof, 50667 Köln","birth_date":"1980-01-31","number":"P-17,a"}`)
 	outcome, contacts := handled(t, made, request)
 	if len(contacts) != 1 || contacts[0] != want || outcome.Text !=
-		"Der Kontakt ist angelegt:\nJürgen Müller-Größ, Telefon +49 30 1234567, E-Mail j@example.org, Anschrift Königstraße 7; Hof, 50667 Köln, geboren am 31.01.1980, Patientennummer P-17,a" {
+		"Der Kontakt ist angelegt:\nJürgen Müller-Größ, Telefon +49 30 1234567, E-Mail j@example.org, Anschrift Königstraße 7; Hof, 50667 Köln, geboren am 31.01.1980, Nummer P-17,a" {
 		t.Errorf("%q, %+v", outcome.Text, contacts)
 	}
 	for range 2 {
@@ -68,7 +68,7 @@ func TestContactsAreFound(t *testing.T) {
 		`{"name":"mueller"}`: "Jürgen Müller-Größ", `{"name":"GRÖSS JUERGEN"}`: "Jürgen Müller-Größ", `{"name":"Anna"}`: "Anna Weber", `{"name":"Ann"}`: "", `{"name":"Schmidt"}`: "",
 		`{"phone":"+49301234567"}`: "Jürgen Müller-Größ", `{"phone":"0171 76 54 321"}`: "Jürgen Müller-Größ", `{"phone":"7654322"}`: "", `{"email":"j@example.ORG"}`: "Jürgen Müller-Größ",
 		`{"address":"Koenigstraße, Köln"}`: "Jürgen Müller-Größ", `{"birth_date":"1980-01-31"}`: "Anna Weber, Jürgen Müller-Größ", `{"birth_date":"1980-01-31","name":"weber"}`: "Anna Weber",
-		`{"patient_id":"P-1"}`: "",
+		`{"number":"P-1"}`: "",
 	} {
 		_, contacts := handled(t, made, asked("s", "search", contact).WithPermit(func(context.Context) error {
 			t.Errorf("%s: a permit is asked for", contact)

@@ -25,7 +25,7 @@ func fields(contact *Contact) []field {
 		all = append(all, field{"ADR", address(contact.Address)})
 	}
 	add("BDAY", contact.BirthDate)
-	add(fieldPatientID, contact.PatientID)
+	add(fieldNumber, contact.Number)
 	return all
 }
 

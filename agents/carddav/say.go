@@ -17,13 +17,13 @@ func (j *job) outcome(key string, told ...Contact) (agent.Outcome, error) {
 	for i := range told {
 		lines = append(lines, j.line(&told[i]))
 	}
-	return agent.Outcome{Result: schemas.Result{Text: strings.Join(lines, "\n"), Data: data}}, err
+	return agent.Outcome{Result: schemas.Result{Text: strings.Join(lines, "\n"), Data: j.config.Members.Write(data)}}, err
 }
 
 func (j *job) line(told *Contact) string {
 	parts := []string{told.Name}
 	for _, part := range [...]struct{ key, value string }{
-		{"phone", told.Phone}, {"email", told.Email}, {"address", told.Address}, {"birth_date", j.day(told.BirthDate)}, {"patient_id", told.PatientID},
+		{"phone", told.Phone}, {"email", told.Email}, {"address", told.Address}, {"birth_date", j.day(told.BirthDate)}, {"number", told.Number},
 	} {
 		if part.value != "" {
 			parts = append(parts, j.Say(part.key, "{value}", part.value))
@@ -83,7 +83,7 @@ func which(meant []entry, byDay bool) error {
 const mostChoices = 10
 
 func (j *job) ask(needed *need) agent.Outcome {
-	return j.Ask(needed.name, needed.schema, func(language string) string {
+	return j.Ask(j.config.Members.Path(needed.name), needed.schema, func(language string) string {
 		return j.words.Say(language, needed.key, "{choices}", strings.Join(needed.choices, "; "))
 	})
 }

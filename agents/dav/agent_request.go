@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/agents/members"
 	"podium/bus/agent"
 	"podium/schemas"
 )
@@ -18,14 +19,14 @@ func Name(request *agent.Request) string {
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(request.EffectID)).String()
 }
 
-// ReadArguments reads the arguments of a request into a struct, and over them what people have answered since.
-func ReadArguments(request *agent.Request, into any) error {
+// ReadArguments reads the arguments of a request into a struct, and over them what people have answered since. Their members are called by the names of the installation.
+func ReadArguments(request *agent.Request, names members.Names, into any) error {
 	context := &request.Task().Context
 	read := func(body []byte) error {
 		if len(bytes.TrimSpace(body)) == 0 || string(body) == "null" {
 			return nil
 		}
-		return schemas.Unmarshal(body, into)
+		return schemas.Unmarshal(names.Read(body), into)
 	}
 	if err := read(context.Arguments); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package document writes documents: it fills a template with data, and keeps what comes of it as HTML, as
 // PDF, or both (G-10).
 //
-// A template is a file of Markdown, NAME.md, with places for data (Go text/template): {{.patient.name}} is a member of
+// A template is a file of Markdown, NAME.md, with places for data (Go text/template): {{.recipient.name}} is a member of
 // content_data, {{range .items}}…{{end}} a list, {{if .note}}…{{end}} what may be left out. layout.html, if it is there, is the
 // page around it (html/template) with {{.Body}}, {{.Title}} and {{.Language}}. Markdown is CommonMark with tables; HTML in it is
 // text like any other, and pictures are their descriptions.

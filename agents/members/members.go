@@ -39,53 +39,66 @@ func (n Names) Path(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// renamed changes the names of members in a value of any depth, and in the lists of a JSON Schema that name members (required). What is no JSON stays.
+// renamed changes the names of members in a value of any depth, and in the lists of a JSON Schema that name members (required). What a member that it renames
+// holds stays as it is, and so does what is no JSON.
 func renamed(value jsontext.Value, names Names) jsontext.Value {
-	if len(names) == 0 || len(value) == 0 {
+	if len(names) == 0 {
 		return value
 	}
-	var read any
-	if schemas.Unmarshal(value, &read) != nil {
-		return value
-	}
-	body, err := schemas.Marshal(walk(read, names))
-	if err != nil {
-		return value
-	}
-	return body
-}
-
-func walk(value any, names Names) any {
-	switch value := value.(type) {
-	case map[string]any:
-		made := make(map[string]any, len(value))
-		for name, member := range value {
-			if list, is := member.([]any); is && name == "required" {
-				member = listed(list, names)
-			}
-			if called, has := names[name]; has {
-				name = called
-			}
-			made[name] = walk(member, names)
+	switch value.Kind() {
+	case '{':
+		return renamedObject(value, names)
+	case '[':
+		var list []jsontext.Value
+		if schemas.Unmarshal(value, &list) != nil {
+			return value
 		}
-		return made
-	case []any:
-		made := make([]any, len(value))
-		for i, one := range value {
-			made[i] = walk(one, names)
+		for i := range list {
+			list[i] = renamed(list[i], names)
 		}
-		return made
+		return written(list, value)
 	}
 	return value
 }
 
-func listed(list []any, names Names) []any {
-	made := make([]any, len(list))
-	for i, one := range list {
-		made[i] = one
-		if name, is := one.(string); is && names[name] != "" {
-			made[i] = names[name]
+func renamedObject(value jsontext.Value, names Names) jsontext.Value {
+	var object map[string]jsontext.Value
+	if schemas.Unmarshal(value, &object) != nil {
+		return value
+	}
+	made := make(map[string]jsontext.Value, len(object))
+	for name, member := range object {
+		called, has := names[name]
+		switch {
+		case has:
+			made[called] = member
+		case name == "required":
+			made[name] = renamedList(member, names)
+		default:
+			made[name] = renamed(member, names)
 		}
 	}
-	return made
+	return written(made, value)
+}
+
+func renamedList(value jsontext.Value, names Names) jsontext.Value {
+	var list []string
+	if schemas.Unmarshal(value, &list) != nil {
+		return value
+	}
+	for i, name := range list {
+		if called, has := names[name]; has {
+			list[i] = called
+		}
+	}
+	return written(list, value)
+}
+
+// written is a value as JSON, or else what it was made of.
+func written(made any, otherwise jsontext.Value) jsontext.Value {
+	body, err := schemas.Marshal(made)
+	if err != nil {
+		return otherwise
+	}
+	return body
 }

@@ -11,11 +11,12 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	names := members.Names{"person": "guest", "number": "room"}
 	for own, called := range map[string]string{
-		`{"data":{"person":"person","n":1.50},"list":[{"number":"7"}]}`:                         `{"data":{"guest":"person","n":1.5},"list":[{"room":"7"}]}`,
+		`{"data":{"person":"person","n":1.50},"list":[{"number":"7"}]}`:                        `{"data":{"guest":"person","n":1.50},"list":[{"room":"7"}]}`,
 		`{"anyOf":[{"required":["person","date"]}],"properties":{"person":{"type":"string"}}}`: `{"anyOf":[{"required":["guest","date"]}],"properties":{"guest":{"type":"string"}}}`,
-		`{"type":"number","enum":["person"]}`:                                                   `{"enum":["person"],"type":"number"}`,
-		`{"broken`:                                                                              `{"broken`,
-		``:                                                                                      ``,
+		`{"type":"number","enum":["person"]}`:                                                  `{"enum":["person"],"type":"number"}`,
+		`{"person":{"person":1,"n":12345678901234567890}}`:                                     `{"guest":{"person":1,"n":12345678901234567890}}`,
+		`{"broken`: `{"broken`,
+		``:         ``,
 	} {
 		if written := string(names.Write([]byte(own))); written != called {
 			t.Errorf("%s is written as %s, want %s", own, written, called)

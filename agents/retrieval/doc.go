@@ -1,5 +1,5 @@
 // Package retrieval learns passages of text, and finds those that are about a question. It is a lexical search (BM25)
-// over German words: their forms count as one word, and compounds are found by their parts.
+// over words as their language makes them: their forms count as one word, and compounds are found by their parts.
 //
 // Which words have parts says a list, a word in its basic form a line: with haut and ausschlag on it, "Ausschlag" finds "Hautausschlag". A word is taken apart only
 // if parts of the list are all of it, but for the letters between and the ending: "Termin" finds no "Terminalserver".

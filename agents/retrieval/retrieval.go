@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"podium/agents/members"
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
@@ -42,6 +43,8 @@ type Config struct {
 	Compounds *Compounds // nil is none
 	// Wait is how long an agent waits for others who have the index open; zero is five seconds.
 	Wait time.Duration
+	// Members are what members of its arguments and results are called here.
+	Members members.Names
 	// Description and InputSchema go to the registry; without a schema it is InputSchema of the mode.
 	Description string
 	InputSchema jsontext.Value
@@ -77,10 +80,10 @@ func InputSchema(mode Mode) jsontext.Value {
 		return jsontext.Value(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
-  "required": ["text_for_embedding", "medical_context", "validated_by_human"],
+  "required": ["text_for_embedding", "context", "validated_by_human"],
   "properties": {
     "text_for_embedding": {"type": "string", "minLength": 1},
-    "medical_context": {"type": "object"},
+    "context": {"type": "object"},
     "validated_by_human": {"type": "boolean"},
     "tags": {"type": "array", "items": {"type": "string"}}
   }
@@ -103,7 +106,7 @@ func (a *Agent) Description() schemas.Agent {
 	does := map[Mode]string{ModeLearn: "Learns what a person has validated.", ModeRead: "Finds passages of what was learned."}
 	entry := schemas.Agent{Kind: "retrieval", Description: cmp.Or(a.config.Description, does[a.config.Mode]), InputSchema: a.config.InputSchema}
 	if len(entry.InputSchema) == 0 {
-		entry.InputSchema = InputSchema(a.config.Mode)
+		entry.InputSchema = a.config.Members.Write(InputSchema(a.config.Mode))
 	}
 	return entry
 }
@@ -111,7 +114,7 @@ func (a *Agent) Description() schemas.Agent {
 // arguments of both modes.
 type arguments struct {
 	Text      string         `json:"text_for_embedding"`
-	Context   jsontext.Value `json:"medical_context"`
+	Context   jsontext.Value `json:"context"`
 	Validated *bool          `json:"validated_by_human"`
 	Tags      []string       `json:"tags"`
 	Query     string         `json:"query"`
@@ -123,7 +126,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 	told := &request.Task().Context
 	var asked arguments
 	if len(told.Arguments) > 0 {
-		if err := schemas.Unmarshal(told.Arguments, &asked); err != nil {
+		if err := schemas.Unmarshal(a.config.Members.Read(told.Arguments), &asked); err != nil {
 			return agent.Outcome{}, a.refuse(told.Language(), "arguments", errors.New("the arguments cannot be read"))
 		}
 	}
@@ -140,7 +143,7 @@ func (a *Agent) learn(ctx context.Context, request *agent.Request, asked *argume
 	case asked.Validated == nil || !*asked.Validated:
 		return agent.Outcome{}, a.refuse(language, "not_validated", errors.New("no person has validated it"))
 	case strings.TrimSpace(asked.Text) == "" || asked.Context.Kind() != '{':
-		return agent.Outcome{}, a.refuse(language, "arguments", errors.New("there is no text, or no medical_context"))
+		return agent.Outcome{}, a.refuse(language, "arguments", errors.New("there is no text, or no context"))
 	case len(asked.Text) > maxText:
 		return agent.Outcome{}, a.refuse(language, "too_long", errors.New("the text has more than 1 MiB"))
 	}
@@ -211,13 +214,14 @@ func (a *Agent) read(ctx context.Context, told *schemas.TaskContext, asked *argu
 	lines := make([]string, len(hits))
 	for i := range hits {
 		hit := &hits[i]
-		results[i] = map[string]any{"id": hit.ID, "score": hit.Score, "source": hit.Source, "passage": hit.Passage, "tags": hit.Tags, "medical_context": jsontext.Value(cmp.Or(hit.Context, "{}"))}
+		results[i] = map[string]any{"id": hit.ID, "score": hit.Score, "source": hit.Source, "passage": hit.Passage, "tags": hit.Tags, "context": jsontext.Value(cmp.Or(hit.Context, "{}"))}
 		lines[i] = fmt.Sprintf("%d. %s", i+1, hit.Passage)
 		if source := saidSource(jsontext.Value(hit.Context)); source != "" { // a run means nothing to people
 			lines[i] += " (" + source + ")"
 		}
 	}
 	made, err := agent.Data(map[string]any{"query": question, "results": results})
+	made.Data = a.config.Members.Write(made.Data)
 	if made.Text = strings.Join(lines, "\n\n"); len(hits) == 0 {
 		made.Text = a.words.Say(told.Language(), "nothing")
 	}

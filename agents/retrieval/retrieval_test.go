@@ -55,7 +55,7 @@ func silent(int, string) {}
 func knowledge(t *testing.T, text, source string, tags ...string) string {
 	t.Helper()
 	body, err := schemas.Marshal(map[string]any{
-		"text_for_embedding": text, "medical_context": map[string]any{"source": source, "field": "skin"}, "validated_by_human": true, "tags": tags,
+		"text_for_embedding": text, "context": map[string]any{"source": source, "field": "skin"}, "validated_by_human": true, "tags": tags,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func found(t *testing.T, reader *retrieval.Agent, arguments string) (sources []s
 			Score   float64        `json:"score"`
 			Source  string         `json:"source"`
 			Passage string         `json:"passage"`
-			Context jsontext.Value `json:"medical_context"`
+			Context jsontext.Value `json:"context"`
 		} `json:"results"`
 	}
 	if err := schemas.Unmarshal(made.Data, &data); err != nil {
@@ -141,11 +141,11 @@ func TestLearnsWhatIsValidated_G13(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "medical")
 	learner := open(t, directory, retrieval.ModeLearn)
 	for arguments, want := range map[string]string{
-		`{"text_for_embedding":"x","medical_context":{},"validated_by_human":false}`: "Gelernt wird nur, was ein Mensch geprüft hat.",
-		`{"text_for_embedding":"x","medical_context":{}}`:                            "Gelernt wird nur, was ein Mensch geprüft hat.",
-		`{"text_for_embedding":"x","medical_context":{},"validated_by_human":"yes"}`: "Die Angaben sind unlesbar: text_for_embedding ist ein Text, medical_context ein Objekt, tags eine Liste von Texten.",
-		`{"text_for_embedding":" ","medical_context":{},"validated_by_human":true}`:  "Die Angaben sind unlesbar: text_for_embedding ist ein Text, medical_context ein Objekt, tags eine Liste von Texten.",
-		`{"text_for_embedding":"x","validated_by_human":true}`:                       "Die Angaben sind unlesbar: text_for_embedding ist ein Text, medical_context ein Objekt, tags eine Liste von Texten.",
+		`{"text_for_embedding":"x","context":{},"validated_by_human":false}`: "Gelernt wird nur, was ein Mensch geprüft hat.",
+		`{"text_for_embedding":"x","context":{}}`:                            "Gelernt wird nur, was ein Mensch geprüft hat.",
+		`{"text_for_embedding":"x","context":{},"validated_by_human":"yes"}`: "Die Angaben sind unlesbar: text_for_embedding ist ein Text, context ein Objekt, tags eine Liste von Texten.",
+		`{"text_for_embedding":" ","context":{},"validated_by_human":true}`:  "Die Angaben sind unlesbar: text_for_embedding ist ein Text, context ein Objekt, tags eine Liste von Texten.",
+		`{"text_for_embedding":"x","validated_by_human":true}`:               "Die Angaben sind unlesbar: text_for_embedding ist ein Text, context ein Objekt, tags eine Liste von Texten.",
 		``: "Gelernt wird nur, was ein Mensch geprüft hat.",
 	} {
 		_, err := learner.Handle(t.Context(), asked(arguments), silent)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -53,14 +54,27 @@ type approvers struct {
 
 func openPractice(t *testing.T) *approvers {
 	t.Helper()
-	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
+	return openPracticeWith(t, approvalConfig)
+}
+
+// openPracticeWith has a configuration of its own: the ports of IMAP and SMTP and the folder of orders stand in it.
+func openPracticeWith(t *testing.T, config string) *approvers {
+	t.Helper()
+	o := practiceOf(t, config, smtpsink.Config{})
+	o.service.up()
+	return o
+}
+
+// practiceOf is a practice that is closed, with a mail server of its own.
+func practiceOf(t *testing.T, config string, outbox smtpsink.Config) *approvers {
+	t.Helper()
+	sink, err := smtpsink.Start(context.WithoutCancel(t.Context()), outbox)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sink.Close() })
 	o := &approvers{t: t, mailbox: dovecot.Start(t, dovecot.Options{}), sink: sink, ordered: t.TempDir()}
-	o.service = install(t, fmt.Sprintf(approvalConfig, o.mailbox.Port, sink.Port(), o.ordered), "ledger: {shards: 2, durability: fsync}")
-	o.service.up()
+	o.service = install(t, fmt.Sprintf(config, o.mailbox.Port, sink.Port(), o.ordered), "ledger: {shards: 2, durability: fsync}")
 	return o
 }
 
@@ -96,8 +110,14 @@ func (o *approvers) letters(to string) []smtpsink.Message {
 // asked waits for the n-th letter to anna and returns its Message-ID and text.
 func (o *approvers) asked(n int) (id, text string) {
 	o.t.Helper()
-	within(o.t, patience, "anna is written to", func() bool { return len(o.letters("anna@practice.example")) >= n })
-	message := o.letters("anna@practice.example")[n-1]
+	return o.told("anna@practice.example", n)
+}
+
+// told waits for the n-th letter to somebody and returns its Message-ID and text.
+func (o *approvers) told(who string, n int) (id, text string) {
+	o.t.Helper()
+	within(o.t, patience, who+" is written to", func() bool { return len(o.letters(who)) >= n })
+	message := o.letters(who)[n-1]
 	text, _ = partsOf(&message)
 	return strings.Trim(message.Header().Get("Message-ID"), "<>"), text
 }

@@ -34,9 +34,9 @@ where they stand, and why the losers lost. Nothing is sent, and no model is aske
 says so. It reads the configuration, not a running instance, so the environment variables that the configuration names have
 to be set.
 
-  podium route -c podium.yaml "Patient Müller hat Juckreiz"
-  podium route --profile praxis -o json "Bitte einen Brief schreiben"
-  podium route --source email "Bitte antworten: der Termin passt"
+  podium route -c podium.yaml "What is 17 * 23?"
+  podium route --profile desk -o json "Please write a letter"
+  podium route --source email "Please answer: the day suits us"
 
 With --lint it names the keywords that hit inside longer words, that two groups with different agents compete for (mark one as
 shared, or name exceptions), and that nothing on the ledger has ever hit. Its exit code is 4 when keywords of two groups are in

@@ -14,7 +14,7 @@
 // # Asking instead of guessing
 //
 // Whatever has two readings is asked, optional or not: two dates where one is wanted,
-// two different choices, a time that may be in the morning or in the evening, 1.234 in German.
+// two different choices, a time that may be in the morning or in the evening, 1.234 where a point groups thousands.
 // An effect that nobody meant costs more than a question. So a default never chooses an effect
 // either: it must be listed as harmless. What a rule finds behind a negation ("don't cancel")
 // does not count.

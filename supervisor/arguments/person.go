@@ -33,7 +33,7 @@ func (r *reader) nameAt(i int, after []string, fewest int) (found, bool) {
 		f.from = i
 		f.degree = !r.titleWithin(i, start)
 		if r.word(i-1, r.Salutations) || f.degree && r.at(i).newline && i > 0 && f.to == len(r.tokens) {
-			// Whoever is greeted is not spoken of, nor is a doctor who signs.
+			// Whoever is greeted is not spoken of, nor is whoever signs.
 			return found{to: max(f.to, start)}, false
 		}
 		return f, ok

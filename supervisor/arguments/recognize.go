@@ -119,7 +119,7 @@ func (s *filling) names(r *rule) ([]string, bool) {
 	titles := map[string]string{}
 	for _, f := range s.text.findNames(r.After, fewest) {
 		if r.NoDegrees && f.degree && !s.text.word(f.from-1, r.NotAfter) {
-			continue // What a doctor has to do with it is not understood.
+			continue // What somebody with a degree has to do with it is not understood.
 		}
 		s.text.use(f.from, f.to)
 		if s.text.word(f.from-1, s.text.Relations) {

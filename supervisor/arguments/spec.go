@@ -64,7 +64,7 @@ type Rule struct {
 	Units    []Unit      `json:"units,omitzero"`     // a number counts before one of these words
 	Past     bool        `json:"past,omitzero"`      // a date without a year is the last one, not the next
 	Never    []string    `json:"never,omitzero"`     // what a pattern may match and is no value
-	// NoDegrees leaves out persons with a degree and no other title: doctors, where patients are looked for.
+	// NoDegrees leaves out persons with a degree and no other title: those who serve, where whoever is served is looked for.
 	NoDegrees bool `json:"no_degrees,omitzero"`
 	// Confirm: what is found is asked about, and never taken. Without a source, the rule asks where it applies.
 	Confirm bool `json:"confirm,omitzero"`
@@ -164,7 +164,7 @@ type Given struct {
 	DayLists bool
 	// Degrees takes the degree of a person as a part of the name: Dr. Brandt, who may not be the other Brandt. Herr and Frau are none.
 	Degrees bool
-	// Contradictions asks where the words say something else than the session is about, such as the number of another patient.
+	// Contradictions asks where the words say something else than the session is about, such as the number of somebody else.
 	Contradictions bool
 	// NearDates asks which year a day without one is of, where the last one is looked for and the next one is nearer: Datum 4.12. in November.
 	NearDates bool

@@ -24,7 +24,7 @@ type model struct {
 // text1 is read once in a process.
 var text1 = sync.OnceValues(func() (*model, error) { return readModel("models/" + Text1) }) //nolint:gochecknoglobals // it is read once
 
-// neutral is Latin: the names of illnesses, medicines and species, which every language uses.
+// neutral is Latin: names of species and of what is bought at a pharmacy, which every language uses.
 const neutral = "la"
 
 func readModel(folder string) (*model, error) {

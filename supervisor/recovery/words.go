@@ -70,12 +70,29 @@ type Failure struct {
 func Question(language *schemas.Language, choices []schemas.InquiryChoice, failure Failure) string {
 	lines := make([]string, len(choices))
 	for i, choice := range choices {
-		told := cmp.Or(language.Texts.Choices[choice], "{word}")
-		lines[i] = strings.ReplaceAll(told, "{word}", Word(language, choice))
+		line := cmp.Or(told(&language.Texts, choice), "{word}")
+		lines[i] = strings.ReplaceAll(line, "{word}", Word(language, choice))
 	}
 	asks := cmp.Or(language.Texts.Escalation, "{work}\n\n{agent} ({attempts}): {detail}\n\n{choices}")
 	return strings.NewReplacer("{work}", failure.Work, "{agent}", failure.Agents, "{attempts}", strconv.Itoa(failure.Attempts),
 		"{detail}", failure.Detail, "{choices}", strings.Join(lines, "\n")).Replace(asks)
+}
+
+func told(texts *schemas.Texts, choice schemas.InquiryChoice) string {
+	switch choice {
+	case schemas.ChoiceRetry:
+		return texts.ChoiceRetry
+	case schemas.ChoiceSkip:
+		return texts.ChoiceSkip
+	case schemas.ChoiceAnswer:
+		return texts.ChoiceAnswer
+	case schemas.ChoiceReplan:
+		return texts.ChoiceReplan
+	case schemas.ChoiceEnd:
+		return texts.ChoiceEnd
+	case schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
+	}
+	return ""
 }
 
 // Steps are the lines of what is to be done instead.

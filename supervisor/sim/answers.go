@@ -45,7 +45,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		}
 		result.Data = []byte(`{"done":true}`)
 		if w.once(5) {
-			result.Data = fmt.Appendf(nil, `{"done":true,"patient_id":"P-%d"}`, w.rand.IntN(3))
+			result.Data = fmt.Appendf(nil, `{"done":true,"account_id":"P-%d"}`, w.rand.IntN(3))
 		}
 		result.Data = w.judges.wrong(pr.withFiles(result.Data))
 		result.Text += w.bulk(10)
@@ -106,7 +106,7 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 		payload.Result = pick(w.rand, nil, &schemas.Result{Text: "hm"}, &schemas.Result{Data: []byte(`{"done":`)})
 		payload.Status = pick(w.rand, schemas.StatusCompleted, schemas.StatusPartial)
 		if payload.Result != nil && payload.Result.Text == "" {
-			payload.Result.Data = []byte(`{"patient_id":"P-9"}`)
+			payload.Result.Data = []byte(`{"account_id":"P-9"}`)
 		}
 	}
 	return payload
@@ -131,6 +131,7 @@ func (pr *pendingRequest) respond(payload schemas.ResponsePayload) {
 }
 
 func (pr *pendingRequest) respondAs(name, to string, payload schemas.ResponsePayload) {
+	pr.agent.world.budgets.usage(&payload)
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(to), From: name, To: session.Supervisor,

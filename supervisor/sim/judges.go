@@ -47,7 +47,7 @@ func (j *judges) declare(sources []schemas.Profile) {
 		p.Execution.Steps = pick(j.rand, 0, 0, 6, 12)
 		if once(j.rand, 4) {
 			p.Replan.Conditions = []schemas.Condition{
-				{Name: "known", Pointer: "/patient_id"}, {Name: "enough", Pointer: "/enough", End: true}, {Name: "low", Constant: []byte(`true`)},
+				{Name: "known", Pointer: "/account_id"}, {Name: "enough", Pointer: "/enough", End: true}, {Name: "low", Constant: []byte(`true`)},
 			}
 		}
 		for n := range p.Agents {

@@ -97,7 +97,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.people != nil && w.people.approvers != nil {
+	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.budgets != nil || w.people != nil && w.people.approvers != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -123,6 +123,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.callbacks.declare(sources)
 	w.taint.declare(sources)
 	w.judges.declare(sources)
+	w.budgets.declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
@@ -195,7 +196,7 @@ func (d *drafts) profile(name string) schemas.Profile {
 	}
 	p.Conversation.WhileRunning = pick(d.rand, "", schemas.WhileRunningQueue, schemas.WhileRunningMerge, schemas.WhileRunningSupersede)
 	if once(d.rand, 2) {
-		p.Conversation.Entities = []schemas.Entity{{Name: "patient_id", Pattern: `P-\d+`}}
+		p.Conversation.Entities = []schemas.Entity{{Name: "account_id", Pattern: `P-\d+`}}
 	}
 	// Of no stream: it counts only in worlds whose mail has an origin.
 	answers := [...]schemas.AnswerPolicy{"", schemas.AnswerProven, schemas.AnswerUnrefuted, schemas.AnswerProven}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/agents/document"
+	"podium/agents/members"
 	"podium/agents/retrieval"
 	"podium/schemas"
 	"podium/supervisor/arguments"
@@ -113,7 +114,7 @@ func (a *Agent) inputSchema() jsontext.Value {
 	case a.Kind == KindDocument:
 		return document.InputSchema(nil)
 	case a.Kind == KindRetrieval:
-		return retrieval.InputSchema(a.Mode)
+		return members.Names(a.Members).Write(retrieval.InputSchema(a.Mode))
 	}
 	return a.InputSchema
 }

@@ -12,6 +12,7 @@ import (
 
 	"podium/agents/caldav"
 	"podium/agents/carddav"
+	"podium/agents/members"
 	"podium/cleartext"
 	"podium/schemas"
 )
@@ -25,9 +26,9 @@ func (a *Agent) keepsCollection() bool { return slices.Contains(collections(), a
 func (a *Agent) builtInSchema() jsontext.Value {
 	switch a.Kind { //nolint:exhaustive // all others take what their file says
 	case KindCaldav:
-		return caldav.InputSchema()
+		return members.Names(a.Members).Write(caldav.InputSchema())
 	case KindCarddav:
-		return carddav.InputSchema()
+		return members.Names(a.Members).Write(carddav.InputSchema())
 	}
 	return nil
 }
@@ -38,6 +39,35 @@ func (c *Config) fillSchemas() {
 		if schema := agent.builtInSchema(); len(agent.InputSchema) == 0 && schema != nil {
 			agent.InputSchema = schema
 			c.Agents[name] = agent
+		}
+	}
+}
+
+// membersOf are the members that may be called otherwise, by kind.
+func membersOf(kind AgentKind) string {
+	switch kind { //nolint:exhaustive // agentKeys refuses the others
+	case KindCaldav:
+		return "person"
+	case KindCarddav:
+		return "number"
+	case KindRetrieval:
+		return "context"
+	}
+	return ""
+}
+
+// members checks what an agent has its members called.
+func (v *validator) members(path string, agent *Agent) {
+	known := membersOf(agent.Kind)
+	if known == "" {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(agent.Members)) {
+		switch called := agent.Members[name]; {
+		case name != known:
+			v.problem(path+".members."+name, "an agent of kind %s has no such member; it can be: %s", agent.Kind, known)
+		case called == "":
+			v.problem(path+".members."+name, "it needs a name")
 		}
 	}
 }

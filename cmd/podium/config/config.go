@@ -123,6 +123,7 @@ type Agent struct {
 	User         string             `yaml:"user" doc:"caldav and carddav: the user on the server."`
 	Password     Secret             `yaml:"password" doc:"caldav and carddav: the password, such as ${DAV_PASSWORD}. It goes to the host of url alone."`
 	Timezone     string             `yaml:"timezone" doc:"caldav: where its days begin and times are meant, by its IANA name, such as Europe/Berlin."`
+	Members      map[string]string  `yaml:"members" doc:"caldav, carddav, retrieval: what members of its arguments and results are called here, by the names that they have otherwise: {person: guest_name} for whom an appointment is (caldav), {number: guest_id} for the number of a contact (carddav), {context: guest_context} for what is told beside a text (retrieval)."`
 	OpeningHours []string           `yaml:"opening_hours" min:"1" doc:"caldav: when appointments are made, by the days of the week, such as \"Mo-Fr 08:00-12:00\" and \"Mo,Tu,Th 15:00-18:00\" (Mo, Tu, We, Th, Fr, Sa, Su, as schema.org has them). Days that are not there are closed. Absent: each day, within hours."`
 	Closed       []string           `yaml:"closed" min:"1" doc:"caldav: days without appointments whatever opening_hours say, such as 2026-12-24."`
 	Duration     schemas.Duration   `yaml:"duration" doc:"caldav: how long an appointment lasts of which nobody says so. Default: 30m."`

@@ -93,6 +93,7 @@ func (v *validator) agents() {
 			v.problem(path, "the agents that deliver answers are named as their kind: %s and %s", MailAgent, ChatAgent)
 		}
 		v.agentKeys(path, &agent)
+		v.members(path, &agent)
 		switch agent.Kind {
 		case KindHTTP:
 			v.endpoint(path, "url", agent.URL, &agent)
@@ -134,6 +135,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"url", agent.URL != "", append(collections(), KindHTTP, KindMCP)},
 		{"user", agent.User != "", collections()},
 		{"password", agent.Password != "", collections()},
+		{"members", len(agent.Members) > 0, append(collections(), KindRetrieval)},
 		{"timezone", agent.Timezone != "", []AgentKind{KindCaldav}},
 		{"duration", agent.Duration != 0, []AgentKind{KindCaldav}},
 		{"opening_hours", len(agent.OpeningHours) > 0, []AgentKind{KindCaldav}},

@@ -71,7 +71,7 @@ func handler(settings *config.Config, name string) (described, error) {
 		return fileAgent(settings, &agent)
 	case config.KindRetrieval:
 		return retrieval.New(retrieval.Config{
-			Directory: filepath.Join(settings.Ledger.Data, "indexes", agent.Index), Mode: agent.Mode, Compounds: agent.CompoundsRead,
+			Directory: filepath.Join(settings.Ledger.Data, "indexes", agent.Index), Mode: agent.Mode, Compounds: agent.CompoundsRead, Members: agent.Members,
 			Description: agent.Description, InputSchema: agent.InputSchema,
 		})
 	case config.KindHTTP:

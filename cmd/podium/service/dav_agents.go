@@ -37,7 +37,7 @@ func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav
 		return nil, err
 	}
 	return caldav.New(caldav.Config{
-		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours, Opening: opening,
+		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours, Opening: opening, Members: settings.Members,
 		Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
 }
@@ -45,6 +45,6 @@ func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav
 // contactsAgent makes an agent of kind carddav.
 func contactsAgent(settings *config.Agent, own func() []netip.AddrPort) (*carddav.Agent, error) {
 	return carddav.New(carddav.Config{
-		Server: davConfig(settings, own), Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
+		Server: davConfig(settings, own), Members: settings.Members, Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
 }

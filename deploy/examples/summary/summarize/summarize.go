@@ -23,7 +23,7 @@ type words struct {
 	StopWords     []string `json:"stop_words"`    // say nothing about the subject
 }
 
-// A Summarizer summarizes English and German texts. It is safe for use by
+// A Summarizer summarizes texts in two languages. It is safe for use by
 // several goroutines at once.
 type Summarizer struct {
 	instructions  []string
