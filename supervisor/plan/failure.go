@@ -249,7 +249,7 @@ func (d *Decision) recovered(task *workflow.Task, word *Word) {
 		}
 		d.forsake(task)
 		d.advance()
-	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject:
+	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
 		d.forsake(task)
 		d.abort()
 	}
