@@ -210,3 +210,22 @@ func TestLoopByAModel_C03_C07(t *testing.T) {
 	i.stop()
 	i.verify()
 }
+
+// TestLoopWithRetrieval: the same question, with retrieval on and off. On, the plan has a step for it, and the passages stand beside the answer.
+func TestLoopWithRetrieval_C17(t *testing.T) {
+	t.Parallel()
+	i := loop(t)
+	i.up()
+	const question, formula, note = "What is the molecular formula of aspirin?", "The molecular formula of aspirin is C9H8O4.", "“Aspirin is acetylsalicylic acid."
+	for profile, on := range map[string]bool{"loop": false, "loop_rag": true} {
+		run, answer := i.answered("--profile", profile, question)
+		if !strings.HasPrefix(answer, formula) || strings.Contains(answer, note) != on || strings.Contains(answer, "(pain.md)") != on {
+			t.Errorf("%s: %s", profile, answer)
+		}
+		if searched := slices.Contains(did(&run), "t1 search_knowledge completed"); searched != on {
+			t.Errorf("%s: %q", profile, did(&run))
+		}
+	}
+	i.stop()
+	i.verify()
+}

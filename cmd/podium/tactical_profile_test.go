@@ -82,7 +82,7 @@ func (i *deployment) plans(body []byte) (response schemas.ExecutionResponse, pro
 // TestTacticalPlan: a documented plan comes in by NATS. What pytest, flake8 and the check of documents find goes back to who has made it, with file and line, and the
 // second round passes. The documented response and progress go out: what stands, and by what it was checked. Of its measures those that no clock decides meet their goals: tasks
 // that complete, failures that are mended, findings that come from checks.
-func TestTacticalPlan_M49(t *testing.T) {
+func TestTacticalPlan_M49_M51_M52(t *testing.T) {
 	t.Parallel()
 	i := tactical(t)
 	i.up()

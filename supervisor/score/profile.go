@@ -105,11 +105,12 @@ func (c *counts) add(run *workflow.RunHistory, went *course) {
 		}
 		if slices.Contains(went.failed, task.ID) {
 			c.failed++
-			if (completed || task.Replaced) && !slices.Contains(went.helped, task.ID) {
+			if went.mends(task) {
 				c.mended++
 			}
 		}
 	}
+	c.reviews(run, went)
 }
 
 // resources adds what a completed task has used to what was estimated, each where both are known.
@@ -128,7 +129,7 @@ func (c *counts) measures() []Measure {
 	return []Measure{
 		share("M-49", "tasks completed", float64(c.completed), float64(c.ended), leastCompleted, false),
 		share("M-50", "time of coordination", c.idle.Seconds(), c.total.Seconds(), mostCoordination, true),
-		share("M-51", "failed tasks mended without a person", float64(c.mended), float64(c.failed), leastMended, false),
+		share("M-51", "errors mended without a person", float64(c.mended), float64(c.failed), leastMended, false),
 		share("M-52", "errors found by checks, of all that were found", float64(c.found), float64(c.quality), leastFound, false),
 		deviation("tokens used, of those estimated", c.tokensUsed, c.tokens),
 		deviation("seconds worked, of those estimated", c.seconds, c.estimate),

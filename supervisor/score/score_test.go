@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/schemas"
 	"podium/supervisor/score"
 )
@@ -191,6 +193,61 @@ func TestHelpOfPeople_M51(t *testing.T) {
 	}
 }
 
+// TestReviews: what a round of review has found in the results of a task is an error of that, mended when the last round finds none in it. What nobody is responsible for is one as well,
+// a warning is none, and a task that has failed before counts once.
+func TestReviews_M51(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rounds []string // the tasks in which each round has found an error; ? is nobody's, and ! is but a warning
+		fails  bool     // the first attempt of a
+		want   string
+	}{
+		"nothing found":           {rounds: []string{""}, want: "0/0=-"},
+		"a warning":               {rounds: []string{"a!"}, want: "0/0=-"},
+		"mended":                  {rounds: []string{"a", ""}, want: "1/1=1.0000+"},
+		"found twice":             {rounds: []string{"a", "a", ""}, want: "1/1=1.0000+"},
+		"left":                    {rounds: []string{"a b", "a"}, want: "1/2=0.5000"},
+		"come by mending":         {rounds: []string{"a", "b"}, want: "1/2=0.5000"},
+		"nobody's":                {rounds: []string{"?"}, want: "0/1=0.0000"},
+		"nobody's, and mended":    {rounds: []string{"? a", ""}, want: "2/2=1.0000+"},
+		"it had failed before":    {rounds: []string{"a", ""}, fails: true, want: "1/1=1.0000+"},
+		"it had failed, and left": {rounds: []string{"a"}, fails: true, want: "0/1=0.0000"},
+	} {
+		s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
+		attempt := 1
+		if c.fails {
+			s.asks(2, "a", 1).at(3, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureTimeout, RetryAt: at(4)})
+			attempt = 2
+		}
+		s.asks(4, "a", attempt).at(5, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: attempt})
+		s.asks(4, "b", 1).at(5, &schemas.TaskCompleted{Run: 1, Task: "b", Attempt: 1})
+		for n, round := range c.rounds {
+			judged := schemas.Judged{Run: 1, Occasion: schemas.OccasionReview, Round: n + 1, Outcome: schemas.OutcomePassed}
+			for word := range strings.FieldsSeq(round) {
+				issue := schemas.ReviewIssue{Severity: schemas.ValidationError, Message: "so", Task: strings.Trim(word, "?!")}
+				if strings.HasSuffix(word, "!") {
+					issue.Severity = schemas.ValidationWarning
+				}
+				judged.Issues = append(judged.Issues, issue)
+			}
+			if len(judged.Issues) > 0 {
+				judged.Outcome = schemas.OutcomeFailed
+			}
+			s.at(6, &schemas.ReviewBegan{Run: 1, Round: n + 1}, &judged)
+			if n+1 == len(c.rounds) {
+				break
+			}
+			fix := fmt.Sprint("fix", n+1, ".a")
+			s.at(6, &schemas.PlanChanged{Run: 1, Change: n + 1, Source: schemas.OccasionReview, Tasks: []schemas.PlannedTask{{Task: fix, Agent: "worker", Routed: true}}})
+			s.asks(6, fix, 1).at(7, &schemas.TaskCompleted{Run: 1, Task: fix, Attempt: 1})
+		}
+		s.ends(10, schemas.RunCompleted)
+		if got := figures(s); !strings.Contains(got, "M-51 "+c.want+" ") {
+			t.Errorf("%s: it says %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // TestChangedPlans_M49_M51_C14: a task that a change of the plan has replaced is neither done nor missing, a failure among them is mended,
 // and each change is one more attempt. The plan is a, which fails, and b, which was not begun; then c.
 func TestChangedPlans_M49_M51_C14(t *testing.T) {
@@ -234,6 +291,14 @@ func TestWhatPeopleFind_M52(t *testing.T) {
 		}
 	}
 	s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"})
+	hash, other := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	s.at(2, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryApproval, Hash: hash, Expire: schemas.Duration(time.Hour)})
+	s.at(3, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceApprove, Arguments: jsontext.Value(`{"n":2}`), Hash: other})
+	s.asks(4, "a", 1).at(5, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 1}).ends(6, schemas.RunCompleted)
+	if got := figures(s); !strings.Contains(got, "M-52 0/1=0.0000 ") {
+		t.Errorf("what a person changes before they agree: %s", got)
+	}
+	s = (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"})
 	s.asks(2, "a", 1).at(3, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 1, Findings: wrong()}).ends(4, schemas.RunCompleted)
 	if got := figures(s); !strings.Contains(got, "M-52 1/1=") {
 		t.Errorf("a check that names no error: %s", got)

@@ -53,9 +53,11 @@ type course struct {
 	work     []working     // how long agents have worked on tasks
 	failed   []string      // tasks of which an attempt has failed, once each
 	helped   []string      // those of them that a person has helped with
+	reviewed []string      // whose results a round of review has found an error in, once each: roots of what mends, and nobody
+	wrong    []string      // those of them in which the newest round still has
 	errors   []agentError
 	found    int // errors that checks have found
-	missed   int // what people have found all the same
+	missed   int // what people have found all the same: rejected, changed before they agreed, or had to decide
 }
 
 // An asked is an inquiry, as far as it counts.
@@ -107,6 +109,8 @@ func (c *course) note(fact schemas.Fact, now time.Time) {
 		c.answered(f)
 	case *schemas.InquiryClosed:
 		c.open = without(c.open, f.Inquiry)
+	case *schemas.Judged:
+		c.judged(f)
 	case *schemas.RunSettled:
 		c.settled = true
 	default: // it is a sign of life
@@ -187,7 +191,11 @@ func (c *course) checked(task string, findings *schemas.Findings) {
 
 // answered notes a person's word. Who declines work has found nothing wrong with that of an agent.
 func (c *course) answered(f *schemas.InquiryAnswered) {
-	if f.Lacking > 0 {
+	changed := len(f.Arguments) > 0
+	if changed {
+		c.missed++
+	}
+	if f.Lacking > 0 && !changed {
 		return // others have to agree
 	}
 	c.open = without(c.open, f.Inquiry)
@@ -201,8 +209,8 @@ func (c *course) answered(f *schemas.InquiryAnswered) {
 		if f.Choice == schemas.ChoiceReject && about.kind != schemas.InquiryWork {
 			c.missed++
 		}
-		if slices.Contains(c.failed, about.task) && !slices.Contains(c.helped, about.task) {
-			c.helped = append(c.helped, about.task)
+		if slices.Contains(c.failed, about.task) {
+			c.helped = with(c.helped, about.task)
 		}
 	}
 }

@@ -4,13 +4,17 @@
 from chemistry import answer, payload, smiles_in, words_of
 
 task = payload()
-barred = {agent["name"] for agent in task["context"]["arguments"]["agents"] if agent.get("unavailable")}
+agents = task["context"]["arguments"]["agents"]
+barred = {agent["name"] for agent in agents if agent.get("unavailable")}
 TAG = "Call 'structure_chem_prompt' to tag chemical information"
 QUERY = "Call 'answer_chemistry_query' to get what is asked for"
+SEARCH = "Call 'search_knowledge' for passages about it"
 VALIDATE = "Call 'validate_smiles_rdkit' to validate the SMILES"
 RETURN = "Return the answer to the user"
 # A SMILES that the person has written is validated before anything is made of it.
 steps = [TAG, VALIDATE, QUERY, RETURN] if smiles_in(words_of(task)) else [TAG, QUERY, VALIDATE, RETURN]
 if "answer_chemistry_query" in barred:
     steps.remove(QUERY)
+if any(agent["name"] == "search_knowledge" for agent in agents):
+    steps.insert(0, SEARCH)
 answer("\n".join(steps), {"steps": steps})

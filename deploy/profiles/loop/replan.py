@@ -65,7 +65,8 @@ def concluded(work):
     if found["kind"] != work.kind and checked:  # the structure was mended, and what is asked of it is what RDKit says
         found = {**found, "kind": work.kind, "value": of_structure(checked[-1], work.kind) if work.kind != "IUPAC" else found["of"]}
     instead = next((one["instead_of"] for one in answers if "instead_of" in one), None)
-    return SENTENCE[found["kind"]].format(**found) + (f" It was taken for {instead}, which is no valid SMILES." if instead else "")
+    told = SENTENCE[found["kind"]].format(**found) + (f" It was taken for {instead}, which is no valid SMILES." if instead else "")
+    return "\n".join([told, *(f"“{one['passage']}” ({one['place']})" for data in work.data("passages") for one in data["passages"])])
 
 
 def of_structure(checked, kind):
