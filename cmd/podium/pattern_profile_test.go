@@ -47,6 +47,15 @@ func TestPatternReviews_P03_P17(t *testing.T) {
 			t.Errorf("%q is not told of the run\n%s", want, told)
 		}
 	}
+	requests := 0
+	for task := range run.All {
+		if !task.Tells() {
+			requests += task.Attempt
+		}
+	}
+	if used, writer := run.Account.Used("").Tokens, run.Account.Used("writer").Tokens; used != int64(2000*requests) || writer == 0 || writer >= used {
+		t.Errorf("%d tokens are counted for %d requests, %d of them the writer's", used, requests, writer)
+	}
 	plain, _ := i.answered("--profile", "pattern", "What do the collected sources say of the warranty of Halo?")
 	if got := did(&plain); len(got) != 1 || slices.ContainsFunc(plain.DecisionTasks, func(task *workflow.Task) bool { return strings.HasPrefix(task.ID, "check:") }) {
 		t.Errorf("a question is reviewed: %q", got)

@@ -116,10 +116,10 @@ func (r *Run) reserve(f *schemas.TaskDispatched) {
 	r.Account.Open = append(slices.Clip(r.Account.Open), Reservation{Request: f.Request, Agent: f.Agent, Usage: *f.Reserved})
 }
 
-// settle notes what a request has used, in the place of what was reserved for it. Of what comes late nothing counts that has nothing to settle.
+// settle notes what a request has used, in the place of what was reserved for it. Nothing counts that has nothing to settle, but for what tells people
+// something: nothing is reserved for that.
 func (r *Run) settle(f schemas.Fact) {
 	var spent *schemas.Spent
-	late := false
 	switch f := f.(type) {
 	case *schemas.TaskCompleted:
 		spent = f.Usage
@@ -128,25 +128,24 @@ func (r *Run) settle(f schemas.Fact) {
 	case *schemas.InquiryOpened:
 		spent = f.Usage
 	case *schemas.ResponseLate:
-		spent, late = f.Usage, true
+		spent = f.Usage
 	default:
 	}
 	if spent == nil {
 		return
 	}
 	reserved, open := r.Account.Reserved(spent.Request)
-	if late && !open {
+	task := r.Task(schemas.TaskOf(f))
+	if tells := task != nil && task.Tells(); !open && !tells {
 		return
-	}
-	agent := reserved.Agent
-	if task := r.Task(schemas.TaskOf(f)); !open && task != nil {
-		agent = task.Agent
 	}
 	r.Account = r.Account.changed()
 	if open {
 		r.Account.Open = slices.Delete(slices.Clone(r.Account.Open), r.Account.open(spent.Request), r.Account.open(spent.Request)+1)
+	} else {
+		reserved.Agent = task.Agent
 	}
-	r.Account.Agents = with(r.Account.Agents, agent, spent.Usage)
+	r.Account.Agents = with(r.Account.Agents, reserved.Agent, spent.Usage)
 }
 
 // raise notes what a person says to an inquiry about a budget.

@@ -96,7 +96,7 @@ func (d *Decision) bring(task *workflow.Task) bool {
 	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !d.worksAsPerson(task) && checkSchema(d.content(completed.Result).Data, check) != nil {
 		return false // it was given under another profile
 	}
-	completed.Run, completed.Brought = d.Run.Number, left.Completed.Run
+	completed.Run, completed.Brought, completed.Usage = d.Run.Number, left.Completed.Run, nil // that run has paid for it
 	d.Emit(&completed)
 	d.advance()
 	return true

@@ -131,6 +131,7 @@ func (pr *pendingRequest) respond(payload schemas.ResponsePayload) {
 }
 
 func (pr *pendingRequest) respondAs(name, to string, payload schemas.ResponsePayload) {
+	pr.agent.world.budgets.usage(&payload)
 	response := schemas.ExecutionResponse{
 		Envelope: schemas.Envelope{
 			MessageID: schemas.ResponseID(to), From: name, To: session.Supervisor,

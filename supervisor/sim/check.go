@@ -55,6 +55,7 @@ func (o *oracle) judge(m *moment) {
 	o.idsComeOnce(m)
 	o.changesAreSound(m)
 	o.judgesHoldBack(m)
+	o.budgetHolds(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
@@ -321,7 +322,7 @@ func (o *oracle) urgentFirst(m *moment) {
 	places := o.world.places(f.Agent, m.at.shard) - 1 - len(o.underWay(m, f.Agent))
 	overtaken := ""
 	for t := range m.shard.tasks[f.Agent] {
-		if t == m.task || t.state != taskReady || len(t.resources()) > 0 || t.waitsForJudge() {
+		if t == m.task || t.state != taskReady || len(t.resources()) > 0 || t.waitsForJudge() || t.held {
 			continue
 		}
 		since, known := m.knows(mine, o.world.watch.seen, t.ready)

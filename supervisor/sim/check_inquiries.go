@@ -120,6 +120,7 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
 			others := i.toPeople() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause) || r.declinesTwin(i))
+			others = others || i.fact.Kind == schemas.InquiryBudget && i.closed == schemas.InquiryWithdrawn // what was held fits after all
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
@@ -365,7 +366,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 		delete(m.run.session.held, f.Adopts.Letters[0])
 	}
 	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
-	if m.task == nil {
+	if m.task == nil || f.Kind == schemas.InquiryBudget { // its task waits for the budget, and not for a person
 		return
 	}
 	i.agent = m.task.agent

@@ -51,6 +51,7 @@ func Invariants() []string {
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
+		BudgetHolds, ReservationsSettleOnce,
 		Itself,
 	}
 }
@@ -400,6 +401,7 @@ type saying struct {
 	status         schemas.ResponseStatus
 	open           bool      // it says that nobody knows what has become of an effect
 	until          time.Time // it gives no sign of life until then
+	tokens         *int      // that it has used, as it says
 }
 
 func (o *oracle) saidAt(s *shardHistory, sequence uint64) (saying, error) {
@@ -428,11 +430,16 @@ func (o *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 			Status schemas.ResponseStatus `json:"status"`
 			Issues []schemas.Issue        `json:"issues_encountered"`
 			Until  time.Time              `json:"waiting_until"`
+			Used   *schemas.ResourceUsage `json:"resource_usage"`
 		} `json:"payload"`
 	}
 	err = schemas.Unmarshal(event.Data, &said)
 	open := slices.ContainsFunc(said.Payload.Issues, func(issue schemas.Issue) bool { return issue.EffectUnknown })
-	return saying{strings.Split(message.Subject, ".")[2], said.InReplyTo, said.Payload.Status, open, said.Payload.Until}, err
+	made := saying{strings.Split(message.Subject, ".")[2], said.InReplyTo, said.Payload.Status, open, said.Payload.Until, nil}
+	if said.Payload.Used != nil {
+		made.tokens = said.Payload.Used.TokensUsed
+	}
+	return made, err
 }
 
 // RunsAreFound is about who shows a run and does not read the others.

@@ -176,6 +176,6 @@ func (o *oracle) fails(m *moment, t *task, f *schemas.TaskFailed) {
 			o.failures[t.attempt.agent] = append(o.failures[t.attempt.agent], failure{m.at, m.record.Epoch, m.cause.Time})
 		}
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect, schemas.FailureUnavailable,
-		schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict:
+		schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 }

@@ -83,6 +83,7 @@ type run struct {
 	inquiries []*inquiry
 	resting   time.Time
 	judging   judging
+	spending  spending
 }
 
 type task struct {
@@ -107,6 +108,7 @@ type task struct {
 	refused  int            // how often the agent could not be asked
 	begun    time.Time      // since when it waits for its agent
 	judged   judgedTask
+	held     bool // it waits for the budget
 }
 
 // An attempt is one request.
@@ -318,6 +320,7 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 		if m.run != nil {
 			o.applyRun(m)
 			o.judges(m)
+			o.spends(m)
 			o.stepsEnd(m)
 		}
 	}
@@ -402,7 +405,7 @@ func (o *oracle) applyTask(m *moment) {
 	case *schemas.TaskRouted:
 		t.agent = f.Decision.NextAgent
 	case *schemas.TaskReady:
-		t.state, t.agent, t.ready, t.until, t.begun = taskReady, f.Agent, m.at, f.Until, m.cause.Time
+		t.state, t.agent, t.ready, t.until, t.begun, t.held = taskReady, f.Agent, m.at, f.Until, m.cause.Time, f.Held
 		m.enlist(t)
 	case *schemas.TaskDispatched:
 		o.dispatch(m, t, f)
@@ -435,7 +438,7 @@ func (o *oracle) applyTask(m *moment) {
 func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	m.delist(t)
 	o.waitingHoldsNothing(m, t)
-	t.state, t.agent, t.attempts = taskUnderWay, f.Agent, f.Attempt
+	t.state, t.agent, t.attempts, t.held = taskUnderWay, f.Agent, f.Attempt, false
 	t.attempt = &attempt{
 		task: t, number: f.Attempt, agent: f.Agent, at: m.at, decided: m.cause.Time, epoch: m.record.Epoch, fact: f,
 	}

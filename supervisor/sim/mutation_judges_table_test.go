@@ -87,3 +87,64 @@ func mutationsOfJudges() []mutation {
 		}},
 	}}
 }
+
+// mutationsOfBudgets are those that concern what runs may use.
+func mutationsOfBudgets() []mutation {
+	return []mutation{{
+		name: "what has failed is free", seed: 3, budgets: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/plan/failure.go",
+			`	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)`,
+			`	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
+	if planted("what has failed is free") && failed.Usage != nil {
+		failed.Usage.Tokens = 0
+	}`,
+		}},
+	}, {
+		name: "what comes late counts twice", seed: 12, budgets: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`	if p.Budget == nil || !open && !task.Tells() {`,
+			`	if p.Budget == nil || !open && !task.Tells() && !planted("what comes late counts twice") {`,
+		}},
+	}, {
+		name: "a grant skips the budget", seed: 22, budgets: true, invariant: sim.BudgetHolds,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			`	if !d.affords(task.ID, task.Kind, task.Agent) {
+		return true // it waits for the budget now`,
+			`	if !planted("a grant skips the budget") && !d.affords(task.ID, task.Kind, task.Agent) {
+		return true // it waits for the budget now`,
+		}},
+	}, {
+		name: "a retry skips the budget", seed: 5, budgets: true, invariant: sim.BudgetHolds,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			`	if !d.affords(task.ID, task.Kind, task.Agent) {
+		return
+	}`,
+			`	if !(planted("a retry skips the budget") && task.Attempt > 0) && !d.affords(task.ID, task.Kind, task.Agent) {
+		return
+	}`,
+		}},
+	}, {
+		name: "questions reserve nothing", seed: 1, budgets: true, invariant: sim.BudgetHolds,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`	need := budget.Need(policy, agent, planned)
+	return &need`,
+			`	need := budget.Need(policy, agent, planned)
+	if planted("questions reserve nothing") && kind != "" {
+		return nil
+	}
+	return &need`,
+		}},
+	}, {
+		name: "what is brought is paid again", seed: 49, budgets: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/plan/reuse.go",
+			`left.Completed.Run, nil // that run has paid for it`,
+			`left.Completed.Run, either("what is brought is paid again", completed.Usage, nil) // that run has paid for it`,
+		}},
+	}}
+}

@@ -139,6 +139,9 @@ func (p *people) told(pr *pendingRequest) {
 		p.staff.told(q)
 		return
 	}
+	if w.budgets.told(q, arguments.Text) {
+		return
+	}
 	if p.questions++; p.questions > enoughQuestions {
 		p.later(w.now.Add(time.Second), func() { q.control(&schemas.Control{Action: schemas.ControlAnswer, Inquiry: q.inquiry, Text: "7"}) })
 		return

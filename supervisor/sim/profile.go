@@ -97,7 +97,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.people != nil && w.people.approvers != nil {
+	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.budgets != nil || w.people != nil && w.people.approvers != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -123,6 +123,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.callbacks.declare(sources)
 	w.taint.declare(sources)
 	w.judges.declare(sources)
+	w.budgets.declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}

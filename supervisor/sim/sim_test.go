@@ -24,6 +24,7 @@ var (
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
 	asks  = flag.Bool("sim.people", false, "people are asked in all worlds")
 	judge = flag.Bool("sim.judges", false, "plans are judged in all worlds")
+	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -41,6 +42,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 	switch {
 	case *asks:
 		return sim.NewWithPeople(seed, library)
+	case *spend:
+		return sim.NewWithBudgets(seed, library)
 	case *judge:
 		return sim.NewWithJudges(seed, library)
 	}
@@ -63,6 +66,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *judge {
 		again += " JUDGES=1"
+	}
+	if *spend {
+		again += " BUDGETS=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

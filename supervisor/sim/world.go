@@ -39,6 +39,7 @@ type World struct {
 	callbacks *callbacks // nil: nobody answers by callback
 	taint     *taint     // nil: whoever writes may have everything done
 	judges    *judges    // nil: no plan is judged
+	budgets   *budgets   // nil: runs may use what they like
 	further   *rand.Rand // of further attempts in the same words; nil: they come by chance alone
 	origins   *rand.Rand // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
@@ -71,11 +72,11 @@ const originStream = 0x6f726967696e
 
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed)})
+	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: hasBudgets(seed)})
 }
 
 // with is what a world has besides.
-type with struct{ people, judges bool }
+type with struct{ people, judges, budgets bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -86,6 +87,11 @@ func NewWithPeople(seed uint64, library *Library) *World {
 // NewWithJudges returns the world of a seed, as one in which plans are judged.
 func NewWithJudges(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: true})
+}
+
+// NewWithBudgets returns the world of a seed, as one in which runs have budgets, and people are asked in half of them.
+func NewWithBudgets(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true})
 }
 
 func newWorld(seed uint64, library *Library, with with) *World {
@@ -115,6 +121,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	if with.judges {
 		w.judges = newJudges(seed)
 	}
+	if with.budgets {
+		w.budgets = newBudgets(seed)
+	}
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
@@ -129,6 +138,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.callbacks.declare(sources)
 		w.taint.declare(sources)
 		w.judges.declare(sources)
+		w.budgets.declare(sources)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

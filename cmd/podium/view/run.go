@@ -24,9 +24,7 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	if !run.Ended.IsZero() {
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
 	}
-	for _, told := range spent(run.Account) {
-		line("%s", told)
-	}
+	spent(line, run.Account)
 	line("asked     %s", cmp.Or(short(run.Message.Text.Text), Asked(run)))
 	for _, told := range about {
 		line("%-9s %s", told[0], told[1])
@@ -83,38 +81,45 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 }
 
 // spent tells what a run has used and has reserved, where its profile has a budget: all of it, and each agent's part where there are several.
-func spent(account *workflow.Account) []string {
+func spent(line func(string, ...any), account *workflow.Account) {
 	if account == nil {
-		return nil
+		return
 	}
-	told := []string{"used      " + Amount(account.Used(""))}
+	told := Amount(account.Used(""))
 	if reserved := account.Taken("").Less(account.Used("")); reserved != (schemas.Usage{}) {
-		told[0] += ", and " + Amount(reserved) + " reserved"
+		told += "; reserved: " + Amount(reserved)
 	}
-	if raised := account.Raised(""); raised != (schemas.Usage{}) {
-		told[0] += "; the budget was raised by " + Amount(raised)
-	}
+	line("used      %s", told+raised(account, ""))
 	if len(account.Agents) < 2 {
-		return told
+		return
 	}
 	for i := range account.Agents {
-		of := &account.Agents[i]
-		line := "          " + Line(of.Agent, shortLength) + ": " + Amount(of.Usage)
-		if raised := account.Raised(of.Agent); raised != (schemas.Usage{}) {
-			line += "; its budget was raised by " + Amount(raised)
+		if of := &account.Agents[i]; of.Usage != (schemas.Usage{}) {
+			line("          %s", Line(of.Agent, shortLength)+": "+Amount(of.Usage)+raised(account, of.Agent))
 		}
-		told = append(told, line)
 	}
-	return told
+}
+
+func raised(account *workflow.Account, agent string) string {
+	if by := account.Raised(agent); by != (schemas.Usage{}) {
+		return "; its budget was raised by " + Amount(by)
+	}
+	return ""
 }
 
 // Amount is what work costs, in words.
 func Amount(amount schemas.Usage) string {
-	parts := []string{fmt.Sprintf("%d tokens", amount.Tokens), (time.Duration(amount.Milliseconds) * time.Millisecond).String()}
+	var parts []string
+	if amount.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", amount.Tokens))
+	}
+	if amount.Milliseconds > 0 {
+		parts = append(parts, (time.Duration(amount.Milliseconds) * time.Millisecond).String())
+	}
 	if amount.CostMicros > 0 {
 		parts = append(parts, "a cost of "+budget.Money(amount.CostMicros, "."))
 	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 // resend tells how an answer that nobody has got is sent again.

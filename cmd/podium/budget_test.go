@@ -1,0 +1,95 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"podium/schemas"
+)
+
+const budgetConfig = `
+agents:
+  coder:
+    kind: exec
+    command: [sh, -c, 'cat >/dev/null; echo "{\"status\":\"completed\",\"result\":{\"text\":\"Coded.\"},\"resource_usage\":{\"tokens_used\":900,\"cost_micros\":2500000}}"']
+  writer:
+    kind: exec
+    command: [sh, -c, 'cat >/dev/null; echo "{\"status\":\"failed\",\"issues_encountered\":[{\"severity\":\"high\",\"description\":\"No ink.\",\"resolution\":\"escalated\"}],\"resource_usage\":{\"tokens_used\":300}}"']
+profiles:
+  team:
+    language: en
+    agents: [coder, writer]
+    routers: [{kind: assigned}]
+    execution: {mode: dag}
+    planner:
+      kind: template
+      templates:
+        - name: both
+          tasks:
+            - {task: code, agent: coder, description: Code it., tokens: 800}
+            - {task: write, agent: writer, description: Write it., tokens: 500, dependencies: [code], optional: true}
+            - {task: test, agent: coder, description: Test it., tokens: 600, dependencies: [code]}
+    budget: {run: {tokens: 1000}, reserve: 50, exhausted: ask, people: [requester]}
+`
+
+// TestRaise_P19: a run that has used up its budget asks whoever wrote for more. What is raised by a command or by their own word goes on; what agents have used is told for each of them,
+// also where it came to nothing, and people who say no get what is there.
+func TestRaise_P19(t *testing.T) {
+	t.Parallel()
+	i := install(t, budgetConfig)
+	i.up()
+	ask := func(thread string) waitingInquiry {
+		t.Helper()
+		waits := i.podium("send", "Please do it.", "--thread", thread, "--wait", "--timeout", "1m", "-o", "json")
+		asked := lines[waitingInquiry](t, outcome{stdout: waits.stdout})
+		if waits.code != exitAsks || len(asked) != 1 || asked[0].Kind != schemas.InquiryBudget || asked[0].Answer != "podium raise "+asked[0].ID {
+			t.Fatalf("who waits sees %d %q\n%s", waits.code, waits.stdout, waits.stderr)
+		}
+		return asked[0]
+	}
+	first := ask("one")
+	if want := "Of 1000 tokens there are 900 tokens used or reserved, and the next step of coder needs 600 tokens"; !strings.Contains(first.Question, want) {
+		t.Errorf("it asks %q", first.Question)
+	}
+	open := lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t))
+	if len(open) != 1 || open[0].Shortage == nil || open[0].Shortage.Offer.Tokens != 500 || open[0].Task != "test" {
+		t.Errorf("the inbox has %+v", open)
+	}
+	if said := i.podium("approve", first.ID); said.code != exitFailed || !strings.Contains(said.stderr, "podium raise "+first.ID) {
+		t.Errorf("another word: %d %s", said.code, said.stderr)
+	}
+	if said := i.podium("raise", first.ID, "--tokens", "-5"); said.code != exitUsage {
+		t.Errorf("less than nothing: %d %s", said.code, said.stderr)
+	}
+	if said := i.podium("raise", first.ID, "--tokens", "2000").succeeds(t); !strings.Contains(said.stdout, "is decided") {
+		t.Errorf("it says %q", said.stdout)
+	}
+	i.podium(strings.Fields(first.Follow)[1:]...).succeeds(t)
+	if again := i.podium("raise", first.ID); again.code != exitFailed || !strings.Contains(again.stderr, "decided already: raised") {
+		t.Errorf("once more: %d %s", again.code, again.stderr)
+	}
+	shown := i.podium("runs", "show", first.Run).succeeds(t).stdout
+	for _, words := range []string{"used      1800 tokens", "a cost of 5.00; its budget was raised by 2000 tokens\n"} {
+		if !strings.Contains(shown, words) {
+			t.Errorf("it shows\n%s", shown)
+		}
+	}
+
+	second := ask("two")
+	said := i.podium("send", "raise 700", "--thread", "two", "--wait", "--timeout", "1m")
+	if said.code != exitOK || !strings.Contains(said.stdout, "Coded.") {
+		t.Errorf("by their own word: %d %s%s", said.code, said.stdout, said.stderr)
+	}
+	third := ask("three")
+	i.podium("reject", third.ID).succeeds(t)
+	if o := i.podium("runs", "watch", third.Run); !strings.Contains(o.stdout, "The budget of this work is used up.") || !strings.Contains(o.stdout, "Coded.") {
+		t.Errorf("who has said no sees %d\n%s", o.code, o.stdout)
+	}
+	for id, want := range map[string]schemas.StopReason{first.Run: schemas.StopCompleted, second.Run: schemas.StopCompleted, third.Run: schemas.StopBudget} {
+		if run := i.run(id); run.Reason != want {
+			t.Errorf("run %s ends %s (%s), want %s", id, run.Status, run.Reason, want)
+		}
+	}
+	i.stop()
+	i.verify()
+}
