@@ -1,6 +1,6 @@
 // Package llm lets a language model answer requests, by the chat completions that most servers of models speak.
 //
-// An agent has one role: router, planner, steps, judge, responder, extractor, summarizer or worker. The role is a prompt, what kind of
+// An agent has one role: router, planner, steps, judge, critic, responder, extractor, summarizer or worker. The role is a prompt, what kind of
 // request it answers, and what an answer has to look like. No model is given tools: what shall be done is a task
 // of a plan, which is routed, permitted and recorded like any other.
 //

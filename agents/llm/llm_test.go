@@ -47,7 +47,7 @@ func request(role llm.Role, words string) *agent.Request {
 	switch role {
 	case llm.RoleRouter:
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "RESPOND"}, {"name": "FINISH"}`, 1))
-	case llm.RoleJudge:
+	case llm.RoleJudge, llm.RoleCritic:
 		task.Context.Arguments = []byte(strings.Replace(candidates, "%s", `, {"name": "llasmol", "unavailable": "VRAM is LOW"}], "occasion": "step", "tasks": [{"task": "t1", "state": "completed"}`, 1))
 	case llm.RolePlanner, llm.RoleSteps:
 		task.Description = "Divide the request into tasks."
@@ -92,6 +92,8 @@ func good(role llm.Role) string {
 		return `{"steps": ["Call qm_agent for the energy.", "Find papers on it."]}`
 	case llm.RoleJudge:
 		return `{"response": "", "steps": ["Compute it again.", "Check it."]}`
+	case llm.RoleCritic:
+		return `{"validator": "critic", "status": "failed", "details": "The energy.", "issues": [{"severity": "error", "message": "It has no unit.", "file": "energy.txt", "line": 3}]}`
 	case llm.RoleExtractor:
 		return found
 	case llm.RoleResponder, llm.RoleSummarizer, llm.RoleWorker:
@@ -104,7 +106,7 @@ func good(role llm.Role) string {
 func TestRoles_O10_O11_O33(t *testing.T) {
 	t.Parallel()
 	kinds := map[llm.Role]schemas.TaskKind{
-		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleSteps: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
+		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleSteps: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleCritic: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
 		llm.RoleResponder: schemas.KindWork, llm.RoleSummarizer: schemas.KindWork, llm.RoleWorker: schemas.KindWork,
 	}
 	for _, role := range llm.Roles() {

@@ -180,7 +180,7 @@ func (a *Agent) user(request *agent.Request, asked *question, seen []string, mar
 	case RoleRouter:
 	case RolePlanner, RoleSteps:
 		block("arguments", ungranted(asked.Given))
-	case RoleJudge:
+	case RoleJudge, RoleCritic:
 		block("state", ungranted(told.Arguments))
 	case RoleExtractor:
 		block("known", ungranted(asked.Known))

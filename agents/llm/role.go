@@ -11,6 +11,7 @@ const (
 	RolePlanner    Role = "planner"    // which tasks there are
 	RoleSteps      Role = "steps"      // which steps there are, as sentences in their order
 	RoleJudge      Role = "judge"      // how a run goes on
+	RoleCritic     Role = "critic"     // what is wrong with what a run has made
 	RoleResponder  Role = "responder"  // words for the person
 	RoleExtractor  Role = "extractor"  // arguments out of words
 	RoleSummarizer Role = "summarizer" // what came of other tasks, in short
@@ -19,7 +20,7 @@ const (
 
 // Roles lists all.
 func Roles() []Role {
-	return []Role{RoleRouter, RolePlanner, RoleSteps, RoleJudge, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
+	return []Role{RoleRouter, RolePlanner, RoleSteps, RoleJudge, RoleCritic, RoleResponder, RoleExtractor, RoleSummarizer, RoleWorker}
 }
 
 // Kind is the kind of request that a model in the role answers.
@@ -29,7 +30,7 @@ func (r Role) Kind() schemas.TaskKind {
 		return schemas.KindRoute
 	case RolePlanner, RoleSteps:
 		return schemas.KindPlan
-	case RoleJudge:
+	case RoleJudge, RoleCritic:
 		return schemas.KindJudge
 	case RoleExtractor:
 		return schemas.KindExtract

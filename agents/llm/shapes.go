@@ -49,6 +49,8 @@ func (a *Agent) shapeOf(asked *question) (*shape, error) {
 		return stepsShape(asked)
 	case RoleJudge:
 		return judgeShape(asked)
+	case RoleCritic:
+		return criticShape()
 	case RoleExtractor:
 		return extractorShape(asked)
 	case RoleResponder, RoleSummarizer, RoleWorker:
@@ -200,6 +202,28 @@ func judgeShape(asked *question) (*shape, error) {
 		"tasks": object{"type": "array"},
 	}}
 	return shapeOfObjects(wanted, held, nil)
+}
+
+// criticShape is a validation result: whether what was made passes, and what is wrong with it, by file and line.
+func criticShape() (*shape, error) {
+	text := object{"type": "string"}
+	result := func(line any, required ...string) object {
+		issue := object{"type": "object", "properties": object{
+			"severity": object{"type": "string", "enum": []string{schemas.ValidationError, schemas.ValidationWarning, "info"}}, "message": text, "file": text, "line": line,
+		}, "required": []string{"severity", "message"}}
+		return object{"type": "object", "properties": object{
+			"status":  object{"type": "string", "enum": []string{schemas.ValidationPassed, schemas.ValidationFailed}},
+			"details": text, "issues": object{"type": "array", "items": issue},
+		}, "required": required}
+	}
+	wanted := result(object{"type": "integer"}, "status", "details", "issues")
+	return shapeOfObjects(wanted, result(object{"type": "integer", "minimum": 0}, "status"), func(value jsontext.Value) jsontext.Value {
+		var said map[string]jsontext.Value
+		if schemas.Unmarshal(value, &said) != nil {
+			return value
+		}
+		return rewritten(value, pick(said, "status", "details", "issues"), func(kept map[string]jsontext.Value) { kept["validator"] = quoted(string(RoleCritic)) })
+	})
 }
 
 // tidyPlan keeps of a plan what a planner is asked for: no files, references or constraints, which are not its to name.

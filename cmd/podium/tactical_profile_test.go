@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
+	"podium/agents/llm/modelserver"
 	"podium/schemas"
 	"podium/supervisor/score"
 )
@@ -295,4 +296,31 @@ func TestTacticalFiles_M48(t *testing.T) {
 	if err != nil || !strings.Contains(string(said), `"its file is another one than was said", "file": "a.py"`) || !strings.Contains(string(said), `"its file cannot be read", "file": "b.py"`) {
 		t.Errorf("%v: %s", err, said)
 	}
+}
+
+// TestTacticalByACritic: a model looks as well, and what it finds goes back to whoever has made the file, as what tools find does.
+func TestTacticalByACritic(t *testing.T) {
+	t.Parallel()
+	server := modelserver.Start(t, func(call *modelserver.Call) modelserver.Answer {
+		switch {
+		case call.IsProbe():
+			return modelserver.Obeying(call)
+		case strings.Contains(call.User, "fix1.LIB-4"):
+			return modelserver.Answer{Text: `{"status": "passed", "details": "It says what there is.", "issues": []}`, Tokens: 10}
+		}
+		return modelserver.Answer{Text: `{"status": "failed", "details": "It says too little.", "issues": [{"severity": "error", "message": "It does not say what it is for.", "file": "README.md", "line": 1}]}`, Tokens: 10}
+	})
+	i := tactical(t, "#m ", "", "${OPENAI_BASE_URL:-http://127.0.0.1:11434/v1}", server.URL)
+	i.up()
+	response, _ := i.plans(i.planOf("library.json"))
+	run := i.runs()[0]
+	want := []string{"LIB-1 spec_kit completed", "LIB-2 python_ml completed", "LIB-3 python_ml completed", "LIB-4 reporter completed", "fix1.LIB-4 reporter completed"}
+	if got := did(&run); !slices.Equal(got, want) || response.Payload.Status != schemas.StatusCompleted {
+		t.Errorf("%s: %q", response.Payload.Status, got)
+	}
+	if told := i.podium("runs", "watch", run.ID).succeeds(t).stdout; !strings.Contains(told, "README.md:1: error: It does not say what it is for.") {
+		t.Errorf("the finding is not told\n%s", told)
+	}
+	i.stop()
+	i.verify()
 }
