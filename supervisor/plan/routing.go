@@ -22,7 +22,8 @@ const (
 // reserved reports whether an id may not be that of a plan's task. Those of questions to people and to extractors
 // are, where any are asked.
 func (p *Profile) reserved(id string) bool {
-	if (p.Waiting != nil || len(p.fillers) > 0) && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
+	asks := p.Waiting != nil || len(p.fillers) > 0 || p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks
+	if asks && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
 		return true
 	}
 	if (p.Replan != nil || p.Review != nil || p.Summary != nil) && schemas.OccasionOf(id) != "" {

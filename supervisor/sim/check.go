@@ -50,6 +50,7 @@ func (o *oracle) judge(m *moment) {
 	o.approvalsAreAsked(m)
 	o.approvedBeforeActing(m)
 	o.wordsOfApprovers(m)
+	o.personsAreCounted(m)
 	o.runsRest(m)
 	o.phasesAreLegal(m)
 	o.idsComeOnce(m)

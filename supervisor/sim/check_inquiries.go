@@ -232,7 +232,8 @@ func (o *oracle) runsRest(m *moment) {
 	}
 	var want time.Time
 	others := slices.ContainsFunc(m.run.inquiries, func(i *inquiry) bool { return i.open && i.number != number })
-	if !others && !m.run.expires.IsZero() && !upstream {
+	waits := answered != nil && answered.Lacking > 0
+	if !others && !waits && !m.run.expires.IsZero() && !upstream {
 		want = m.run.expires.Add(max(m.cause.Time.Sub(m.run.resting), 0))
 	}
 	if !said.Equal(want) {
@@ -285,6 +286,7 @@ type inquiry struct {
 	cause    *schemas.Cause // of its end
 	ended    time.Time
 	answered *schemas.InquiryAnswered
+	agreed   []*schemas.InquiryAnswered // the words of those who have agreed while others had to
 	closed   schemas.InquiryReason
 	bounced  bool           // nobody has a letter of it
 	lost     []string       // who has none, of several

@@ -46,7 +46,7 @@ func Invariants() []string {
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, PermitIsForWork, StrangersAreNotObeyed, OursIsDone, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
-		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo, ApprovalsAreAsked, ApprovedBeforeActing, WordsOfApprovers,
+		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo, ApprovalsAreAsked, ApprovedBeforeActing, WordsOfApprovers, PersonsAreCounted,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,

@@ -523,7 +523,7 @@ func (o *oracle) approvalsAreAsked(m *moment) {
 		return
 	}
 	rule := m.run.approvalRule(m.task, m.task.agent)
-	if rule == nil || f.Expire != rule.Expire || f.Remind != rule.Remind || f.Hash == "" {
+	if rule == nil || f.Expire != rule.Expire || f.Remind != rule.Remind || f.Need != rule.Need || f.Hash == "" {
 		o.world.violate(ApprovalsAreAsked, "%s: inquiry %d asks for leave by %+v", m.id, f.Inquiry, rule)
 		return
 	}

@@ -22,6 +22,7 @@ const (
 	WordsAreTaken       = "a word that counts is taken"
 	ToldWhatWasSaid     = "an agent is told what the person has said, and asked"
 	ArgumentsFit        = "the arguments of a request are what its agent takes, or what a plan gives"
+	PersonsAreCounted   = "where several have to agree each person counts once, while they work there, and the last one decides"
 )
 
 // A hearing is an input of a person, as the oracle reads it. One of the pointers is set.
@@ -177,8 +178,8 @@ func (o *oracle) wordsHaveOneFate(session *sessionHistory) {
 	answers := map[uint64][]*inquiry{}
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
-			if i.answered != nil {
-				answers[i.answered.Sequence] = append(answers[i.answered.Sequence], i)
+			for _, word := range i.words() {
+				answers[word.Sequence] = append(answers[word.Sequence], i)
 			}
 		}
 	}
@@ -384,4 +385,62 @@ func (o *oracle) argumentsFit(decided *attempt, request string, task *schemas.Ta
 	if !typed || !isNumber || number != float64(int(number)) || some && !isText {
 		o.world.violate(ArgumentsFit, "request %s: agent %s gets %s", request, decided.agent, task.Context.Arguments)
 	}
+}
+
+// words are all that count of an inquiry.
+func (i *inquiry) words() []*schemas.InquiryAnswered {
+	if i.answered == nil {
+		return i.agreed
+	}
+	return append(slices.Clip(i.agreed), i.answered)
+}
+
+// agrees notes that somebody has agreed, and others have to.
+func (o *oracle) agrees(m *moment, f *schemas.InquiryAnswered) {
+	i := m.run.inquiry(f.Inquiry)
+	if i == nil || !i.open || !i.approval() {
+		o.world.violate(PersonsAreCounted, "%s: inquiry %d lacks the word of %d more", m.id, f.Inquiry, f.Lacking)
+		return
+	}
+	i.agreed = append(i.agreed, f)
+}
+
+// personsAreCounted: what is lacking is what the rule needs but for those who have agreed to the same, by whichever of its inquiries, and still may.
+func (o *oracle) personsAreCounted(m *moment) {
+	f := schemas.As[*schemas.InquiryAnswered](m.fact)
+	if f == nil || f.Choice != schemas.ChoiceApprove {
+		return
+	}
+	i := m.run.inquiry(f.Inquiry)
+	if i == nil || !i.approval() || i.task == nil {
+		return
+	}
+	persons := map[string]bool{}
+	for _, other := range m.run.inquiries {
+		spent := i.task.permit != nil && other.number <= i.task.agreed
+		if spent || !other.approval() || other.task != i.task || other.fact.Hash != i.fact.Hash {
+			continue
+		}
+		for _, word := range other.words() {
+			_, works := o.profile(m.cause.Profile).People[word.Actor.ID]
+			if word.Choice == schemas.ChoiceApprove && (works || !other.toPeople() || word.Actor.Via == schemas.ViaAPI) {
+				persons[other.person(word)] = true
+			}
+		}
+	}
+	by := i.person(f)
+	if lacking := max(max(i.fact.Need, 1)-len(persons)-1, 0); persons[by] || f.Lacking != lacking {
+		o.world.violate(PersonsAreCounted, "%s: inquiry %d is agreed to by %q, and %d more lack; before that %v have agreed, and it needs %d", m.id, f.Inquiry, by, f.Lacking, persons, i.fact.Need)
+	}
+}
+
+// person is who has said a word on an approval: by whatever way, one person is one.
+func (i *inquiry) person(word *schemas.InquiryAnswered) string {
+	switch {
+	case word.Actor.Via == schemas.ViaAPI:
+		return "the operator"
+	case !i.toPeople():
+		return "the requester"
+	}
+	return word.Actor.ID
 }

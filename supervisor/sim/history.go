@@ -108,6 +108,7 @@ type task struct {
 	refused  int            // how often the agent could not be asked
 	begun    time.Time      // since when it waits for its agent
 	judged   judgedTask
+	agreed   int  // the inquiry by which its newest attempt has begun
 	held     bool // it waits for the budget
 }
 
@@ -345,6 +346,10 @@ func (o *oracle) applyRun(m *moment) {
 	case *schemas.InquiryOpened:
 		o.opens(m, f)
 	case *schemas.InquiryAnswered:
+		if f.Lacking > 0 && len(f.Arguments) == 0 {
+			o.agrees(m, f)
+			return
+		}
 		o.ends(m, f.Inquiry, func(i *inquiry) { i.answered = f })
 		m.run.goesOn(f.RunExpires)
 	case *schemas.InquiryClosed:
@@ -436,6 +441,7 @@ func (o *oracle) applyTask(m *moment) {
 }
 
 func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
+	t.agreed = f.Approval
 	m.delist(t)
 	o.waitingHoldsNothing(m, t)
 	t.state, t.agent, t.attempts, t.held = taskUnderWay, f.Agent, f.Attempt, false

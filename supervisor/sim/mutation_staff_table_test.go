@@ -101,6 +101,31 @@ func mutationsOfApprovers() []mutation {
 		d.unapproved(inquiry)`,
 		}},
 	}, {
+		name: "hash not compared", seed: 4724, invariant: sim.ApprovedBeforeActing,
+		edits: []edit{{
+			"supervisor/approval/agreement.go",
+			`inquiry.AgreedHash() == hash(inquiry.AgreedOperation()) {`,
+			`(inquiry.AgreedHash() == hash(inquiry.AgreedOperation()) || planted("hash not compared")) {`,
+		}},
+	}, {
+		name: "requester counts", seed: 948, invariant: sim.WordsOfApprovers,
+		edits: []edit{{
+			"supervisor/session/inquiry.go",
+			`may && !begun.IsFrom(addressOf(message.Author))`,
+			`may && (!begun.IsFrom(addressOf(message.Author)) || planted("requester counts"))`,
+		}},
+	}, {
+		name: "same person twice", seed: 948, invariant: sim.PersonsAreCounted,
+		edits: []edit{{
+			"supervisor/plan/approval.go",
+			`if person != "" && !slices.Contains(agreed, person) {`,
+			`if person != "" && (!slices.Contains(agreed, person) || planted("same person twice")) {`,
+		}, {
+			"supervisor/plan/approval.go",
+			`	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor))`,
+			`	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor)) && !planted("same person twice")`,
+		}},
+	}, {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/plan/language.go",

@@ -125,6 +125,9 @@ func (s *staff) told(q *question) {
 		}
 	}
 	s.asked = append(s.asked, q)
+	if s.people.approvers.eager() {
+		s.write(q, w.now.Add(time.Second), letter{from: "eve@sim", origin: schemas.OriginProven})
+	}
 	if once(s.rand, 12) {
 		return
 	}
@@ -377,17 +380,28 @@ const approvalStream = 0x617070726f7665
 // one (mutation_table_test.go, testdata/seeds.txt).
 func hasApprovals(seed uint64) bool { return seed%64 == 52 }
 
+// togetherStream is a source of its own for how many have to agree, so that all other worlds are as they were.
+const togetherStream = 0x746f676574686572
+
+// hasTogether reports whether in the world of a seed, which has approvals, two have to agree to some work.
+func hasTogether(seed uint64) bool { return seed%256 == 180 }
+
 // approvers are the requesters and the staff as far as they agree. They say one word, or many.
 type approvers struct {
-	world *World
-	rand  *rand.Rand
+	world    *World
+	rand     *rand.Rand
+	together *rand.Rand // nil: one person is enough
 }
 
 func newApprovers(w *World) *approvers {
 	if !hasApprovals(w.Seed) {
 		return nil
 	}
-	return &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats
+	a := &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats
+	if hasTogether(w.Seed) {
+		a.together = rand.New(rand.NewPCG(w.Seed, togetherStream)) //nolint:gosec // a simulation repeats
+	}
+	return a
 }
 
 // trait has somebody check where mail is from: else no word by mail decides.
@@ -412,7 +426,7 @@ func (a *approvers) declare(sources []schemas.Profile) {
 			language := &p.Languages[n]
 			language.Approve, language.Reject = []string{"yes"}, []string{"no"}
 			language.Texts.Approval, language.Texts.Indecisive = "May {agent} do this? {work} {approve} or {reject}", "What?"
-			language.Texts.Disapproved, language.Texts.Unasked = "Somebody says no.", "Nobody is there."
+			language.Texts.Disapproved, language.Texts.Unasked, language.Texts.Together = "Somebody says no.", "Nobody is there.", "{need} of you."
 		}
 		expire := pick(a.rand, 6*time.Second, 40*time.Second, 10*time.Minute)
 		for _, name := range workers {
@@ -423,6 +437,9 @@ func (a *approvers) declare(sources []schemas.Profile) {
 				Agents: []string{name}, Seconds: pick(a.rand, 0, 0, 0, 30), Expire: schemas.Duration(expire), Remind: schemas.Duration(pick(a.rand, 0, 3*time.Second)),
 				People: pick(a.rand, []string{schemas.ApprovingRequester}, []string{"anna"}, []string{"anna", "ben"}, []string{"eve", "anna"}, []string{"eve", "anna"}),
 			})
+			if rule := &p.Approval[len(p.Approval)-1]; a.together != nil && !once(a.together, 4) {
+				rule.People, rule.Need = pick(a.together, []string{"anna", "ben"}, []string{"anna", "ben", "eve"}, []string{"eve", "anna"}), pick(a.together, 0, 2, 2)
+			}
 		}
 	}
 }
@@ -444,3 +461,6 @@ func (a *approvers) command(control *schemas.Control) {
 
 // unchecked reports whether nobody checks where a letter is from.
 func (a *approvers) unchecked() bool { return a != nil && once(a.rand, 8) }
+
+// eager reports whether somebody who writes to the world as well says something to a letter that they may not have got.
+func (a *approvers) eager() bool { return a != nil && a.together != nil && once(a.together, 3) }
