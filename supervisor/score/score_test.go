@@ -169,6 +169,14 @@ func TestHelpOfPeople_M51(t *testing.T) {
 			s.asks(4, "a", 2).at(5, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
 		}, "1/1=1.0000+"},
 		"for good": {func(s *script) { s.asks(2, "a", 1); failed(s, 3, 1, false) }, "0/1=0.0000"},
+		"more of a budget, which mends nothing": {func(s *script) {
+			s.asks(2, "a", 1)
+			failed(s, 3, 1, true)
+			s.at(4, &schemas.TaskReady{Run: 1, Task: "a", Agent: "x", Held: true})
+			s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryBudget, Shortage: &schemas.Shortage{}, Expire: schemas.Duration(time.Hour)})
+			s.at(6, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceRaise, Amount: &schemas.Usage{Tokens: 5}})
+			s.asks(7, "a", 2).at(8, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
+		}, "1/1=1.0000+"},
 		"a person": {func(s *script) {
 			s.asks(2, "a", 1)
 			failed(s, 3, 1, true)
