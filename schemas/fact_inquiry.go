@@ -96,6 +96,7 @@ const (
 	WayHuman       RecoveryWay = "human"       // Escalation.Human is asked
 	WayCoordinator RecoveryWay = "coordinator" // Escalation.Coordinator is asked
 	WayRequester   RecoveryWay = "requester"   // whoever has begun the run is asked
+	WayPlanner     RecoveryWay = "planner"     // the judge of Profile.Replan is asked, or Escalation.Planner is told
 	WayFail        RecoveryWay = "fail"        // the task has failed
 )
 
@@ -104,15 +105,18 @@ const RecoveryDefault = "default"
 
 // An Escalation says who is asked about failures.
 type Escalation struct {
+	Planner     *EscalationChannel `json:"planner,omitzero"` // has no people
 	Coordinator *EscalationChannel `json:"coordinator,omitzero"`
 	Human       *EscalationChannel `json:"human,omitzero"`
 }
 
 // An EscalationChannel is people who are asked about failures. The word of one of them is enough.
 type EscalationChannel struct {
-	People []string `json:"people"`
+	People []string `json:"people,omitzero"`
 	Remind Duration `json:"remind,omitzero"`
-	Expire Duration `json:"expire"` // after that the task has failed
+	Expire Duration `json:"expire,omitzero"` // after that the task has failed
+	// Upstream has whoever is upstream decide, instead of people: the run ends as blocked, and says why.
+	Upstream bool `json:"upstream,omitzero"`
 }
 
 // MaxEscalations bounds how often people are asked about the failures of one task.

@@ -166,6 +166,9 @@ func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) boo
 	way := d.way(task, failed)
 	opened, asks := d.escalation(task, way, failed.Cause)
 	if way != schemas.WaySkip && !asks {
+		if way == schemas.WayPlanner {
+			failed.Action = recovery.Action(way)
+		}
 		return false
 	}
 	failed.Action, failed.Recovering = recovery.Action(way), way
@@ -198,7 +201,7 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
 func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
-	if way == "" || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+	if way == "" || recovery.Channel(&d.Profile.Profile, way) != nil && recovery.Channel(&d.Profile.Profile, way).Upstream || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return opened, false
 	}
 	channel := recovery.Channel(&d.Profile.Profile, way)

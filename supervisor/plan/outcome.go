@@ -7,6 +7,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
 
@@ -24,13 +25,19 @@ func (d *Decision) settle() {
 		d.conclude(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
 	case failed.Failure().Cause == schemas.FailureUnapproved && d.onTainted(failed) == schemas.OnTaintedAsk:
 		d.conclude(schemas.RunBlocked, schemas.StopUnapproved, d.failure(failed, completed))
-	case failed.Failure().Cause == schemas.FailureBlocked:
+	case failed.Failure().Cause == schemas.FailureBlocked, d.forUpstream(failed):
 		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
 	case completed:
 		d.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
 	default:
 		d.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
 	}
+}
+
+// forUpstream reports whether whoever is upstream decides about a failure: they are told what is there, and plan anew (M-20).
+func (d *Decision) forUpstream(failed *workflow.Task) bool {
+	failure := failed.Failure()
+	return failed.State == workflow.TaskFailed && d.Run.Message.Upstream != nil && recovery.Upstream(&d.Profile.Profile, failure.Category, failure.Cause)
 }
 
 func (d *Decision) completedAny() bool {

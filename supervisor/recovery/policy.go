@@ -15,7 +15,7 @@ func Way(profile *schemas.Profile, category schemas.FailureCategory, cause schem
 	if !named {
 		way = profile.Recovery[schemas.RecoveryDefault]
 	}
-	if cause == schemas.FailureUnknownEffect && !asksPeople(way) {
+	if channel := Channel(profile, way); cause == schemas.FailureUnknownEffect && (!asksPeople(way) || channel != nil && channel.Upstream) {
 		return inDoubt(profile)
 	}
 	return way
@@ -27,11 +27,17 @@ func asksPeople(way schemas.RecoveryWay) bool {
 
 func inDoubt(profile *schemas.Profile) schemas.RecoveryWay {
 	for _, way := range []schemas.RecoveryWay{schemas.WayHuman, schemas.WayCoordinator} {
-		if Channel(profile, way) != nil {
+		if channel := Channel(profile, way); channel != nil && !channel.Upstream {
 			return way
 		}
 	}
 	return ""
+}
+
+// Upstream reports whether whoever is upstream decides about a failure.
+func Upstream(profile *schemas.Profile, category schemas.FailureCategory, cause schemas.FailureKind) bool {
+	channel := Channel(profile, Way(profile, category, cause))
+	return channel != nil && channel.Upstream
 }
 
 // Channel is who is asked by a way; nil when it asks nobody, or whoever has begun the run.
@@ -42,6 +48,8 @@ func Channel(profile *schemas.Profile, way schemas.RecoveryWay) *schemas.Escalat
 		return profile.Escalation.Human
 	case way == schemas.WayCoordinator:
 		return profile.Escalation.Coordinator
+	case way == schemas.WayPlanner:
+		return profile.Escalation.Planner
 	}
 	return nil
 }
@@ -55,6 +63,8 @@ func Action(way schemas.RecoveryWay) schemas.Recovery {
 		return schemas.RecoveryEscalateToHuman
 	case schemas.WayRequester:
 		return schemas.RecoveryAskRequester
+	case schemas.WayPlanner:
+		return schemas.RecoveryEscalateToPlanner
 	case schemas.WayCoordinator, schemas.WayFail:
 	}
 	return schemas.RecoveryEscalateToCoordinator
@@ -82,14 +92,19 @@ func Faults(profile *schemas.Profile) []error {
 			faults = append(faults, fmt.Errorf("recovery.%s: unknown value %q", category, way))
 		case asksPeople(way) && Channel(profile, way) == nil:
 			faults = append(faults, fmt.Errorf("recovery.%s: %s needs escalation.%s", category, way, way))
+		case way == schemas.WayPlanner && profile.Replan == nil && Channel(profile, way) == nil:
+			faults = append(faults, fmt.Errorf("recovery.%s: %s needs replan, or escalation.%s", category, way, way))
 		case way == schemas.WayRequester && profile.Waiting == nil:
 			faults = append(faults, fmt.Errorf("recovery.%s: %s needs waiting", category, way))
 		}
 	}
 	for _, way := range []schemas.RecoveryWay{schemas.WayCoordinator, schemas.WayHuman} {
-		if channel := Channel(profile, way); channel != nil && (len(channel.People) == 0 || channel.Expire <= 0 || channel.Remind < 0) {
+		if channel := Channel(profile, way); channel != nil && !channel.Upstream && (len(channel.People) == 0 || channel.Expire <= 0 || channel.Remind < 0) {
 			faults = append(faults, errors.New("escalation."+string(way)+": it needs people; expire is longer than 0, remind is not negative"))
 		}
+	}
+	if channel := Channel(profile, schemas.WayPlanner); channel != nil && !channel.Upstream {
+		faults = append(faults, errors.New("escalation.planner: it is upstream; the judge of replan is asked without it"))
 	}
 	return faults
 }
@@ -101,5 +116,5 @@ func categories() []schemas.FailureCategory {
 }
 
 func ways() []schemas.RecoveryWay {
-	return []schemas.RecoveryWay{schemas.WaySkip, schemas.WayHuman, schemas.WayCoordinator, schemas.WayRequester, schemas.WayFail}
+	return []schemas.RecoveryWay{schemas.WaySkip, schemas.WayHuman, schemas.WayCoordinator, schemas.WayRequester, schemas.WayPlanner, schemas.WayFail}
 }

@@ -80,10 +80,16 @@ func TestFaults(t *testing.T) {
 		profile schemas.Profile
 		faults  int
 	}{
-		"nothing":             {schemas.Profile{}, 0},
-		"people":              {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayHuman}, Escalation: human}, 0},
-		"no people":           {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayHuman, "input": schemas.WayCoordinator}}, 2},
-		"nobody is asked":     {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayRequester}}, 1},
+		"nothing":         {schemas.Profile{}, 0},
+		"people":          {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayHuman}, Escalation: human}, 0},
+		"no people":       {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayHuman, "input": schemas.WayCoordinator}}, 2},
+		"nobody is asked": {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayRequester}}, 1},
+		"no planner":      {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"dependency": schemas.WayPlanner}}, 1},
+		"upstream": {schemas.Profile{
+			Recovery:   map[string]schemas.RecoveryWay{"dependency": schemas.WayPlanner, "default": schemas.WayCoordinator},
+			Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Upstream: true}, Coordinator: &schemas.EscalationChannel{Upstream: true}},
+		}, 0},
+		"a planner of people": {schemas.Profile{Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{People: []string{"anna"}, Expire: 1}}}, 1},
 		"unknown category":    {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"weather": schemas.WaySkip}}, 1},
 		"unknown value":       {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"input": "pray"}}, 1},
 		"a channel of nobody": {schemas.Profile{Escalation: &schemas.Escalation{Human: &schemas.EscalationChannel{Expire: 1}}}, 1},

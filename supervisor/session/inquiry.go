@@ -207,7 +207,10 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	asked := may && (inquiry.Kind == schemas.InquiryEscalation || !begun.IsFrom(addressOf(message.Author)))
+	asked := may && !begun.IsFrom(addressOf(message.Author))
+	if inquiry.Kind == schemas.InquiryEscalation {
+		asked = may // they agree to nothing
+	}
 	return actor, asked && actor.Proof == schemas.ProofMail
 }
 

@@ -222,8 +222,8 @@ func (p Profile) withDefaults() Profile {
 }
 
 func (c *EscalationChannel) withDefaults() *EscalationChannel {
-	if c == nil {
-		return nil
+	if c == nil || c.upstream {
+		return c
 	}
 	return &EscalationChannel{People: c.People, Remind: cmp.Or(c.Remind, defaultRemind), Expires: cmp.Or(c.Expires, defaultExpire)}
 }

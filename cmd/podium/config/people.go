@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/mail"
 	"slices"
@@ -169,13 +170,13 @@ func (p *Profile) asksForTainted(agent string) bool {
 
 // Recovery says what is done about failures, by their category.
 type Recovery struct {
-	Default      schemas.RecoveryWay `yaml:"default" enum:"skip human coordinator requester fail" doc:"For the categories that are not named. ask of other systems is default: human."`
-	Execution    schemas.RecoveryWay `yaml:"task_execution" enum:"skip human coordinator requester fail" doc:"An agent has failed, crashed, taken too long, or answered what cannot be used."`
-	Validation   schemas.RecoveryWay `yaml:"validation" enum:"skip human coordinator requester fail" doc:"What was made, or the arguments, are not right."`
-	Dependency   schemas.RecoveryWay `yaml:"dependency" enum:"skip human coordinator requester fail" doc:"An agent is blocked by something else."`
-	Resource     schemas.RecoveryWay `yaml:"resource" enum:"skip human coordinator requester fail" doc:"An agent has no room."`
-	Coordination schemas.RecoveryWay `yaml:"coordination" enum:"skip human coordinator requester fail" doc:"Nobody is responsible, somebody has said no, or nobody knows whether something has happened outside; the last is for people alone."`
-	Input        schemas.RecoveryWay `yaml:"input" enum:"skip human coordinator requester fail" doc:"Something is lacking that nobody has said."`
+	Default      schemas.RecoveryWay `yaml:"default" enum:"skip human coordinator requester planner fail" doc:"For the categories that are not named. ask of other systems is default: human."`
+	Execution    schemas.RecoveryWay `yaml:"task_execution" enum:"skip human coordinator requester planner fail" doc:"An agent has failed, crashed, taken too long, or answered what cannot be used."`
+	Validation   schemas.RecoveryWay `yaml:"validation" enum:"skip human coordinator requester planner fail" doc:"What was made, or the arguments, are not right."`
+	Dependency   schemas.RecoveryWay `yaml:"dependency" enum:"skip human coordinator requester planner fail" doc:"An agent is blocked by something else."`
+	Resource     schemas.RecoveryWay `yaml:"resource" enum:"skip human coordinator requester planner fail" doc:"An agent has no room."`
+	Coordination schemas.RecoveryWay `yaml:"coordination" enum:"skip human coordinator requester planner fail" doc:"Nobody is responsible, somebody has said no, or nobody knows whether something has happened outside; the last is for people alone."`
+	Input        schemas.RecoveryWay `yaml:"input" enum:"skip human coordinator requester planner fail" doc:"Something is lacking that nobody has said."`
 }
 
 func (r *Recovery) build() map[string]schemas.RecoveryWay {
@@ -192,27 +193,42 @@ func (r *Recovery) build() map[string]schemas.RecoveryWay {
 
 // Escalation says who is asked about failures.
 type Escalation struct {
-	Coordinator *EscalationChannel `yaml:"coordinator" doc:"Who is asked by recovery: coordinator."`
+	Planner     *EscalationChannel `yaml:"planner" doc:"upstream: for recovery: planner a run that is done for another supervisor ends as blocked, with what is there and why, so that it is planned anew. Absent: the judge of replan is asked."`
+	Coordinator *EscalationChannel `yaml:"coordinator" doc:"Who is asked by recovery: coordinator; or upstream, as for planner."`
 	Human       *EscalationChannel `yaml:"human" doc:"Who is asked by recovery: human, and about what nobody knows to have happened outside."`
 }
 
 // An EscalationChannel is people who are asked about failures.
 type EscalationChannel struct {
-	People  []string         `yaml:"people" required:"true" min:"1" doc:"Their names in the people section; the word of one of them is enough."`
+	People  []string         `yaml:"people" min:"1" doc:"Their names in the people section; the word of one of them is enough."`
 	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires schemas.Duration `yaml:"expires" doc:"After that the task has failed. Default: 72h."`
+
+	upstream bool // the short form
+}
+
+// Shorten implements strictyaml.Shorthand.
+func (c *EscalationChannel) Shorten(text string) error {
+	if text != "upstream" {
+		return fmt.Errorf("it is upstream, or people: {people: [NAME]}, and not %q", text)
+	}
+	c.upstream = true
+	return nil
 }
 
 func (e *Escalation) build() *schemas.Escalation {
-	if e.Coordinator == nil && e.Human == nil {
+	if e.Planner == nil && e.Coordinator == nil && e.Human == nil {
 		return nil
 	}
-	return &schemas.Escalation{Coordinator: e.Coordinator.build(), Human: e.Human.build()}
+	return &schemas.Escalation{Planner: e.Planner.build(), Coordinator: e.Coordinator.build(), Human: e.Human.build()}
 }
 
 func (c *EscalationChannel) build() *schemas.EscalationChannel {
 	if c == nil {
 		return nil
+	}
+	if c.upstream {
+		return &schemas.EscalationChannel{Upstream: true}
 	}
 	return &schemas.EscalationChannel{People: c.People, Remind: c.Remind, Expire: c.Expires}
 }
@@ -230,14 +246,23 @@ func (v *validator) recovery(path string, profile *Profile) {
 		switch way := ways[category]; {
 		case way == schemas.WayHuman && profile.Escalation.Human == nil, way == schemas.WayCoordinator && profile.Escalation.Coordinator == nil:
 			v.problem(at, "%s asks people, and nobody is named: add escalation: {%s: {people: [NAME]}}", way, way)
+		case way == schemas.WayPlanner && profile.Escalation.Planner == nil && profile.Replan == nil:
+			v.problem(at, "planner asks the judge of replan, and there is none: add replan, or escalation: {planner: upstream}")
 		case way == schemas.WayRequester && profile.Waiting.build() == nil:
 			v.problem(at, "requester asks whoever has written, and waiting.asks is 0: nobody is asked anything")
 		}
 	}
-	if profile.Escalation.Human != nil {
-		v.askedTogether(path+".escalation.human", profile.Escalation.Human.People)
-	}
-	if profile.Escalation.Coordinator != nil {
-		v.askedTogether(path+".escalation.coordinator", profile.Escalation.Coordinator.People)
+	channels := map[string]*EscalationChannel{"planner": profile.Escalation.Planner, "coordinator": profile.Escalation.Coordinator, "human": profile.Escalation.Human}
+	for _, name := range slices.Sorted(maps.Keys(channels)) {
+		at, channel := path+".escalation."+name, channels[name]
+		switch {
+		case channel == nil:
+		case channel.upstream && name == "human", !channel.upstream && name == "planner":
+			v.problem(at, "planner is upstream, and human is people: {people: [NAME]}")
+		case !channel.upstream && len(channel.People) == 0:
+			v.problem(at, "nobody is named: write {people: [NAME]}")
+		case !channel.upstream:
+			v.askedTogether(at, channel.People)
+		}
 	}
 }

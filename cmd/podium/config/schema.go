@@ -132,6 +132,8 @@ func (w *schemaWriter) reference(section reflect.Type) object {
 	switch reflect.New(section).Interface().(type) {
 	case *Keyword:
 		return object{"anyOf": []object{{"type": "string", "pattern": keywordPattern}, reference}}
+	case *EscalationChannel:
+		return object{"anyOf": []object{{"type": "string", "pattern": "^upstream$"}, reference}}
 	case strictyaml.Shorthand:
 		return object{"anyOf": []object{{"type": "string"}, reference}}
 	default:
