@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,37 @@ type ApprovalRule struct {
 	Sets map[string]bool `json:"sets,omitzero"`
 }
 
+// A RecoveryWay is what is done about a failure once attempts and fallback are used up.
+type RecoveryWay string
+
+// The ways.
+const (
+	WaySkip        RecoveryWay = "skip"        // the run goes on without the task
+	WayHuman       RecoveryWay = "human"       // Escalation.Human is asked
+	WayCoordinator RecoveryWay = "coordinator" // Escalation.Coordinator is asked
+	WayRequester   RecoveryWay = "requester"   // whoever has begun the run is asked
+	WayFail        RecoveryWay = "fail"        // the task has failed
+)
+
+// RecoveryDefault stands in Profile.Recovery for the categories that are not named.
+const RecoveryDefault = "default"
+
+// An Escalation says who is asked about failures.
+type Escalation struct {
+	Coordinator *EscalationChannel `json:"coordinator,omitzero"`
+	Human       *EscalationChannel `json:"human,omitzero"`
+}
+
+// An EscalationChannel is people who are asked about failures. The word of one of them is enough.
+type EscalationChannel struct {
+	People []string `json:"people"`
+	Remind Duration `json:"remind,omitzero"`
+	Expire Duration `json:"expire"` // after that the task has failed
+}
+
+// MaxEscalations bounds how often people are asked about the failures of one task.
+const MaxEscalations = 5
+
 // ApprovingRequester stands in ApprovalRule.People for whoever has begun the run.
 const ApprovingRequester = "requester"
 
@@ -123,6 +155,8 @@ type InquiryOpened struct {
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
 	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
+	// Choices, of an escalation, are what may be said to it.
+	Choices []InquiryChoice `json:"choices,omitzero"`
 	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a InquiryBudget is about.
 	Usage    *Spent    `json:"usage,omitzero"`
 	Shortage *Shortage `json:"shortage,omitzero"`
@@ -202,6 +236,8 @@ const (
 	InquiryWork  InquiryKind = "work"  // the task itself; the words are its result
 	// InquiryApproval asks whether an agent may do a task, or what it has proposed.
 	InquiryApproval InquiryKind = "approval"
+	// InquiryEscalation asks what is to be done about the failure of a task, which is blocked until then.
+	InquiryEscalation InquiryKind = "escalation"
 	// InquiryBudget asks for more than a run may use. Its task is the first that waits for it.
 	InquiryBudget InquiryKind = "budget"
 )
@@ -238,12 +274,19 @@ const (
 	ChoiceReject InquiryChoice = "reject"
 	// ChoiceApprove says that it may be done.
 	ChoiceApprove InquiryChoice = "approve"
+	// What may be said to an escalation, beside ChoiceAnswer, whose words are the result of the task.
+	ChoiceRetry  InquiryChoice = "retry"  // one more attempt
+	ChoiceSkip   InquiryChoice = "skip"   // the run goes on without the task
+	ChoiceReplan InquiryChoice = "replan" // the words are what is done instead
+	ChoiceEnd    InquiryChoice = "end"    // the run ends
 	// ChoiceRaise raises a budget, by InquiryAnswered.Amount.
 	ChoiceRaise InquiryChoice = "raise"
 )
 
 // Entitled reports whether only whom the profile names may say something, each as themselves: to know the letter that asks is not enough.
-func (k InquiryKind) Entitled() bool { return k == InquiryApproval || k == InquiryBudget }
+func (k InquiryKind) Entitled() bool {
+	return k == InquiryApproval || k == InquiryBudget || k == InquiryEscalation
+}
 
 // Choices are what may be said to an inquiry of the kind.
 func (k InquiryKind) Choices() []InquiryChoice {
@@ -252,11 +295,21 @@ func (k InquiryKind) Choices() []InquiryChoice {
 		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
 	case InquiryApproval:
 		return []InquiryChoice{ChoiceApprove, ChoiceReject}
+	case InquiryEscalation:
+		return []InquiryChoice{ChoiceRetry, ChoiceSkip, ChoiceAnswer, ChoiceReplan, ChoiceEnd}
 	case InquiryBudget:
 		return []InquiryChoice{ChoiceRaise, ChoiceReject}
 	case InquiryInput:
 	}
 	return []InquiryChoice{ChoiceAnswer}
+}
+
+// Takes reports whether something may be said to the inquiry.
+func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
+	if len(o.Choices) > 0 {
+		return slices.Contains(o.Choices, choice)
+	}
+	return slices.Contains(o.Kind.Choices(), choice)
 }
 
 // An Actor is who has said something, as the adapter knows it and nobody else.
@@ -317,6 +370,7 @@ const (
 	WordHash     = "hash_changed"    // it is about something else than what the inquiry asks
 
 	WordEdit = "invalid_edit" // what it changes cannot be changed so
+	WordPlan = "invalid_plan" // what it has done instead cannot be carried out
 
 	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
 	WordNotAllowed = "not_allowed"

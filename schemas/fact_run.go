@@ -265,6 +265,7 @@ const (
 	OccasionReview  Occasion = "review"  // all is done, and is looked at
 	OccasionMerge   Occasion = "merge"   // several versions of a file are to become one
 	OccasionSummary Occasion = "summary" // the results are to be told
+	OccasionPerson  Occasion = "person"  // none: a person has said what is to be done instead of what has failed
 )
 
 // judgeTask is the beginning of the ids of questions to judges, which the occasion and a number follow; checkTask of those to who looks at
@@ -399,7 +400,7 @@ const DefaultSteps = 50
 // StepLimit is how many steps a run may take; 0 is no limit. A step is a plan, a task or a judgement that an agent was
 // asked for, however many attempts it has taken.
 func (p *Profile) StepLimit() int {
-	if p.Replan == nil && p.Review == nil {
+	if p.Replan == nil && p.Review == nil && (p.Escalation == nil || p.Execution.Mode == ExecutionSingle) {
 		return 0
 	}
 	return cmp.Or(p.Execution.Steps, DefaultSteps)

@@ -143,6 +143,10 @@ type TaskFailed struct {
 	// Result is what the agent has made, of a FailureVerdict: it says what is not right.
 	Result Content  `json:"result,omitzero"`
 	Proven []string `json:"proven,omitzero"` // artifacts that Result names and that a judge may read
+	// Recovering says that the task is blocked, and has not ended: what is done about it says what becomes of it. Unrecovered, in a further failure of the
+	// same attempt, says that this has not helped.
+	Recovering  RecoveryWay `json:"recovering,omitzero"`
+	Unrecovered RecoveryWay `json:"unrecovered,omitzero"`
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
 	// Usage is there where the profile has a budget and an agent has answered. Without an answer what was reserved stays so.
@@ -185,7 +189,9 @@ const (
 	RecoveryFallback              Recovery = "fallback_agent"
 	RecoverySkip                  Recovery = "skip_task"
 	RecoveryEscalateToPlanner     Recovery = "escalate_to_planner"
-	RecoveryEscalateToCoordinator Recovery = "escalate_to_coordinator" // whoever asked is told
+	RecoveryEscalateToCoordinator Recovery = "escalate_to_coordinator" // whoever asked is told, or the people of Escalation.Coordinator are asked
+	RecoveryEscalateToHuman       Recovery = "escalate_to_human"       // the people of Escalation.Human are asked
+	RecoveryAskRequester          Recovery = "ask_requester"           // whoever has begun the run is asked
 )
 
 // FailureKind classifies a failure (M-44).

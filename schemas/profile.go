@@ -45,6 +45,10 @@ type Profile struct {
 	People map[string]Person `json:"people,omitzero"`
 	// Approval are the rules by which people agree before agents work: for a task the first that matches.
 	Approval []ApprovalRule `json:"approval,omitzero"`
+	// Recovery says by category of a failure, or as RecoveryDefault, what is done once attempts and fallback are used up, and Escalation who is asked. What
+	// neither says is told to whoever has begun the run.
+	Recovery   map[string]RecoveryWay `json:"recovery,omitzero"`
+	Escalation *Escalation            `json:"escalation,omitzero"`
 	// Budget is what runs may use. Nothing is counted, and nothing limited, without it.
 	Budget *Budget `json:"budget,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
@@ -245,6 +249,8 @@ type Language struct {
 	// Approve and Reject are the words that decide what somebody is asked to agree to: one alone, as the first line.
 	Approve []string `json:"approve,omitzero"`
 	Reject  []string `json:"reject,omitzero"`
+	// Choices are the words that decide what is done about a failure, by what they choose.
+	Choices map[InquiryChoice][]string `json:"choices,omitzero"`
 	// Raise are the words that raise a budget: one alone as the first line, or with a number behind it.
 	Raise []string `json:"raise,omitzero"`
 	Texts Texts    `json:"texts"`
@@ -305,6 +311,14 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". ChoiceRetry and those behind it
+	// tell one of these, by its "{word}".
+	Escalation   string `json:"escalation,omitzero"`
+	ChoiceRetry  string `json:"choice_retry,omitzero"`
+	ChoiceSkip   string `json:"choice_skip,omitzero"`
+	ChoiceAnswer string `json:"choice_answer,omitzero"`
+	ChoiceReplan string `json:"choice_replan,omitzero"`
+	ChoiceEnd    string `json:"choice_end,omitzero"`
 	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}";
 	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
 	Budget      string `json:"budget,omitzero"`

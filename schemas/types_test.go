@@ -371,7 +371,7 @@ func (f *filler) fill(doc, schema node, value reflect.Value) {
 		element := reflect.New(value.Type().Elem()).Elem()
 		f.fill(doc, schema["additionalProperties"].(node), element)
 		value.Set(reflect.MakeMap(value.Type()))
-		value.SetMapIndex(reflect.ValueOf("agent"), element)
+		value.SetMapIndex(reflect.ValueOf("agent").Convert(value.Type().Key()), element)
 	case "array":
 		f.array(doc, schema, value)
 	case "time":

@@ -30,8 +30,9 @@ type inboxCommand struct {
 func (inboxCommand) Help() string {
 	return `Lists what runs wait for a person to say, the oldest first. ID is what podium answer takes. KIND is input, where
 whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), approval, where
-somebody has to agree before a task begins (podium approve, podium reject), or budget, where the run has used up what it may
-(podium raise, podium reject); -o json has its hash, by which it is one thing. ASKED
+somebody has to agree before a task begins (podium approve, podium reject), budget, where the run has used up what it may
+(podium raise, podium reject), or escalation, where a task has failed and somebody says what is done about that (podium answer ID
+retry, skip, "answer: …", "replan: …" or end); -o json has its hash, by which it is one thing. ASKED
 is who was written to, by mail or in the chat, one question after the other where one person has several; whoever may read the ledger can answer in their place, here. Behind
 UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
 and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
@@ -100,6 +101,8 @@ type openInquiry struct {
 	// Hash, of an approval, is what it is of; see approve --hash. Operation is what was proposed.
 	Hash      string             `json:"hash,omitzero"`
 	Operation *schemas.Operation `json:"operation,omitzero"`
+	// Choices are what may be said to an escalation.
+	Choices []schemas.InquiryChoice `json:"choices,omitzero"`
 	// Need is how many persons have to agree, where that is more than one, and Agreed who has.
 	Need   int             `json:"need,omitzero"`
 	Agreed []schemas.Actor `json:"agreed,omitzero"`
@@ -140,7 +143,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 				ID:    schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
 				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
-				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Need: inquiry.Need, Agreed: agreed, Shortage: inquiry.Shortage,
+				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Choices: inquiry.Choices, Need: inquiry.Need, Agreed: agreed, Shortage: inquiry.Shortage,
 			})
 		}
 	}
@@ -166,6 +169,7 @@ On a ledger at rest the words take effect when the service starts. To take the r
   podium inbox                              # what is asked
   podium answer 5f0c "Rue de la Paix 3"
   podium answer 5f0c.2 < answer.txt         # the second question of the run
+  podium answer 5f0c.3 retry                # what is done about a failure
   podium answer 5f0c.2 --no-wait -o json 2030-12-03`
 }
 
@@ -418,6 +422,14 @@ func unsayable(found runlog.NamedInquiry, action schemas.ControlAction) error {
 	return nil
 }
 
+func spokenChoices(choices []schemas.InquiryChoice) string {
+	words := make([]string, len(choices))
+	for i, choice := range choices {
+		words[i] = string(choice)
+	}
+	return strings.Join(words, ", ")
+}
+
 // refusedWord puts the reason for which a word was refused into words. Reasons: those of
 // message_received for words on inquiries.
 func refusedWord(found runlog.NamedInquiry, reason string) error {
@@ -437,6 +449,10 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 		return fmt.Errorf("%s asks for work, which nobody can agree to: do it with `podium answer %s …`, or decline it with `podium reject %s`", found.ID(), found.ID(), found.ID())
 	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryBudget:
 		return fmt.Errorf("%s asks for more of the budget: say `podium raise %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
+	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryEscalation:
+		return fmt.Errorf("%s asks what is done about a failure: say `podium answer %s WORD`, where WORD is one of %s; what follows answer and replan stands behind a colon", found.ID(), found.ID(), spokenChoices(inquiry.Choices))
+	case reason == schemas.WordPlan:
+		return fmt.Errorf("what is to be done instead in %s cannot be: it is one step a line, or JSON with tasks for agents of the profile, while the run is at work; `podium runs show %s` has its tasks", found.ID(), found.Run.ID)
 	case reason == schemas.WordHash:
 		return fmt.Errorf("%s asks for something else than you have seen: look at it with `podium inbox -o json`, and decide once more", found.ID())
 	case reason == schemas.WordEdit:

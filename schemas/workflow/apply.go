@@ -167,7 +167,7 @@ func (r *Run) judged() {
 // applyChange adds the tasks of another plan. What it leaves out has ended by facts of its own.
 func (r *Run) applyChange(f *schemas.PlanChanged) {
 	r.Phase, r.Changes = PhaseRouting, f.Change
-	if f.Source != schemas.OccasionReview {
+	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson {
 		r.Replans++
 	}
 	for _, id := range f.Replaces {
@@ -270,6 +270,8 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskReady, t.Agent, f.Agent, t.Attempt, 0
 		t.Inquired = 0
 		t.Due = time.Time{}
+	case f.Recovering != "":
+		t.State, t.Due = TaskBlocked, time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now
 	default:

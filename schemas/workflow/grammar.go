@@ -216,7 +216,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
 		}
 	}
-	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval {
+	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval || task.State == TaskBlocked {
 		return nil, fmt.Errorf("task %q is %s", id, task.State)
 	}
 	return task, nil
@@ -313,6 +313,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return notPlanned(f.Task)
 	case r.Settled():
 		return errSettled
+	case f.Kind == schemas.InquiryEscalation:
+		return r.checkEscalation(task, f)
 	case f.After > 0 && f.Kind == schemas.InquiryWork && !r.saysWrongly(f):
 		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
 	case f.After > 0 && f.Kind != schemas.InquiryWork:
@@ -327,6 +329,15 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkEscalation lets people be asked about a failure, one question at a time.
+func (r *Run) checkEscalation(task *Task, f *schemas.InquiryOpened) error {
+	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
+	if task.State != TaskBlocked || f.Attempt > 0 || f.After > 0 || slices.ContainsFunc(r.Inquiries, open) {
+		return fmt.Errorf("task %q is %s, or somebody is asked about it", f.Task, task.State)
 	}
 	return nil
 }
@@ -413,7 +424,10 @@ func (t *Task) check(f schemas.Fact) error {
 	case *schemas.PermitGranted:
 		return t.checkPermit(f)
 	case *schemas.TaskCompleted: // one that no agent was asked for has no attempt
-		if t.State != TaskWaitingInput && (f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay()) {
+		if t.State == TaskBlocked && f.Attempt > 0 {
+			return t.isIt()
+		}
+		if t.State != TaskWaitingInput && t.State != TaskBlocked && (f.Attempt > 0 || t.Attempt > 0 || t.State.UnderWay()) {
 			return t.current(f.Attempt)
 		}
 		return nil

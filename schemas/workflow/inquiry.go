@@ -145,6 +145,17 @@ func (r *Run) InquiriesOf(task string) int {
 	return count
 }
 
+// Escalations counts how often people were asked about failures of a task. Whoever is asked in the place of others is no further time.
+func (r *Run) Escalations(task string) int {
+	count := 0
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Task == task && inquiry.Kind == schemas.InquiryEscalation && inquiry.Answered != nil {
+			count++
+		}
+	}
+	return count
+}
+
 // Proposals counts what a task has proposed to people.
 func (r *Run) Proposals(task string) int {
 	count := 0
@@ -226,9 +237,25 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	if !expires.IsZero() {
 		r.Expires = expires
 	}
+	if ended.Kind == schemas.InquiryEscalation {
+		r.retry(&ended)
+		return
+	}
 	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput || ended.Approved()
 	if task := r.change(ended.Task); goesOn && task != nil && task.State.WaitsForPerson() {
 		task.State = TaskReady
+	}
+}
+
+// retry has a task tried once more, if somebody has said so. What nobody knows to have happened may happen then.
+func (r *Run) retry(said *Inquiry) {
+	task := r.change(said.Task)
+	if said.Answered == nil || said.Answered.Choice != schemas.ChoiceRetry || task == nil || task.State != TaskBlocked {
+		return
+	}
+	task.State = TaskReady
+	if task.Failure().Cause == schemas.FailureUnknownEffect {
+		task.Permit, task.Retried = "", int32(said.Inquiry) //nolint:gosec // at most schemas.MaxInquiries
 	}
 }
 
@@ -251,6 +278,9 @@ func (r *Run) noticed(task *Task, now time.Time) {
 // wait has a task wait for a person. The attempt that has led to it is over, and what was permitted to it
 // has not happened.
 func (t *Task) wait(f *schemas.InquiryOpened) {
+	if f.Kind == schemas.InquiryEscalation {
+		return // it is blocked, and its attempt has failed
+	}
 	t.State, t.Unserved, t.Due, t.Tokens, t.Held = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens, false
 	if f.Kind == schemas.InquiryApproval {
 		t.State = TaskWaitingApproval

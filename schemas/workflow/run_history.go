@@ -178,7 +178,7 @@ func (s TaskState) step() schemas.StepStatus {
 		return schemas.StepCompleted
 	case TaskFailed, TaskSkipped, TaskCancelled:
 		return schemas.StepFailed
-	case TaskPending, TaskReady, TaskWaiting, TaskWaitingInput, TaskWaitingApproval:
+	case TaskPending, TaskReady, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
 	}
 	return schemas.StepPending
 }

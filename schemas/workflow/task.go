@@ -22,10 +22,12 @@ const (
 	TaskWaitingInput TaskState = "waiting_input"
 	// TaskWaitingApproval waits until a person has agreed to it.
 	TaskWaitingApproval TaskState = "waiting_approval"
-	TaskCompleted       TaskState = "completed"
-	TaskFailed          TaskState = "failed"
-	TaskSkipped         TaskState = "skipped"
-	TaskCancelled       TaskState = "cancelled"
+	// TaskBlocked has failed, and waits for what is done about that.
+	TaskBlocked   TaskState = "blocked"
+	TaskCompleted TaskState = "completed"
+	TaskFailed    TaskState = "failed"
+	TaskSkipped   TaskState = "skipped"
+	TaskCancelled TaskState = "cancelled"
 )
 
 // Ended reports whether nothing more happens to a task in this state.
@@ -33,7 +35,7 @@ func (s TaskState) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 		return true
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval:
+	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
 	}
 	return false
 }
@@ -98,9 +100,11 @@ type Task struct {
 	// Round is that of the review which a question is asked in.
 	Round int32 `json:"round,omitzero"`
 	// Approval is the inquiry by which somebody has agreed to the newest attempt; 0 is none.
-	Approval int32     `json:"approval,omitzero"`
-	Level    int       `json:"level,omitzero"` // of the graph; the first is 0
-	State    TaskState `json:"state"`
+	Approval int32 `json:"approval,omitzero"`
+	// Retried is the inquiry by which somebody has had it tried once more though its effect may have happened; 0 is none.
+	Retried int32     `json:"retried,omitzero"`
+	Level   int       `json:"level,omitzero"` // of the graph; the first is 0
+	State   TaskState `json:"state"`
 	// Attempt counts the requests. UncountedAttempts is how many of them are none of the present
 	// agent's: they went to PreviousAgent, whose fallback it is, or found no room, as a delivery may.
 	Attempt           int    `json:"attempt,omitzero"`
@@ -266,7 +270,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskWaitingInput, TaskWaitingApproval, TaskBlocked, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }

@@ -34,7 +34,7 @@ func (s *Subject) Hash(otherwise string) string {
 // task where it has proposed nothing. It is for every attempt, unless one of them may have done it: that is for people to look at once more.
 func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation) string) int {
 	for _, inquiry := range slices.Backward(run.Inquiries) {
-		spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval)
+		spent := spent(task, inquiry)
 		if inquiry.Task == task.ID && inquiry.Approved() && !spent && inquiry.AgreedHash() == hash(inquiry.AgreedOperation()) {
 			return inquiry.Inquiry
 		}
@@ -42,11 +42,16 @@ func Given(run *workflow.Run, task *workflow.Task, hash func(*schemas.Operation)
 	return 0
 }
 
+// spent reports whether a task may have been done by what was agreed to in an inquiry.
+func spent(task *workflow.Task, inquiry *workflow.Inquiry) bool {
+	return task.Permit != "" && inquiry.Inquiry <= int(task.Approval) || inquiry.Inquiry < int(task.Retried)
+}
+
 // Persons are those who have agreed to a hash for a task, each once, as far as they still may: whatever way their words came, and by whichever of its inquiries.
 func Persons(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) []string {
 	var persons []string
 	for _, inquiry := range run.Inquiries {
-		if spent := task.Permit != "" && inquiry.Inquiry <= int(task.Approval); spent || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval {
+		if spent(task, inquiry) || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval {
 			continue
 		}
 		for _, word := range inquiry.Agreements() {

@@ -2,10 +2,13 @@ package plan
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
 
@@ -20,6 +23,10 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
 	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
 	d.chooseRecovery(task, &failed)
+	if d.recovers(task, &failed) {
+		d.advance()
+		return
+	}
 	d.Emit(&failed)
 	switch {
 	case !failed.RetryAt.IsZero():
@@ -35,11 +42,18 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 		d.advance()
 	case task.Kind != "":
 		d.questionEnded(task.Kind, QuestionedTask(task))
-	case failed.Action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task):
-		d.abort()
 	default:
-		d.advance()
+		d.goOn(task, failed.Action)
 	}
+}
+
+// goOn goes on after a task has failed for good, or ends the run.
+func (d *Decision) goOn(task *workflow.Task, action schemas.Recovery) {
+	if action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task) {
+		d.abort()
+		return
+	}
+	d.advance()
 }
 
 func category(cause schemas.FailureKind) schemas.FailureCategory {
@@ -145,6 +159,145 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 		return schemas.RecoveryEscalateToPlanner
 	}
 	return schemas.RecoveryEscalateToCoordinator
+}
+
+// recovers has something done about a failure for good, as the profile says, and reports whether it does: the task is blocked until then.
+func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) bool {
+	way := d.way(task, failed)
+	opened, asks := d.escalation(task, way, failed.Cause)
+	if way != schemas.WaySkip && !asks {
+		return false
+	}
+	failed.Action, failed.Recovering = recovery.Action(way), way
+	d.Emit(failed)
+	if way == schemas.WaySkip {
+		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+		return true
+	}
+	opened.Question = d.whatNow(d.Run.Task(task.ID), &opened)
+	d.open(task, &opened)
+	return true
+}
+
+// way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
+// whoever has not answered is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
+func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
+	source := &d.Profile.Profile
+	switch {
+	case len(source.Recovery) == 0 && source.Escalation == nil, !failed.RetryAt.IsZero(), failed.Agent != "":
+		return ""
+	case task.Plan == nil || failed.Cause == schemas.FailureUnapproved || failed.Cause == schemas.FailureBudget || task.Optional() || review.IsFix(task) || d.Run.Escalations(task.ID) >= schemas.MaxEscalations:
+		return ""
+	}
+	way := recovery.Way(source, failed.Category, failed.Cause)
+	if way == schemas.WayRequester && d.unanswered(task) {
+		return ""
+	}
+	return way
+}
+
+// escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
+func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
+	if way == "" || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+		return opened, false
+	}
+	channel := recovery.Channel(&d.Profile.Profile, way)
+	switch {
+	case channel != nil:
+		opened = d.reached(channel.People)
+		opened.Remind, opened.Expire, asks = channel.Remind, channel.Expire, len(opened.To) > 0
+	case way == schemas.WayRequester && d.reachesRequester():
+		opened.Remind, opened.Expire, asks = d.Profile.Waiting.Remind, d.Profile.Waiting.Expire, true
+	}
+	again := cause != schemas.FailureNoRoute && (cause != schemas.FailureRejected || d.worksAsPerson(task))
+	opened.Kind = schemas.InquiryEscalation
+	opened.Choices = recovery.Choices(way, again, d.Profile.Execution.Mode != schemas.ExecutionSingle)
+	return opened, asks
+}
+
+// whatNow is what people are told of a failure, and what they may say. Whoever works for the profile is told what an agent has said of it as it has.
+func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
+	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
+	detail, agents := d.failure(task, false).Message[d.Run.Message.Language], task.Agent
+	if len(opened.People) > 0 {
+		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), maxFeedback), ": ")
+	}
+	if task.PreviousAgent != "" {
+		agents = task.PreviousAgent + ", " + task.Agent
+	}
+	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
+		Work: truncate(d.content(task.Plan.Description).Text, maxQuestion), Agents: agents, Attempts: task.Attempt, Detail: detail,
+	}), schemas.RecordInlineLimit)
+}
+
+// recovered goes on as somebody has said who was asked about a failure.
+func (d *Decision) recovered(task *workflow.Task, word *Word) {
+	switch word.Choice {
+	case schemas.ChoiceRetry:
+		d.start(d.Run.Task(task.ID))
+	case schemas.ChoiceAnswer:
+		d.workDone(task, word)
+	case schemas.ChoiceSkip:
+		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+		d.advance()
+	case schemas.ChoiceReplan:
+		if change, can := d.instead(task, word.Whole); can {
+			d.forsake(task)
+			change.replaces = task.ID
+			d.adoptChange(schemas.OccasionPerson, change)
+			return
+		}
+		d.forsake(task)
+		d.advance()
+	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
+		d.forsake(task)
+		d.abort()
+	}
+}
+
+// forsake ends a task that is blocked: nothing was done about its failure.
+func (d *Decision) forsake(task *workflow.Task) {
+	failed := task.Failure()
+	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", d.giveUp(task, failed.Cause)
+	failed.Tokens, failed.Usage = 0, nil // they are counted
+	d.Emit(&failed)
+}
+
+// Replans reports whether what somebody has said to have done instead can be.
+func (d *Decision) Replans(inquiry *workflow.Inquiry, text string) bool {
+	_, can := d.instead(d.Run.Task(inquiry.Task), text)
+	return can
+}
+
+// instead reads what is to be done instead of a task, and of all that has not begun: lines are steps, and JSON is what a judge may say.
+func (d *Decision) instead(task *workflow.Task, text string) (*planChange, bool) {
+	at := slices.Index(d.Run.Tasks, task)
+	if d.Run.Phase != workflow.PhaseExecuting || at < 0 {
+		return nil, false
+	}
+	said, err := ReadVerdict(schemas.Result{Text: text})
+	if err != nil {
+		said, err = stepsOf(recovery.Steps(text))
+	}
+	if err != nil || said.Response != "" {
+		return nil, false
+	}
+	failed, run, trial := *task, *d.Run, *d
+	failed.State, failed.Ended, failed.Judged = workflow.TaskFailed, d.Now, true
+	run.Tasks = slices.Clone(run.Tasks)
+	run.Tasks[at], trial.Run = &failed, &run
+	change, faults := trial.change(&said)
+	return change, len(faults) == 0
+}
+
+func stepsOf(steps []string) (Verdict, error) {
+	body, err := schemas.Marshal(struct {
+		Steps []string `json:"steps"`
+	}{steps})
+	if err != nil {
+		return Verdict{}, err
+	}
+	return readVerdict(body)
 }
 
 // abort ends the run because one task failed.

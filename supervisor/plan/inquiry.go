@@ -255,6 +255,7 @@ type Word struct {
 	Sequence uint64 // of the input that holds it
 	Text     schemas.Content
 	Whole    string               // all of the text
+	Offset   int                  // where Whole begins in the text of the input
 	Files    []schemas.Attachment // that came along
 	// Arguments are all that whoever agrees has made of those that are asked about; empty while they have changed nothing.
 	Arguments jsontext.Value
@@ -286,6 +287,8 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	switch task := d.Run.Task(inquiry.Task); {
 	case inquiry.Kind == schemas.InquiryWork:
 		d.workedOn(inquiry, task, word)
+	case inquiry.Kind == schemas.InquiryEscalation:
+		d.recovered(task, word)
 	case word.Choice == schemas.ChoiceReject:
 		d.disapprove(task, inquiry.Hash)
 	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
@@ -313,7 +316,15 @@ func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word
 		}
 		return
 	}
+	d.workDone(task, word)
+}
+
+// workDone takes what a person has said as the result of a task.
+func (d *Decision) workDone(task *workflow.Task, word *Word) {
 	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence, Told: d.toldHash(task)}
+	if task.State == workflow.TaskBlocked {
+		completed.Recovered = task.Failure().Action
+	}
 	for i := range word.Files {
 		if hash := word.Files[i].Artifact.SHA256; len(completed.Proven) < schemas.MaxProven && !slices.Contains(completed.Proven, hash) {
 			completed.Proven = append(completed.Proven, hash)
@@ -330,6 +341,13 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	switch inquiry.Kind {
 	case schemas.InquiryApproval:
 		d.unapproved(inquiry)
+		return
+	case schemas.InquiryEscalation:
+		d.forsake(task)
+		d.goOn(task, task.Failure().Action)
+		if !d.Run.Settled() {
+			d.notifyNext()
+		}
 		return
 	case schemas.InquiryBudget: // Resume ends the run
 		d.notifyNext()
@@ -396,15 +414,31 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 		d.askToApprove(task, besides(&inquiry.InquiryOpened, inquiry.People))
 		return
 	}
+	if inquiry.Kind == schemas.InquiryEscalation {
+		d.escalateAnew(task, inquiry)
+		return
+	}
 	if inquiry.After == 0 || !d.handBack(task, inquiry.People, inquiry.After) {
 		d.handOver(task)
 	}
 }
 
+// escalateAnew asks those who may be asked now what is done about a failure. Nothing is when there is nobody.
+func (d *Decision) escalateAnew(task *workflow.Task, inquiry *workflow.Inquiry) {
+	opened := besides(&inquiry.InquiryOpened, inquiry.People)
+	if reached := d.reached(inquiry.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
+		opened.To, opened.Account = reached.To, reached.Account
+		d.open(task, &opened)
+		return
+	}
+	d.forsake(task)
+	d.goOn(task, task.Failure().Action)
+}
+
 // unanswered reports whether a task came to nothing because nobody has answered.
 func (d *Decision) unanswered(task *workflow.Task) bool {
 	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		if inquiry.Task == task.ID && inquiry.Kind != schemas.InquiryBudget {
+		if inquiry.Task == task.ID && inquiry.Kind != schemas.InquiryEscalation && inquiry.Kind != schemas.InquiryBudget {
 			return inquiry.Closed != ""
 		}
 	}

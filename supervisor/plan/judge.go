@@ -76,7 +76,7 @@ func begun(task *workflow.Task) bool {
 		return false
 	case workflow.TaskReady:
 		return task.Attempt > 0
-	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 	}
 	return true
 }
@@ -159,7 +159,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	case schemas.OccasionSummary:
 		d.summaryAnswered(question, answer)
 		return
-	case schemas.OccasionStep, schemas.OccasionFailure:
+	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson:
 	}
 	judged := schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,

@@ -64,7 +64,7 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Perm
 		return schemas.PermitQuestion
 	case task.State == workflow.TaskCancelled:
 		return schemas.PermitCancelled
-	case task.State == workflow.TaskFailed && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
+	case (task.State == workflow.TaskFailed || task.State == workflow.TaskBlocked) && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
 		return schemas.PermitUnknown
 	case attempt != task.Attempt || !task.State.UnderWay() || !d.Now.Before(task.Expires):
 		return schemas.PermitStale
@@ -96,7 +96,7 @@ func (d *Decision) worksElsewhere(task *workflow.Task) bool {
 }
 
 func (d *Decision) mayHaveActed(task *workflow.Task) bool {
-	return task.Permit != "" || len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task.ID))
+	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task.ID))
 }
 
 func (d *Decision) asksOnUnknown(agent string) bool {

@@ -23,6 +23,7 @@ import (
 	"podium/supervisor/arguments"
 	"podium/supervisor/budget"
 	"podium/supervisor/language"
+	"podium/supervisor/recovery"
 	"podium/supervisor/route"
 )
 
@@ -102,6 +103,7 @@ func (p *Profile) faults() []error {
 	if waiting := p.Waiting; waiting != nil && (waiting.Expire <= 0 || waiting.Remind < 0 || waiting.Asks < 1 || waiting.Asks > schemas.MaxAsks) {
 		faults = append(faults, fmt.Errorf("waiting: expire is longer than 0, remind is not negative, asks is 1 to %d", schemas.MaxAsks))
 	}
+	faults = append(faults, recovery.Faults(&p.Profile)...)
 	return append(append(faults, p.plannerFaults()...), append(p.replanFaults(), p.reviewFaults()...)...)
 }
 

@@ -38,7 +38,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 				continue
 			}
 			told.TasksPending = append(told.TasksPending, task.ID)
-		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID)})
 		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)

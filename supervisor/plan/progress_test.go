@@ -90,7 +90,7 @@ func listOf(task *workflow.Task) string {
 		return "completed"
 	case workflow.TaskRunning:
 		return "in progress"
-	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 		return "blocked"
 	case workflow.TaskFailed:
 		if task.Failure().Cause == schemas.FailureBlocked {

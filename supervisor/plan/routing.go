@@ -109,10 +109,13 @@ func (d *Decision) route(task *workflow.Task) {
 		}
 		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
 	case "":
-		d.Emit(&schemas.TaskFailed{
+		failed := schemas.TaskFailed{
 			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
 			Category: schemas.CategoryCoordination, Action: d.giveUp(task, schemas.FailureNoRoute),
-		})
+		}
+		if d.mayRefuse() || !d.recovers(d.Run.Task(task.ID), &failed) {
+			d.Emit(&failed)
+		}
 	}
 }
 
@@ -247,10 +250,7 @@ func (d *Decision) pose(id string, kind schemas.TaskKind, agent string, attempt 
 // allowed holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
 func (d *Decision) allowed() bool {
-	if d.Profile.Execution.Mode != schemas.ExecutionSingle || len(d.Run.Tasks) < 2 {
-		return true
-	}
-	if d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate {
+	if !d.mayRefuse() {
 		return true
 	}
 	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
@@ -266,4 +266,10 @@ func (d *Decision) allowed() bool {
 	d.refuse(d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
 	d.singleTask("t0", schemas.Result{})
 	return false
+}
+
+// mayRefuse reports whether a chain of agents has to be one of those that the profile allows.
+func (d *Decision) mayRefuse() bool {
+	given := d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate
+	return d.Profile.Execution.Mode == schemas.ExecutionSingle && len(d.Run.Tasks) > 1 && !given
 }

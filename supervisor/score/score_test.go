@@ -169,6 +169,14 @@ func TestHelpOfPeople_M51(t *testing.T) {
 			s.asks(4, "a", 2).at(5, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
 		}, "1/1=1.0000+"},
 		"for good": {func(s *script) { s.asks(2, "a", 1); failed(s, 3, 1, false) }, "0/1=0.0000"},
+		"more of a budget, which mends nothing": {func(s *script) {
+			s.asks(2, "a", 1)
+			failed(s, 3, 1, true)
+			s.at(4, &schemas.TaskReady{Run: 1, Task: "a", Agent: "x", Held: true})
+			s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryBudget, Shortage: &schemas.Shortage{}, Expire: schemas.Duration(time.Hour)})
+			s.at(6, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceRaise, Amount: &schemas.Usage{Tokens: 5}})
+			s.asks(7, "a", 2).at(8, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
+		}, "1/1=1.0000+"},
 		"a person": {func(s *script) {
 			s.asks(2, "a", 1)
 			failed(s, 3, 1, true)
@@ -274,13 +282,18 @@ func TestChangedPlans_M49_M51_C14(t *testing.T) {
 func TestWhatPeopleFind_M52(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[schemas.InquiryKind]string{
-		schemas.InquiryApproval: "2/3=0.6667", "escalation": "2/4=0.5000", schemas.InquiryWork: "2/2=1.0000+",
+		schemas.InquiryApproval: "2/3=0.6667", schemas.InquiryEscalation: "2/3=0.6667", schemas.InquiryWork: "2/2=1.0000+",
 	} {
 		s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
 		s.asks(2, "b", 1).at(3, &schemas.TaskCompleted{Run: 1, Task: "b", Attempt: 1, Findings: wrong("error", "error")})
 		s.asks(3, "a", 1)
-		s.at(4, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: kind, Expire: schemas.Duration(time.Hour)})
-		s.at(5, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceReject})
+		opened, choice := schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: kind, Expire: schemas.Duration(time.Hour)}, schemas.ChoiceReject
+		if kind == schemas.InquiryEscalation {
+			s.at(4, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureVerdict, Recovering: schemas.WayHuman})
+			opened.Attempt, choice = 0, schemas.ChoiceRetry
+		}
+		s.at(4, &opened)
+		s.at(5, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: choice})
 		if kind == schemas.InquiryApproval {
 			s.at(6, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureRejected}).ends(8, schemas.RunFailed)
 		} else {

@@ -95,14 +95,16 @@ func (c *course) note(fact schemas.Fact, now time.Time) {
 		c.checked(task, f.Findings)
 	case *schemas.TaskFailed:
 		c.ends(task)
-		c.fails(f)
+		if f.Unrecovered == "" {
+			c.fails(f)
+		}
 	case *schemas.TaskSkipped, *schemas.TaskCancelled:
 		c.ends(task)
 	case *schemas.InquiryOpened:
 		c.ends(task)
 		c.checked(task, f.Findings)
 		c.open, c.asked = append(c.open, f.Inquiry), append(c.asked, asked{f.Inquiry, f.Task, f.Kind})
-		if f.Kind == inquiryEscalation {
+		if f.Kind == schemas.InquiryEscalation {
 			c.missed++
 		}
 	case *schemas.InquiryAnswered:
@@ -116,9 +118,6 @@ func (c *course) note(fact schemas.Fact, now time.Time) {
 	default: // it is a sign of life
 	}
 }
-
-// inquiryEscalation is the kind of an inquiry by which a run asks what is to be done about a failure. No edition opens one yet.
-const inquiryEscalation schemas.InquiryKind = "escalation"
 
 // pass counts the time since the fact before.
 func (c *course) pass(now time.Time) {

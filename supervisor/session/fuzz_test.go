@@ -96,6 +96,7 @@ func FuzzStep(f *testing.F) {
 		}
 		run(t, bytes).settle(t)
 		runJudged(t, bytes).settle(t)
+		runRecovering(t, bytes).settle(t)
 		runReviewed(t, bytes).settle(t)
 		runBudgeted(t, bytes).settle(t)
 	})
@@ -118,6 +119,7 @@ func TestStepLaws(t *testing.T) {
 		script := drawn(rapid.SliceOfN(rapid.Uint64(), 8, 60).Draw(t, "script"))
 		run(t, script).settle(t)
 		runJudged(t, script).settle(t)
+		runRecovering(t, script).settle(t)
 		runReviewed(t, script).settle(t)
 		runBudgeted(t, script).settle(t)
 	})
@@ -140,18 +142,18 @@ func TestScriptsReachEverything(t *testing.T) {
 		"budget_exhausted",
 	}
 	missing = append(missing, drawing()...)
-	// No script has people agree to anything, or versions merged: stories and the simulation do.
+	// Scripts in which people agree to something come to few of its moves, and none has versions merged: stories and the simulation do.
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
 	const least, most = 150, 4000 // scripts
 	for seed := range uint64(most) {
-		if rare := []uint64{229, 326, 339, 361, 403, 414, 420, 435, 454, 531, 849, 1103, 1895}; seed < uint64(len(rare)) {
+		if rare := []uint64{229, 326, 339, 361, 403, 414, 420, 435, 454, 531, 849, 1103, 1895, 1654}; seed < uint64(len(rare)) {
 			seed = rare[seed] // which come to what others seldom do; else those behind are searched
 		}
 		words := make([]uint64, 40)
 		for i := range words {
 			words[i] = seed<<32 | uint64(i)
 		}
-		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed, runBudgeted} {
+		for _, play := range []func(judge, []byte) *stage{run, runJudged, runReviewed, runBudgeted, runRecovering} {
 			stage := play(t, drawn(words))
 			stage.settle(t)
 			missing = slices.DeleteFunc(missing, stage.reached)

@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/recovery"
 )
 
 // answered takes a message as a word on an inquiry, and reports whether it was one. A word on what nobody waits for
@@ -71,6 +72,11 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
 	decides := d.chooses(inquiry, said)
 	if choice := said.Choice; decides {
+		if reason := d.recoveryFault(inquiry, said); reason != "" {
+			d.refuseWord(received, inquiry, reason)
+			d.planDecision(d.env.Pinned).Explain(inquiry)
+			return true
+		}
 		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
 			d.refuseWord(received, inquiry, reason)
 			if reason == schemas.WordEdit {
@@ -91,6 +97,13 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 
 // chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
 func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
+	if inquiry.Kind == schemas.InquiryEscalation {
+		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
+		if chosen {
+			said.Choice, said.Offset, said.Whole = choice, strings.LastIndex(said.Whole, rest), rest
+		}
+		return chosen
+	}
 	if inquiry.Kind == schemas.InquiryBudget {
 		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
 		if decides {
@@ -103,6 +116,18 @@ func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
 		said.Choice = choice
 	}
 	return decides
+}
+
+// recoveryFault says why what somebody has chosen is not done about a failure; empty is that it is.
+func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) string {
+	switch {
+	case inquiry.Kind != schemas.InquiryEscalation:
+	case !inquiry.Takes(said.Choice):
+		return schemas.WordChoice
+	case said.Choice == schemas.ChoiceReplan && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
+		return schemas.WordPlan
+	}
+	return ""
 }
 
 // agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
@@ -182,7 +207,7 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	asked := may && !begun.IsFrom(addressOf(message.Author))
+	asked := may && (inquiry.Kind == schemas.InquiryEscalation || !begun.IsFrom(addressOf(message.Author)))
 	return actor, asked && actor.Proof == schemas.ProofMail
 }
 
@@ -244,6 +269,9 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 	said.Sequence, said.Text = sequence, inlineOrReferTo(schemas.Result{Text: said.Whole}, sequence)
 	if len(said.Files) > 0 {
 		said.Text = referTo(schemas.Result{Text: said.Whole}, sequence)
+	}
+	if said.Text.Sequence > 0 {
+		said.Text.Offset = said.Offset
 	}
 	return said
 }
@@ -365,8 +393,11 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	said := controlSays(control)
-	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && len(inquiry.People) == 0; ofRequester && said.Choice == schemas.ChoiceAnswer {
-		d.chooses(inquiry, &said)
+	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
+	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && len(inquiry.People) == 0; (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
+		if !d.chooses(inquiry, &said) && escalates {
+			said.Choice = "" // nobody's words are a result by chance
+		}
 	}
 	choice := said.Choice
 	left := d.state.left().Named(name)
@@ -389,8 +420,10 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
 		received.Reason = schemas.WordClosed
-	case !slices.Contains(inquiry.Kind.Choices(), choice):
+	case !inquiry.Takes(choice):
 		received.Reason = schemas.WordChoice
+	case d.recoveryFault(inquiry, &said) != "":
+		received.Reason = d.recoveryFault(inquiry, &said)
 	case control.Hash != "" && control.Hash != inquiry.Hash:
 		received.Reason = schemas.WordHash
 	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":

@@ -105,7 +105,7 @@ func (env *Env) tellReview(told *judgement, run *workflow.Run) {
 		if run.Phase == workflow.PhaseReviewing {
 			told.Issues = run.Review.Issues
 		}
-	case schemas.OccasionStep:
+	case schemas.OccasionStep, schemas.OccasionPerson:
 	}
 }
 
@@ -244,7 +244,7 @@ func judges(occasion schemas.Occasion) string {
 		return "Make one file of the versions of each path."
 	case schemas.OccasionSummary:
 		return "Tell the results in one text."
-	case schemas.OccasionStep, schemas.OccasionFailure:
+	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson:
 	}
 	return "Judge how this goes on."
 }

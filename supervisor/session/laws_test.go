@@ -246,6 +246,10 @@ func (s *stage) permits(tb judge, run *workflow.Run, fact schemas.Fact) {
 		tb.Fatalf("question %s is permitted to act", schemas.TaskOf(fact))
 	}
 	switch {
+	case schemas.As[*schemas.InquiryAnswered](fact) != nil && schemas.As[*schemas.InquiryAnswered](fact).Choice == schemas.ChoiceRetry:
+		if task := run.Task(run.Inquiry(schemas.As[*schemas.InquiryAnswered](fact).Inquiry).Task); task.Failure().Cause == schemas.FailureUnknownEffect { // somebody has looked
+			s.forget(run, task.ID)
+		}
 	case schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted:
 		if outstanding != "" {
 			tb.Fatalf("task %s brings a permit, but %s is not answered for", schemas.TaskOf(fact), outstanding)
@@ -517,5 +521,13 @@ func (s *stage) answers(tb judge, after *session.State, output *session.Output) 
 	}
 	if response.From != run.Message.Upstream.To || response.To != run.Message.Upstream.From || response.Payload.PlanID != run.Message.Upstream.PlanID {
 		tb.Fatalf("the answer of %s to %s about %s", response.From, response.To, response.Payload.PlanID)
+	}
+}
+
+// forget forgets what nobody knew of the effect of a task.
+func (s *stage) forget(run *workflow.Run, task string) {
+	delete(s.effects, fmt.Sprint(run.Number, "/", task))
+	if upstream := run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+		delete(s.effects, upstream.Effect+"/"+task)
 	}
 }

@@ -38,6 +38,7 @@ func storyProfile() schemas.Profile {
 		Deadlines: schemas.Deadlines{Queue: schemas.Duration(20 * time.Second), Work: schemas.Duration(30 * time.Second)},
 		Languages: []schemas.Language{
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Withdraw: []string{"never mind", "cancel"}, Approve: []string{"approve", "yes"}, Reject: []string{"reject", "no"}, Raise: []string{"raise"}, Texts: schemas.Texts{
+				Escalation: "{work} What now? {agent} has failed, {attempts} attempts, {detail}. Say {choices}.", ChoiceAnswer: "{word} and the result",
 				Budget: "{agent} needs {need} for {work}, and {taken} of {limit} are gone.\n\nSay {raise} for {offer} or {reject}.", OutOfBudget: "The budget is used up.", Tokens: "{amount} tokens", Cost: "{amount} of money",
 				Approval: "May {agent} do this?\n\n{work}\n\nSay {approve} or {reject}.", Together: "{need} of you.", Editing: "Change it by {change}.", Indecisive: "That decides nothing.", Disapproved: "Somebody has said no.", Unasked: "Nobody could be asked.",
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",

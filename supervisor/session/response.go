@@ -190,7 +190,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	switch task.State {
 	case workflow.TaskCompleted:
 		return true
-	case workflow.TaskWaiting, workflow.TaskFailed:
+	case workflow.TaskWaiting, workflow.TaskBlocked, workflow.TaskFailed:
 		switch task.Failure().Cause {
 		case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult, schemas.FailureUnapproved,
 			schemas.FailureVerdict, schemas.FailureConflict:

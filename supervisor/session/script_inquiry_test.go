@@ -56,10 +56,27 @@ func (s *script) word(tb judge) {
 		Action: schemas.ControlAction(s.pick("answer", "approve", "reject")), Run: schemas.RunID(s.state.Session, s.number()), By: "operator",
 		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
 	}
+	if s.recovering && s.one(2) {
+		said.Action, said.Inquiry = schemas.ControlAnswer, s.asksAbout(schemas.InquiryEscalation)
+		said.Text = s.pick("retry", "retry", "skip", "answer: 7", "replan: calculate\nwrite", "replan: {\"tasks\":[]}", "end", "who knows")
+	}
 	if said.Action == schemas.ControlApprove && s.current.Budget != nil {
 		said.Action = schemas.ControlRaise
 	}
 	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")
+}
+
+// asksAbout is the number of the first open inquiry of a kind; 0 when there is none.
+func (s *script) asksAbout(kind schemas.InquiryKind) int {
+	if s.state.Active == nil {
+		return 0
+	}
+	for _, inquiry := range s.state.Active.Inquiries {
+		if inquiry.Open() && inquiry.Kind == kind {
+			return inquiry.Inquiry
+		}
+	}
+	return 0
 }
 
 // runBudgeted is the same with a budget, which takes no byte of the script.
@@ -79,6 +96,31 @@ func runBudgeted(tb judge, bytes []byte) *stage {
 	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "b"}}
 	if p.Waiting == nil {
 		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Hour), Asks: 1}
+	}
+	return s.playedBy(tb, p)
+}
+
+// runRecovering is the same with people who are asked about failures.
+func runRecovering(tb judge, bytes []byte) *stage {
+	tb.Helper()
+	knob := len(bytes)
+	for _, b := range bytes {
+		knob += int(b)
+	}
+	s := &script{bytes: bytes, edition: knob % (schemas.NewestEdition + 1), recovering: true}
+	p := s.profile()
+	p.Retry.Attempts = 1 + knob/3%2
+	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "a"}}
+	p.Escalation = &schemas.Escalation{Human: &schemas.EscalationChannel{People: []string{"bob", "ana"}, Remind: schemas.Duration(time.Minute), Expire: schemas.Duration(time.Hour)}}
+	p.Recovery = map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayHuman}
+	switch knob % 5 {
+	case 0:
+		p.Approval = []schemas.ApprovalRule{{Agents: []string{"clerk", "calculator"}, People: []string{"ana", "bob"}, Expire: schemas.Duration(time.Minute)}}
+	case 1:
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WaySkip
+	case 2:
+		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Minute), Asks: 1}
+		p.Recovery[string(schemas.CategoryExecution)] = schemas.WayRequester
 	}
 	return s.playedBy(tb, p)
 }

@@ -18,6 +18,8 @@ type script struct {
 	*stage
 	bytes   []byte
 	edition int
+	// recovering has people say what is done about failures.
+	recovering bool
 }
 
 // run plays a script to its end; the stage checks every law at every step.
@@ -169,6 +171,10 @@ func (s *script) planner(p *schemas.Profile) {
 
 func (s *script) happen(tb judge) {
 	tb.Helper()
+	if s.recovering && s.asksAbout(schemas.InquiryEscalation) > 0 && s.one(3) {
+		s.word(tb)
+		return
+	}
 	switch s.next() % 20 {
 	case 0, 1:
 		s.message(tb)

@@ -244,7 +244,7 @@ func (s *State) rememberCall(f schemas.Fact) {
 			status = schemas.StatusCompleted
 		}
 	case *schemas.TaskFailed:
-		if f.Attempt > 0 && f.Cause != schemas.FailureUnavailable {
+		if f.Attempt > 0 && f.Cause != schemas.FailureUnavailable && f.Unrecovered == "" {
 			status = schemas.StatusFailed
 		}
 	default:

@@ -394,6 +394,10 @@ func (s *story) failed(f *schemas.TaskFailed) string {
 		return told + ", again at " + s.clock(f.RetryAt)
 	case f.Agent != "":
 		return told + ", now " + f.Agent
+	case f.Recovering != "":
+		return told + ", blocked"
+	case f.Unrecovered != "":
+		return told + ", for good, by " + string(f.Unrecovered)
 	case f.Action == schemas.RecoverySkip:
 		return told + ", without it"
 	}

@@ -116,7 +116,8 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 		case workflow.TaskFailed:
 			counted.TasksFailed++
 		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady,
-			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval,
+			workflow.TaskBlocked:
 			counted.TasksSkipped++
 		}
 	}

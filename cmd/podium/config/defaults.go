@@ -211,6 +211,7 @@ func (p Profile) withDefaults() Profile {
 		rule := &p.Approval[i]
 		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
 	}
+	p.Escalation.Coordinator, p.Escalation.Human = p.Escalation.Coordinator.withDefaults(), p.Escalation.Human.withDefaults()
 	if p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks {
 		budget := *p.Budget
 		budget.Remind, budget.Expires = cmp.Or(budget.Remind, defaultRemind), cmp.Or(budget.Expires, defaultExpire)
@@ -218,6 +219,13 @@ func (p Profile) withDefaults() Profile {
 	}
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	return p
+}
+
+func (c *EscalationChannel) withDefaults() *EscalationChannel {
+	if c == nil {
+		return nil
+	}
+	return &EscalationChannel{People: c.People, Remind: cmp.Or(c.Remind, defaultRemind), Expires: cmp.Or(c.Expires, defaultExpire)}
 }
 
 func (r Router) withDefaults() Router {

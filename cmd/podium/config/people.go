@@ -23,8 +23,8 @@ func (a *Agent) person() *schemas.PersonPolicy {
 	return &schemas.PersonPolicy{People: a.People, Remind: a.Remind, Expire: a.Expires}
 }
 
-// people returns those who do the tasks of some agents, or decide by some rules or on a budget; nil when nobody does.
-func (c *Config) people(uses []schemas.AgentUse, rules []Approval, budget *Budget) map[string]schemas.Person {
+// people returns those who do the tasks of some agents, or decide for a profile; nil when nobody does.
+func (c *Config) people(uses []schemas.AgentUse, source *Profile) map[string]schemas.Person {
 	var people map[string]schemas.Person
 	add := func(names []string) {
 		for _, name := range names {
@@ -42,10 +42,13 @@ func (c *Config) people(uses []schemas.AgentUse, rules []Approval, budget *Budge
 			add(uses[i].Person.People)
 		}
 	}
-	for i := range rules {
-		add(rules[i].People)
+	for i := range source.Approval {
+		add(source.Approval[i].People)
 	}
-	if budget != nil && budget.Exhausted == schemas.BudgetAsks {
+	for _, channel := range source.Escalation.channels() {
+		add(channel.People)
+	}
+	if budget := source.Budget; budget != nil && budget.Exhausted == schemas.BudgetAsks {
 		add(budget.People)
 	}
 	return people
@@ -162,4 +165,79 @@ func (v *validator) budget(path string, budget *Budget) {
 // asksForTainted reports whether people of the profile are asked about what an agent does because of what somebody has written.
 func (p *Profile) asksForTainted(agent string) bool {
 	return slices.ContainsFunc(p.Approval, func(rule Approval) bool { return rule.Tainted && slices.Contains(rule.Agents, agent) })
+}
+
+// Recovery says what is done about failures, by their category.
+type Recovery struct {
+	Default      schemas.RecoveryWay `yaml:"default" enum:"skip human coordinator requester fail" doc:"For the categories that are not named. ask of other systems is default: human."`
+	Execution    schemas.RecoveryWay `yaml:"task_execution" enum:"skip human coordinator requester fail" doc:"An agent has failed, crashed, taken too long, or answered what cannot be used."`
+	Validation   schemas.RecoveryWay `yaml:"validation" enum:"skip human coordinator requester fail" doc:"What was made, or the arguments, are not right."`
+	Dependency   schemas.RecoveryWay `yaml:"dependency" enum:"skip human coordinator requester fail" doc:"An agent is blocked by something else."`
+	Resource     schemas.RecoveryWay `yaml:"resource" enum:"skip human coordinator requester fail" doc:"An agent has no room."`
+	Coordination schemas.RecoveryWay `yaml:"coordination" enum:"skip human coordinator requester fail" doc:"Nobody is responsible, somebody has said no, or nobody knows whether something has happened outside; the last is for people alone."`
+	Input        schemas.RecoveryWay `yaml:"input" enum:"skip human coordinator requester fail" doc:"Something is lacking that nobody has said."`
+}
+
+func (r *Recovery) build() map[string]schemas.RecoveryWay {
+	ways := map[string]schemas.RecoveryWay{
+		schemas.RecoveryDefault: r.Default, string(schemas.CategoryExecution): r.Execution, string(schemas.CategoryValidation): r.Validation, string(schemas.CategoryDependency): r.Dependency,
+		string(schemas.CategoryResource): r.Resource, string(schemas.CategoryCoordination): r.Coordination, string(schemas.CategoryInput): r.Input,
+	}
+	maps.DeleteFunc(ways, func(_ string, way schemas.RecoveryWay) bool { return way == "" })
+	if len(ways) == 0 {
+		return nil
+	}
+	return ways
+}
+
+// Escalation says who is asked about failures.
+type Escalation struct {
+	Coordinator *EscalationChannel `yaml:"coordinator" doc:"Who is asked by recovery: coordinator."`
+	Human       *EscalationChannel `yaml:"human" doc:"Who is asked by recovery: human, and about what nobody knows to have happened outside."`
+}
+
+// An EscalationChannel is people who are asked about failures.
+type EscalationChannel struct {
+	People  []string         `yaml:"people" required:"true" min:"1" doc:"Their names in the people section; the word of one of them is enough."`
+	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
+	Expires schemas.Duration `yaml:"expires" doc:"After that the task has failed. Default: 72h."`
+}
+
+func (e *Escalation) build() *schemas.Escalation {
+	if e.Coordinator == nil && e.Human == nil {
+		return nil
+	}
+	return &schemas.Escalation{Coordinator: e.Coordinator.build(), Human: e.Human.build()}
+}
+
+func (c *EscalationChannel) build() *schemas.EscalationChannel {
+	if c == nil {
+		return nil
+	}
+	return &schemas.EscalationChannel{People: c.People, Remind: c.Remind, Expire: c.Expires}
+}
+
+// channels are those that are there.
+func (e *Escalation) channels() []*EscalationChannel {
+	return slices.DeleteFunc([]*EscalationChannel{e.Coordinator, e.Human}, func(channel *EscalationChannel) bool { return channel == nil })
+}
+
+// recovery checks that each value has whom it asks, and that they can be asked.
+func (v *validator) recovery(path string, profile *Profile) {
+	ways := profile.Recovery.build()
+	for _, category := range slices.Sorted(maps.Keys(ways)) {
+		at := path + ".recovery." + category
+		switch way := ways[category]; {
+		case way == schemas.WayHuman && profile.Escalation.Human == nil, way == schemas.WayCoordinator && profile.Escalation.Coordinator == nil:
+			v.problem(at, "%s asks people, and nobody is named: add escalation: {%s: {people: [NAME]}}", way, way)
+		case way == schemas.WayRequester && profile.Waiting.build() == nil:
+			v.problem(at, "requester asks whoever has written, and waiting.asks is 0: nobody is asked anything")
+		}
+	}
+	if profile.Escalation.Human != nil {
+		v.askedTogether(path+".escalation.human", profile.Escalation.Human.People)
+	}
+	if profile.Escalation.Coordinator != nil {
+		v.askedTogether(path+".escalation.coordinator", profile.Escalation.Coordinator.People)
+	}
 }

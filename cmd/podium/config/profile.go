@@ -32,6 +32,8 @@ type Profile struct {
 	Approval      []Approval   `yaml:"approval" doc:"Which tasks wait until somebody agrees; for a task the first rule that matches."`
 	Budget        *Budget      `yaml:"budget" doc:"What a run may use: tokens, working time and money. Absent: nothing is counted for it, and nothing is limited."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
+	Recovery      Recovery     `yaml:"recovery" doc:"What is done about a task that has failed once its attempts and the fallback of its agent are used up, by the category of the failure. skip: the run goes on without it. human, coordinator: the people of escalation are asked what to do. requester: whoever has written is asked that. fail: it has failed. Absent: it has failed, and the answer says so. A task that the run can do without (optional, nice_to_have) is skipped all the same."`
+	Escalation    Escalation   `yaml:"escalation" doc:"Who is asked about failures. They say by mail, podium answer or the API whether it is tried once more, left out, done by themselves, or done in another way, or whether the run ends."`
 	Timezone      string       `yaml:"timezone" default:"UTC" doc:"Where days begin and times are told, by its IANA name, such as Europe/Berlin."`
 	Context       Context      `yaml:"context" doc:"What agents are told of the conversation before a message."`
 	Outputs       Outputs      `yaml:"outputs" doc:"What is written beside the answers, as runs go on."`

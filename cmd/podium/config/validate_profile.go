@@ -42,6 +42,7 @@ func (v *validator) profile(name string) {
 	for i := range profile.Approval {
 		v.approval(fmt.Sprintf("%s.approval[%d]", path, i), &profile.Approval[i], agents)
 	}
+	v.recovery(path, &profile)
 	if profile.Budget != nil {
 		v.budget(path+".budget", profile.Budget)
 	}

@@ -36,7 +36,7 @@ func look(state workflow.TaskState) (mark, color string) {
 		return "–", Yellow
 	case workflow.TaskDispatched, workflow.TaskRunning:
 		return "▸", Cyan
-	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 		return "?", Yellow
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
 	}

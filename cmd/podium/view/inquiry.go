@@ -63,6 +63,8 @@ func chosen(choice schemas.InquiryChoice) string {
 		return "rejected"
 	case schemas.ChoiceRaise:
 		return "raised"
+	case schemas.ChoiceRetry, schemas.ChoiceSkip, schemas.ChoiceReplan, schemas.ChoiceEnd:
+		return "decided: " + string(choice)
 	case schemas.ChoiceAnswer, schemas.ChoiceApprove:
 	}
 	return "answered"
@@ -102,6 +104,8 @@ func HowToAnswer(kind schemas.InquiryKind, id string) string {
 		return "podium approve " + id
 	case schemas.InquiryBudget:
 		return "podium raise " + id
+	case schemas.InquiryEscalation:
+		return "podium answer " + id + " retry"
 	case schemas.InquiryInput, schemas.InquiryWork:
 	}
 	return "podium answer " + id

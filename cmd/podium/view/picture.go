@@ -139,7 +139,7 @@ func countOf(tasks []*workflow.Task) counts {
 func (d *drawing) counted(count counts) string {
 	var told []string
 	for _, state := range [...]workflow.TaskState{
-		workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskRunning, workflow.TaskDispatched, workflow.TaskFailed, workflow.TaskReady, workflow.TaskPending,
+		workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked, workflow.TaskRunning, workflow.TaskDispatched, workflow.TaskFailed, workflow.TaskReady, workflow.TaskPending,
 		workflow.TaskCompleted, workflow.TaskSkipped, workflow.TaskCancelled,
 	} {
 		if count[state] > 0 {

@@ -22,7 +22,7 @@ const (
 
 func rankOf(state workflow.TaskState) int {
 	switch state {
-	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
+	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 		return rankAsks
 	case workflow.TaskRunning:
 		return rankAtWork

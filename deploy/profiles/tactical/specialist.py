@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -22,11 +23,9 @@ def refuse(sentence, code=65):
 
 def run(*command, folder, may_end=(0,), **variables):
     """Runs a program in a folder. What it needs of the environment is its path; what it must not do, it cannot."""
-    environment = {"PATH": f"{tools()}/.bin:{os.environ['PATH']}", "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1", **variables}
-    try:
-        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
-    except FileNotFoundError:
-        refuse(f"{command[0]} is not installed; README.md of the profile says how it is.", 78)
+    environment = {"PATH": search(), "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1", **variables}
+    there(command[0])
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
     if ran.returncode not in may_end:
         refuse(f"{command[0]} has ended by {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-300:]}", 70)
     return ran
@@ -34,10 +33,21 @@ def run(*command, folder, may_end=(0,), **variables):
 
 def confined(*command):
     """The command without a network, and with a minute of computing: for what agents have written."""
+    there(command[0])
     apart = ["unshare", "-n"] if os.getuid() == 0 else ["unshare", "-rn"]
     if subprocess.run([*apart, "true"], capture_output=True).returncode:
         refuse("No program is run here: this system does not let me cut it off the network.", 78)
     return ["prlimit", "--cpu=60", "--", *apart, *command]
+
+
+def there(program):
+    if shutil.which(program, path=search()) is None:
+        refuse(f"{program} is not installed; README.md of the profile says how it is.", 78)
+
+
+def search():
+    """Where programs are looked for."""
+    return f"{tools()}/.bin:{os.environ['PATH']}"
 
 
 def tools():

@@ -28,7 +28,7 @@ def found(severity, message, file="", line=0):
 
 def compiled(*options):
     """What the compiler of TypeScript says."""
-    ran = run("tsc", "--pretty", "false", *options, folder=root, may_end=(0, 1, 2))
+    ran = run(*confined("tsc", "--pretty", "false", *options), folder=root, may_end=(0, 1, 2))
     for line in ran.stdout.splitlines():
         if placed := re.match(r"(.+?)\((\d+),\d+\): (error|warning) (TS\d+: .*)", line):
             yield placed[3], placed[4], placed[1], placed[2]
@@ -43,7 +43,7 @@ def tsc():
 
 
 def eslint(*options):
-    said = json.loads(run("eslint", "-f", "json", *options, ".", folder=root, may_end=(0, 1)).stdout)
+    said = json.loads(run(*confined("eslint", "-f", "json", *options, "."), folder=root, may_end=(0, 1)).stdout)
     for file in said:
         for message in file["messages"]:
             found("error" if message["severity"] == 2 else "warning", f"{message['message']} ({message['ruleId']})", file["filePath"], message.get("line"))
@@ -80,7 +80,7 @@ def jest():
 
 
 def flake8():
-    for line in run("flake8", "--max-line-length=120", ".", folder=root, may_end=(0, 1)).stdout.splitlines():
+    for line in run(*confined("flake8", "--max-line-length=120", "."), folder=root, may_end=(0, 1)).stdout.splitlines():
         file, number, _, message = line.split(":", 3)
         code = message.strip()
         found("error" if code[0] == "F" or code.startswith("E9") else "warning", code, file, number)
