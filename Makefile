@@ -146,6 +146,10 @@ profiles: dovecot chromium radicale build ## Play the scenarios of every profile
 at-once: profiles ## Give the systems of deploy/profiles, all in one process, MESSAGES messages at once (10 min for 500)
 	@$(GO) test -tags profiles -count=1 -timeout 90m -v -run '^TestProfilesAtOnce$$' ./cmd/podium -five.messages=$(MESSAGES)
 
+.PHONY: removals
+removals: ## Take 20 features out that are drawn by SEED, one at a time, and see a test of each fail (10 min)
+	@$(GO) run ./tools/removals -seed $(SEED)
+
 .PHONY: build-bench
 build-bench:
 	@$(GO) build $(PROFILED) -o $(BENCH) ./cmd/podium-bench
