@@ -26,7 +26,7 @@ people: {anna: {mail: anna@practice.example}, ben: {mail: ben@practice.example},
 agents:
   bank:
     kind: exec
-    command: [sh, -c, 'mkdir "$ORDERED/$PODIUM_EFFECT" && cat >"$ORDERED/$PODIUM_EFFECT/told" && echo Bezahlt.']
+    command: [sh, -c, 'mkdir "$ORDERED/$PODIUM_EFFECT" && cat >"$ORDERED/$PODIUM_EFFECT/telling" && mv "$ORDERED/$PODIUM_EFFECT/telling" "$ORDERED/$PODIUM_EFFECT/told" && echo Bezahlt.']
     env: ["ORDERED=%[3]s"]
     side_effects: external
     input_schema: {type: object, required: [amount], properties: {amount: {type: integer, minimum: 1}}}
