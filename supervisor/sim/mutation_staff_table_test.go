@@ -111,8 +111,8 @@ func mutationsOfApprovers() []mutation {
 		name: "requester counts", seed: 948, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
-			`|| !begun.IsFrom(addressOf(message.Author)))`,
-			`|| planted("requester counts") || !begun.IsFrom(addressOf(message.Author)))`,
+			`asked := may && !begun.IsFrom(addressOf(message.Author))`,
+			`asked := may && (planted("requester counts") || !begun.IsFrom(addressOf(message.Author)))`,
 		}},
 	}, {
 		name: "same person twice", seed: 948, invariant: sim.PersonsAreCounted,
