@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"podium/agents/mail/smtpsink"
-	"podium/ingest/imap/dovecot"
 	"podium/schemas"
 )
 
@@ -16,16 +14,7 @@ import (
 // exactly the saved call runs, once, at the saved agent, and one letter in the thread tells of all steps.
 func TestAssistantWaitsForLeave_O23_O31(t *testing.T) {
 	t.Parallel()
-	mailbox := dovecot.Start(t, dovecot.Options{})
-	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sink.Close() })
-	i, plans := assistant(t, "#- ", "", "port: 143", fmt.Sprintf("port: %d", mailbox.Port), "port: 25", fmt.Sprintf("port: %d", sink.Port()),
-		"username: assistant", "username: "+dovecot.Username, "${ASSISTANT_MAIL_PASSWORD}", dovecot.Password, "poll: 30s", "poll: 1s", "since: now", "since: all",
-		"${ASSISTANT_CHAT_TOKEN}", strings.Repeat("token", 8))
-	i.up()
+	i, mailbox, sink, plans := assistantByMail(t)
 	sent := 0
 	write := func(from, answers, words string) {
 		sent++

@@ -42,6 +42,22 @@ func assistant(t *testing.T, replaced ...string) (i *deployment, plans string) {
 	return installTree(t, assistantProfile, replaced...), plans
 }
 
+// assistantByMail starts the profile with a mailbox, and with a server that takes its letters.
+func assistantByMail(t *testing.T) (i *deployment, mailbox *dovecot.Server, sink *smtpsink.Server, plans string) {
+	t.Helper()
+	mailbox = dovecot.Start(t, dovecot.Options{})
+	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close() })
+	i, plans = assistant(t, "#- ", "", "port: 143", fmt.Sprintf("port: %d", mailbox.Port), "port: 25", fmt.Sprintf("port: %d", sink.Port()),
+		"username: assistant", "username: "+dovecot.Username, "${ASSISTANT_MAIL_PASSWORD}", dovecot.Password, "poll: 30s", "poll: 1s", "since: now", "since: all",
+		"${ASSISTANT_CHAT_TOKEN}", strings.Repeat("token", 8))
+	i.up()
+	return i, mailbox, sink, plans
+}
+
 // TestAssistantProfile plays the scenarios of the profile: every agent on its real program, by chat.
 func TestAssistantProfile_O26(t *testing.T) {
 	t.Parallel()
@@ -53,16 +69,7 @@ func TestAssistantProfile_O26(t *testing.T) {
 // calculation and its analysis come back in the thread, and a SMILES that is none is refused in the words of who reads it.
 func TestAssistantByMail_O21_O26(t *testing.T) {
 	t.Parallel()
-	mailbox := dovecot.Start(t, dovecot.Options{})
-	sink, err := smtpsink.Start(t.Context(), smtpsink.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sink.Close() })
-	i, _ := assistant(t, "#- ", "", "port: 143", fmt.Sprintf("port: %d", mailbox.Port), "port: 25", fmt.Sprintf("port: %d", sink.Port()),
-		"username: assistant", "username: "+dovecot.Username, "${ASSISTANT_MAIL_PASSWORD}", dovecot.Password, "poll: 30s", "poll: 1s", "since: now", "since: all",
-		"${ASSISTANT_CHAT_TOKEN}", strings.Repeat("token", 8))
-	i.up()
+	i, mailbox, sink, _ := assistantByMail(t)
 	for n, c := range []struct {
 		words  string
 		agents []string

@@ -201,10 +201,10 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
 func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
-	if way == "" || recovery.Channel(&d.Profile.Profile, way) != nil && recovery.Channel(&d.Profile.Profile, way).Upstream || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+	channel := recovery.Channel(&d.Profile.Profile, way)
+	if way == "" || channel != nil && channel.Upstream || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return opened, false
 	}
-	channel := recovery.Channel(&d.Profile.Profile, way)
 	switch {
 	case channel != nil:
 		opened = d.reached(channel.People)

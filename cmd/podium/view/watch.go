@@ -1,3 +1,4 @@
+// Package view shows runs to people: as plain lines, and live in a terminal.
 package view
 
 import (
