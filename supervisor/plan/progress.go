@@ -39,7 +39,8 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			}
 			told.TasksPending = append(told.TasksPending, task.ID)
 		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
-			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID)})
+			asked := run.AsksAbout(task.ID)
+			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID), RequiresReplanning: asked != nil && asked.Upstream})
 		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
 		case workflow.TaskFailed:
