@@ -25,8 +25,10 @@ type Control struct {
 	Text string `json:"text,omitzero"`
 	// Tasks, with ControlReplan, are what is done instead, as an execution_request has them: an array.
 	Tasks jsontext.Value `json:"tasks,omitzero"`
-	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
+	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent; with ControlRetry it has done again what may have been done outside.
 	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
+	// From, with ControlRetry, is the task from which on the run is done again; empty is what has not been completed.
+	From string `json:"from,omitzero"`
 }
 
 // Words are what is said by it.
@@ -49,6 +51,7 @@ const (
 	ControlRaise             ControlAction = "raise"
 	ControlReplan            ControlAction = "replan"
 	ControlResend            ControlAction = "resend"
+	ControlRetry             ControlAction = "retry"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"
 )

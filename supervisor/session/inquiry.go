@@ -458,7 +458,7 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
 	case schemas.ControlReplan:
 		said.Choice = schemas.ChoiceReplan
-	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said
 }
