@@ -169,7 +169,8 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 
 // checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
 func (r *Run) checkChange(f *schemas.PlanChanged) error {
-	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing || f.Change <= r.Changes {
+	mends := r.Phase == PhaseRouting && f.Source == schemas.OccasionFix
+	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing && !mends || f.Change <= r.Changes {
 		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
 	}
 	if err := r.checkTasks(f.Tasks); err != nil {
@@ -203,7 +204,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 	switch {
 	case id == schemas.DeliveryTask && !r.Settled():
 		return nil, errNotSettled
-	case id != schemas.DeliveryTask && r.Settled():
+	case id != schemas.DeliveryTask && r.Settled() && !r.tellsOfAnswer(id):
 		return nil, fmt.Errorf("task %q: %w", id, errSettled)
 	case id != schemas.DeliveryTask && kind == "" && task == nil:
 		return nil, notPlanned(id)
@@ -216,7 +217,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
 		}
 	}
-	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval || task.State == TaskBlocked {
+	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval || task.State == TaskBlocked && !task.Mending() {
 		return nil, fmt.Errorf("task %q is %s", id, task.State)
 	}
 	return task, nil
@@ -236,13 +237,15 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		task = &Task{}
 	}
 	switch {
+	case task.State == TaskBlocked:
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	case task.Plan != nil && !task.Routed:
 		return fmt.Errorf("task %q is not routed", f.Task)
 	case f.Attempt != task.Attempt+1:
 		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
 	case f.Permitted && task.Permit != "":
 		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
-	case f.Approval != 0 && !r.approves(f.Approval, f.Task):
+	case f.Approval != 0 && !r.approves(f.Approval, f.Task), f.Task == schemas.DeliveryTask && r.AnswerHeld():
 		return fmt.Errorf("task %q: nobody has agreed by inquiry %d", f.Task, f.Approval)
 	}
 	return nil
@@ -309,6 +312,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
 	case f.Kind == schemas.InquiryBudget:
 		return r.checkShortage(task, f)
+	case f.Task == schemas.DeliveryTask:
+		return r.checkHeld(f)
 	case task == nil || task.Plan == nil:
 		return notPlanned(f.Task)
 	case r.Settled():
@@ -329,6 +334,20 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkHeld lets people be asked whether an answer may be sent, before it is and one question at a time.
+func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
+	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
+	switch {
+	case r.Phase != PhaseAssembling:
+		return errNotSettled
+	case f.Kind != schemas.InquiryApproval || f.Attempt > 0 || f.After > 0 || f.Operation != nil:
+		return fmt.Errorf("inquiry %d asks for nothing that an answer waits for", f.Inquiry)
+	case r.Delivery != nil && r.Delivery.State != TaskWaitingApproval || slices.ContainsFunc(r.Inquiries, open):
+		return errors.New("its answer is being delivered, or people are asked about it")
 	}
 	return nil
 }
@@ -377,7 +396,7 @@ func (r *Run) checkTask(f schemas.Fact) error {
 	switch {
 	case task == nil:
 		return notPlanned(id)
-	case r.Settled() && id != schemas.DeliveryTask:
+	case r.Settled() && id != schemas.DeliveryTask && !r.tellsOfAnswer(id):
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil

@@ -63,7 +63,7 @@ func (d *decision) repeatedMessage(message *Message, id string) {
 // second attempt of a request always does: nobody waits for the first. No other
 // takes the place of a request's run, since whoever asked waits for its answer.
 func (d *decision) supersedes(message *Message) bool {
-	if d.state.Active.Settled() {
+	if d.state.Active.Settled() && !d.state.Active.AnswerWaits() {
 		return false
 	}
 	upstream := d.state.Active.Message.Upstream
@@ -156,7 +156,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	message.Tainted = message.Tainted || d.inheritsTaint(&message)
 	started := schemas.RunStarted{
-		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
+		Run: run, Retries: d.retries, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
