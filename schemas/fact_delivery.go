@@ -106,4 +106,5 @@ const (
 	ResendNoAnswer  = "no_answer"          // nobody waits for one
 	ResendUncertain = "may_have_been_sent" // nobody knows whether an earlier attempt has delivered it
 	ResendWaits     = "already_requested"
+	ResendUnagreed  = "not_agreed_to" // people have to agree to it, and have not
 )

@@ -66,12 +66,15 @@ const (
 	MaxInquiries = 64
 )
 
-// An ApprovalRule says which tasks wait until somebody agrees. All that it says has to hold. They agree to what the agent
+// An ApprovalRule says which tasks wait until somebody agrees, or that answers do. All that it says has to hold. They agree to what the agent
 // would be told, and it is told nothing else.
 type ApprovalRule struct {
-	Agents  []string `json:"agents"`           // whose tasks
-	Seconds int      `json:"seconds,omitzero"` // from this estimate of the plan on
-	Tokens  int      `json:"tokens,omitzero"`  // from this estimate of the plan on
+	Agents []string `json:"agents,omitzero"` // whose tasks; none with Delivery
+	// Delivery is for what is sent to whoever has begun a run, and for no task.
+	Delivery bool `json:"delivery,omitzero"`
+
+	Seconds int `json:"seconds,omitzero"` // from this estimate of the plan on
+	Tokens  int `json:"tokens,omitzero"`  // from this estimate of the plan on
 	// Tainted is for what stems from what comes from outside, and lets happen what OnTaintedAsk has wait.
 	Tainted bool `json:"tainted,omitzero"`
 	// If is a JSON Schema of the arguments.

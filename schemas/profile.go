@@ -306,6 +306,7 @@ type Texts struct {
 	// Approval asks whether "{agent}" may do "{work}", and says that "{approve}" and "{reject}" decide; Indecisive that what was said
 	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
 	Approval    string `json:"approval,omitzero"`
+	Sending     string `json:"sending,omitzero"`  // asks whether the answer "{work}" may be sent to "{recipients}"; else as Approval
 	Together    string `json:"together,omitzero"` // tells that "{need}" persons have to agree
 	Editing     string `json:"editing,omitzero"`  // tells how arguments are changed: by "{change}"
 	Indecisive  string `json:"indecisive,omitzero"`

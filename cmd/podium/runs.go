@@ -351,6 +351,8 @@ func notResent(run *workflow.RunHistory, allowDuplicate bool) error {
 		return fmt.Errorf("the answer of run %s was delivered and came back (`podium runs show %s`); the same letter would be taken for the one that was sent, so write a new one", run.ID, run.ID)
 	case schemas.ResendNoAnswer:
 		return fmt.Errorf("nobody waits for an answer of run %s (%s); there is nothing to send", run.ID, unasked(run))
+	case schemas.ResendUnagreed:
+		return fmt.Errorf("people have to agree to the answer of run %s before it is sent, and have not (`podium runs show %s` tells who was asked); it is never sent", run.ID, run.ID)
 	case schemas.ResendUncertain:
 		return fmt.Errorf("nobody knows whether the answer of run %s was sent (%s); look whether it has arrived, and if not, --allow-duplicate sends it", run.ID, run.Delivery.Failure().Cause)
 	}

@@ -97,6 +97,13 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 			ID: schemas.InquiryID(made.RunID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires(), People: open.People,
 		}
 	}
+	if run.AnswerHeld() { // nobody has agreed that it is told
+		shown.Answer, shown.Notes, shown.Summary = nil, "", ""
+		if run.Phase != workflow.PhaseComplete {
+			made.Status, made.Reason = "", ""
+		}
+		return made, nil
+	}
 	if run.Status == "" {
 		return made, nil
 	}

@@ -204,10 +204,10 @@ func (w *Watch) WaitsFor() *workflow.Inquiry {
 // undecided reports whether what is watched is a word on an inquiry that nobody has looked at.
 func (w *Watch) undecided() bool { return w.word && w.excerpt.Message() == nil }
 
-// Settled reports whether the outcome and the words of the answer are fixed.
+// Settled reports whether the outcome and the words of the answer are fixed, and whether they may be told is decided.
 func (w *Watch) Settled() bool {
 	run := w.excerpt.Run()
-	return w.dropped() || run != nil && run.Status != "" && !w.undecided()
+	return w.dropped() || run != nil && run.Status != "" && !w.undecided() && (!run.AnswerHeld() || run.Phase == workflow.PhaseComplete)
 }
 
 // ended reports whether nothing more happens.

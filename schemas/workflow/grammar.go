@@ -203,7 +203,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 	switch {
 	case id == schemas.DeliveryTask && !r.Settled():
 		return nil, errNotSettled
-	case id != schemas.DeliveryTask && r.Settled():
+	case id != schemas.DeliveryTask && r.Settled() && !r.tellsOfAnswer(id):
 		return nil, fmt.Errorf("task %q: %w", id, errSettled)
 	case id != schemas.DeliveryTask && kind == "" && task == nil:
 		return nil, notPlanned(id)
@@ -242,7 +242,7 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
 	case f.Permitted && task.Permit != "":
 		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
-	case f.Approval != 0 && !r.approves(f.Approval, f.Task):
+	case f.Approval != 0 && !r.approves(f.Approval, f.Task), f.Task == schemas.DeliveryTask && r.AnswerHeld():
 		return fmt.Errorf("task %q: nobody has agreed by inquiry %d", f.Task, f.Approval)
 	}
 	return nil
@@ -309,6 +309,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
 	case f.Kind == schemas.InquiryBudget:
 		return r.checkShortage(task, f)
+	case f.Task == schemas.DeliveryTask:
+		return r.checkHeld(f)
 	case task == nil || task.Plan == nil:
 		return notPlanned(f.Task)
 	case r.Settled():
@@ -329,6 +331,20 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return nil
 	case task.State != TaskPending && task.State != TaskReady:
 		return fmt.Errorf("task %q is %s", f.Task, task.State)
+	}
+	return nil
+}
+
+// checkHeld lets people be asked whether an answer may be sent, before it is and one question at a time.
+func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
+	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
+	switch {
+	case r.Phase != PhaseAssembling:
+		return errNotSettled
+	case f.Kind != schemas.InquiryApproval || f.Attempt > 0 || f.After > 0 || f.Operation != nil:
+		return fmt.Errorf("inquiry %d asks for nothing that an answer waits for", f.Inquiry)
+	case r.Delivery != nil && r.Delivery.State != TaskWaitingApproval || slices.ContainsFunc(r.Inquiries, open):
+		return errors.New("its answer is being delivered, or people are asked about it")
 	}
 	return nil
 }
@@ -377,7 +393,7 @@ func (r *Run) checkTask(f schemas.Fact) error {
 	switch {
 	case task == nil:
 		return notPlanned(id)
-	case r.Settled() && id != schemas.DeliveryTask:
+	case r.Settled() && id != schemas.DeliveryTask && !r.tellsOfAnswer(id):
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil

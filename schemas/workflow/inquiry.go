@@ -134,6 +134,25 @@ func (r *Run) OpenInquiry() *Inquiry {
 // WaitsForPeople reports whether any inquiry is open.
 func (r *Run) WaitsForPeople() bool { return slices.ContainsFunc(r.Inquiries, (*Inquiry).Open) }
 
+// AnswerHeld reports whether people have to agree to the answer, and have not: nothing of it has been sent.
+func (r *Run) AnswerHeld() bool {
+	about := func(inquiry *Inquiry) bool { return inquiry.Task == schemas.DeliveryTask }
+	agreed := func(inquiry *Inquiry) bool { return about(inquiry) && inquiry.Approved() }
+	return slices.ContainsFunc(r.Inquiries, about) && !slices.ContainsFunc(r.Inquiries, agreed)
+}
+
+// AnswerWaits reports whether the answer waits for people, or for its first attempt since they have agreed: until then the run may be taken back.
+func (r *Run) AnswerWaits() bool {
+	about := func(inquiry *Inquiry) bool { return inquiry.Task == schemas.DeliveryTask }
+	return r.Phase == PhaseAssembling && r.Delivery != nil && r.Delivery.Attempt == 0 && !r.Delivery.State.Ended() && slices.ContainsFunc(r.Inquiries, about)
+}
+
+// tellsOfAnswer reports whether a task tells people of the answer that they are to agree to.
+func (r *Run) tellsOfAnswer(task string) bool {
+	inquiry := r.Inquiry(schemas.NoticeOf(task))
+	return inquiry != nil && inquiry.Task == schemas.DeliveryTask
+}
+
 // InquiriesOf counts how often a task has asked for what it lacks.
 func (r *Run) InquiriesOf(task string) int {
 	count := 0
@@ -202,6 +221,9 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			opened.Asked, opened.Notices, opened.Bounced = f.Adopts.Asked, f.Adopts.Notices, f.Adopts.Bounced
 		}
 		r.Inquiries = append(r.Inquiries, opened)
+		if f.Task == schemas.DeliveryTask {
+			r.take(f.Task, "").Agent = r.Message.ReplyAgent()
+		}
 		r.settle(f)
 		if task := r.change(f.Task); task != nil && f.Kind != schemas.InquiryBudget {
 			task.wait(f)

@@ -18,6 +18,8 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 		return schemas.ResendReturned
 	case h.Delivery == nil && h.Withheld == nil:
 		return schemas.ResendNoAnswer
+	case h.AnswerHeld():
+		return schemas.ResendUnagreed
 	case h.Delivery != nil && h.Delivery.State == TaskCompleted:
 		return schemas.ResendAnswered
 	case h.Delivery != nil && h.Delivery.Permit != "" && !allowDuplicate:

@@ -83,6 +83,10 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		}
 	case "again":
 		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, After: number(4), Expire: 1}
+	case "holds":
+		return &schemas.InquiryOpened{Run: number(1), Task: schemas.DeliveryTask, Inquiry: number(2), Kind: schemas.InquiryApproval, Hash: "hash", Expire: 1}
+	case "agrees":
+		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceApprove}
 	case "says":
 		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceAnswer}
 	case "silent":

@@ -36,7 +36,9 @@ func Compile(rules []schemas.ApprovalRule) (Rules, []error) {
 		}
 		ready.ready = append(ready.ready, compiled)
 		switch {
-		case len(compiled.Agents) == 0 || len(compiled.People) == 0 || compiled.Expire <= 0 || compiled.Remind < 0 || compiled.Seconds < 0 || compiled.Tokens < 0:
+		case answersWrongly(compiled.ApprovalRule):
+			faults = append(faults, fmt.Errorf("approval[%d]: a rule for answers names neither agents nor what tasks have, and %s agrees to none", i, schemas.ApprovingRequester))
+		case len(compiled.Agents) == 0 && !compiled.Delivery || len(compiled.People) == 0 || compiled.Expire <= 0 || compiled.Remind < 0 || compiled.Seconds < 0 || compiled.Tokens < 0:
 			faults = append(faults, fmt.Errorf("approval[%d]: it names agents and people, and expire is longer than 0", i))
 		case ByRequester(compiled.ApprovalRule) && compiled.Tainted:
 			faults = append(faults, fmt.Errorf("approval[%d]: %s agrees to nothing that is tainted", i, schemas.ApprovingRequester))

@@ -78,9 +78,13 @@ func TestFaultyRules(t *testing.T) {
 	t.Parallel()
 	whole := schemas.ApprovalRule{Agents: []string{"learn"}, People: []string{"anna"}, Expire: 1}
 	for name, spoil := range map[string]func(*schemas.ApprovalRule){
-		"nobody decides":      func(r *schemas.ApprovalRule) { r.People = nil },
-		"no agent":            func(r *schemas.ApprovalRule) { r.Agents = nil },
-		"no end":              func(r *schemas.ApprovalRule) { r.Expire = 0 },
+		"nobody decides":    func(r *schemas.ApprovalRule) { r.People = nil },
+		"no agent":          func(r *schemas.ApprovalRule) { r.Agents = nil },
+		"no end":            func(r *schemas.ApprovalRule) { r.Expire = 0 },
+		"answers of agents": func(r *schemas.ApprovalRule) { r.Delivery = true },
+		"answers, requester": func(r *schemas.ApprovalRule) {
+			r.Delivery, r.Agents, r.People = true, nil, []string{schemas.ApprovingRequester}
+		},
 		"a condition":         func(r *schemas.ApprovalRule) { r.If = jsontext.Value(`{"type": 7}`) },
 		"sets to false":       func(r *schemas.ApprovalRule) { r.Sets = map[string]bool{"a": false} },
 		"sets nothing":        func(r *schemas.ApprovalRule) { r.Sets = map[string]bool{"": true} },

@@ -52,7 +52,13 @@ func (d *Decision) sameArguments(agent string, one, other jsontext.Value) bool {
 
 // approval is the inquiry by which somebody has agreed to exactly what an agent would be told of a task now; 0 is none.
 func (d *Decision) approval(task *workflow.Task) int {
-	if d.Profile.rules.None() || task.Plan == nil {
+	if d.Profile.rules.None() {
+		return 0
+	}
+	if task.ID == schemas.DeliveryTask {
+		return d.agreedAnswer()
+	}
+	if task.Plan == nil {
 		return 0
 	}
 	return approval.Given(d.Run, task, func(proposed *schemas.Operation) string { return d.approvalHash(task, proposed) })
@@ -91,7 +97,7 @@ func (d *Decision) approved(task *workflow.Task) bool {
 // to an operation has agreed to nothing that has no name.
 func (d *Decision) disagrees(task *workflow.Task, call string) bool {
 	if d.Profile.rules.None() || task.Plan == nil {
-		return false
+		return task.ID == schemas.DeliveryTask && task.Approval == 0 && !d.Run.Reopened && d.answerRule() != nil
 	}
 	agreed := d.Run.Inquiry(int(task.Approval))
 	switch {
@@ -109,8 +115,11 @@ func (d *Decision) disagrees(task *workflow.Task, call string) bool {
 // agreedOutside reports whether people of the profile have agreed to what an attempt does outside because of what comes from there. Of what its
 // agent names itself they have only where it was proposed.
 func (d *Decision) agreedOutside(task *workflow.Task) bool {
+	if task.ID == schemas.DeliveryTask && d.Run.Reopened {
+		return d.answerRule() != nil // else nobody could have it sent again
+	}
 	agreed := d.Run.Inquiry(int(task.Approval))
-	return agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || d.unapprovedUnasked(task))
+	return agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || d.unapprovedUnasked(task))
 }
 
 // disapproved reports whether a task has failed because people have to agree and have not: then nobody else does it instead.
@@ -150,6 +159,10 @@ func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpen
 func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpened) {
 	reached, cause, detail := d.toApprove(task, asked)
 	if cause != "" {
+		if task.ID == schemas.DeliveryTask && d.Run.Delivery == nil {
+			d.ready(task.ID, "", task.Agent)
+			task = d.Run.Delivery
+		}
 		d.withdraw(task)
 		d.fail(task, cause, detail)
 		return
@@ -162,6 +175,10 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 // disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
 func (d *Decision) disapprove(task *workflow.Task, hash string) {
 	d.withdraw(task)
+	if task.ID == schemas.DeliveryTask {
+		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
+		return
+	}
 	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
 		if other := d.Run.Inquiry(number); other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash {
 			d.withdraw(d.Run.Task(other.Task))
@@ -198,6 +215,10 @@ func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAn
 	d.withdrawNotices(inquiry.Inquiry)
 	if answered.Lacking == 0 {
 		d.withdraw(d.Run.Task(inquiry.Task))
+		if inquiry.Task == schemas.DeliveryTask {
+			d.Deliver()
+			return
+		}
 		d.start(d.Run.Task(inquiry.Task))
 		return
 	}
@@ -299,7 +320,7 @@ func canonical(value jsontext.Value) jsontext.Value {
 // WrittenEdit returns the change that stands in the words of somebody who agrees, empty when there is none. It reports false for what was meant as one and is none.
 func (d *Decision) WrittenEdit(inquiry *workflow.Inquiry, words string) (change jsontext.Value, sound bool) {
 	members := map[string]jsontext.Value{}
-	if schemas.Unmarshal(canonical(d.unset(d.Run.Task(inquiry.Task), inquiry.Operation)), &members) != nil {
+	if task := d.Run.Task(inquiry.Task); task.Plan == nil || schemas.Unmarshal(canonical(d.unset(task, inquiry.Operation)), &members) != nil {
 		members = nil
 	}
 	change, err := approval.Written(words, slices.Sorted(maps.Keys(members)))
@@ -463,6 +484,9 @@ func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
 // proposal is what people are told who are to agree: who does what, with which arguments, how long that takes, and how they decide.
 func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	words := d.Profile.wordsIn(d.Run.Message.Language)
+	if task.ID == schemas.DeliveryTask {
+		return d.sending(opened, words.Texts)
+	}
 	tell := func(data, schema jsontext.Value) string {
 		if len(data) == 0 {
 			return ""

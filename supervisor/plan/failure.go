@@ -35,7 +35,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case task.Notice() > 0:
 		d.noticeFailed(task, failed.Cause)
 	case task.ID == schemas.DeliveryTask:
-		d.end(schemas.StopReplyFailed, "")
+		d.undelivered(failed.Cause)
 	case task.Kind == schemas.KindPlan:
 		d.withoutPlan()
 	case task.Kind == schemas.KindJudge: // the plan holds

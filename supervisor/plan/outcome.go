@@ -3,10 +3,12 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/approval"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
@@ -118,6 +120,9 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	}
 	d.Emit(&settled)
 	agent := d.Run.Message.ReplyAgent()
+	if agent != "" && d.Run.Message.Withheld == "" && d.holdsAnswer() {
+		return
+	}
 	if agent != "" && d.Withheld != nil {
 		d.Emit(d.Withheld)
 		agent = ""
@@ -242,7 +247,7 @@ func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAc
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
 // Cancel stops the run for a person, for good. It reports false when the outcome is
-// already fixed.
+// already fixed, and its answer waits for nobody.
 func (d *Decision) Cancel() bool {
 	d.final = true
 	return d.Release()
@@ -263,7 +268,7 @@ func (d *Decision) Release() bool { return d.release(d.texts().Cancelled) }
 
 func (d *Decision) release(told string) bool {
 	if d.Run.Settled() {
-		return false
+		return d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
 	}
 	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
 		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
@@ -272,10 +277,10 @@ func (d *Decision) release(told string) bool {
 
 // Supersede stops the run because a newer message takes its place; nobody is
 // told, since that one will be answered. It reports false when the outcome is
-// already fixed.
+// already fixed, and its answer waits for nobody.
 func (d *Decision) Supersede() bool {
 	if d.Run.Settled() {
-		return false
+		return d.discardAnswer(schemas.StopSuperseded, schemas.InquirySuperseded)
 	}
 	d.cancelTasks(schemas.InquirySuperseded)
 	d.Emit(&schemas.RunSettled{
@@ -332,4 +337,111 @@ func (d *Decision) Deliver() {
 	} else {
 		d.ready(schemas.DeliveryTask, "", agent)
 	}
+}
+
+// answerRule is the rule by which people agree before the answer of the run is sent; nil when nobody has to, or may.
+func (d *Decision) answerRule() *schemas.ApprovalRule {
+	outside := d.deliveryNeedsApproval()
+	if d.Profile.rules.None() || outside && d.onTainted(&workflow.Task{ID: schemas.DeliveryTask}) != schemas.OnTaintedAsk {
+		return nil
+	}
+	return d.Profile.rules.ForAnswer(outside, d.Run.Message.FromOutside())
+}
+
+// Unagreed reports whether people have to agree to the answer of a run that is over, and nobody has asked them: it was withheld before.
+func (p *Profile) Unagreed(run *workflow.Run) bool {
+	asked := slices.ContainsFunc(run.Inquiries, func(inquiry *workflow.Inquiry) bool { return inquiry.Task == schemas.DeliveryTask })
+	return !asked && (&Decision{Run: run, Profile: p}).answerRule() != nil
+}
+
+// holdsAnswer has the answer of a settled run wait until people have agreed to it, and reports whether somebody has to.
+func (d *Decision) holdsAnswer() bool {
+	rule := d.answerRule()
+	if rule == nil {
+		return false
+	}
+	opened := d.approvalBy(rule)
+	opened.Hash = d.answerHash()
+	d.askToApprove(&workflow.Task{ID: schemas.DeliveryTask, Agent: d.Run.Message.ReplyAgent()}, opened)
+	return true
+}
+
+// agreedAnswer is the inquiry by which people have agreed to the answer as it is; 0 is none. It is for all attempts to send it, which are one letter.
+func (d *Decision) agreedAnswer() int {
+	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
+		if inquiry.Task == schemas.DeliveryTask && inquiry.Approved() && inquiry.AgreedHash() == d.answerHash() {
+			return inquiry.Inquiry
+		}
+	}
+	return 0
+}
+
+// answerHash is what people agree to who agree to the answer.
+func (d *Decision) answerHash() string {
+	of := approval.Answer{Agent: d.Run.Message.ReplyAgent(), Reply: d.Run.Message.Reply, Words: AnswerText(d.Run, d.Read)}
+	for i := range d.Run.Answer {
+		of.Parts = append(of.Parts, d.content(d.Run.Answer[i].Body))
+		if task := d.Run.Task(d.Run.Answer[i].Task); task != nil {
+			for j := range task.Deliverables {
+				if file, is := DeliverableFile(&task.Deliverables[j]); is {
+					of.Files = append(of.Files, file.Name+" "+file.Artifact.SHA256)
+				}
+			}
+		}
+	}
+	return of.Hash(schemas.RunID(d.Session, d.Run.Number) + "/" + schemas.DeliveryTask)
+}
+
+// AnswerText are the words of a settled run's answer.
+func AnswerText(run *workflow.Run, read func(schemas.Content) schemas.Result) string {
+	parts := make([]string, len(run.Answer))
+	for i := range run.Answer {
+		if parts[i] = run.Answer[i].Told; parts[i] == "" {
+			parts[i] = ResolveContent(run.Answer[i].Body, read).Text
+		}
+	}
+	return workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes, run.Summary)
+}
+
+// sending is what people are told who are to agree to an answer: to whom it goes, and its words, of which they get what is beyond MaxShown as a file.
+func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) string {
+	reply := d.Run.Message.Reply
+	recipients := []string{strings.TrimSpace(strings.Join([]string{reply.Provider, reply.Channel}, " "))}
+	for _, to := range slices.Concat(reply.To, reply.Cc) {
+		recipients = append(recipients, to.Address)
+	}
+	recipients = slices.DeleteFunc(recipients, func(name string) bool { return name == "" })
+	work := truncate(cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty), MaxShown)
+	if opened.Need > 1 {
+		work += "\n\n" + strings.ReplaceAll(texts.Together, "{need}", strconv.Itoa(opened.Need))
+	}
+	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
+	return strings.NewReplacer(
+		"{recipients}", truncate(strings.Join(recipients, ", "), maxRecipients), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
+	).Replace(cmp.Or(texts.Sending, texts.Approval))
+}
+
+// MaxShown bounds what a question shows of the words of an answer, in bytes, and maxRecipients whom it goes to.
+const (
+	MaxShown      = 2 << 10
+	maxRecipients = 512
+)
+
+// discardAnswer ends a run whose answer waits for people, or for room since they have agreed: nothing is sent. It reports false when it does not wait.
+func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.InquiryReason) bool {
+	if !d.Run.AnswerWaits() {
+		return false
+	}
+	d.cancelTasks(closed)
+	d.Emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
+	return true
+}
+
+// undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
+func (d *Decision) undelivered(cause schemas.FailureKind) {
+	if reason := stopReason(cause); d.Run.Delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
+		d.Emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunFailed, Reason: reason})
+		return
+	}
+	d.end(schemas.StopReplyFailed, "")
 }

@@ -5,6 +5,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/plan"
 )
 
 // maxAnswer bounds the words of an answer, in bytes.
@@ -12,13 +13,7 @@ const maxAnswer = 1 << 20
 
 // answerText returns the text of a settled run's answer.
 func (env *Env) answerText(run *workflow.Run) string {
-	parts := make([]string, len(run.Answer))
-	for i := range run.Answer {
-		if parts[i] = run.Answer[i].Told; parts[i] == "" {
-			parts[i] = env.text(run.Answer[i].Body)
-		}
-	}
-	words := cut(workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes, run.Summary), maxAnswer)
+	words := cut(plan.AnswerText(run, env.Read), maxAnswer)
 	if strings.TrimSpace(words) == "" {
 		words = env.Pinned.TextsIn(run.Message.Language).Empty
 	}
@@ -39,4 +34,15 @@ func (env *Env) answerFiles(run *workflow.Run) []schemas.DataFile {
 		}
 	}
 	return files
+}
+
+// wholeAnswer are the files by which people who are to agree to an answer see what their letter does not show of it.
+func (env *Env) wholeAnswer(run *workflow.Run, f *schemas.TaskDispatched) (attached []schemas.Attachment, made []schemas.DataFile) {
+	if run.Message.Channel == schemas.ChannelEmail { // files go along by mail alone
+		attached, made = env.attachments(run, f), env.answerFiles(run)
+	}
+	if words := env.answerText(run); len(words) > plan.MaxShown {
+		made = append(made, schemas.DataFile{Name: "answer.txt", MediaType: "text/plain; charset=utf-8", Text: words})
+	}
+	return attached, made
 }

@@ -28,7 +28,7 @@ func (d *decision) control(control *schemas.Control) {
 		d.requestResend(control, number)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
-	case d.state.Active != nil && d.state.Active.Number == number && !d.state.Active.Settled():
+	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):
 		d.emit(&received)
 		if control.Run == "" { // the request's word: another attempt may follow
 			d.planDecision(d.env.Pinned).Release()

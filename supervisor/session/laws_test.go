@@ -207,8 +207,14 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 // dispatchable: a request goes out only when its turn has come.
 func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatched, record *schemas.Record) {
 	tb.Helper()
-	if settled := run.Settled(); settled != (f.Task == schemas.DeliveryTask) {
+	asks := run.Inquiry(schemas.NoticeOf(f.Task))
+	ofAnswer := f.Task == schemas.DeliveryTask || asks != nil && asks.Task == schemas.DeliveryTask
+	if settled := run.Settled(); settled != ofAnswer {
 		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
+	}
+	holds := func(rule schemas.ApprovalRule) bool { return rule.Delivery && !rule.Tainted }
+	if f.Task == schemas.DeliveryTask && !run.Reopened && slices.ContainsFunc(s.profiles[run.ProfileHash].Approval, holds) && f.Approval == 0 {
+		tb.Fatalf("the answer of run %d is sent, and nobody has agreed to it", run.Number)
 	}
 	if !run.Settled() && !run.Expires.IsZero() && !run.Rests() && f.Expires.After(run.Expires) {
 		tb.Fatalf("a request outlives its run, %s after %s", f.Expires, run.Expires)

@@ -40,7 +40,7 @@ func storyProfile() schemas.Profile {
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Withdraw: []string{"never mind", "cancel"}, Approve: []string{"approve", "yes"}, Reject: []string{"reject", "no"}, Raise: []string{"raise"}, Texts: schemas.Texts{
 				Escalation: "{work} What now? {agent} has failed, {attempts} attempts, {detail}. Say {choices}.", ChoiceAnswer: "{word} and the result",
 				Budget: "{agent} needs {need} for {work}, and {taken} of {limit} are gone.\n\nSay {raise} for {offer} or {reject}.", OutOfBudget: "The budget is used up.", Tokens: "{amount} tokens", Cost: "{amount} of money",
-				Approval: "May {agent} do this?\n\n{work}\n\nSay {approve} or {reject}.", Together: "{need} of you.", Editing: "Change it by {change}.", Indecisive: "That decides nothing.", Disapproved: "Somebody has said no.", Unasked: "Nobody could be asked.",
+				Approval: "May {agent} do this?\n\n{work}\n\nSay {approve} or {reject}.", Sending: "Send this to {recipients}?\n\n{work}\n\nSay {approve} or {reject}.", Together: "{need} of you.", Editing: "Change it by {change}.", Indecisive: "That decides nothing.", Disapproved: "Somebody has said no.", Unasked: "Nobody could be asked.",
 				TaskFailed: "This could not be done: {detail}", Timeout: "Nobody answered in time.",
 				NoRoute: "Nobody here is responsible for that.", Undecided: "Nobody can say who is responsible.", Cancelled: "It was stopped.",
 				Partial: "This much is there:", Empty: "It is done.", UnknownEffect: "Please look whether this was done. {detail}",

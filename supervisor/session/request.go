@@ -69,6 +69,9 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 			if inquiry.Kind == schemas.InquiryWork {
 				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
 			}
+			if inquiry.Task == schemas.DeliveryTask {
+				told.Attachments, told.Data = env.wholeAnswer(run, f)
+			}
 		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)

@@ -19,7 +19,10 @@ func (e *EndedRun) resendObjection(allowDuplicate bool) string {
 	if e.History == nil {
 		return schemas.ResendNotEnded
 	}
-	return e.History.Resendable(allowDuplicate)
+	if reason := e.History.Resendable(allowDuplicate); reason != "" || e.Profile == nil || !e.Profile.Unagreed(&e.History.Run) {
+		return reason
+	}
+	return schemas.ResendUnagreed
 }
 
 // requestResend takes a person's word that an answer which was not delivered is to be.

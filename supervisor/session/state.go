@@ -234,7 +234,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	withheld := s.Active.Message.Withheld != ""
 	s.Active.Apply(f, s.now)
 	s.rememberAnswer(s.Active)
-	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil {
+	if s.Active.Message.Upstream != nil || s.Active.Delivery == nil || s.Active.Delivery.State == workflow.TaskCancelled {
 		s.Ended = append(s.Ended, s.Active)
 	}
 	s.leave(f)

@@ -120,7 +120,13 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 		}
 	}
 	requester := slices.Contains(rule.People, schemas.ApprovingRequester)
-	switch {
+	switch ofTasks := len(rule.Agents) > 0 || rule.Seconds > 0 || rule.Tokens > 0 || len(rule.If) > 0 || len(rule.Sets) > 0; {
+	case len(rule.Agents) == 0 && !rule.Delivery:
+		v.problem(path+".agents", "whose tasks wait? name agents of the profile, or write delivery: true for the answers")
+	case rule.Delivery && ofTasks:
+		v.problem(path+".delivery", "a rule for answers says who decides, and nothing of tasks: write a rule of its own for these")
+	case rule.Delivery && requester:
+		v.problem(path+".people", "whoever has written cannot agree to what they are sent: name somebody of the people section")
 	case requester && rule.Tainted:
 		v.problem(path+".people", "whoever has written cannot agree to what comes of their own words: name somebody of the people section")
 	case rule.Need > len(rule.People):

@@ -29,7 +29,7 @@ type Profile struct {
 	Deadlines     Deadlines    `yaml:"deadlines" doc:"How long a task may wait and take."`
 	Conversation  Conversation `yaml:"conversation" doc:"What a message means that comes while a run is under way."`
 	LocalOnly     bool         `yaml:"local_only" doc:"Whoever is reached by way of it stays on this machine and private networks: every agent needs egress: local, or is of a kind that goes nowhere, and answers are delivered by servers there. Names are held to it when they are resolved."`
-	Approval      []Approval   `yaml:"approval" doc:"Which tasks wait until somebody agrees; for a task the first rule that matches."`
+	Approval      []Approval   `yaml:"approval" doc:"Which tasks, and answers, wait until somebody agrees; the first rule that matches counts."`
 	Budget        *Budget      `yaml:"budget" doc:"What a run may use: tokens, working time and money. Absent: nothing is counted for it, and nothing is limited."`
 	Waiting       Waiting      `yaml:"waiting" doc:"How runs wait for people whom they ask."`
 	Recovery      Recovery     `yaml:"recovery" doc:"What is done about a task that has failed once its attempts and the fallback of its agent are used up, by the category of the failure. skip: the run goes on without it. human, coordinator: the people of escalation are asked what to do. requester: whoever has written is asked that. fail: it has failed. Absent: it has failed, and the answer says so. A task that the run can do without (optional, nice_to_have) is skipped all the same."`
@@ -52,22 +52,23 @@ type Context struct {
 
 // An Approval says which tasks wait until somebody agrees. All that it says has to hold.
 type Approval struct {
-	Agents  []string         `yaml:"agents" required:"true" min:"1" doc:"Whose tasks: agents of the profile."`
-	Seconds int              `yaml:"seconds" min:"0" doc:"From this estimate of the plan on, in seconds. A task without an estimate is below it."`
-	Tokens  int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
-	Tainted bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
-	If      jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
-	People  []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or as requester: whoever has written. Whoever has written does not decide by their name."`
-	Need    int              `yaml:"need" min:"1" doc:"How many of them have to agree; default: 1. Persons count, whatever way they answer by and however often; one who says no is enough."`
-	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
-	Expires schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
-	Sets    map[string]bool  `yaml:"sets" keys:"^.{1,255}$" doc:"Arguments of these agents that nobody but whoever agrees sets, each with true: {validated_by_human: true}. They are true for what was agreed to by this rule, and false for everything else that the agents are asked, whoever has written otherwise."`
+	Agents   []string         `yaml:"agents" doc:"Whose tasks: agents of the profile. Needed, but with delivery: true."`
+	Delivery bool             `yaml:"delivery" doc:"It is for the answers of runs: they are sent to whoever has written once somebody has agreed, and never otherwise. Such a rule says who decides, and may be tainted; all else is for tasks."`
+	Seconds  int              `yaml:"seconds" min:"0" doc:"From this estimate of the plan on, in seconds. A task without an estimate is below it."`
+	Tokens   int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
+	Tainted  bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
+	If       jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
+	People   []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or as requester: whoever has written. Whoever has written does not decide by their name."`
+	Need     int              `yaml:"need" min:"1" doc:"How many of them have to agree; default: 1. Persons count, whatever way they answer by and however often; one who says no is enough."`
+	Remind   schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
+	Expires  schemas.Duration `yaml:"expires" doc:"After that nobody has agreed, and the task has failed. Default: 72h."`
+	Sets     map[string]bool  `yaml:"sets" keys:"^.{1,255}$" doc:"Arguments of these agents that nobody but whoever agrees sets, each with true: {validated_by_human: true}. They are true for what was agreed to by this rule, and false for everything else that the agents are asked, whoever has written otherwise."`
 }
 
 // build returns the rule as the supervisor has it.
 func (a *Approval) build() schemas.ApprovalRule {
 	return schemas.ApprovalRule{
-		Agents: a.Agents, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Need: a.Need, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
+		Agents: a.Agents, Delivery: a.Delivery, Seconds: a.Seconds, Tokens: a.Tokens, Tainted: a.Tainted, If: a.If, People: a.People, Need: a.Need, Remind: a.Remind, Expire: a.Expires, Sets: a.Sets,
 	}
 }
 
