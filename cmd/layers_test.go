@@ -85,7 +85,7 @@ var layers = []struct {
 	}},
 	{"supervisor/sim", []string{
 		"schemas", "schemas/reference", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
-		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/admission", "supervisor/restore", "supervisor/verify",
+		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/budget", "supervisor/admission", "supervisor/restore", "supervisor/verify",
 	}},
 	// Where mail and passwords may go without TLS is one rule for reading and for sending
 	// mail: below both, since neither sees the other.

@@ -148,6 +148,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
 				o.trackSession(live)
+				o.admission.RecoverDays(&live.demand, found.Last)
 				o.assignOrphans(live, live.sequence)
 				o.publishRecord(ctx, live, &b.record, func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
@@ -162,6 +163,7 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.noteForeignRecord(live)
 				live.restoreFrom(found)
 				o.trackSession(live)
+				o.admission.RecoverDays(&live.demand, found.Last)
 				o.assignOrphans(live, 0)
 				o.publishRecord(ctx, live, found.Last, func(time.Time) { o.end(live) }, now)
 			}

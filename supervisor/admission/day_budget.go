@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 	"podium/supervisor/eventloop"
 )
@@ -19,8 +20,10 @@ import (
 // until its session is loaded, else for the day: more is never used because of it.
 
 const (
-	// dayRetry is how often a task that is held looks for room in the budget of the day, besides when a request of this process has left some.
-	dayRetry = 10 * time.Second
+	// dayRetry is after what time a task that is held looks for room in the budget of the day, besides when a request of this process has left some.
+	// It doubles with each look up to dayRetryMost.
+	dayRetry     = 10 * time.Second
+	dayRetryMost = 5 * time.Minute
 	// daysKept is for how many days accounts are kept.
 	daysKept = 31
 )
@@ -31,6 +34,7 @@ type dayBudgets struct {
 	ready []*dayBook          // with operations that may begin
 	held  []*waitingTask      // that wait for room, the oldest first
 	retry *eventloop.Timer    // for when they look again
+	pause time.Duration       // until then
 	due   bool                // it is time to
 }
 
@@ -46,9 +50,12 @@ type dayBook struct {
 type dayOperation struct {
 	// change does the operation, and reports whether that changes anything. It may be called several times, by another goroutine.
 	change func(*budget.DayAccount) bool
-	done   func(now time.Time) // nil is nobody to be told
-	frees  bool                // others may have room then
-	alone  bool                // what it does is done again when its acknowledgment is lost, and nothing behind it may be
+	done   func(now time.Time, void bool) // nil is nobody to be told
+	frees  bool                           // others may have room then
+	// recorded says that it follows from a record, so that whoever knows of that may do it; void that a successor of this owner is at work, and
+	// nothing was done.
+	recorded, void bool
+	alone          bool // what it does is done again when its acknowledgment is lost, and nothing behind it may be
 }
 
 // dayKey is the key of an account.
@@ -90,7 +97,7 @@ func (c *Controller) tellDays(ctx context.Context) bool {
 
 // changeDay does what is pending for an account at once.
 func (c *Controller) changeDay(ctx context.Context, book *dayBook) {
-	operations := book.pending
+	operations, by := book.pending, budget.DayOwner{Shard: c.Shard, Epoch: c.epoch}
 	if alone := slices.IndexFunc(operations, func(operation dayOperation) bool { return operation.alone }); alone >= 0 {
 		operations = operations[:max(alone, 1)]
 	}
@@ -98,10 +105,13 @@ func (c *Controller) changeDay(ctx context.Context, book *dayBook) {
 	begins := false
 	c.Loop.Start(func() error {
 		_, err := compareAndSet(ctx, c.Core.KeyValue(bus.BudgetBucket), dayKey(book.profile, book.day), func(account *budget.DayAccount) (bool, error) {
-			begins = len(account.Used) == 0 && len(account.Open) == 0
-			changed := false
+			begins = len(account.Owners) == 0
+			owns, changed := account.Tell(by)
 			for i := range operations {
-				changed = operations[i].change(account) || changed
+				if operation := &operations[i]; owns || operation.recorded {
+					changed = operation.change(account) || changed
+				}
+				operations[i].void = !owns && !operations[i].recorded
 			}
 			return changed, nil
 		})
@@ -123,7 +133,7 @@ func (c *Controller) changeDay(ctx context.Context, book *dayBook) {
 		frees := false
 		for i := range operations {
 			if frees = frees || operations[i].frees; operations[i].done != nil {
-				operations[i].done(now)
+				operations[i].done(now, operations[i].void)
 			}
 		}
 		if frees {
@@ -163,15 +173,24 @@ func (c *Controller) grantFitting(d *waitingTask) {
 			claim.Run, claim.Agent = policy.Day, policy.DayAgents[d.agent]
 		}
 	}
-	want := budget.DayReservation{Request: d.request, Agent: d.agent, Epoch: c.epoch, Usage: claim.Need}
+	want := budget.DayReservation{Request: d.request, Agent: d.agent, Usage: claim.Need}
 	var short *schemas.Shortage
+	if d.asked != "" && d.asked != day {
+		c.releaseDay(d.profile, d.asked, d.request)
+	}
 	d.asked = day
 	c.tellDay(d.profile, day, dayOperation{
 		change: func(account *budget.DayAccount) (changed bool) {
 			short, changed = account.Reserve(&want, &claim, day)
 			return changed
 		},
-		done: func(time.Time) { c.dayAnswered(d, day, short) },
+		done: func(_ time.Time, void bool) {
+			if void {
+				c.dayRefused(d)
+			} else {
+				c.dayAnswered(d, day, short)
+			}
+		},
 	})
 }
 
@@ -190,19 +209,31 @@ func (c *Controller) dayAnswered(d *waitingTask, day string, short *schemas.Shor
 		c.grantTo(d)
 		return
 	}
+	if d.gone || d.held {
+		c.dayRefused(d)
+		return
+	}
+	c.leaveRoom(d)
+	d.short = short
+	c.grantTo(d)
+}
+
+// dayRefused has a task that goes on in no other way look for room later.
+func (c *Controller) dayRefused(d *waitingTask) {
+	c.leaveRoom(d)
+	if d.gone {
+		c.leaveDay(d)
+		return
+	}
+	c.leaveClaim(d)
+	c.holdForDay(d)
+}
+
+// leaveRoom gives back what is kept for a task that does not go now.
+func (c *Controller) leaveRoom(d *waitingTask) {
 	c.freed(d.agent, func(p *pool) { p.reserved-- })
 	d.reserved = false
 	c.releaseProbe(d)
-	switch {
-	case d.gone:
-		c.leaveDay(d)
-	case d.held:
-		c.leaveClaim(d)
-		c.holdForDay(d)
-	default:
-		d.short = short
-		c.grantTo(d)
-	}
 }
 
 // leaveClaim gives back what a task has of shared resources, while it waits for something else.
@@ -216,10 +247,13 @@ func (c *Controller) leaveClaim(d *waitingTask) {
 
 // holdForDay has a held task look for room later.
 func (c *Controller) holdForDay(d *waitingTask) {
+	if !d.looks {
+		c.days.pause = dayRetry
+	}
 	d.looks = false
 	c.days.held = append(c.days.held, d)
 	if _, set := c.days.retry.Due(); !set {
-		c.days.retry = c.Loop.At(c.now.Add(dayRetry), func(time.Time) { c.days.due = true })
+		c.days.retry = c.Loop.At(c.now.Add(c.days.pause), func(time.Time) { c.days.due, c.days.pause = true, min(2*c.days.pause, dayRetryMost) })
 	}
 }
 
@@ -246,16 +280,17 @@ func (c *Controller) leaveDay(d *waitingTask) {
 	if d.asked == "" {
 		return
 	}
+	asked := d.asked
+	d.asked = ""
 	if next := d.session.waiting[d.grant]; next != nil && next != d && next.request == d.request {
-		next.asked = d.asked
+		next.asked = asked
 		return
 	}
-	c.releaseDay(d.profile, d.asked, d.request)
+	c.releaseDay(d.profile, asked, d.request)
 }
 
 func (c *Controller) releaseDay(profile, day, request string) {
-	epoch := c.epoch
-	c.tellDay(profile, day, dayOperation{frees: true, change: func(account *budget.DayAccount) bool { return account.Release(request, epoch) }})
+	c.tellDay(profile, day, dayOperation{frees: true, change: func(account *budget.DayAccount) bool { return account.Release(request) }})
 }
 
 // SettleDays counts what a record says that requests have used of budgets of days, and calls done once the ledger has it. It reports false, and
@@ -270,11 +305,11 @@ func (c *Controller) SettleDays(demand *Demand, record *schemas.Record, done fun
 	left := len(all)
 	for _, spent := range all {
 		c.tellDay(demand.State.Profile, spent.Day, dayOperation{
-			frees: true,
+			frees: true, recorded: true,
 			change: func(account *budget.DayAccount) bool {
 				return account.Settle(schemas.AttemptKey(spent.Request), spent.Usage)
 			},
-			done: func(now time.Time) {
+			done: func(now time.Time, _ bool) {
 				if left--; left == 0 && done != nil {
 					done(now)
 				}
@@ -284,35 +319,84 @@ func (c *Controller) SettleDays(demand *Demand, record *schemas.Record, done fun
 	return left > 0
 }
 
-// RecoverDays brings the budget of the day together with a session that was loaded, once it is tracked: what its last record has used is counted
-// first; what a former owner has reserved for requests that nobody was asked by is given back, or kept for those that still wait; and after a loss
-// of power what is under way is reserved again.
+// RecoverDays brings the budget of the day together with a session that was read from the ledger, once it is tracked: what its last record has used
+// is counted first; what an owner has reserved for requests that nobody was asked by is given back, or kept for those that still wait; and after a
+// loss of power what is under way is reserved again.
 func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
-	active := demand.State.Active
+	lost := demand.lost
+	demand.restored, demand.lost, demand.unneeded = false, nil, nil
 	if last != nil {
 		c.SettleDays(demand, last, nil)
 	}
+	for _, d := range lost {
+		c.leaveLost(d)
+	}
+	active := demand.State.Active
 	if active == nil || active.Account == nil || active.Account.Day != schemas.Day(c.now) {
 		return
 	}
 	profile, day, run := demand.State.Profile, active.Account.Day, schemas.RunID(demand.State.Session, active.Number)
 	for task := range active.All {
-		d := demand.waiting[schemas.Grant{Run: active.Number, Task: task.ID}]
-		switch {
-		case d != nil:
+		grant := schemas.Grant{Run: active.Number, Task: task.ID}
+		if d := demand.waiting[grant]; d != nil {
 			d.asked = day
-		case !task.Tells():
-			c.releaseDay(profile, day, schemas.RequestID(c.Shard, 0, run, task.ID, task.Attempt+1))
+		} else if !task.Tells() {
+			demand.unneeded = append(demand.unneeded, unneeded{grant, day, schemas.RequestID(c.Shard, 0, run, task.ID, task.Attempt+1)})
+		}
+		if request := schemas.AttemptKey(task.Request); request != "" && !reserves(active.Account, request) {
+			c.releaseDay(profile, day, request) // its answer is counted
 		}
 	}
 	if c.LocalOwners.allAdopted() {
 		return
 	}
-	for _, open := range slices.Clone(active.Account.Open) {
+	for i := range active.Account.Open {
+		open := &active.Account.Open[i]
 		if open.Day != day {
 			continue
 		}
-		want := budget.DayReservation{Request: schemas.AttemptKey(open.Request), Agent: open.Agent, Epoch: c.epoch, Usage: open.Usage}
+		want := budget.DayReservation{Request: schemas.AttemptKey(open.Request), Agent: open.Agent, Usage: open.Usage}
 		c.tellDay(profile, day, dayOperation{alone: true, change: func(account *budget.DayAccount) bool { return account.Adopt(&want) }})
 	}
+}
+
+// An unneeded request is one for which an owner may have reserved something, and of which the ledger knows nothing.
+type unneeded struct {
+	grant        schemas.Grant
+	day, request string
+}
+
+// leaveLost gives back what was reserved for a task that another owner has decided about, if no request needs it: nobody was asked, or the answer was
+// counted before this owner has reserved it once more. What the session does not tell stays for the day.
+func (c *Controller) leaveLost(d *waitingTask) {
+	task := taskOf(d.session, d.grant)
+	switch {
+	case task == nil || reserves(d.session.State.Active.Account, d.request):
+	case task.Attempt < d.attempt:
+		d.session.unneeded = append(d.session.unneeded, unneeded{d.grant, d.asked, d.request})
+	default:
+		c.leaveDay(d)
+	}
+	d.asked = ""
+}
+
+// leaveUnneeded gives back what nobody was asked by, once this owner has written to the session since it was read: until then a former one may still
+// say that it has asked.
+func (c *Controller) leaveUnneeded(demand *Demand) {
+	if demand.restored {
+		return
+	}
+	for _, request := range demand.unneeded {
+		if d := demand.waiting[request.grant]; d != nil && d.request == request.request {
+			d.asked = request.day
+		} else {
+			c.releaseDay(demand.State.Profile, request.day, request.request)
+		}
+	}
+	demand.unneeded = nil
+}
+
+// reserves reports whether something is reserved in a run for a request, by schemas.AttemptKey.
+func reserves(account *workflow.Account, request string) bool {
+	return account != nil && slices.ContainsFunc(account.Open, func(open workflow.Reservation) bool { return schemas.AttemptKey(open.Request) == request })
 }

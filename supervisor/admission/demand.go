@@ -26,11 +26,16 @@ type Demand struct {
 	waiting   map[schemas.Grant]*waitingTask // its ready tasks
 	grants    []*waitingTask                 // that may be dispatched
 	claims    []*resourceClaim               // what its tasks have to do with shared resources
+	// restored says that its state was read from the ledger, and is none that its owner has decided; lost are those who wait no more since then, and
+	// for whom something may be reserved in the budget of the day.
+	restored bool
+	lost     []*waitingTask
+	unneeded []unneeded
 }
 
 // MarkInherited notes which of its requests a former owner has made, once it was loaded.
 func (dm *Demand) MarkInherited() {
-	dm.inherited = ""
+	dm.inherited, dm.restored = "", true
 	for task := range dm.State.UnderWay {
 		dm.inherited += task.Request
 	}
@@ -93,8 +98,15 @@ func (c *Controller) Track(demand *Demand) {
 	for _, grant := range slices.SortedFunc(maps.Keys(before), compareGrants) {
 		if d := before[grant]; still[grant] != d {
 			d.gone = true
-			if task := taskOf(demand, grant); task == nil || schemas.AttemptKey(task.Request) != d.request {
+			task := taskOf(demand, grant)
+			if task == nil || schemas.AttemptKey(task.Request) != d.request {
 				c.releaseProbe(d)
+			}
+			switch {
+			case d.asked == "":
+			case demand.restored:
+				demand.lost = append(demand.lost, d)
+			case task == nil || task.Attempt < d.attempt:
 				c.leaveDay(d)
 			}
 		}
@@ -102,6 +114,7 @@ func (c *Controller) Track(demand *Demand) {
 	for len(demand.grants) > 0 && !demand.awaits(demand.grants[0]) {
 		c.EndGrant(demand) // so that others have its room at once
 	}
+	c.leaveUnneeded(demand)
 }
 
 func compareGrants(a, b schemas.Grant) int {

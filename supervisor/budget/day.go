@@ -16,19 +16,45 @@ func limits(limit, need schemas.Usage) bool {
 	return limit.Tokens > 0 && need.Tokens > 0 || limit.Milliseconds > 0 && need.Milliseconds > 0 || limit.CostMicros > 0 && need.CostMicros > 0
 }
 
+// FitsAnotherDay reports whether a request that has no room today would have some if nothing else went out.
+func FitsAnotherDay(short *schemas.Shortage) bool {
+	return lacking(short.Limit, schemas.Usage{}, short.Need) == schemas.Usage{}
+}
+
 // A DayAccount is what the requests of all runs of a profile have used and have reserved that went out on one day (UTC). Everything in it goes by
-// the id of a request (schemas.AttemptKey), so that whatever is told twice, or by two owners, counts once.
+// the id of a request (schemas.AttemptKey), so that whatever is told twice, or by two owners, counts once. What an owner tells that another one has
+// succeeded changes nothing, once that one has told something: it would be about a past.
 type DayAccount struct {
-	Used []workflow.AgentAccount `json:"used,omitzero"` // by agent, each once
-	Open []DayReservation        `json:"open,omitzero"` // the oldest first
+	Used   []workflow.AgentAccount `json:"used,omitzero"`   // by agent, each once
+	Open   []DayReservation        `json:"open,omitzero"`   // the oldest first
+	Owners []DayOwner              `json:"owners,omitzero"` // who has told of each shard last
 }
 
 // A DayReservation is what a request may use that nobody has answered.
 type DayReservation struct {
 	Request string `json:"request"`
 	Agent   string `json:"agent"`
-	Epoch   uint64 `json:"epoch,omitzero"` // of the owner that has told of it last
 	schemas.Usage
+}
+
+// A DayOwner is the owner of a shard, by the epoch that has begun with it.
+type DayOwner struct {
+	Shard int    `json:"shard"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// Tell notes who tells of a shard. It reports false when that is a former owner, and whether the account has changed.
+func (a *DayAccount) Tell(by DayOwner) (owns, changed bool) {
+	at := slices.IndexFunc(a.Owners, func(owner DayOwner) bool { return owner.Shard == by.Shard })
+	switch {
+	case at < 0:
+		a.Owners = append(a.Owners, by)
+	case a.Owners[at].Epoch >= by.Epoch:
+		return a.Owners[at].Epoch == by.Epoch, false
+	default:
+		a.Owners[at].Epoch = by.Epoch
+	}
+	return true, true
 }
 
 // MaxOpen bounds the reservations of a day that are open at a time: what is above waits for one of them to be settled.
@@ -65,9 +91,7 @@ func (a *DayAccount) Reserve(want *DayReservation, claim *schemas.DayClaim, day 
 	if at := a.open(want.Request); at >= 0 {
 		open := &a.Open[at]
 		if open.Agent == want.Agent && open.Usage == want.Usage {
-			changed = open.Epoch < want.Epoch
-			open.Epoch = max(open.Epoch, want.Epoch)
-			return nil, changed
+			return nil, false
 		}
 		a.Open, changed = slices.Delete(a.Open, at, at+1), true // nobody was asked by it
 	}
@@ -115,10 +139,10 @@ func (a *DayAccount) Settle(request string, used schemas.Usage) bool {
 	return true
 }
 
-// Release takes back what is reserved for a request that nobody was asked by. What a later owner has told of stays.
-func (a *DayAccount) Release(request string, epoch uint64) bool {
+// Release takes back what is reserved for a request that nobody was asked by.
+func (a *DayAccount) Release(request string) bool {
 	at := a.open(request)
-	if at < 0 || a.Open[at].Epoch > epoch {
+	if at < 0 {
 		return false
 	}
 	a.Open = slices.Delete(a.Open, at, at+1)
@@ -127,10 +151,8 @@ func (a *DayAccount) Release(request string, epoch uint64) bool {
 
 // Adopt notes a request that is under way, whether it fits or not, and reports whether that was not known.
 func (a *DayAccount) Adopt(want *DayReservation) bool {
-	if at := a.open(want.Request); at >= 0 {
-		newer := a.Open[at].Epoch < want.Epoch
-		a.Open[at].Epoch = max(a.Open[at].Epoch, want.Epoch)
-		return newer
+	if a.open(want.Request) >= 0 {
+		return false
 	}
 	a.Open = append(a.Open, *want)
 	return true

@@ -83,16 +83,24 @@ func (d *Decision) affordsDay(task *workflow.Task) bool {
 	short := *lacking
 	short.Offer = budget.Offer(d.Profile.Budget, d.Run, &short)
 	claim.Short, claim.Alone = &short, !d.worksBeside(task)
-	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits
-	d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Until: task.Due, Held: true, Day: claim})
+	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
+	held := schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Held: true, Day: claim}
+	if task.Kind != schemas.KindPlan {
+		held.Until = task.Due
+	}
+	d.Emit(&held)
 	return false
 }
 
 // askForDay has the budget of the day looked at anew for a task that waits for it.
 func (d *Decision) askForDay(task *workflow.Task) {
-	d.Emit(&schemas.TaskReady{
+	ready := schemas.TaskReady{
 		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Until: task.Due, Day: d.dayClaim(task.ID, task.Kind, task.Agent),
-	})
+	}
+	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
+		ready.Until = d.Now.Add(wait)
+	}
+	d.Emit(&ready)
 }
 
 // spend notes what the attempt of a task that is answered now has used.
