@@ -147,8 +147,8 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			case found.Link == b.link:
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
+				live.demand.MarkDecided()
 				o.trackSession(live)
-				o.admission.RecoverDays(&live.demand, found.Last)
 				o.assignOrphans(live, live.sequence)
 				o.publishRecord(ctx, live, &b.record, func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:

@@ -178,10 +178,12 @@ func (c *Controller) grantFitting(d *waitingTask) {
 	if d.asked != "" && d.asked != day {
 		c.releaseDay(d.profile, d.asked, d.request)
 	}
-	d.asked = day
+	d.asked, d.fresh = day, new(bool)
+	fresh := d.fresh
 	c.tellDay(d.profile, day, dayOperation{
 		change: func(account *budget.DayAccount) (changed bool) {
 			short, changed = account.Reserve(&want, &claim, day)
+			*fresh = *fresh || changed && short == nil
 			return changed
 		},
 		done: func(_ time.Time, void bool) {
@@ -325,6 +327,11 @@ func (c *Controller) SettleDays(demand *Demand, record *schemas.Record, done fun
 func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
 	lost := demand.lost
 	demand.restored, demand.lost, demand.unneeded = false, nil, nil
+	for _, d := range lost {
+		if last == nil || last.Epoch != c.epoch {
+			c.leaveCounted(d)
+		}
+	}
 	if last != nil {
 		c.SettleDays(demand, last, nil)
 	}
@@ -364,6 +371,16 @@ func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
 type unneeded struct {
 	grant        schemas.Grant
 	day, request string
+}
+
+// leaveCounted gives back what this owner has reserved for a request that another one has made, if nothing was reserved for it before: then that one
+// has counted the answer already.
+func (c *Controller) leaveCounted(d *waitingTask) {
+	if task := taskOf(d.session, d.grant); d.fresh == nil || task != nil && task.Attempt < d.attempt {
+		return
+	}
+	fresh, request := d.fresh, d.request
+	c.tellDay(d.profile, d.asked, dayOperation{frees: true, change: func(account *budget.DayAccount) bool { return *fresh && account.Release(request) }})
 }
 
 // leaveLost gives back what was reserved for a task that another owner has decided about, if no request needs it: nobody was asked, or the answer was

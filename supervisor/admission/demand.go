@@ -41,6 +41,9 @@ func (dm *Demand) MarkInherited() {
 	}
 }
 
+// MarkDecided notes that what was read from the ledger is what its owner has decided.
+func (dm *Demand) MarkDecided() { dm.restored = false }
+
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
 func (dm *Demand) awaits(d *waitingTask) bool { return dm.waiting[d.grant] == d }
