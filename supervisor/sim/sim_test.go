@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("sim.n", 2_500, "how many seeds to simulate")
+	seeds = flag.Uint64("sim.n", 1_000, "how many seeds to simulate")
 	first = flag.Uint64("sim.seed", 1, "the first seed")
 	dump  = flag.Bool("sim.dump", false, "print the ledger of a seed that fails")
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
@@ -26,6 +26,7 @@ var (
 	judge = flag.Bool("sim.judges", false, "plans are judged in all worlds")
 	daily = flag.Bool("sim.days", false, "runs have budgets in all worlds, of days, too")
 	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
+	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -49,6 +50,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithBudgets(seed, library)
 	case *judge:
 		return sim.NewWithJudges(seed, library)
+	case *look:
+		return sim.NewWithReviews(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -75,6 +78,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *spend {
 		again += " BUDGETS=1"
+	}
+	if *look {
+		again += " REVIEWS=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
