@@ -151,7 +151,7 @@ func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.Inq
 func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
 	other := *opened
 	other.People, other.To, other.Account = people, nil, ""
-	other.Attempt, other.Tokens, other.Findings, other.Adopts = 0, 0, nil, nil
+	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
 	return other
 }
 
@@ -168,6 +168,11 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 		return
 	}
 	for i := range reached {
+		if opened := &reached[i]; len(opened.People) > 0 && opened.Operation == nil && d.Run.Edition >= schemas.Edition6 && d.Run.LeavesAll() {
+			opened.Told = opened.Hash
+			d.openOrAdopt(task, opened)
+			continue
+		}
 		d.open(task, &reached[i])
 	}
 }

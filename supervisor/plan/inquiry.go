@@ -56,23 +56,31 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 		d.fail(task, schemas.FailurePermanent, "")
 		return true
 	}
-	left := d.adoptable(task, &opened)
+	d.openOrAdopt(task, &opened)
+	return true
+}
+
+// openOrAdopt asks people something about a task, unless an earlier attempt of the same piece of work has: then what they have said to that, and will, counts.
+func (d *Decision) openOrAdopt(task *workflow.Task, opened *schemas.InquiryOpened) {
+	left := d.adoptable(task, opened)
 	if left == nil {
-		d.open(task, &opened)
-		return true
+		d.open(task, opened)
+		return
 	}
 	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
 	if d.Run.Edition >= schemas.Edition3 {
 		opened.Adopts.Uncertain, opened.Adopts.Bounced = left.Uncertain, left.Inquiry.Bounced
 	}
-	word := left.Word
+	words := left.Words()
 	d.Left = d.Left.Without(task.ID) // it is adopted once
-	d.open(task, &opened)
-	inquiry := d.Run.Inquiries[len(d.Run.Inquiries)-1]
-	if said, may := d.held(word, inquiry); may {
-		d.Answer(inquiry, &said)
+	d.open(task, opened)
+	number := len(d.Run.Inquiries)
+	for _, word := range words {
+		inquiry := d.Run.Inquiry(number)
+		if said, may := d.held(word, inquiry); may && inquiry.Open() {
+			d.Answer(inquiry, &said)
+		}
 	}
-	return true
 }
 
 // work asks people to do a task.
@@ -107,7 +115,7 @@ func (d *Decision) worksAsPerson(task *workflow.Task) bool {
 // same; nil when they have to be asked.
 func (d *Decision) adoptable(task *workflow.Task, opened *schemas.InquiryOpened) *workflow.LeftInquiry {
 	left := d.Left.InquiryOf(task.ID)
-	if left == nil || left.Over(d.Now) || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
+	if left == nil || left.Over(d.Now) || left.Inquiry.Kind != opened.Kind || left.Inquiry.Need != opened.Need || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
 		!slices.Equal(left.Inquiry.People, opened.People) || !slices.Equal(left.Inquiry.To, opened.To) {
 		return nil
 	}

@@ -240,11 +240,16 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 // adopts that. It reports false when none may, or when somebody has spoken before.
 func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
 	left := d.state.left().Named(name)
-	if left == nil || left.Word != 0 || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
+	if left == nil || left.Word != 0 || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
 	}
 	actor, may := d.personIn(message, left.Inquiry)
-	if _, says := wordIn(message, actor); !may || !says {
+	said, says := wordIn(message, actor)
+	if left.Inquiry.Kind.Entitled() {
+		_, decides := d.env.Current.Decides(said.Whole)
+		may, says = may && actor.Proof == schemas.ProofMail, says && decides
+	}
+	if !may || !says {
 		return false
 	}
 	received.Run, received.Inquiry, received.Disposition = name.Run, name.Inquiry, schemas.DispositionHeld
@@ -256,6 +261,10 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	var said plan.Word
 	input, says := d.env.InputAt(sequence), false
+	if inquiry.Kind.Entitled() {
+		said, says = d.heldDecision(&input, inquiry)
+		return keptWord(said, sequence), says
+	}
 	switch {
 	case input.Message != nil:
 		if actor, may := d.personIn(input.Message, inquiry); may {
@@ -265,6 +274,28 @@ func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Wo
 		said, says = controlSays(input.Control), true
 	}
 	return keptWord(said, sequence), says
+}
+
+// heldDecision is heldWord for an approval: one word that agrees to what is asked as it is, or says no. Who changes something says so to the run under way.
+func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
+	profile := d.env.Current
+	if pinned := d.env.Pinned; pinned != nil && pinned.Hash == d.state.Active.ProfileHash {
+		profile = pinned
+	}
+	switch {
+	case input.Control != nil:
+		said := controlSays(input.Control)
+		same := input.Control.Hash == "" || input.Control.Hash == inquiry.Hash
+		return said, same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
+	case input.Message == nil:
+		return plan.Word{}, false
+	}
+	actor, may := d.mayDecide(input.Message, inquiry)
+	said, says := wordIn(input.Message, actor)
+	choice, decides := profile.Decides(said.Whole)
+	change, sound := d.planDecision(profile).WrittenEdit(inquiry, said.Whole)
+	said.Choice = choice
+	return said, may && says && decides && sound && len(change) == 0
 }
 
 // keptWord refers to the input that holds a word, unless it is small. Files stand in the input.
@@ -407,10 +438,14 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	switch {
 	case d.env.Unconfigured:
 		received.Reason = schemas.WordNotAllowed
-	case inquiry == nil && left != nil && left.Word != 0:
+	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
 		received.Reason = schemas.WordDecided
 	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
 		received.Reason = schemas.WordExpired
+	case inquiry == nil && left != nil && control.Hash != "" && control.Hash != left.Inquiry.Hash:
+		received.Reason = schemas.WordHash
+	case inquiry == nil && left != nil && len(control.Arguments) > 0:
+		received.Reason = schemas.WordEdit
 	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
 		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
 		d.emit(&received)
