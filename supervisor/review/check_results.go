@@ -2,6 +2,8 @@ package review
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -48,6 +50,30 @@ func read(value jsontext.Value) []schemas.ValidationResult {
 	return nil
 }
 
+// Told is what a check has found as others may be told it: what it says in the data or the text of its result nobody has held to the schema. As with Issues a
+// severity that nobody knows is an error; and where it says no name that is the check's own.
+func Told(check string, results []schemas.ValidationResult) []schemas.ValidationResult {
+	told := slices.Clone(results)
+	for i := range told {
+		result := &told[i]
+		if result.Validator == "" {
+			result.Validator = check
+		}
+		if len(result.Validator) > maxValidator {
+			result.Validator = strings.ToValidUTF8(result.Validator[:maxValidator], "")
+		}
+		result.Issues = slices.Clone(result.Issues)
+		for j := range result.Issues {
+			issue := &result.Issues[j]
+			if issue.Severity != schemas.ValidationWarning && issue.Severity != infoSeverity {
+				issue.Severity = schemas.ValidationError
+			}
+			issue.Line = min(max(issue.Line, 0), maxLine)
+		}
+	}
+	return told
+}
+
 // Issues are what a check has found, one by one. A check that has failed without an error has one (M-41).
 func Issues(check string, results []schemas.ValidationResult) []schemas.ReviewIssue {
 	var found []schemas.ReviewIssue
@@ -76,6 +102,7 @@ func Issues(check string, results []schemas.ValidationResult) []schemas.ReviewIs
 
 const (
 	infoSeverity = "info"
+	maxValidator = 256 // bytes; the schema counts characters
 	maxLine      = 1 << 31
 )
 

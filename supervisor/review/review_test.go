@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -265,6 +266,30 @@ func TestResults_M41_M43(t *testing.T) {
 	}
 	if kept := review.Kept(many); len(kept) != 64 || kept[0].Severity != "error" {
 		t.Errorf("%d are kept, %s first", len(kept), kept[0].Severity)
+	}
+}
+
+// TestToldIsValid: what a check has found stands in a response that its schema accepts, whatever it has written into its data.
+func TestToldIsValid(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 300)
+	found, err := review.Results(nil, [][]byte{[]byte(`{"validation_results":[{"status":"failed","issues":[{"severity":"fatal","message":"m","line":-4},{"severity":"info","message":"n"}]},{"validator":"` + long + `","status":"passed"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := review.Told("tsc", found)
+	if told[0].Validator != "tsc" || told[0].Issues[0].Severity != schemas.ValidationError || told[0].Issues[1].Severity != "info" || found[0].Issues[0].Severity != "fatal" {
+		t.Errorf("%+v of %+v", told, found)
+	}
+	body, err := schemas.Marshal(schemas.ExecutionResponse{
+		Envelope: schemas.Envelope{MessageID: schemas.PlanID("m"), From: "tier", To: "upstream", Type: schemas.EnvelopeTypeExecutionResponse, InReplyTo: schemas.PlanID("r"), Timestamp: time.Unix(1, 0).UTC()},
+		Payload:  schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: schemas.PlanID("p"), ValidationResults: told},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = schemas.DecodeExecutionResponse(body); err != nil {
+		t.Errorf("%v\n%s", err, body)
 	}
 }
 

@@ -239,7 +239,7 @@ func (env *Env) reviewed(run *workflow.Run) []schemas.ValidationResult {
 	for _, question := range run.Asked(schemas.OccasionReview) {
 		found, err := plan.CheckResults(question, env.content(question.Result))
 		if err == nil {
-			results = append(results, found...)
+			results = append(results, review.Told(question.Agent, found)...)
 		}
 	}
 	ruled := schemas.ValidationResult{Validator: Supervisor, Status: schemas.ValidationPassed}

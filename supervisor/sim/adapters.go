@@ -314,7 +314,7 @@ func (w *World) graph() []schemas.Task {
 			}
 		}
 	}
-	return tasks
+	return w.reviews.Promise(tasks)
 }
 
 // spoil makes a plan one that nobody can carry out, now and then.

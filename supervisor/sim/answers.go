@@ -35,6 +35,12 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 	case schemas.KindPlan:
 		result = w.plan()
 	case schemas.KindJudge:
+		reviewed, err := w.reviews.Answer(pr.agent.name, pr.task)
+		w.must(err)
+		if reviewed != nil {
+			reviewed.PlanID = pr.request.Payload.PlanID
+			return *reviewed
+		}
 		return w.judges.judgement(pr)
 	case schemas.KindExtract:
 		result.Data = w.people.extraction()
@@ -47,13 +53,16 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		if w.once(5) {
 			result.Data = fmt.Appendf(nil, `{"done":true,"account_id":"P-%d"}`, w.rand.IntN(3))
 		}
-		result.Data = w.judges.wrong(pr.withFiles(result.Data))
+		result.Data = w.reviews.Says(w.judges.wrong(pr.withFiles(result.Data)))
 		result.Text += w.bulk(10)
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}
 	if w.once(4) {
 		payload.ResourceUsage = &schemas.ResourceUsage{TokensUsed: new(w.rand.IntN(100))}
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: strconv.Itoa(w.serial), Type: "report"}}
+	}
+	if pr.task.Context.Kind.IsWork() && pr.task.TaskID != schemas.DeliveryTask && !pr.notice() {
+		payload.Deliverables = append(payload.Deliverables, w.reviews.Deliver(pr.agent.name, pr.task.TaskID)...)
 	}
 	return payload
 }
@@ -99,7 +108,7 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 	case schemas.KindAssess:
 		payload.Result = &schemas.Result{Data: []byte(`{"score":7}`)}
 	case schemas.KindJudge:
-		payload.Result, payload.ValidationResults = w.judges.nonsense(), nil
+		payload.Result, payload.ValidationResults = w.nonsenseOfJudges(), nil
 	case schemas.KindExtract:
 		payload.Result = &schemas.Result{Data: pick(w.rand, []byte(`"?"`), []byte(`{"number":{}}`))}
 	case schemas.KindWork, "":

@@ -387,6 +387,12 @@ func (o *oracle) resultsKept(m *moment) {
 			want = append(want, t.id)
 		}
 	}
+	if m.run.profile.Review != nil {
+		want = m.run.standing()
+	}
+	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed {
+		want = nil
+	}
 	if want = m.run.answerOf(f, want); len(want) == 1 && schemas.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {
 		return // the words of a judge, which are a part of its result
 	}
@@ -406,7 +412,9 @@ func (o *oracle) resultsKept(m *moment) {
 // builtOn reports whether, in a graph, another result holds this one already.
 func (r *run) builtOn(t *task) bool {
 	return r.profile.Execution.Mode == schemas.ExecutionDAG && slices.ContainsFunc(r.tasks, func(other *task) bool {
-		return (other.state == taskCompleted || other.judged.replaced) && slices.Contains(other.planned.Dependencies, t.id)
+		return (other.state == taskCompleted || other.judged.replaced) && !other.mends() && slices.ContainsFunc(other.planned.Dependencies, func(id string) bool {
+			return id == t.id || r.task(id) != nil && r.task(id).root() == t.id
+		})
 	})
 }
 
@@ -455,7 +463,7 @@ func (o *oracle) endsForAReason(m *moment) {
 		o.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
 	case !aborted && f.Status == schemas.RunCompleted:
 		for _, t := range m.run.tasks {
-			if t.state == taskFailed && !t.optional() && !t.judged.replaced && !m.run.responded(f) {
+			if t.state == taskFailed && !t.optional() && !t.judged.replaced && !t.mends() && !m.run.responded(f) {
 				o.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
 			}
 		}

@@ -52,6 +52,7 @@ func Invariants() []string {
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
+		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,
 		Itself,
 	}
 }
@@ -256,6 +257,7 @@ func (o *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 	o.broughtIsTold(decided, event.ID, task, brought)
 	o.toldWhatWasSaid(decided, event.ID, task)
 	o.argumentsFit(decided, event.ID, task)
+	o.newestAreTold(decided, event.ID, task)
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.
@@ -360,6 +362,9 @@ func (o *oracle) answeredOnce(r *run, given []schemas.Event) {
 	if err != nil || summary == nil || summary.TotalTasks != total || summary.TasksCompleted != completed ||
 		(response.Payload.Status == schemas.StatusCompleted) != (r.ended.Status == schemas.RunCompleted) {
 		o.world.violate(UpstreamIsAnswered, "the answer to request %s is not what became of it: %v", upstream.Request, err)
+	}
+	if r.reviewing.round > 0 {
+		o.versionsAre("the answer to request "+upstream.Request, r.made().Files(), response.Payload.Deliverables)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/sim/versions"
 )
 
 // An oracle is what the ledger says, folded by rules of its own, so that it can
@@ -83,6 +84,7 @@ type run struct {
 	inquiries []*inquiry
 	resting   time.Time
 	judging   judging
+	reviewing reviewing
 	spending  spending
 }
 
@@ -123,10 +125,11 @@ type attempt struct {
 	fact     *schemas.TaskDispatched
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
-	silent   time.Time  // until when its agent says that it gives no sign of life
-	inputs   []string   // the completed tasks that it builds on
-	dropped  bool       // in the record that decided it
-	answers  []*inquiry // what its agent is told of what people said
+	silent   time.Time       // until when its agent says that it gives no sign of life
+	inputs   []string        // the completed tasks that it builds on
+	dropped  bool            // in the record that decided it
+	answers  []*inquiry      // what its agent is told of what people said
+	files    []versions.File // of a question, what was made by then
 
 	refused   bool      // a process that was handed it was refused a permit
 	completed bool      // by an answer to it
@@ -321,6 +324,7 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 		if m.run != nil {
 			o.applyRun(m)
 			o.judges(m)
+			o.reviews(m)
 			o.spends(m)
 			o.stepsEnd(m)
 		}
@@ -454,6 +458,9 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 				t.attempt.inputs = append(t.attempt.inputs, id)
 			}
 		}
+	}
+	if told := t.toldFix(); told != "" {
+		t.attempt.inputs = append(t.attempt.inputs, told)
 	}
 	if schemas.OccasionOf(t.id) != "" { // a judge builds on all that was made
 		for _, made := range t.run.tasks {

@@ -126,6 +126,14 @@ func (j *judges) judgement(pr *pendingRequest) schemas.ResponsePayload {
 	return payload
 }
 
+// nonsenseOfJudges is what is of no use as a judgement, in worlds with judges and with those who look at what was made.
+func (w *World) nonsenseOfJudges() *schemas.Result {
+	if w.judges == nil {
+		return w.reviews.Nonsense()
+	}
+	return w.judges.nonsense()
+}
+
 func (j *judges) nonsense() *schemas.Result {
 	return pick(j.rand, nil, &schemas.Result{Text: "hm"}, &schemas.Result{Data: []byte(`{"steps":[7]}`)}, &schemas.Result{Data: []byte(`[]`)}, &schemas.Result{Text: `{"response":`})
 }
@@ -188,6 +196,7 @@ const (
 	phaseDecomposing runPhase = iota
 	phaseRouting
 	phaseExecuting
+	phaseReviewing
 	phaseAssembling
 	phaseComplete
 )
@@ -212,6 +221,7 @@ type judgedTask struct {
 	replaced bool
 	unrouted bool // nobody was found to do it
 	forgone  bool // a judge has said that the run goes on without it
+	limited  bool // there was no step left for it
 	verdict  bool // it has failed because what was looked at is not right, and has a result
 	ended    int  // the fact of the run by which it has failed; 0 is none
 	asked    int  // the fact by which a question was put the last time
@@ -236,7 +246,7 @@ func (r *run) stepwise() bool {
 // responded reports whether the words of a judge are the answer that was settled.
 func (r *run) responded(f *schemas.RunSettled) bool {
 	newest := r.judging.newest
-	return newest != nil && newest.Outcome == schemas.OutcomeResponse && f.Status == schemas.RunCompleted
+	return newest != nil && newest.Outcome == schemas.OutcomeResponse && newest.Occasion != schemas.OccasionSummary && f.Status == schemas.RunCompleted
 }
 
 // answerOf is of which tasks the answer is: of the judge that has ended the run, or of the last step where each is judged.
@@ -259,6 +269,8 @@ func (o *oracle) phasesAreLegal(m *moment) {
 	case *schemas.PlanRefused:
 		legal = phase < phaseAssembling && !slices.ContainsFunc(m.run.tasks, func(t *task) bool { return t.attempts > 0 })
 	case *schemas.PlanChanged:
+		legal = phase == phaseExecuting || phase == phaseReviewing
+	case *schemas.ReviewBegan:
 		legal = phase == phaseExecuting
 	case *schemas.TaskReady, *schemas.TaskDispatched:
 		legal = m.task == nil || m.task.planned == nil || m.task.state != taskPending || phase == phaseExecuting
@@ -267,7 +279,7 @@ func (o *oracle) phasesAreLegal(m *moment) {
 	case *schemas.RunEnded:
 		legal = phase == phaseAssembling
 	case *schemas.Judged:
-		legal = phase == phaseRouting || phase == phaseExecuting
+		legal = phase == phaseRouting || phase == phaseExecuting || phase == phaseReviewing
 	default:
 		_ = f
 	}
@@ -332,6 +344,13 @@ func (o *oracle) changesAreSound(m *moment) {
 
 func (o *oracle) changeIsSound(m *moment, f *schemas.PlanChanged) {
 	j := &m.run.judging
+	if j.phase == phaseReviewing {
+		o.returnsToWork(m, f)
+	}
+	if f.Source == schemas.OccasionReview {
+		o.fixesAreSound(m, f)
+		return
+	}
 	if j.newest == nil || j.judgedBy != m.cause || j.newest.Outcome != schemas.OutcomePlan || j.newest.Occasion != f.Source {
 		o.world.violate(ChangesSound, "%s: no judge has said so", m.id)
 		return
@@ -361,7 +380,7 @@ func (o *oracle) replacedIsNotTold(m *moment, f *schemas.RunSettled) {
 	if m.run.judging.replaced {
 		o.world.violate(ChangesSound, "%s: tasks were skipped for another plan, and there is none", m.id)
 	}
-	if m.run.profile.Replan == nil {
+	if m.run.profile.Replan == nil && m.run.profile.Review == nil {
 		return
 	}
 	byFailure := []schemas.StopReason{
@@ -370,7 +389,9 @@ func (o *oracle) replacedIsNotTold(m *moment, f *schemas.RunSettled) {
 	if !slices.Contains(byFailure, f.Reason) {
 		return
 	}
-	counts := func(t *task) bool { return (t.state == taskFailed || t.state == taskSkipped) && !t.judged.replaced }
+	counts := func(t *task) bool {
+		return (t.state == taskFailed || t.state == taskSkipped) && !t.judged.replaced && !t.mends()
+	}
 	newest := m.run.judging.newest
 	failed := newest != nil && newest.Outcome == schemas.OutcomeFailed && m.run.judging.judgedBy == m.cause
 	if !failed && !slices.ContainsFunc(m.run.tasks, counts) {
@@ -401,6 +422,8 @@ func (o *oracle) judges(m *moment) {
 		o.change(m, f)
 	case *schemas.Judged:
 		j.newest, j.judgedBy = f, m.cause
+	case *schemas.ReviewBegan:
+		j.phase = phaseReviewing
 	case *schemas.RunSettled:
 		j.phase = phaseAssembling
 	case *schemas.RunEnded:
@@ -426,6 +449,9 @@ func (o *oracle) judges(m *moment) {
 		}
 		if m.task != nil && f.Reason == schemas.SkippedForgone {
 			m.task.judged.forgone = true
+		}
+		if m.task != nil && f.Reason == schemas.SkippedStepLimit {
+			m.task.judged.limited = true
 		}
 	default:
 	}
@@ -458,7 +484,10 @@ func (o *oracle) asksJudge(m *moment) {
 func (o *oracle) change(m *moment, f *schemas.PlanChanged) {
 	r := m.run
 	r.judging.phase, r.judging.changed, r.judging.replaced = phaseRouting, m.cause, false
-	r.judging.changes++
+	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson {
+		r.judging.changes++
+	}
+	r.reviewing.over = nil
 	for _, id := range f.Replaces {
 		if t := r.task(id); t != nil {
 			t.judged.replaced = true
@@ -482,32 +511,13 @@ func (r *run) knows(tasks []schemas.PlannedTask) {
 }
 
 // stepsEnd: a plan, a task and a judgement are a step each, retries not counted, from when they begin; the plan that a run begins with is the
-// first attempt at its request, and each change one more.
+// first attempt at its request, and each change one more. What is there is looked at and told all the same.
 func (o *oracle) stepsEnd(m *moment) {
-	replan := m.run.profile.Replan
-	if replan == nil {
-		return
+	if replan := m.run.profile.Replan; replan != nil && replan.Attempts > 0 && 1+m.run.judging.changes > replan.Attempts {
+		o.world.violate(StepsAndRoundsEnd, "%s: %d changes of the plan, and %d attempts at the request", m.id, m.run.judging.changes, replan.Attempts)
 	}
-	if most := replan.Attempts; most > 0 && 1+m.run.judging.changes > most {
-		o.world.violate(StepsAndRoundsEnd, "%s: %d changes of the plan, and %d attempts at the request", m.id, m.run.judging.changes, most)
-	}
-	limit, steps := m.run.profile.Execution.Steps, 0
-	if limit == 0 {
-		limit = 50
-	}
-	for _, t := range m.run.aside {
-		if t.id == "plan" || schemas.OccasionOf(t.id) != "" {
-			steps++
-		}
-	}
-	for _, t := range m.run.tasks {
-		unasked := t.attempts == 0 && t.refused == 0
-		answered := t.agent == schemas.RouteRespond || t.agent == schemas.RouteFinish
-		if t.state != taskPending && !t.judged.unrouted && !answered && (t.state != taskSkipped && t.state != taskCancelled || !unasked) {
-			steps++
-		}
-	}
-	if steps > limit {
+	limit := m.run.profile.StepLimit()
+	if steps := m.run.steps(); limit > 0 && steps > limit && m.run.judging.phase < phaseReviewing {
 		o.world.violate(StepsAndRoundsEnd, "%s: step %d of %d", m.id, steps, limit)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
+	"podium/supervisor/sim/reviewers"
 )
 
 // The agents of every world. The front is what supervisors call themselves
@@ -97,7 +98,7 @@ func compiled(sources []schemas.Profile) *restore.Profiles {
 
 func (l *Library) get(w *World) *restore.Profiles {
 	shelf := w.rand.IntN(shelves)
-	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.budgets != nil || w.people != nil && w.people.approvers != nil {
+	if w.callbacks != nil || w.taint != nil || w.judges != nil || w.budgets != nil || w.reviews != nil || w.people != nil && w.people.approvers != nil {
 		return w.compile(w.declared(uint64(shelf))) //nolint:gosec // it is no less than 0
 	}
 	switch {
@@ -124,6 +125,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.taint.declare(sources)
 	w.judges.declare(sources)
 	w.budgets.declare(sources)
+	w.reviews.Declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
@@ -366,6 +368,9 @@ func (w *World) hire() {
 	}
 	if w.judges != nil {
 		names = append(names, judge)
+	}
+	if w.reviews != nil {
+		names = append(names, reviewers.Critic, reviewers.Linter, reviewers.Editor)
 	}
 	bounded := !w.once(4)
 	for _, name := range names {

@@ -25,6 +25,7 @@ var (
 	asks  = flag.Bool("sim.people", false, "people are asked in all worlds")
 	judge = flag.Bool("sim.judges", false, "plans are judged in all worlds")
 	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
+	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -46,6 +47,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithBudgets(seed, library)
 	case *judge:
 		return sim.NewWithJudges(seed, library)
+	case *look:
+		return sim.NewWithReviews(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -69,6 +72,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *spend {
 		again += " BUDGETS=1"
+	}
+	if *look {
+		again += " REVIEWS=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

@@ -15,6 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
+	"podium/supervisor/sim/reviewers"
 )
 
 // World is one simulated installation.
@@ -35,13 +36,14 @@ type World struct {
 	watch         observations
 	outage        outage
 
-	people    *people    // nil: nobody is asked
-	callbacks *callbacks // nil: nobody answers by callback
-	taint     *taint     // nil: whoever writes may have everything done
-	judges    *judges    // nil: no plan is judged
-	budgets   *budgets   // nil: runs may use what they like
-	further   *rand.Rand // of further attempts in the same words; nil: they come by chance alone
-	origins   *rand.Rand // of mails; nil: nobody says where they are from
+	people    *people              // nil: nobody is asked
+	callbacks *callbacks           // nil: nobody answers by callback
+	taint     *taint               // nil: whoever writes may have everything done
+	judges    *judges              // nil: no plan is judged
+	budgets   *budgets             // nil: runs may use what they like
+	reviews   *reviewers.Reviewers // nil: nobody looks at what was made
+	further   *rand.Rand           // of further attempts in the same words; nil: they come by chance alone
+	origins   *rand.Rand           // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
 	processes []*process
 	meanwhile func() // happens during the next takeover
@@ -72,11 +74,15 @@ const originStream = 0x6f726967696e
 
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: hasBudgets(seed)})
+	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed)})
 }
 
+// hasReviews reports whether what runs have made is reviewed in the world of a seed. No world that is known to catch another bug is one
+// (mutation_table_test.go, testdata/seeds.txt).
+func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets bool }
+type with struct{ people, judges, budgets, reviews bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -92,6 +98,11 @@ func NewWithJudges(seed uint64, library *Library) *World {
 // NewWithBudgets returns the world of a seed, as one in which runs have budgets, and people are asked in half of them.
 func NewWithBudgets(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true})
+}
+
+// NewWithReviews returns the world of a seed, as one in which what runs have made is reviewed, and plans are judged in half of them.
+func NewWithReviews(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: seed%2 == 0, reviews: true})
 }
 
 func newWorld(seed uint64, library *Library, with with) *World {
@@ -124,11 +135,17 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	if with.budgets {
 		w.budgets = newBudgets(seed)
 	}
+	if with.reviews {
+		w.configuration.demand[adapterPlan] += 4 // whose tasks promise something
+	}
 	w.configuration.crash(w.crashes)
 	w.ledger = memory.New(w.configuration.shards, memory.WithClock(func() time.Time { return w.now }))
 	var err error
 	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
+	if with.reviews {
+		w.reviews = reviewers.New(seed, w.grants)
+	}
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
@@ -139,6 +156,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.taint.declare(sources)
 		w.judges.declare(sources)
 		w.budgets.declare(sources)
+		w.reviews.Declare(sources)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

@@ -1,0 +1,124 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// mutationsOfReviews are those that concern what was made, and whoever looks at it.
+func mutationsOfReviews() []mutation {
+	return []mutation{{
+		name: "rounds restart", seed: 13, reviews: true, invariant: sim.StepsAndRoundsEnd,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`		round += d.Run.Review.Round
+`,
+			`		round += either("rounds restart", 0, d.Run.Review.Round)
+`,
+		}},
+	}, {
+		name: "rounds have no end", seed: 1, reviews: true, invariant: sim.StepsAndRoundsEnd,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`round.Round <= d.Profile.Review.Rounds && d.Run.Steps()`,
+			`(round.Round <= d.Profile.Review.Rounds || planted("rounds have no end")) && d.Run.Steps()`,
+		}},
+	}, {
+		name: "an older version wins", seed: 1, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/review/versions.go",
+			`		if !builtOn {
+`,
+			`		if planted("an older version wins") {
+			builtOn = i > 0
+		}
+		if !builtOn {
+`,
+		}},
+	}, {
+		name: "equal versions are none of a merge", seed: 25, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/review/versions.go",
+			`		if !equal {
+			standing`,
+			`		if equal && planted("equal versions are none of a merge") {
+			file.Of = file.Of[:len(file.Of)-1]
+		}
+		if !equal {
+			standing`,
+		}},
+	}, {
+		name: "a merge has no base", seed: 79, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/review/versions.go",
+			`		if common {`,
+			`		if common && !planted("a merge has no base") {`,
+		}},
+	}, {
+		name: "merged in part", seed: 1, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`	if len(left) > 0 {`,
+			`	if len(left) > 0 && !planted("merged in part") {`,
+		}},
+	}, {
+		name: "all versions are handed on", seed: 1, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/session/upstream_response.go",
+			`	if run.Review != nil { // of each path`,
+			`	if run.Review != nil && !planted("all versions are handed on") { // of each path`,
+		}},
+	}, {
+		name: "what is wrong passes", seed: 1, reviews: true, invariant: sim.RoundsSayWhatIsThere,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`	if more || !review.Passed(issues) {`,
+			`	if more || !review.Passed(issues) && !planted("what is wrong passes") {`,
+		}},
+	}, {
+		name: "a check is left out", seed: 1, reviews: true, invariant: sim.RoundsSayWhatIsThere,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`d.Run.Task(id) != nil || !d.isFor(check) {`,
+			`d.Run.Task(id) != nil || !d.isFor(check) || i > 0 && planted("a check is left out") {`,
+		}},
+	}, {
+		name: "what was mended still counts", seed: 125, reviews: true, invariant: sim.RoundsSayWhatIsThere,
+		edits: []edit{{
+			"supervisor/review/faults.go",
+			`!Counts(task) || !Stands(run, task) {`,
+			`!Counts(task) || !Stands(run, task) && !planted("what was mended still counts") {`,
+		}},
+	}, {
+		name: "what was mended is not looked at", seed: 1, reviews: true, invariant: sim.ReviewedBeforeTold,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`	if d.reviewed() {
+`,
+			`	if d.reviewed() && (d.Run.Review == nil || !planted("what was mended is not looked at")) {
+`,
+		}},
+	}, {
+		name: "what has failed to pass is told", seed: 1, reviews: true, invariant: sim.ReviewedBeforeTold,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`	if partial {
+		d.conclude(`,
+			`	if partial || planted("what has failed to pass is told") {
+		d.conclude(`,
+		}},
+	}, {
+		name: "a mend builds on the first version", seed: 1, reviews: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/review/fixes.go",
+			`	depend(newest.ID)
+`,
+			`	depend(either("a mend builds on the first version", root.ID, newest.ID))
+`,
+		}},
+	}, {
+		name: "a failed mend is told", seed: 456, reviews: true, invariant: sim.ChangesSound,
+		edits: []edit{{
+			"supervisor/plan/outcome.go",
+			`review.IsFix(task): // whether it is mended`,
+			`review.IsFix(task) && !planted("a failed mend is told"): // whether it is mended`,
+		}},
+	}}
+}
