@@ -43,7 +43,24 @@ func (d *Decision) reached(people []string) schemas.InquiryOpened {
 			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
 		}
 	}
+	opened.InThread = d.inThread(people)
 	return opened
+}
+
+// inThread reports whether all of some people are in the chat that the run comes from, so that they are asked in its thread.
+func (d *Decision) inThread(people []string) bool {
+	reply, known := d.Run.Message.Reply, false
+	if d.Run.Message.Channel != schemas.ChannelChat || reply == nil {
+		return false
+	}
+	for _, name := range people {
+		if person, there := d.People[name]; there {
+			if known = true; person.Chat == nil || person.Chat.Channel != reply.Channel {
+				return false
+			}
+		}
+	}
+	return known
 }
 
 // handOver has people do a task, and reports whether its agent is some. What they say is its result.
@@ -237,7 +254,7 @@ func (d *Decision) notifyNext() {
 
 func (d *Decision) notify(notice string) {
 	agent := d.Run.Message.ReplyAgent()
-	if len(d.Run.Inquiry(schemas.NoticeOf(notice)).People) > 0 {
+	if asked := d.Run.Inquiry(schemas.NoticeOf(notice)); len(asked.People) > 0 && !asked.InThread {
 		agent = schemas.MailDelivery
 	}
 	if d.admitTelling(agent) {
@@ -435,7 +452,7 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 func (d *Decision) escalateAnew(task *workflow.Task, inquiry *workflow.Inquiry) {
 	opened := besides(&inquiry.InquiryOpened, inquiry.People)
 	if reached := d.reached(inquiry.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
-		opened.To, opened.Account = reached.To, reached.Account
+		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
 		d.open(task, &opened)
 		return
 	}
@@ -465,8 +482,9 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 			words = strings.TrimSpace(texts.WrongLanguage + "\n\n" + words)
 		}
 	case schemas.IsExplanation(notice):
-		return strings.TrimSpace(texts.Indecisive + "\n\n" + words)
+		return inquiry.Addressed(strings.TrimSpace(texts.Indecisive + "\n\n" + words))
 	}
+	words = inquiry.Addressed(words)
 	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
 		return words
 	}

@@ -27,7 +27,9 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	case active != nil && names:
 		inquiry = active.InquiryNamed(name)
 	case active != nil && !message.namesInquiry():
-		inquiry = active.OpenInquiry()
+		if inquiry = d.askedInThread(message); inquiry == nil {
+			inquiry = active.OpenInquiry()
+		}
 	}
 	if d.env.Unconfigured && (inquiry != nil || names) {
 		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
@@ -65,6 +67,22 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	}
 	d.word(inquiry, &said, received)
 	return true
+}
+
+// askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
+func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
+	active := d.state.Active
+	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
+		return nil
+	}
+	for _, inquiry := range active.Inquiries {
+		if inquiry.Open() && inquiry.InThread {
+			if _, may := d.personIn(message, inquiry); may {
+				return inquiry
+			}
+		}
+	}
+	return nil
 }
 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
@@ -207,11 +225,12 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	asked := may && !begun.IsFrom(addressOf(message.Author))
+	own := begun.IsFrom(addressOf(message.Author)) || begun.Reply != nil && d.people()[actor.ID].Chat.Is(begun.Reply.Channel, begun.Author)
+	asked := may && !own
 	if inquiry.Kind == schemas.InquiryEscalation {
 		asked = may // they agree to nothing
 	}
-	return actor, asked && actor.Proof == schemas.ProofMail
+	return actor, asked && (actor.Proof == schemas.ProofMail || actor.Proof == schemas.ProofSignature)
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
@@ -338,9 +357,24 @@ func (d *decision) people() map[string]schemas.Person {
 // personIn returns which of the people who are asked has written a mail, if one has. Who they are is what the
 // profile in force says.
 func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	if message.Channel == schemas.ChannelChat {
+		return d.personInThread(message, inquiry)
+	}
 	actor, vouched := mailActor(message)
 	for _, name := range inquiry.People {
 		if person, known := d.people()[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
+			actor.ID = name
+			return actor, true
+		}
+	}
+	return actor, false
+}
+
+// personInThread is personIn for who has written in a chat: the provider has signed who that is. They are asked where they are.
+func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
+	for _, name := range inquiry.People {
+		if person, known := d.people()[name]; known && inquiry.InThread && person.Chat.Is(message.Reply.Channel, message.Author) {
 			actor.ID = name
 			return actor, true
 		}
