@@ -225,12 +225,14 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	own := begun.IsFrom(addressOf(message.Author)) || begun.Reply != nil && d.people()[actor.ID].Chat.Is(begun.Reply.Channel, begun.Author)
-	asked := may && !own
+	asked := may && !begun.IsFrom(addressOf(message.Author))
+	if begun.Reply != nil && d.people()[actor.ID].Chat.Is(begun.Reply.Channel, begun.Author) {
+		asked = false // they have begun it in a chat
+	}
 	if inquiry.Kind == schemas.InquiryEscalation {
 		asked = may // they agree to nothing
 	}
-	return actor, asked && (actor.Proof == schemas.ProofMail || actor.Proof == schemas.ProofSignature)
+	return actor, asked && actor.Proof == schemas.ProofMail || asked && actor.Proof == schemas.ProofSignature
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
@@ -373,13 +375,13 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 // personInThread is personIn for who has written in a chat: the provider has signed who that is. They are asked where they are.
 func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
-	for _, name := range inquiry.People {
-		if person, known := d.people()[name]; known && inquiry.InThread && person.Chat.Is(message.Reply.Channel, message.Author) {
-			actor.ID = name
-			return actor, true
-		}
+	people := d.people()
+	at := slices.IndexFunc(inquiry.People, func(name string) bool { return people[name].Chat.Is(message.Reply.Channel, message.Author) })
+	if !inquiry.InThread || at < 0 {
+		return actor, false
 	}
-	return actor, false
+	actor.ID = inquiry.People[at]
+	return actor, true
 }
 
 // mailActor is who has written a mail, and whether that is believed: it has to be vouched for, or to name the letter
