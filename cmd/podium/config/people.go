@@ -13,8 +13,15 @@ import (
 
 // A Person is somebody who does work, as agents of kind person name them, or decides by a rule of approval.
 type Person struct {
-	Mail    string `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
-	Account string `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
+	Mail    string        `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
+	Account string        `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
+	Chat    *PersonInChat `yaml:"chat" doc:"Who they are in a chat. Where all who are asked are in the chat that a run comes from, they are asked and answer in its thread, instead of by mail."`
+}
+
+// A PersonInChat is who somebody is in a chat.
+type PersonInChat struct {
+	Channel string `yaml:"channel" required:"true" doc:"The channel of the chat section."`
+	User    string `yaml:"user" required:"true" doc:"Their id, as the provider has it, such as U024BE7LH: it signs who has written."`
 }
 
 // person returns who does the tasks of an agent that is a person; nil when it is none.
@@ -35,7 +42,7 @@ func (c *Config) people(uses []schemas.AgentUse, source *Profile) map[string]sch
 				people = map[string]schemas.Person{}
 			}
 			if known {
-				people[name] = schemas.Person(person)
+				people[name] = schemas.Person{Mail: person.Mail, Account: person.Account, Chat: (*schemas.PersonInChat)(person.Chat)}
 			}
 		}
 	}
@@ -64,6 +71,11 @@ func (v *validator) person(name string) {
 		v.problem(path+".mail", "%q is no address such as anna@example.org", person.Mail)
 	}
 	known := slices.ContainsFunc(v.config.Mail.Accounts, func(account Account) bool { return account.Name == person.Account || person.Account == "" })
+	if chat := person.Chat; chat != nil {
+		if _, there := v.config.Chat.Channels[chat.Channel]; !there {
+			v.problem(path+".chat.channel", "there is no chat channel %q", chat.Channel)
+		}
+	}
 	switch {
 	case len(v.config.Mail.Accounts) == 0:
 		v.problem(path, "whoever is asked is written to by mail, and there is no account: add one to mail.accounts")
@@ -139,13 +151,16 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 
 // budget checks what runs may use.
 func (v *validator) budget(path string, budget *Budget) {
-	for _, names := range [...][]string{slices.Sorted(maps.Keys(budget.Agent)), slices.Sorted(maps.Keys(budget.Prices)), budget.Free} {
+	for _, names := range [...][]string{slices.Sorted(maps.Keys(budget.Agent)), slices.Sorted(maps.Keys(budget.AgentDay)), slices.Sorted(maps.Keys(budget.Prices)), budget.Free} {
 		for _, name := range names {
 			v.agentExists(path, name)
 		}
 	}
 	limited := func(of func(Limits) bool) bool {
-		return of(budget.Run) || slices.ContainsFunc(slices.Collect(maps.Values(budget.Agent)), of)
+		some := func(limits map[string]Limits) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Values(limits)), of)
+		}
+		return of(budget.Run) || of(budget.Day) || some(budget.Agent) || some(budget.AgentDay)
 	}
 	const needed = "a request reserves what no plan estimates: write %s, and how much that is"
 	priced := budget.Price > 0 && budget.Reserve > 0
@@ -159,6 +174,8 @@ func (v *validator) budget(path string, budget *Budget) {
 	}
 	requester := slices.Contains(budget.People, schemas.ApprovingRequester)
 	switch {
+	case budget.Exhausted == schemas.BudgetWaits && budget.Day == (Limits{}) && len(budget.AgentDay) == 0:
+		v.problem(path+".exhausted", "there is no other day to wait for: write day, and how much its runs may use on one, or another exhausted")
 	case budget.Exhausted != schemas.BudgetAsks && len(budget.People) > 0:
 		v.problem(path+".people", "nobody is asked: write exhausted: ask, or leave people out")
 	case budget.Exhausted == schemas.BudgetAsks && len(budget.People) == 0:
@@ -168,6 +185,30 @@ func (v *validator) budget(path string, budget *Budget) {
 	case !requester:
 		v.askedTogether(path, budget.People)
 	}
+}
+
+// narrowBudgets are cautions of limits in which not even one request has room that no plan estimates.
+func (c *Config) narrowBudgets() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		budget := c.Profiles[name].Budget
+		if budget == nil {
+			continue
+		}
+		narrow := func(key string, limits Limits) {
+			if limits.Tokens > 0 && limits.Tokens < budget.Reserve || limits.Seconds > 0 && limits.Seconds < budget.ReserveSeconds || limits.Money > 0 && limits.Money < budget.ReserveMoney {
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.budget.%s has no room for one request that no plan estimates, and is used up from the beginning: raise it, or have requests reserve less", name, key))
+			}
+		}
+		narrow("run", budget.Run)
+		narrow("day", budget.Day)
+		for _, agent := range slices.Sorted(maps.Keys(budget.Agent)) {
+			narrow("agent."+agent, budget.Agent[agent])
+		}
+		for _, agent := range slices.Sorted(maps.Keys(budget.AgentDay)) {
+			narrow("agent_day."+agent, budget.AgentDay[agent])
+		}
+	}
+	return cautions
 }
 
 // asksForTainted reports whether people of the profile are asked about what an agent does because of what somebody has written.
