@@ -152,9 +152,14 @@ func (o *approvers) await(what, reason string, n int) {
 	}
 }
 
+// first is the oldest run, once there is one.
 func (o *approvers) first() workflow.RunHistory {
 	o.t.Helper()
-	runs := o.service.runs()
+	var runs []workflow.RunHistory
+	within(o.t, patience, "a run begins", func() bool {
+		runs = o.service.runs()
+		return len(runs) > 0
+	})
 	return o.service.run(runs[len(runs)-1].ID)
 }
 
