@@ -192,7 +192,9 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	case m.task.notice() > 0 || m.task == nil && schemas.NoticeOf(f.Task) > 0:
 		policy = m.run.profile.Delivery
 	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute || f.Kind == schemas.KindExtract:
-		policy.Attempts = 1
+		if policy.Attempts = 1; f.Kind != schemas.KindExtract && m.task != nil && m.task.attempt != nil && m.task.attempt.epoch < m.record.Epoch {
+			policy.Attempts = f.Attempt // the process that had asked before is gone
+		}
 	}
 	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
