@@ -163,7 +163,9 @@ func (d *Decision) ofEarlierEpoch(question *workflow.Task, request string, attem
 	return request != "" && request != schemas.RequestID(d.Shard, d.Epoch, schemas.RunID(d.Session, d.Run.Number), question.ID, attempt)
 }
 
-func ofRouter(kind schemas.TaskKind) bool { return kind == schemas.KindAssess || kind == schemas.KindRoute }
+func ofRouter(kind schemas.TaskKind) bool {
+	return kind == schemas.KindAssess || kind == schemas.KindRoute
+}
 
 // waitFor is how long the answer to a question is waited for; 0 leaves it to the deadlines of work. One that is asked anew waits as well until
 // the bus gives up those who had it before, and keep the places of its agent.
