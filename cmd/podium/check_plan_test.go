@@ -80,3 +80,33 @@ func TestCheckPlan(t *testing.T) {
 		t.Errorf("as JSON: exit code %d, %v, %+v", o.code, err, report)
 	}
 }
+
+// TestCheckPlanNamesAll: an unknown agent hides no other fault, and arguments are held to what their agent takes.
+func TestCheckPlanNamesAll(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	config := write("podium.yaml", `
+agents: {maker: {kind: exec, command: [cat], input_schema: {type: object, required: [names], properties: {names: {type: array, items: {type: string}}, least: {type: integer}}}}}
+profiles: {desk: {agents: [maker], execution: {mode: dag}, planner: {kind: external, max_tokens: 10}, routers: [{kind: assigned}, {kind: default, agent: maker}]}}
+`)
+	file := write("plan.json", `{"tasks": [{"task_id": "a", "description": "d", "assigned_to": "makr", "estimated_tokens": 1000},
+{"task_id": "b", "description": "d", "assigned_to": "maker"},
+{"task_id": "c", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"], "least": "x"}}},
+{"task_id": "d", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"]}}}]}`)
+	o := in(t, "", "check", "--plan", file, "-c", config)
+	for _, want := range []string{`"makr" is not one of the agents`, "more than the 10 that are allowed", "plan.json:2:1: tasks[1].context.arguments.names: it is needed, and missing", "plan.json:3:", "tasks[2].context.arguments.least: "} {
+		if o.code != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("exit code %d, %q is not in\n%s%s", o.code, want, o.stdout, o.stderr)
+		}
+	}
+	if strings.Contains(o.stderr, "tasks[3]") {
+		t.Errorf("what is right is a fault:\n%s", o.stderr)
+	}
+}

@@ -99,6 +99,21 @@ func (i *deployment) refusesUnknown() {
 		i.t.Errorf("%q is not told:\n%s", fault, shown)
 	}
 	before := len(i.runs())
+	named := func(words string) outcome {
+		body := `{"message_id":"5f1c2b7e-5a0d-4c1e-9a53-3f1a0b8d4e77","payload":{"tasks":[{"task_id":"a","description":"` + words + `","assigned_to":"note"}]}}`
+		if err := os.WriteFile(plan, []byte(body), 0o600); err != nil {
+			i.t.Fatal(err)
+		}
+		return i.podium("send", "--profile", "graph", "--plan", plan, "--wait", "-o", "json")
+	}
+	first, again := named("one"), named("one")
+	if first.stdout != again.stdout || len(i.runs()) != before+1 {
+		i.t.Errorf("a plan that is sent again is answered\n%s and not\n%s", again.stdout, first.stdout)
+	}
+	if other := named("two"); other.code != exitFailed || !strings.Contains(other.stderr, "is that of another plan") || len(i.runs()) != before+1 {
+		i.t.Errorf("another plan of the same message_id: exit code %d\n%s%s", other.code, other.stdout, other.stderr)
+	}
+	before++
 	write(`,"dependencies":["b"]`)
 	sent = i.podium("send", "--profile", "graph", "--plan", plan, "--wait")
 	if sent.code != exitUsage || !strings.Contains(sent.stderr, `in a circle, so that none of them could begin: "a" → "b" → "a"`) || len(i.runs()) != before {

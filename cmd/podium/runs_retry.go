@@ -190,7 +190,7 @@ func notRetried(run *workflow.RunHistory, made *recovery.Retry, from, reason str
 	case schemas.RetryBusy:
 		return fmt.Errorf("another run of the conversation of run %s is at work; say it again when that has ended: `podium runs --status open` lists it", run.ID)
 	case schemas.RetryUpstream:
-		return fmt.Errorf("run %s was asked for by %s, which has its answer; retry the run there", run.ID, run.Message.Upstream.From)
+		return fmt.Errorf("run %s was asked for by %s, which has its answer: ask there once more; a plan that was sent by `podium send --plan` is sent again under another message_id, or without one", run.ID, run.Message.Upstream.From)
 	case schemas.RetryUnknownTask:
 		return fmt.Errorf("run %s has no task %q to do again; `podium runs show %s` lists them", run.ID, from, run.ID)
 	case schemas.RetryEffects:

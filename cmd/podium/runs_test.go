@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,46 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 		told := view.Run(run, "")
 		if said := strings.Count(told, "nobody serves"); c.want == "" && said > 0 || c.want != "" && strings.Count(told, c.want+"\n") != 4 { // each task, and the run
 			t.Errorf("%s: %q is not what is told:\n%s", name, c.want, told)
+		}
+	}
+}
+
+const makingConfig = `
+agents:
+  maker: {kind: exec, command: [sh, -c, 'cat >/dev/null; mkdir -p "$PODIUM_DIR/out/src"; echo one >"$PODIUM_DIR/out/src/a.txt"; echo two >"$PODIUM_DIR/out/b.txt"; echo Done.']}
+profiles:
+  desk: {agents: [maker], routers: [{kind: default, agent: maker}]}
+`
+
+// TestRunFiles: what a run has made is listed, and written with its folders, while the service runs and when it does not.
+func TestRunFiles(t *testing.T) {
+	t.Parallel()
+	i := install(t, makingConfig)
+	i.up()
+	i.podium("send", "--wait", "Please.").succeeds(t)
+	run := i.runs()[0].ID
+	made := filepath.Join(i.folder, "made")
+	files := func(code int, want string, arguments ...string) {
+		t.Helper()
+		o := i.podium(append([]string{"runs", "files", run}, arguments...)...)
+		if o.code != code || !strings.Contains(o.stdout+o.stderr, want) {
+			t.Errorf("runs files %q: exit code %d, %q is not in\n%s%s", arguments, o.code, want, o.stdout, o.stderr)
+		}
+	}
+	files(exitOK, "src/a.txt  4 ")
+	files(exitOK, filepath.Join(made, "src", "a.txt"), "src", "--out", made)
+	files(exitNotFound, `has no file "c.txt"`, "c.txt")
+	files(exitNotFound, `has no task "t9"`, "--task", "t9")
+	files(exitUsage, "--out", "--force")
+	i.stop()
+	if err := os.WriteFile(filepath.Join(made, "b.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files(exitFailed, "b.txt is there with another content", "--out", made)
+	files(exitOK, `a.txt","kept":true}`, "--out", made, "--force", "-o", "json")
+	for name, want := range map[string]string{"src/a.txt": "one\n", "b.txt": "two\n"} {
+		if is, err := os.ReadFile(filepath.Join(made, name)); err != nil || string(is) != want {
+			t.Errorf("%s is %q, %v", name, is, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/bus/intake"
 	"podium/cmd/podium/installation"
@@ -75,7 +77,46 @@ func (c *sendCommand) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return env.changeLedger(func(ledger *installation.Ledger) error { return c.send(env, ledger.Core, adapter, event) })
+	return env.changeLedger(func(ledger *installation.Ledger) error {
+		if err := c.sameAsBefore(env, ledger.Core, &event); err != nil {
+			return err
+		}
+		return c.send(env, ledger.Core, adapter, event)
+	})
+}
+
+// sameAsBefore refuses a plan whose message_id is that of another plan: who sends that is answered with what came of the first.
+func (c *sendCommand) sameAsBefore(env *environment, core bus.Core, event *schemas.Event) error {
+	if c.Plan == "" {
+		return nil
+	}
+	session := schemas.SessionID(event.Profile, event.PartitionKey)
+	run, err := env.runLog(core).Run(env.ctx, schemas.RunID(session, 1))
+	if errors.Is(err, runlog.ErrNoRun) || err == nil && run.Message.Sequence == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	message, err := core.Get(env.ctx, bus.ShardStream(schemas.ShardOf(session, core.Shards())), run.Message.Sequence)
+	if err != nil {
+		return err
+	}
+	first, err := artifact.DecodeWhole(env.ctx, core.Artifacts(), message)
+	if err != nil {
+		return err
+	}
+	var old, now schemas.ExecutionRequest
+	if err = errors.Join(schemas.Unmarshal(first.Data, &old), schemas.Unmarshal(event.Data, &now)); err != nil {
+		return err
+	}
+	old.Payload.PlanID, old.Payload.RequestID = now.Payload.PlanID, now.Payload.RequestID
+	before, err := schemas.Marshal(old.Payload)
+	after, other := schemas.Marshal(now.Payload)
+	if err = errors.Join(err, other); err != nil || bytes.Equal(before, after) {
+		return err
+	}
+	return fmt.Errorf("the message_id %s is that of another plan, which was sent before: change it, or leave it out, and this one is carried out; `podium runs show %s` shows the other", event.ID, run.ID)
 }
 
 // words are what is to be sent; a plan speaks for itself.

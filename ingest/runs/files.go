@@ -3,13 +3,16 @@ package runs
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"podium/bus"
 	"podium/ingest/problem"
@@ -19,7 +22,9 @@ import (
 
 // A File goes with an answer. Whoever may read the run may fetch it, by the same key.
 type File struct {
-	Name      string `json:"name"`
+	Name string `json:"name"`
+	// Path is where it belongs below a folder, as whoever made it says; empty when that is its name alone, or leads elsewhere.
+	Path      string `json:"path,omitzero"`
 	MediaType string `json:"media_type,omitzero"`
 	Size      int64  `json:"size"` // bytes
 	URL       string `json:"url"`
@@ -30,8 +35,11 @@ type File struct {
 // patience is how much longer than any other answer a file may take.
 const patience = 5 * time.Minute
 
-// longestName bounds the name of a file, in characters.
-const longestName = 120
+// longestName bounds the name of a file, in characters, and longestPath its path, in bytes.
+const (
+	longestName = 120
+	longestPath = 1024
+)
 
 // files are what the tasks have made whose results the answer tells.
 func (a *API) files(ref reference, run *workflow.RunHistory) []File {
@@ -47,8 +55,10 @@ func (a *API) files(ref reference, run *workflow.RunHistory) []File {
 			if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &of) != nil || !schemas.ValidHash(of.SHA256) {
 				continue
 			}
-			file := File{Name: fileName(made), MediaType: of.MediaType, Size: of.Size, artifact: of}
-			known := func(other File) bool { return other.artifact.SHA256 == of.SHA256 && other.Name == file.Name }
+			file := File{Name: fileName(made), Path: filePath(made), MediaType: of.MediaType, Size: of.Size, artifact: of}
+			known := func(other File) bool {
+				return other.artifact.SHA256 == of.SHA256 && other.Name == file.Name && other.Path == file.Path
+			}
 			if file.URL = a.fileURL(ref, of.SHA256); !slices.ContainsFunc(all, known) {
 				all = append(all, file)
 			}
@@ -74,6 +84,16 @@ func fileName(made *schemas.Deliverable) string {
 		return c
 	}, strings.ToValidUTF8(name, "")))
 	return string(shown[:min(len(shown), longestName)])
+}
+
+// filePath is where a file belongs, when that is more than its name: below a folder, with what can be read on a screen alone.
+func filePath(made *schemas.Deliverable) string {
+	place := path.Clean(strings.ReplaceAll(made.Path, `\`, "/"))
+	shown := utf8.ValidString(place) && !strings.ContainsFunc(place, func(c rune) bool { return !unicode.IsPrint(c) })
+	if !shown || !strings.Contains(place, "/") || strings.Contains(place, ":") || !fs.ValidPath(place) || len(place) > longestPath {
+		return ""
+	}
+	return place
 }
 
 // sendFile answers with a file of a run's answer, for saving: no browser is to show or run what an agent has made.

@@ -76,3 +76,16 @@ func FuzzPreferredWait(f *testing.F) {
 		}
 	})
 }
+
+// TestFilePath: where a file belongs is told with its folders, and never leads elsewhere.
+func TestFilePath(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"src/a.ts": "src/a.ts", `src\a.ts`: "src/a.ts", "./src//a.ts": "src/a.ts", "a.ts": "", "../a.ts": "", "/etc/a.ts": "", "src/../../a.ts": "",
+		"C:/a.ts": "", "src/\x1b[2J": "", "": "",
+	} {
+		if got := filePath(&schemas.Deliverable{Path: path}); got != want {
+			t.Errorf("%q belongs to %q, want %q", path, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
@@ -101,6 +103,40 @@ func (p *Profile) worksOnWords(agent string) bool {
 func (p *Profile) ArgumentsSchema(agent string) jsontext.Value {
 	if use := p.agentUse(agent); use != nil {
 		return use.InputSchema
+	}
+	return nil
+}
+
+// ArgumentFaults says why arguments that a plan gives an agent are not what it takes, each with its place. What its words may say is none.
+func (p *Profile) ArgumentFaults(agent, words string, given jsontext.Value) []arguments.Refused {
+	check, filler := p.inputs[agent], p.fillers[agent]
+	if check == nil {
+		return nil
+	}
+	if len(given) == 0 {
+		given = jsontext.Value("{}")
+	}
+	if filler == nil {
+		return refusedBy(check, given)
+	}
+	filled := filler.Fill(arguments.Given{Arguments: given, Words: words, Language: p.Language, Location: p.location})
+	faults := filled.Refused
+	if filler.Input() == arguments.InputEither {
+		return faults
+	}
+	for i := range filled.Missing {
+		faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: "is needed, and missing"})
+	}
+	if len(faults) == 0 {
+		return refusedBy(check, filled.Values)
+	}
+	return faults
+}
+
+func refusedBy(check *validation.Schema, given jsontext.Value) []arguments.Refused {
+	err := checkSchema(given, check)
+	if invalid, ok := errors.AsType[*validation.Error](err); ok {
+		return []arguments.Refused{{Path: strings.ReplaceAll(strings.TrimPrefix(invalid.Pointer, "/"), "/", "."), Why: invalid.Reason}}
 	}
 	return nil
 }

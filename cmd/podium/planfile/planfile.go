@@ -170,7 +170,7 @@ func (p *Plan) words() bool {
 	return len(tasks) == 1 && tasks[0].AssignedTo == session.Supervisor
 }
 
-// Check names what keeps a plan from being carried out by a profile: the error is
+// Check names all that keeps a plan from being carried out by a profile, arguments that an agent does not take among it: the error is
 // diagnostic.Problems.
 func (p *Plan) Check(profile *plan.Profile) error {
 	if p.words() {
@@ -186,10 +186,32 @@ func (p *Plan) Check(profile *plan.Profile) error {
 				diagnostic.Suggest(fmt.Sprintf("%q is not one of the agents of profile %q", agent, profile.Name), agent, names))
 		}
 	}
-	if len(p.reader.problems) == 0 {
-		p.faults(profile)
+	known := *profile // with those that have been named already
+	known.Agents = slices.Clone(profile.Agents)
+	for i := range p.request.Payload.Tasks {
+		task := &p.request.Payload.Tasks[i]
+		if !slices.Contains(names, task.AssignedTo) {
+			known.Agents = append(known.Agents, schemas.AgentUse{Name: task.AssignedTo})
+		}
+		p.arguments(profile, i, task)
 	}
+	p.faults(&known)
 	return p.reader.problems.Sorted()
+}
+
+// arguments holds those of a task to the schema of its agent.
+func (p *Plan) arguments(profile *plan.Profile, i int, task *schemas.Task) {
+	at, path := p.tasks.elements[i], entry(p.path, i)+".context.arguments"
+	if context := at.member("context"); context != nil && context.member("arguments") != nil {
+		at = context.member("arguments")
+	}
+	for _, fault := range profile.ArgumentFaults(task.AssignedTo, task.Description, task.Context.Arguments) {
+		place := path
+		if fault.Path != "" {
+			place = diagnostic.Under(path, fault.Path)
+		}
+		p.reader.problem(at.at, place, "it %s, by the input_schema of %s", fault.Why, task.AssignedTo)
+	}
 }
 
 // faults adds those that a run would name, which hold the name of their task.

@@ -7,6 +7,7 @@ import statistics
 from team import HERE, Task
 
 task = Task("analyze analysis analyse impact trend compare market statistics forecast data number")
+task.covers("market sales sold sell seller lamp month rival competitor nordlicht halo share figure trend correlation average", "There are the lamps that we and the rival have sold, month by month")
 
 with open(HERE / "prices.csv", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))

@@ -11,6 +11,7 @@ import tempfile
 from team import HERE, Task, refuse
 
 task = Task("code program implement implementation technical script module compute software test tool")
+task.covers("share market sales lamp rival", "I write one program, which computes a share of the market, with its test")
 
 MODULE = '''"""The share of the market of one of two sellers."""
 

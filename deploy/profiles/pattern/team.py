@@ -39,6 +39,7 @@ class Task:
         self.words = self.task["description"]
         self.request = self.context.get("request") or self.words
         self.inputs = {name: given for name, given in self.context.get("inputs", {}).items() if isinstance(given, dict)}
+        self.can, self.what, self.untold = can, "", []
         if self.context.get("kind") == "assess":
             self.assess(can)
 
@@ -47,6 +48,15 @@ class Task:
         known = {stem(word) for word in can.split()}
         shared = {word for word in stems(self.words) if word in known}
         self.answer(None, {"score": round(min(len(shared) / 3, 1), 2)})
+
+    def covers(self, about, what):
+        """Refuses a task that has none of the words of what this agent has, and keeps those that it knows nothing of: the answer names them."""
+        known = {stem(word) for word in about.split()}
+        verbs = {stem(word) for word in self.can.split()}
+        words = [word for word in re.findall(r"[^\W\d_]{2,}", self.words) if word.lower() not in EVERYDAY]
+        self.what, self.untold = what, list(dict.fromkeys(word for word in words if stem(word.lower()) not in known | verbs))
+        if not any(stem(word.lower()) in known for word in words):
+            refuse(f"I cannot answer this. {what}, and nothing else.")
 
     def data(self, member):
         """That member of the data of each result that this task builds on."""
@@ -67,10 +77,12 @@ class Task:
         if folder:
             (pathlib.Path(folder) / "out" / name).write_text(content, encoding="utf-8")
 
-    @staticmethod
-    def answer(text, data):
+    def answer(self, text, data):
         result = {"data": data}
         if text:
             result["text"] = text
+        if self.untold:
+            result["text"] = f"{text}\nNot answered: {', '.join(self.untold)}. {self.what}."
+            result = {"status": "partial", "result": result}
         print(json.dumps(result, ensure_ascii=False))
         sys.exit(0)

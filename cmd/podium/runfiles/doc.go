@@ -1,0 +1,2 @@
+// Package runfiles lists the files that a run has made, and writes them into a directory.
+package runfiles
