@@ -8,12 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Profile is how one kind of session is handled: all policy, no code. A
-// run pins the profile that it began with by the SHA-256 of its canonical JSON.
+// A Profile is how one kind of session is handled: all policy, no code. A run pins the profile that it began with by the SHA-256 of its canonical JSON.
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition6. Configuration gives a profile NewestEdition.
+	// as it was: see Edition1 to Edition7. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -25,8 +24,7 @@ type Profile struct {
 	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
 	Routers    []Router         `json:"routers"` // asked in order; the first that decides wins
 	Complexity *ComplexityRules `json:"complexity,omitzero"`
-	// Planner says where plans come from. Absent: rules when there is a
-	// complexity check and the execution is a sequence, else none.
+	// Planner says where plans come from. Absent: rules when there is a complexity check and the execution is a sequence, else none.
 	Planner      *Planner           `json:"planner,omitzero"`
 	Execution    Execution          `json:"execution"`
 	Retry        Retry              `json:"retry"`    // of a task
@@ -53,8 +51,7 @@ type Profile struct {
 	Budget *Budget `json:"budget,omitzero"`
 	// Timezone is where days begin and hours are told, by its IANA name; UTC when empty.
 	Timezone string `json:"timezone,omitzero"`
-	// Languages holds the words for people. They are pinned with the rest, so
-	// that a change of wording does not change what an old run is seen to say.
+	// Languages holds the words for people. They are pinned with the rest, so that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
 }
 
@@ -87,8 +84,11 @@ const Edition5 = 5
 // Edition6 is the next one. From it on a further attempt of somebody upstream takes over as well what people are asked to agree to, and what they have agreed to.
 const Edition6 = 6
 
+// Edition7 tells who has begun a run in a chat and decides nothing there how to, a no with its reason, and that a judge has no answer.
+const Edition7 = 7
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition6
+const NewestEdition = Edition7
 
 // Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
 type Reasons string
