@@ -196,13 +196,13 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 	}
 }
 
-// disapproval tells that somebody has said no, from schemas.Edition7 on with what they say to it: below that word, or as the reason that the command line names.
+// disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names.
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	if word.Actor.Via != schemas.ViaAPI {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
-	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition7 {
+	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
 		return told
 	}
 	return told + " “" + truncate(reason, maxFeedback) + "”"

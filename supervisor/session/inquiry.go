@@ -111,7 +111,7 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 		return true
 	}
-	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition7 {
+	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition8 {
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 	}
 	return false
