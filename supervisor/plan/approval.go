@@ -474,8 +474,9 @@ func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
 	return opened
 }
 
+// reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.
 func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
-	if inquiry.Kind.Entitled() {
+	if inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation {
 		return d.reachedToApprove(inquiry.People)
 	}
 	return d.reached(inquiry.People)

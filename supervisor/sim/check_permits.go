@@ -51,7 +51,7 @@ func (o *oracle) permittedOnce(m *moment) {
 		m.cause.Time.Add(longestSkew).Before(a.silent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and what permit %s was for goes on elsewhere until %s", m.id, f.Permit, m.task.permit.permit, a.silent)
 	}
-	if earlier := o.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
+	if earlier := o.openBefore(m.task); earlier != nil && m.task.recovering.cleared == 0 && m.run.asksOnUnknown(m.task.agent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
 	if o.permits[f.Permit] != nil {
@@ -192,7 +192,7 @@ func (t *task) doubled() int {
 	if t.id == schemas.DeliveryTask {
 		return t.run.doubled
 	}
-	return 0
+	return t.recovering.cleared
 }
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
