@@ -23,8 +23,10 @@ type Control struct {
 	Amount *Usage `json:"amount,omitzero"`
 	// Text, with ControlAnswer, are the words.
 	Text string `json:"text,omitzero"`
-	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent.
+	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent; with ControlRetry it has done again what may have been done outside.
 	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
+	// From, with ControlRetry, is the task from which on the run is done again; empty is what has not been completed.
+	From string `json:"from,omitzero"`
 }
 
 // ControlAction is what a person asks for.
@@ -38,6 +40,7 @@ const (
 	ControlReject            ControlAction = "reject"
 	ControlRaise             ControlAction = "raise"
 	ControlResend            ControlAction = "resend"
+	ControlRetry             ControlAction = "retry"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"
 )

@@ -108,3 +108,12 @@ const (
 	ResendWaits     = "already_requested"
 	ResendUnagreed  = "not_agreed_to" // people have to agree to it, and have not
 )
+
+// Why a run is not retried, as MessageReceived has it; ResendNotEnded is one of them too.
+const (
+	RetryBusy        = "session_busy"       // another run of its session is under way, or waits
+	RetryUpstream    = "asked_upstream"     // a supervisor has asked for it, and is answered
+	RetryNothing     = "nothing_to_retry"   // all of its tasks are completed, or nothing is done for it
+	RetryUnknownTask = "unknown_task"       // it has no such task
+	RetryEffects     = "effects_may_repeat" // what is done again may have been done outside
+)

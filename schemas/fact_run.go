@@ -170,6 +170,9 @@ func (r *Reply) WithoutSeal() *Reply {
 
 // RunStarted begins a run.
 type RunStarted struct {
+	// Retries is the run before it that it is begun in the place of, whose results it brings; 0 is none.
+	Retries int `json:"retries,omitzero"`
+
 	Run         int      `json:"run"`
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`

@@ -166,6 +166,9 @@ func (h *SessionHistory) runStarted(f *schemas.RunStarted, now time.Time) error 
 	if f.Run != len(h.Runs)+1 {
 		return fmt.Errorf("it follows run %d", len(h.Runs))
 	}
+	if f.Retries < 0 || f.Retries >= f.Run {
+		return fmt.Errorf("it retries run %d", f.Retries)
+	}
 	if message := h.Message(f.Message.ID); message == nil || !message.begins() || message.Run != f.Run {
 		return errors.New("its message was not given that run")
 	}

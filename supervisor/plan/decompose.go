@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 	"podium/supervisor/route"
 )
 
@@ -157,6 +159,25 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 		source = ""
 	}
 	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: source, Template: template, Tasks: tasks})
+	d.routing()
+}
+
+// Retry goes on with the plan of a run that has ended. What is brought of it is not done again; who does the rest is found anew.
+func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
+	for i := range retry.Tasks {
+		task := &retry.Tasks[i]
+		if slices.Contains(retry.Brought, task.Task) {
+			continue
+		}
+		if d.Profile.agentUse(task.Agent) == nil {
+			task.Agent = "" // it is none of the profile any more
+		}
+		task.Routed = d.Profile.assigns(task.Agent)
+	}
+	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: former.Source, Tasks: retry.Tasks})
+	for _, id := range retry.Brought {
+		d.Emit(recovery.Brings(d.Run.Number, former, former.Task(id)))
+	}
 	d.routing()
 }
 

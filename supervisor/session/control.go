@@ -8,7 +8,7 @@ import (
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
 	switch control.Action {
-	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise:
+	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlRetry:
 	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 		return
 	}
@@ -26,6 +26,8 @@ func (d *decision) control(control *schemas.Control) {
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
 	case control.Action == schemas.ControlResend:
 		d.requestResend(control, number)
+	case control.Action == schemas.ControlRetry:
+		d.retry(control, number)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):

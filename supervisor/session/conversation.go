@@ -53,7 +53,7 @@ func (s *State) remember(said Utterance) {
 
 // rememberMessage keeps what the requester of a run has said, from schemas.Edition1 on.
 func (s *State) rememberMessage(f *schemas.RunStarted) {
-	if f.Edition < schemas.Edition1 || f.Message.Upstream != nil {
+	if f.Edition < schemas.Edition1 || f.Message.Upstream != nil || f.Retries > 0 { // what is retried is remembered
 		return
 	}
 	said := Utterance{By: schemas.SpeakerRequester, Run: f.Run, Time: s.now, Sequences: []uint64{f.Message.Sequence}}

@@ -139,7 +139,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
 		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
 		"review_began", "review_failed", "file mended", "judged review passed", "judged review failed", "judged review plan",
-		"budget_exhausted",
+		"budget_exhausted", "retried",
 	}
 	missing = append(missing, drawing()...)
 	// Scripts in which people agree to something come to few of its moves, and none has versions merged: stories and the simulation do.

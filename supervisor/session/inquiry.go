@@ -452,7 +452,7 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice = schemas.ChoiceApprove
 	case schemas.ControlRaise:
 		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
-	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said
 }

@@ -156,7 +156,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	message.Tainted = message.Tainted || d.inheritsTaint(&message)
 	started := schemas.RunStarted{
-		Run: run, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
+		Run: run, Retries: d.retries, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {

@@ -6,6 +6,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/recovery"
 )
 
 // An EndedRun is a run that is over.
@@ -86,4 +87,58 @@ func (d *decision) endedFor(number int, task string) bool {
 		return number <= d.state.begun()
 	}
 	return active.Reopened && task != schemas.DeliveryTask
+}
+
+// retry takes a person's word that a run which has ended is begun anew. It is another run, with ids and effects of its own, for the same message.
+func (d *decision) retry(control *schemas.Control, number int) {
+	received := schemas.MessageReceived{ID: d.input.Event.ID, Sequence: d.input.Sequence, Run: number}
+	former, made := d.env.EndedRun(number), recovery.Retry{}
+	if former == nil {
+		return // to be decided again once it can be read
+	}
+	if received.Reason = d.retryObjection(former, number); received.Reason == "" {
+		made, received.Reason = retryOf(&former.History.Run, control)
+	}
+	if received.Reason != "" {
+		received.Disposition = schemas.DispositionRefused
+		d.emit(&received)
+		return
+	}
+	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
+	d.emit(&received)
+	message := former.History.Message
+	content := schemas.Result{Text: plan.RequestText(&message, d.env.Read)}
+	message.ID, d.retries = d.input.Event.ID, number
+	started := d.start(received.Run, message, content.Text, nil)
+	if len(made.Tasks) == 0 { // it never had a plan
+		started.Begin(content)
+	} else {
+		started.Retry(&former.History.Run, &made)
+	}
+	started.Resume()
+}
+
+// retryObjection is why a run is not begun anew, whatever of it; empty is nothing.
+func (d *decision) retryObjection(former *EndedRun, number int) string {
+	switch active := d.state.Active; {
+	case active != nil && active.Number == number || d.state.Queue.has(number) || former.History == nil || former.History.Phase != workflow.PhaseComplete:
+		return schemas.ResendNotEnded
+	case d.env.Unconfigured:
+		return schemas.WordNotAllowed
+	case !d.state.Idle() || len(d.state.Resends) > 0:
+		return schemas.RetryBusy
+	case former.History.Message.Upstream != nil:
+		return schemas.RetryUpstream
+	case former.History.Message.Withheld == schemas.WithheldRefuted:
+		return schemas.RetryNothing
+	}
+	return ""
+}
+
+func retryOf(run *workflow.Run, control *schemas.Control) (recovery.Retry, string) {
+	made, there := recovery.RetryOf(run, control.From)
+	if !there {
+		return made, schemas.RetryUnknownTask
+	}
+	return made, made.Fault(control.AllowDuplicate)
 }

@@ -392,7 +392,12 @@ func (s *script) control(tb judge) {
 		return
 	}
 	if s.one(2) {
-		s.put(tb, s.resend(tb, id, s.number(), s.one(2)), "")
+		run, allowDuplicate := s.number(), s.one(2)
+		if id == "x5" { // as many draws as ever, so that a script stays what it is otherwise
+			s.put(tb, s.retry(tb, id, run, "", allowDuplicate), "")
+			return
+		}
+		s.put(tb, s.resend(tb, id, run, allowDuplicate), "")
 		return
 	}
 	s.put(tb, s.cancel(tb, id, 1+s.next()%4), "")

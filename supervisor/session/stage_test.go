@@ -209,6 +209,8 @@ func (s *stage) count(record *schemas.Record) {
 			s.facts["reused"]++
 		case schemas.As[*schemas.TaskCompleted](fact) != nil && schemas.As[*schemas.TaskCompleted](fact).Brought > 0:
 			s.facts["brought"]++
+		case schemas.As[*schemas.RunStarted](fact) != nil && schemas.As[*schemas.RunStarted](fact).Retries > 0:
+			s.facts["retried"]++
 		case schemas.As[*schemas.InquiryOpened](fact) != nil && schemas.As[*schemas.InquiryOpened](fact).Adopts != nil:
 			s.facts["adopted"]++
 		case schemas.As[*schemas.RunEnded](fact) != nil && schemas.As[*schemas.RunEnded](fact).Final:
@@ -307,6 +309,13 @@ func (s *stage) cancel(tb judge, id string, run int) schemas.Event {
 	tb.Helper()
 	return s.event(tb, id, schemas.TypeControl, schemas.Control{
 		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator",
+	})
+}
+
+func (s *stage) retry(tb judge, id string, run int, from string, allowDuplicate bool) schemas.Event {
+	tb.Helper()
+	return s.event(tb, id, schemas.TypeControl, schemas.Control{
+		Action: schemas.ControlRetry, Run: schemas.RunID(s.state.Session, run), By: "operator", From: from, AllowDuplicate: allowDuplicate,
 	})
 }
 

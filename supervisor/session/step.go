@@ -132,6 +132,7 @@ type decision struct {
 	outputs   []Output
 	doubtful  bool
 	settles   string // see schemas.Cause
+	retries   int    // see schemas.RunStarted
 }
 
 func (d *decision) emit(f schemas.Fact) {

@@ -198,6 +198,9 @@ func (s *story) started(f *schemas.RunStarted) string {
 	}
 	told := fmt.Sprintf("run %d starts: %s in %s by %s, answer by %s", f.Run, strings.Join(words, " and "),
 		f.Message.Language, f.Message.Channel, reply(&f.Message))
+	if f.Retries > 0 {
+		told += fmt.Sprintf(", in the place of run %d", f.Retries)
+	}
 	if !f.Expires.IsZero() {
 		told += ", until " + s.clock(f.Expires)
 	}

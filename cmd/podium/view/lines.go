@@ -36,8 +36,11 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 	case *schemas.MessageReceived:
 		return messageLine(f)
 	case *schemas.RunStarted:
-		return fmt.Sprintf("run %d started with profile %s, answers in %s",
-			f.Run, f.Profile, f.Message.Language)
+		line := fmt.Sprintf("run %d started with profile %s, answers in %s", f.Run, f.Profile, f.Message.Language)
+		if f.Retries > 0 {
+			line += fmt.Sprintf(", in the place of run %d", f.Retries)
+		}
+		return line
 	case *schemas.ComplexityAssessed:
 		if f.Complexity.Complex {
 			return "several steps: " + f.Complexity.Reason
