@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -179,6 +180,19 @@ func TestMakeTargets(t *testing.T) {
 		for _, match := range matches {
 			if !strings.Contains(makefile, "\n"+match[1]+":") {
 				t.Errorf("%s names make %s, which the Makefile does not have", name, match[1])
+			}
+		}
+	}
+}
+
+// TestMakeNamesTests checks that the Makefile names only tests that there are: what it leaves out of check, and what it keeps.
+func TestMakeNamesTests(t *testing.T) {
+	t.Parallel()
+	declared := declaredTests(t)
+	for _, list := range regexp.MustCompile(`(?m)^(?:LARGE|OFTEN|EXAMPLES) +:= (.+)$`).FindAllStringSubmatch(readDoc(t, "Makefile"), -1) {
+		for _, name := range strings.FieldsFunc(list[1], func(r rune) bool { return r == '|' || r == ' ' }) {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(declared)), regexp.MustCompile("^Test"+name+"(_|$)").MatchString) {
+				t.Errorf("the Makefile names Test%s, which is none", name)
 			}
 		}
 	}

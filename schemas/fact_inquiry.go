@@ -99,8 +99,12 @@ const (
 	WayHuman       RecoveryWay = "human"       // Escalation.Human is asked
 	WayCoordinator RecoveryWay = "coordinator" // Escalation.Coordinator is asked
 	WayRequester   RecoveryWay = "requester"   // whoever has begun the run is asked
-	WayPlanner     RecoveryWay = "planner"     // the judge of Profile.Replan is asked, or Escalation.Planner is told
+	WayPlanner     RecoveryWay = "planner"     // the judge of Profile.Replan or of Escalation.Planner is asked, or whoever is upstream is told
+	WayFix         RecoveryWay = "fix"         // whoever is responsible mends what was found
+	WayBudget      RecoveryWay = "budget"      // people are asked for more, as Profile.Budget says; where an agent has no room Escalation.Coordinator is asked
 	WayFail        RecoveryWay = "fail"        // the task has failed
+	// WayTable, as RecoveryDefault, is another way for each category (M-45).
+	WayTable RecoveryWay = "table"
 )
 
 // RecoveryDefault stands in Profile.Recovery for the categories that are not named.
@@ -108,7 +112,7 @@ const RecoveryDefault = "default"
 
 // An Escalation says who is asked about failures.
 type Escalation struct {
-	Planner     *EscalationChannel `json:"planner,omitzero"` // has no people
+	Planner     *EscalationChannel `json:"planner,omitzero"` // an agent, or whoever is upstream
 	Coordinator *EscalationChannel `json:"coordinator,omitzero"`
 	Human       *EscalationChannel `json:"human,omitzero"`
 }
@@ -120,10 +124,15 @@ type EscalationChannel struct {
 	Expire Duration `json:"expire,omitzero"` // after that the task has failed
 	// Upstream has whoever is upstream decide, instead of people: the run ends as blocked, and says why.
 	Upstream bool `json:"upstream,omitzero"`
+	// Agent answers requests of KindJudge about failures, instead of people.
+	Agent string `json:"agent,omitzero"`
 }
 
-// MaxEscalations bounds how often people are asked about the failures of one task.
-const MaxEscalations = 5
+// MaxEscalations bounds how often people are asked about the failures of one task, and MaxMendings how often it is mended what one has found.
+const (
+	MaxEscalations = 5
+	MaxMendings    = 3
+)
 
 // ApprovingRequester stands in ApprovalRule.People for whoever has begun the run.
 const ApprovingRequester = "requester"

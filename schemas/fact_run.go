@@ -269,6 +269,7 @@ const (
 	OccasionMerge   Occasion = "merge"   // several versions of a file are to become one
 	OccasionSummary Occasion = "summary" // the results are to be told
 	OccasionPerson  Occasion = "person"  // none: a person has said what is to be done instead of what has failed
+	OccasionFix     Occasion = "fix"     // none: what a failed task has found is mended
 )
 
 // judgeTask is the beginning of the ids of questions to judges, which the occasion and a number follow; checkTask of those to who looks at
@@ -445,7 +446,8 @@ type TaskOptions struct {
 	ValidationCriteria []string       `json:"validation_criteria,omitzero"`
 	FilesToModify      []string       `json:"files_to_modify,omitzero"`
 	References         []string       `json:"references,omitzero"`
-	Fixes              string         `json:"fixes,omitzero"` // the task whose result it mends, after a review
+	Fixes              string         `json:"fixes,omitzero"`    // the task whose result it mends
+	Recovers           string         `json:"recovers,omitzero"` // the failed task that has found what it mends; empty is a review
 }
 
 // RunStatus is how a run ended.

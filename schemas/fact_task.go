@@ -192,6 +192,7 @@ const (
 	RecoveryEscalateToCoordinator Recovery = "escalate_to_coordinator" // whoever asked is told, or the people of Escalation.Coordinator are asked
 	RecoveryEscalateToHuman       Recovery = "escalate_to_human"       // the people of Escalation.Human are asked
 	RecoveryAskRequester          Recovery = "ask_requester"           // whoever has begun the run is asked
+	RecoveryRequestFix            Recovery = "request_fix"             // whoever is responsible mends what was found
 )
 
 // FailureKind classifies a failure (M-44).

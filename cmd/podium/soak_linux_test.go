@@ -28,9 +28,9 @@ import (
 
 // The length of the soak; `make soak` asks for ten minutes.
 var (
-	soakTime  = flag.Duration("soak.time", 12*time.Second, "how long the service is beset, in all")
-	soakQuiet = flag.Duration("soak.quiet", 6*time.Second, "how long each quiet window is")
-	soakPairs = flag.Int("soak.pairs", 2, "how often it is beset and left alone")
+	soakTime  = flag.Duration("soak.time", 6*time.Second, "how long the service is beset, in all")
+	soakQuiet = flag.Duration("soak.quiet", 3*time.Second, "how long each quiet window is")
+	soakPairs = flag.Int("soak.pairs", 1, "how often it is beset and left alone")
 	soakFlood = flag.Int("soak.flood", 500, "messages a second of the flooding agent; one in a hundred has 900 KB")
 	soakWith  = flag.String("soak.with", "readers flood slow garbage half", "what besets the service")
 )

@@ -167,7 +167,7 @@ func (r *Run) judged() {
 // applyChange adds the tasks of another plan. What it leaves out has ended by facts of its own.
 func (r *Run) applyChange(f *schemas.PlanChanged) {
 	r.Phase, r.Changes = PhaseRouting, f.Change
-	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson {
+	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson && f.Source != schemas.OccasionFix {
 		r.Replans++
 	}
 	for _, id := range f.Replaces {

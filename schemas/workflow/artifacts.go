@@ -17,7 +17,7 @@ func (r *Run) Granted(task *Task) []string {
 		}
 	}
 	for _, id := range task.Dependencies() {
-		if dependency := r.Task(id); dependency != nil {
+		if dependency := r.Standing(id); dependency != nil {
 			granted = append(granted, dependency.Proven...)
 		}
 	}

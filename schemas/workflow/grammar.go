@@ -169,7 +169,8 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 
 // checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
 func (r *Run) checkChange(f *schemas.PlanChanged) error {
-	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing || f.Change <= r.Changes {
+	mends := r.Phase == PhaseRouting && f.Source == schemas.OccasionFix
+	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing && !mends || f.Change <= r.Changes {
 		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
 	}
 	if err := r.checkTasks(f.Tasks); err != nil {
@@ -216,7 +217,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 			return nil, fmt.Errorf("task %q depends on a task that has not ended", id)
 		}
 	}
-	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval || task.State == TaskBlocked {
+	if task.State.UnderWay() || task.State.Ended() || task.State == TaskWaitingApproval || task.State == TaskBlocked && !task.Mending() {
 		return nil, fmt.Errorf("task %q is %s", id, task.State)
 	}
 	return task, nil
@@ -236,6 +237,8 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		task = &Task{}
 	}
 	switch {
+	case task.State == TaskBlocked:
+		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	case task.Plan != nil && !task.Routed:
 		return fmt.Errorf("task %q is not routed", f.Task)
 	case f.Attempt != task.Attempt+1:

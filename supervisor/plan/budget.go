@@ -7,6 +7,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
+	"podium/supervisor/recovery"
 )
 
 // need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
@@ -257,6 +258,10 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 	}
 	if sentence == "" {
 		sentence = without(d.texts().TaskFailed)
+	}
+	if d.Run.Message.Upstream != nil && recovery.LeavesBudget(&d.Profile.Profile) {
+		d.stop(schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
+		return
 	}
 	d.incompleteWith(schemas.StopBudget, details, sentence)
 }

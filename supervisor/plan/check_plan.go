@@ -8,6 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 )
 
 // Bounds of what a plan may say of a task. An agent may have written it, so that
@@ -191,7 +192,7 @@ func (p *Profile) checkChosen(tasks []schemas.PlannedTask) []string {
 	var faults []string
 	for i := range tasks {
 		task := &tasks[i]
-		if (p.Replan != nil || p.Review != nil) && ownID(task.Task) {
+		if (p.Replan != nil || p.Review != nil || recovery.Changes(&p.Profile)) && ownID(task.Task) {
 			faults = append(faults, fmt.Sprintf("task %q: the id is reserved", task.Task))
 		}
 		if use := p.agentUse(task.Agent); use != nil && use.Unavailable != "" {

@@ -49,7 +49,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 
 // goOn goes on after a task has failed for good, or ends the run.
 func (d *Decision) goOn(task *workflow.Task, action schemas.Recovery) {
-	if action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task) {
+	if action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task) && !d.forPlanner(d.Run.Task(task.ID)) {
 		d.abort()
 		return
 	}
@@ -164,6 +164,10 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 // recovers has something done about a failure for good, as the profile says, and reports whether it does: the task is blocked until then.
 func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	way := d.way(task, failed)
+	if way == schemas.WayFix {
+		d.haveMended(task, failed)
+		return true
+	}
 	opened, asks := d.escalation(task, way, failed.Cause)
 	if way != schemas.WaySkip && !asks {
 		if way == schemas.WayPlanner {
@@ -193,10 +197,96 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 		return ""
 	}
 	way := recovery.Way(source, failed.Category, failed.Cause)
+	switch {
+	case way == schemas.WayFix && d.Profile.stepwise(): // the judge is asked about each step
+		way = schemas.WayPlanner
+	case way == schemas.WayFix && len(d.blamed(task, failed)) == 0:
+		way = recovery.Unmended(source, failed.Cause)
+	}
 	if way == schemas.WayRequester && d.unanswered(task) {
 		return ""
 	}
 	return way
+}
+
+// blamed are the tasks that mend what one has found by failing; none when nobody can. What was done outside is not done again for that.
+func (d *Decision) blamed(task *workflow.Task, failed *schemas.TaskFailed) []*workflow.Task {
+	if rounds, _ := d.Run.Mendings(task.ID); rounds >= schemas.MaxMendings {
+		return nil
+	}
+	var said []schemas.ReviewIssue
+	if failed.Findings != nil {
+		said = review.Issues(task.Agent, failed.Findings.ValidationResults)
+	}
+	return slices.DeleteFunc(review.Blamed(d.Run, task, failed.Cause, said), func(other *workflow.Task) bool {
+		use := d.Profile.agentUse(other.Agent)
+		return use == nil || use.Unavailable != "" || use.Person != nil || other.Permit != ""
+	})
+}
+
+// haveMended has it mended what a task has found by failing, which is blocked until then.
+func (d *Decision) haveMended(task *workflow.Task, failed *schemas.TaskFailed) {
+	blamed := d.blamed(task, failed)
+	failed.Action, failed.Recovering = recovery.Action(schemas.WayFix), schemas.WayFix
+	d.Emit(failed)
+	change := d.nextChange()
+	d.Emit(&schemas.PlanChanged{
+		Run: d.Run.Number, Change: change, Source: schemas.OccasionFix, Tasks: review.Mends(d.Run, d.Run.Task(task.ID), blamed, changePrefix(change)+"fix."),
+	})
+}
+
+// mended goes on with what is blocked, where that is mended or nobody has been able to. It reports whether the run has ended by that.
+func (d *Decision) mended() bool {
+	for i := range d.Run.Tasks {
+		task := d.Run.Tasks[i]
+		if !task.Mending() {
+			continue
+		}
+		_, fixes := d.Run.Mendings(task.ID)
+		if d.mendingStill(fixes) {
+			continue
+		}
+		d.useMended(task, fixes)
+		if d.Run.Settled() {
+			return true
+		}
+	}
+	return false
+}
+
+// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins.
+func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
+	limit := d.Profile.StepLimit()
+	still := false
+	for _, fix := range fixes {
+		switch {
+		case fix.State.Ended():
+		case unbegun(fix) && limit > 0 && d.Run.Steps() >= limit:
+			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
+		default:
+			still = true
+		}
+	}
+	return still
+}
+
+// useMended takes what was made anew as the result of a task, or has it looked at that once more.
+func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
+	done := func(fix *workflow.Task) bool { return fix.State == workflow.TaskCompleted }
+	at := slices.IndexFunc(fixes, done)
+	switch {
+	case at < 0:
+		d.forsake(task)
+		d.goOn(task, task.Failure().Action)
+	case fixes[at].Origin() == task.ID:
+		d.Emit(&schemas.TaskCompleted{
+			Run: d.Run.Number, Task: task.ID, Result: fixes[at].Result, Sequence: fixes[at].Answered, Partial: fixes[at].Partial, Proven: fixes[at].Proven,
+			Recovered: task.Failure().Action,
+		})
+	default:
+		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent})
+		d.start(d.Run.Task(task.ID))
+	}
 }
 
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.

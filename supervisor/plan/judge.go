@@ -11,6 +11,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
 
@@ -18,21 +19,21 @@ import (
 // ended, or a judge is asked.
 func (d *Decision) defers() bool {
 	switch {
-	case d.Profile.Replan == nil:
+	case d.Profile.Replan == nil && recovery.Judge(&d.Profile.Profile) == "":
 		return d.Run.Judge() != nil // the results are being told
 	case d.Run.Judge() != nil:
 		return true
 	case d.endedByCondition():
 		return true
 	}
-	if occasion, due := d.occasion(); due {
+	if occasion, agent, due := d.occasion(); due {
 		if d.Run.Steps() >= d.Profile.StepLimit() {
 			if !d.forceReview() {
 				d.stepLimit()
 			}
 			return true
 		}
-		d.ask(schemas.JudgeTask(occasion, d.Run.Judges(occasion)+1), schemas.KindJudge, d.Profile.Replan.Agent)
+		d.ask(schemas.JudgeTask(occasion, d.Run.Judges(occasion)+1), schemas.KindJudge, agent)
 		return true // where nobody can be asked the run has gone on by now
 	}
 	failed := func(task *workflow.Task) bool {
@@ -48,19 +49,29 @@ func (d *Decision) defers() bool {
 // stepwise reports whether a judge is asked after each step.
 func (p *Profile) stepwise() bool { return p.Replan != nil && p.Replan.After == schemas.OccasionStep }
 
-// occasion is what a judge is to be asked for now; false is nothing, or that the attempts at the request are used up.
-func (d *Decision) occasion() (schemas.Occasion, bool) {
+// occasion is what a judge is to be asked for now, and who; false is nothing, or that the attempts at the request are used up.
+func (d *Decision) occasion() (occasion schemas.Occasion, agent string, due bool) {
+	if slices.ContainsFunc(d.Run.Tasks, d.forPlanner) {
+		return schemas.OccasionFailure, recovery.Judge(&d.Profile.Profile), true
+	}
 	replan := d.Profile.Replan
 	if !d.changes() {
-		return "", false
+		return "", "", false
 	}
 	untold := func(task *workflow.Task) bool {
 		return !task.Judged && task.Worked() && (replan.After == schemas.OccasionStep || task.State == workflow.TaskFailed)
 	}
 	if replan.After == schemas.OccasionStep && slices.ContainsFunc(d.Run.Tasks, begun) {
-		return "", false
+		return "", "", false
 	}
-	return replan.After, slices.ContainsFunc(d.Run.Tasks, untold)
+	return replan.After, replan.Agent, slices.ContainsFunc(d.Run.Tasks, untold)
+}
+
+// forPlanner reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
+func (d *Decision) forPlanner(task *workflow.Task) bool {
+	failed := task.Failure()
+	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
+		recovery.Judged(&d.Profile.Profile, failed.Category, failed.Cause)
 }
 
 // changes reports whether the plan may still be changed.
@@ -159,7 +170,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	case schemas.OccasionSummary:
 		d.summaryAnswered(question, answer)
 		return
-	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson:
+	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 	judged := schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,

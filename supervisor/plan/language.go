@@ -218,7 +218,9 @@ func (d *Decision) untold(task *workflow.Task, part *schemas.AnswerPart) string 
 // builtOn reports whether another task builds on one, so that no person is to read its result.
 func (p *Profile) builtOn(run *workflow.Run, task *workflow.Task) bool {
 	return p.Execution.Mode == schemas.ExecutionDAG &&
-		slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool { return slices.Contains(other.Dependencies(), task.ID) })
+		slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool {
+			return other.Recovers() == "" && slices.Contains(other.Dependencies(), task.Origin())
+		})
 }
 
 // Withdraws reports whether a message is nothing but words by which a requester takes back what is asked about. Where the word is one of

@@ -71,7 +71,7 @@ func (d *Decision) decisive() *workflow.Task {
 // that was asked for; nil when there is none.
 func (d *Decision) partial() *workflow.Task {
 	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (d.Profile.Review == nil || review.Stands(d.Run, task)) {
+		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (d.Profile.Review == nil && d.Run.Standing(task.ID) == task || d.Profile.Review != nil && review.Stands(d.Run, task)) {
 			return task
 		}
 	}
@@ -141,7 +141,7 @@ func (d *Decision) inAnswer(task *workflow.Task) bool {
 		return true
 	}
 	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return (other.State == workflow.TaskCompleted || other.Replaced) && slices.Contains(other.Dependencies(), task.ID)
+		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.Contains(other.Dependencies(), task.ID)
 	})
 }
 

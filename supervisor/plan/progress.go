@@ -61,6 +61,9 @@ func waitsFor(run *workflow.Run, task string) string {
 			return inquiry.Question
 		}
 	}
+	if blocked := run.Task(task); blocked != nil && blocked.Mending() {
+		return cmp.Or(blocked.Failure().Detail, string(blocked.Failure().Cause))
+	}
 	return ""
 }
 

@@ -142,7 +142,7 @@ func (d *Decision) deliveredTo(task *workflow.Task) []string {
 		}
 	}
 	for _, id := range task.Dependencies() {
-		if dependency := d.Run.Task(id); dependency != nil {
+		if dependency := d.Run.Standing(id); dependency != nil {
 			for i := range dependency.Deliverables {
 				if file, is := DeliverableFile(&dependency.Deliverables[i]); is {
 					hashes = append(hashes, file.Artifact.SHA256)

@@ -116,6 +116,8 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		Filled      jsontext.Value               `json:"filled,omitzero"`
 		Beside      jsontext.Value               `json:"beside,omitzero"`
 		Found       []schemas.ReviewIssue        `json:"found,omitzero"` // that it is to mend
+		Failed      *schemas.TaskInput           `json:"failed,omitzero"`
+		Detail      string                       `json:"detail,omitzero"`
 	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	if options := told.Task.Options(); d.Profile.rules.Sets(task.Agent) {
@@ -129,7 +131,7 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		if told.Inputs == nil {
 			told.Inputs = map[string]schemas.TaskInput{}
 		}
-		dependency := d.Run.Task(id)
+		dependency := d.Run.Standing(id)
 		input := schemas.TaskInput{Result: d.content(dependency.Result)}
 		if dependency.Partial {
 			input.Status = schemas.StatusPartial
@@ -140,7 +142,9 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		told.Answers = append(told.Answers, brought.Text)
 	}
 	told.Files = d.filesTold(task)
-	if d.Run.Review != nil {
+	if failed := d.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" {
+		told.Failed, told.Detail = &schemas.TaskInput{Result: d.content(failed.Result)}, failed.Failure().Detail
+	} else if d.Run.Review != nil {
 		told.Found = review.Of(d.Run.Review.Issues, task.Plan.Options().Fixes)
 	}
 	if task.Filled != nil {
@@ -167,7 +171,7 @@ func (d *Decision) filesTold(task *workflow.Task) []string {
 		}
 	}
 	for _, id := range task.Dependencies() {
-		if dependency := d.Run.Task(id); dependency != nil {
+		if dependency := d.Run.Standing(id); dependency != nil {
 			for i := range dependency.Deliverables {
 				if file, is := DeliverableFile(&dependency.Deliverables[i]); is {
 					told = append(told, file.Name+" "+file.Artifact.SHA256)

@@ -13,6 +13,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
+	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
 
@@ -255,10 +256,17 @@ func (d *Decision) mend() bool {
 
 // escalates asks the judge of failures what is to be done about what nobody is responsible for, once in a round (M-45).
 func (d *Decision) escalates() bool {
-	if !d.changes() || len(d.Run.Asked(schemas.OccasionFailure)) > 0 {
+	agent := ""
+	switch {
+	case recovery.Judged(&d.Profile.Profile, schemas.CategoryCoordination, schemas.FailureConflict):
+		agent = recovery.Judge(&d.Profile.Profile)
+	case d.changes():
+		agent = d.Profile.Replan.Agent
+	}
+	if agent == "" || len(d.Run.Asked(schemas.OccasionFailure)) > 0 {
 		return false
 	}
-	d.ask(schemas.JudgeTask(schemas.OccasionFailure, d.Run.Judges(schemas.OccasionFailure)+1), schemas.KindJudge, d.Profile.Replan.Agent)
+	d.ask(schemas.JudgeTask(schemas.OccasionFailure, d.Run.Judges(schemas.OccasionFailure)+1), schemas.KindJudge, agent)
 	return true
 }
 
@@ -460,7 +468,7 @@ func (d *Decision) standing() []*workflow.Task {
 		switch {
 		case review.IsFix(task):
 		case d.Profile.Review == nil && task.State == workflow.TaskCompleted && d.inAnswer(task):
-			tasks = append(tasks, task)
+			tasks = append(tasks, d.Run.Standing(task.ID))
 		case d.Profile.Review != nil && task.State == workflow.TaskCompleted && !d.leadsOn(task):
 			tasks = append(tasks, review.Newest(d.Run, task.ID))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 	"podium/supervisor/route"
 )
@@ -26,7 +27,7 @@ func (p *Profile) reserved(id string) bool {
 	if asks && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
 		return true
 	}
-	if (p.Replan != nil || p.Review != nil || p.Summary != nil) && schemas.OccasionOf(id) != "" {
+	if (p.Replan != nil || p.Review != nil || p.Summary != nil || recovery.Judge(&p.Profile) != "") && schemas.OccasionOf(id) != "" {
 		return true
 	}
 	if p.Review != nil && schemas.IsReviewInput(id) {
@@ -68,7 +69,9 @@ func (d *Decision) routed() {
 	if d.Run.Phase != workflow.PhaseExecuting || !d.allowed() {
 		return
 	}
-	failed := func(task *workflow.Task) bool { return task.State == workflow.TaskFailed && !review.IsFix(task) }
+	failed := func(task *workflow.Task) bool {
+		return task.State == workflow.TaskFailed && !review.IsFix(task) && !task.Replaced && !d.forPlanner(task)
+	}
 	if d.Profile.Replan == nil && d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
 		d.abort()
 		return

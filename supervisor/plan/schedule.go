@@ -17,7 +17,7 @@ func (d *Decision) advance() {
 		d.review()
 		return
 	}
-	if d.Run.Phase != workflow.PhaseExecuting || d.defers() {
+	if d.Run.Phase != workflow.PhaseExecuting || d.mended() || d.defers() {
 		return
 	}
 	d.skip()

@@ -7,6 +7,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
+	"podium/supervisor/recovery"
 )
 
 // Tell returns what people are told of a task's result that is data without words: by the template of its
@@ -34,7 +35,7 @@ func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *sche
 // Streams reports whether whoever has written is shown the text of a task's result while it comes (O-35): if the profile has
 // it so, they wait at a chat, and the answer is to be that text alone, which nothing checks.
 func (p *Profile) Streams(run *workflow.Run, task *workflow.Task) bool {
-	if !p.Stream || p.Replan != nil || p.rules.Answers() || p.CheckLanguage != "" || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
+	if !p.Stream || p.Replan != nil || recovery.Changes(&p.Profile) || p.rules.Answers() || p.CheckLanguage != "" || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
 		task.Kind != "" || task.Plan == nil || p.outputs[task.Agent] != nil {
 		return false
 	}

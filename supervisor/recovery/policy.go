@@ -1,9 +1,6 @@
 package recovery
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
 	"podium/schemas"
@@ -11,9 +8,9 @@ import (
 
 // Way is what a profile has done about a failure; empty when it is told, as ever. What nobody knows to have happened is for people alone.
 func Way(profile *schemas.Profile, category schemas.FailureCategory, cause schemas.FailureKind) schemas.RecoveryWay {
-	way, named := profile.Recovery[string(category)]
-	if !named {
-		way = profile.Recovery[schemas.RecoveryDefault]
+	way := said(profile, category)
+	if way == schemas.WayBudget && cause != schemas.FailureBudget {
+		way = ofAgent(profile)
 	}
 	if channel := Channel(profile, way); cause == schemas.FailureUnknownEffect && (!asksPeople(way) || channel != nil && channel.Upstream) {
 		return inDoubt(profile)
@@ -46,7 +43,7 @@ func Channel(profile *schemas.Profile, way schemas.RecoveryWay) *schemas.Escalat
 	case profile.Escalation == nil:
 	case way == schemas.WayHuman:
 		return profile.Escalation.Human
-	case way == schemas.WayCoordinator:
+	case way == schemas.WayCoordinator, way == schemas.WayBudget:
 		return profile.Escalation.Coordinator
 	case way == schemas.WayPlanner:
 		return profile.Escalation.Planner
@@ -65,7 +62,9 @@ func Action(way schemas.RecoveryWay) schemas.Recovery {
 		return schemas.RecoveryAskRequester
 	case schemas.WayPlanner:
 		return schemas.RecoveryEscalateToPlanner
-	case schemas.WayCoordinator, schemas.WayFail:
+	case schemas.WayFix:
+		return schemas.RecoveryRequestFix
+	case schemas.WayCoordinator, schemas.WayBudget, schemas.WayFail, schemas.WayTable:
 	}
 	return schemas.RecoveryEscalateToCoordinator
 }
@@ -80,41 +79,9 @@ func Choices(way schemas.RecoveryWay, again, replans bool) []schemas.InquiryChoi
 	})
 }
 
-// Faults are what is wrong with what a profile says: each way that it names needs whoever it asks.
-func Faults(profile *schemas.Profile) []error {
-	var faults []error
-	for _, category := range slices.Sorted(maps.Keys(profile.Recovery)) {
-		way := profile.Recovery[category]
-		switch {
-		case category != schemas.RecoveryDefault && !slices.Contains(categories(), schemas.FailureCategory(category)):
-			faults = append(faults, fmt.Errorf("recovery: unknown category %q", category))
-		case !slices.Contains(ways(), way):
-			faults = append(faults, fmt.Errorf("recovery.%s: unknown value %q", category, way))
-		case asksPeople(way) && Channel(profile, way) == nil:
-			faults = append(faults, fmt.Errorf("recovery.%s: %s needs escalation.%s", category, way, way))
-		case way == schemas.WayPlanner && profile.Replan == nil && Channel(profile, way) == nil:
-			faults = append(faults, fmt.Errorf("recovery.%s: %s needs replan, or escalation.%s", category, way, way))
-		case way == schemas.WayRequester && profile.Waiting == nil:
-			faults = append(faults, fmt.Errorf("recovery.%s: %s needs waiting", category, way))
-		}
-	}
-	for _, way := range []schemas.RecoveryWay{schemas.WayCoordinator, schemas.WayHuman} {
-		if channel := Channel(profile, way); channel != nil && !channel.Upstream && (len(channel.People) == 0 || channel.Expire <= 0 || channel.Remind < 0) {
-			faults = append(faults, errors.New("escalation."+string(way)+": it needs people; expire is longer than 0, remind is not negative"))
-		}
-	}
-	if channel := Channel(profile, schemas.WayPlanner); channel != nil && !channel.Upstream {
-		faults = append(faults, errors.New("escalation.planner: it is upstream; the judge of replan is asked without it"))
-	}
-	return faults
-}
-
-func categories() []schemas.FailureCategory {
+// Categories are all of them, in the order in which they are told.
+func Categories() []schemas.FailureCategory {
 	return []schemas.FailureCategory{
 		schemas.CategoryExecution, schemas.CategoryValidation, schemas.CategoryDependency, schemas.CategoryResource, schemas.CategoryCoordination, schemas.CategoryInput,
 	}
-}
-
-func ways() []schemas.RecoveryWay {
-	return []schemas.RecoveryWay{schemas.WaySkip, schemas.WayHuman, schemas.WayCoordinator, schemas.WayRequester, schemas.WayPlanner, schemas.WayFail}
 }

@@ -72,6 +72,56 @@ func TestWay_M44(t *testing.T) {
 	}
 }
 
+// TestTable: the table has a way for each category, those that are named beside it have theirs, and whoever is asked for more is where there is a budget.
+func TestTable_M45(t *testing.T) {
+	t.Parallel()
+	people := &schemas.EscalationChannel{People: []string{"anna"}, Expire: 1}
+	profile := schemas.Profile{
+		Recovery:   map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayTable, string(schemas.CategoryInput): schemas.WayFail},
+		Escalation: &schemas.Escalation{Coordinator: people},
+	}
+	for _, c := range []struct {
+		category schemas.FailureCategory
+		cause    schemas.FailureKind
+		want     schemas.RecoveryWay
+	}{
+		{schemas.CategoryExecution, schemas.FailureAgent, schemas.WayCoordinator},
+		{schemas.CategoryExecution, schemas.FailureTimeout, schemas.WayCoordinator}, // once it was tried for longer
+		{"", schemas.FailureAgent, schemas.WayCoordinator},
+		{schemas.CategoryValidation, schemas.FailureVerdict, schemas.WayFix},
+		{schemas.CategoryDependency, schemas.FailureBlocked, schemas.WayPlanner},
+		{schemas.CategoryResource, schemas.FailureBudget, schemas.WayBudget},
+		{schemas.CategoryResource, schemas.FailureAgent, schemas.WayCoordinator}, // no budget gives an agent room
+		{schemas.CategoryCoordination, schemas.FailureConflict, schemas.WayPlanner},
+		{schemas.CategoryCoordination, schemas.FailureUnknownEffect, schemas.WayCoordinator}, // people alone know
+		{schemas.CategoryInput, schemas.FailureBlocked, schemas.WayFail},
+	} {
+		if got := recovery.Way(&profile, c.category, c.cause); got != c.want {
+			t.Errorf("%s, %s: %q, and not %q", c.category, c.cause, got, c.want)
+		}
+	}
+	if got := recovery.OfTable(schemas.CategoryInput); got != schemas.WayRequester {
+		t.Errorf("what is lacking is for %q", got)
+	}
+	if got := recovery.Unmended(&profile, schemas.FailureArguments); got != schemas.WayPlanner {
+		t.Errorf("what nobody can mend is for %q", got)
+	}
+	profile.Recovery = map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayFix}
+	if got := recovery.Unmended(&profile, schemas.FailureArguments); got != "" {
+		t.Errorf("what nobody can mend is for %q", got)
+	}
+}
+
+func table(exhausted schemas.BudgetExhausted, limits *schemas.Budget) schemas.Profile {
+	if limits != nil {
+		limits.Exhausted = exhausted
+	}
+	return schemas.Profile{
+		Recovery: map[string]schemas.RecoveryWay{schemas.RecoveryDefault: schemas.WayTable}, Budget: limits, Waiting: &schemas.WaitingPolicy{},
+		Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Upstream: true}, Coordinator: &schemas.EscalationChannel{People: []string{"anna"}, Expire: 1}},
+	}
+}
+
 // TestFaults: each value that is there needs whom it asks.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -90,10 +140,21 @@ func TestFaults(t *testing.T) {
 			Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Upstream: true}, Coordinator: &schemas.EscalationChannel{Upstream: true}},
 		}, 0},
 		"a planner of people": {schemas.Profile{Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{People: []string{"anna"}, Expire: 1}}}, 1},
-		"unknown category":    {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"weather": schemas.WaySkip}}, 1},
-		"unknown value":       {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"input": "pray"}}, 1},
-		"a channel of nobody": {schemas.Profile{Escalation: &schemas.Escalation{Human: &schemas.EscalationChannel{Expire: 1}}}, 1},
-		"a channel forever":   {schemas.Profile{Escalation: &schemas.Escalation{Coordinator: &schemas.EscalationChannel{People: []string{"anna"}}}}, 1},
+		"an agent as planner": {schemas.Profile{Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Agent: "judge"}}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG}}, 0},
+		"it plans no steps":   {schemas.Profile{Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Agent: "judge"}}, Execution: schemas.Execution{Mode: schemas.ExecutionSingle}}, 1},
+		"it is asked already": {schemas.Profile{
+			Escalation: &schemas.Escalation{Planner: &schemas.EscalationChannel{Agent: "judge"}}, Replan: &schemas.Replan{Agent: "judge", After: schemas.OccasionStep},
+		}, 1},
+		"agents are no people": {schemas.Profile{Escalation: &schemas.Escalation{Human: &schemas.EscalationChannel{Agent: "judge"}}}, 1},
+		"the table of nobody":  {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"default": schemas.WayTable}}, 4},
+		"the table":            {table(schemas.BudgetEnds, nil), 0},
+		"the table of budgets": {table(schemas.BudgetEnds, &schemas.Budget{}), 1},
+		"it asks for more":     {table(schemas.BudgetAsks, &schemas.Budget{}), 0},
+		"a table by category":  {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"input": schemas.WayTable}}, 1},
+		"unknown category":     {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"weather": schemas.WaySkip}}, 1},
+		"unknown value":        {schemas.Profile{Recovery: map[string]schemas.RecoveryWay{"input": "pray"}}, 1},
+		"a channel of nobody":  {schemas.Profile{Escalation: &schemas.Escalation{Human: &schemas.EscalationChannel{Expire: 1}}}, 1},
+		"a channel forever":    {schemas.Profile{Escalation: &schemas.Escalation{Coordinator: &schemas.EscalationChannel{People: []string{"anna"}}}}, 1},
 	} {
 		if got := recovery.Faults(&c.profile); len(got) != c.faults {
 			t.Errorf("%s: %v", name, got)

@@ -47,7 +47,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	}
 	if asked.Plan != nil {
 		for _, id := range asked.Plan.Dependencies {
-			files.addResult(run.Task(id))
+			files.addResult(run.Standing(id))
 		}
 	}
 	if conversation {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -105,7 +106,7 @@ func (env *Env) tellReview(told *judgement, run *workflow.Run) {
 		if run.Phase == workflow.PhaseReviewing {
 			told.Issues = run.Review.Issues
 		}
-	case schemas.OccasionStep, schemas.OccasionPerson:
+	case schemas.OccasionStep, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 }
 
@@ -189,10 +190,28 @@ func versions(run *workflow.Run) iter.Seq2[string, *schemas.Deliverable] {
 
 // toMend are what a review has found that a task is to mend; nil where it mends nothing.
 func toMend(run *workflow.Run, asked *workflow.Task) []schemas.ReviewIssue {
-	if run.Review == nil || !review.IsFix(asked) {
+	if run.Review == nil || !review.IsFix(asked) || asked.Recovers() != "" {
 		return nil
 	}
 	return review.Of(run.Review.Issues, review.Root(asked))
+}
+
+// failureOf is the failed task that has found what another one mends; nil where that mends nothing of the kind.
+func failureOf(run *workflow.Run, asked *workflow.Task) *workflow.Task {
+	if asked.Recovers() == "" {
+		return nil
+	}
+	return run.Task(asked.Recovers())
+}
+
+// findingsOf is what a failed task has found: why it has failed, and what its agent has said beside that.
+func findingsOf(failed *workflow.Task) string {
+	failure := failed.Failure()
+	said := cmp.Or(failure.Detail, string(failure.Cause))
+	if failure.Findings != nil {
+		said += "\n\n" + review.Lines(review.Issues(failed.Agent, failure.Findings.ValidationResults))
+	}
+	return strings.TrimSpace(said)
 }
 
 // everyResult are the results of a run, those of what has failed by a verdict among them. Where there is too little room the oldest are cut.
@@ -244,7 +263,7 @@ func judges(occasion schemas.Occasion) string {
 		return "Make one file of the versions of each path."
 	case schemas.OccasionSummary:
 		return "Tell the results in one text."
-	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson:
+	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 	return "Judge how this goes on."
 }

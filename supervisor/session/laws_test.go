@@ -480,6 +480,10 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 			if !slices.ContainsFunc(run.Review.Issues, func(issue schemas.ReviewIssue) bool { return issue.Task == fix }) {
 				tb.Fatalf("task %s mends what nobody has found", asked.TaskID)
 			}
+		} else if id != "" && id == run.Task(asked.TaskID).Recovers() {
+			if failed := run.Task(id); !failed.Mending() {
+				tb.Fatalf("task %s mends what %s has found, which is %s", asked.TaskID, id, failed.State)
+			}
 		} else if !s.brought(run, id) {
 			tb.Fatalf("task %s is told about %s, which nobody has brought", asked.TaskID, id)
 		}

@@ -137,6 +137,9 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 	if found := toMend(run, asked); len(found) > 0 {
 		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + review.Lines(found))
 	}
+	if failed := failureOf(run, asked); failed != nil {
+		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + findingsOf(failed))
+	}
 	task.Context.Plan = env.planOf(run, asked)
 }
 
@@ -153,8 +156,15 @@ func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schem
 			return schemas.TaskInput{Result: schemas.Result{Text: review.Lines(found), Data: body}, Status: schemas.StatusFailed}
 		})
 	}
+	if failed := failureOf(run, asked); failed != nil {
+		scope.add(failed.ID, func() schemas.TaskInput {
+			input := schemas.TaskInput{Result: env.content(failed.Result), Status: schemas.StatusFailed}
+			input.Text = cmp.Or(input.Text, findingsOf(failed))
+			return input
+		})
+	}
 	for _, id := range asked.Plan.Dependencies {
-		dependency := run.Task(id)
+		dependency := run.Standing(id)
 		if dependency == nil || dependency.State != workflow.TaskCompleted {
 			continue // the task works with what is there (P-16)
 		}
@@ -182,9 +192,11 @@ func (env *Env) grantInputs(task *schemas.Task, run *workflow.Run, asked *workfl
 		proven := run.Message.Proven
 		if slices.Contains(asked.Plan.Dependencies, name) {
 			proven = nil
-			if dependency := run.Task(name); dependency != nil {
+			if dependency := run.Standing(name); dependency != nil {
 				proven = dependency.Proven
 			}
+		} else if failed := run.Task(name); failed != nil && name == asked.Recovers() {
+			proven = failed.Proven
 		}
 		input := task.Context.Inputs[name]
 		input.Data = env.grantReading(input.Data, proven, f)

@@ -138,6 +138,9 @@ func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 		return made
 	}
 	for i := range run.Tasks {
+		if run.Standing(run.Tasks[i].ID) != run.Tasks[i] {
+			continue // another one has mended it
+		}
 		for _, deliverable := range run.Tasks[i].Deliverables {
 			deliverable.TaskID = cmp.Or(deliverable.TaskID, run.Tasks[i].ID)
 			deliverable.Agent = cmp.Or(deliverable.Agent, run.Tasks[i].Agent)

@@ -212,6 +212,7 @@ func (p Profile) withDefaults() Profile {
 		rule.Remind, rule.Expires = cmp.Or(rule.Remind, defaultRemind), cmp.Or(rule.Expires, defaultExpire)
 	}
 	p.Escalation.Coordinator, p.Escalation.Human = p.Escalation.Coordinator.withDefaults(), p.Escalation.Human.withDefaults()
+	p.Budget = p.budgetOfCoordinator()
 	if p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks {
 		budget := *p.Budget
 		budget.Remind, budget.Expires = cmp.Or(budget.Remind, defaultRemind), cmp.Or(budget.Expires, defaultExpire)
@@ -221,8 +222,24 @@ func (p Profile) withDefaults() Profile {
 	return p
 }
 
+// budgetOfCoordinator is the budget of a profile whose recovery asks for more: the coordinator may raise it where nothing else is said.
+func (p *Profile) budgetOfCoordinator() *Budget {
+	way := p.Recovery.Resource
+	if way == "" && p.Recovery.Default == schemas.WayTable {
+		way = schemas.WayBudget
+	}
+	coordinator := p.Escalation.Coordinator
+	if p.Budget == nil || way != schemas.WayBudget || p.Budget.Exhausted != "" || coordinator == nil || coordinator.upstream {
+		return p.Budget
+	}
+	budget := *p.Budget
+	budget.Exhausted, budget.People = schemas.BudgetAsks, coordinator.People
+	budget.Remind, budget.Expires = coordinator.Remind, coordinator.Expires
+	return &budget
+}
+
 func (c *EscalationChannel) withDefaults() *EscalationChannel {
-	if c == nil || c.upstream {
+	if c == nil || c.upstream || c.Agent != "" {
 		return c
 	}
 	return &EscalationChannel{People: c.People, Remind: cmp.Or(c.Remind, defaultRemind), Expires: cmp.Or(c.Expires, defaultExpire)}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/supervisor/recovery"
 )
 
 // A Person is somebody who does work, as agents of kind person name them, or decides by a rule of approval.
@@ -176,13 +177,13 @@ func (p *Profile) asksForTainted(agent string) bool {
 
 // Recovery says what is done about failures, by their category.
 type Recovery struct {
-	Default      schemas.RecoveryWay `yaml:"default" enum:"skip human coordinator requester planner fail" doc:"For the categories that are not named. ask of other systems is default: human."`
-	Execution    schemas.RecoveryWay `yaml:"task_execution" enum:"skip human coordinator requester planner fail" doc:"An agent has failed, crashed, taken too long, or answered what cannot be used."`
-	Validation   schemas.RecoveryWay `yaml:"validation" enum:"skip human coordinator requester planner fail" doc:"What was made, or the arguments, are not right."`
-	Dependency   schemas.RecoveryWay `yaml:"dependency" enum:"skip human coordinator requester planner fail" doc:"An agent is blocked by something else."`
-	Resource     schemas.RecoveryWay `yaml:"resource" enum:"skip human coordinator requester planner fail" doc:"An agent has no room."`
-	Coordination schemas.RecoveryWay `yaml:"coordination" enum:"skip human coordinator requester planner fail" doc:"Nobody is responsible, somebody has said no, or nobody knows whether something has happened outside; the last is for people alone."`
-	Input        schemas.RecoveryWay `yaml:"input" enum:"skip human coordinator requester planner fail" doc:"Something is lacking that nobody has said."`
+	Default      schemas.RecoveryWay `yaml:"default" enum:"skip fix human coordinator requester planner budget fail table" doc:"For the categories that are not named. ask of other systems is default: human. table: each has a way of its own, see docs/recovery.md."`
+	Execution    schemas.RecoveryWay `yaml:"task_execution" enum:"skip fix human coordinator requester planner budget fail" doc:"An agent has failed, crashed, taken too long, or answered what cannot be used."`
+	Validation   schemas.RecoveryWay `yaml:"validation" enum:"skip fix human coordinator requester planner budget fail" doc:"What was made, or the arguments, are not right. fix: whoever has made it mends it."`
+	Dependency   schemas.RecoveryWay `yaml:"dependency" enum:"skip fix human coordinator requester planner budget fail" doc:"An agent is blocked by something else."`
+	Resource     schemas.RecoveryWay `yaml:"resource" enum:"skip fix human coordinator requester planner budget fail" doc:"The budget is used up, or an agent has no room. budget: the people of budget are asked for more, else the coordinator."`
+	Coordination schemas.RecoveryWay `yaml:"coordination" enum:"skip fix human coordinator requester planner budget fail" doc:"Nobody is responsible, somebody has said no, or nobody knows whether something has happened outside; the last is for people alone."`
+	Input        schemas.RecoveryWay `yaml:"input" enum:"skip fix human coordinator requester planner budget fail" doc:"Something is lacking that nobody has said."`
 }
 
 func (r *Recovery) build() map[string]schemas.RecoveryWay {
@@ -199,13 +200,14 @@ func (r *Recovery) build() map[string]schemas.RecoveryWay {
 
 // Escalation says who is asked about failures.
 type Escalation struct {
-	Planner     *EscalationChannel `yaml:"planner" doc:"upstream: for recovery: planner a run that is done for another supervisor ends as blocked, with what is there and why, so that it is planned anew. Absent: the judge of replan is asked."`
+	Planner     *EscalationChannel `yaml:"planner" doc:"Who decides by recovery: planner. {agent: NAME}: an agent that answers requests of kind judge is asked what is done instead. upstream: a run that is done for another supervisor ends as blocked, with what is there and why, so that it is planned anew. Absent: the judge of replan is asked."`
 	Coordinator *EscalationChannel `yaml:"coordinator" doc:"Who is asked by recovery: coordinator; or upstream, as for planner."`
 	Human       *EscalationChannel `yaml:"human" doc:"Who is asked by recovery: human, and about what nobody knows to have happened outside."`
 }
 
-// An EscalationChannel is people who are asked about failures.
+// An EscalationChannel is people who are asked about failures, or an agent, or whoever is upstream.
 type EscalationChannel struct {
+	Agent   string           `yaml:"agent" doc:"For planner: who judges failures. Its kinds have to have judge."`
 	People  []string         `yaml:"people" min:"1" doc:"Their names in the people section; the word of one of them is enough."`
 	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires schemas.Duration `yaml:"expires" doc:"After that the task has failed. Default: 72h."`
@@ -216,7 +218,7 @@ type EscalationChannel struct {
 // Shorten implements strictyaml.Shorthand.
 func (c *EscalationChannel) Shorten(text string) error {
 	if text != "upstream" {
-		return fmt.Errorf("it is upstream, or people: {people: [NAME]}, and not %q", text)
+		return fmt.Errorf("it is upstream, or people: {people: [NAME]}, or for planner {agent: NAME}, and not %q", text)
 	}
 	c.upstream = true
 	return nil
@@ -236,7 +238,7 @@ func (c *EscalationChannel) build() *schemas.EscalationChannel {
 	if c.upstream {
 		return &schemas.EscalationChannel{Upstream: true}
 	}
-	return &schemas.EscalationChannel{People: c.People, Remind: c.Remind, Expire: c.Expires}
+	return &schemas.EscalationChannel{Agent: c.Agent, People: c.People, Remind: c.Remind, Expire: c.Expires}
 }
 
 // channels are those that are there.
@@ -246,29 +248,69 @@ func (e *Escalation) channels() []*EscalationChannel {
 
 // recovery checks that each value has whom it asks, and that they can be asked.
 func (v *validator) recovery(path string, profile *Profile) {
+	filled := profile.withDefaults()
+	profile = &filled
 	ways := profile.Recovery.build()
 	for _, category := range slices.Sorted(maps.Keys(ways)) {
-		at := path + ".recovery." + category
-		switch way := ways[category]; {
-		case way == schemas.WayHuman && profile.Escalation.Human == nil, way == schemas.WayCoordinator && profile.Escalation.Coordinator == nil:
-			v.problem(at, "%s asks people, and nobody is named: add escalation: {%s: {people: [NAME]}}", way, way)
-		case way == schemas.WayPlanner && profile.Escalation.Planner == nil && profile.Replan == nil:
-			v.problem(at, "planner asks the judge of replan, and there is none: add replan, or escalation: {planner: upstream}")
-		case way == schemas.WayRequester && profile.Waiting.build() == nil:
-			v.problem(at, "requester asks whoever has written, and waiting.asks is 0: nobody is asked anything")
+		if ways[category] != schemas.WayTable {
+			v.recoveryWay(path+".recovery."+category, ways[category], profile)
+			continue
+		}
+		var used []schemas.RecoveryWay
+		for _, left := range recovery.Categories() {
+			way := recovery.OfTable(left)
+			if _, named := ways[string(left)]; !named && !slices.Contains(used, way) && (way != schemas.WayBudget || profile.Budget != nil) {
+				v.recoveryWay(path+".recovery.default", way, profile)
+			}
+			used = append(used, way)
 		}
 	}
 	channels := map[string]*EscalationChannel{"planner": profile.Escalation.Planner, "coordinator": profile.Escalation.Coordinator, "human": profile.Escalation.Human}
 	for _, name := range slices.Sorted(maps.Keys(channels)) {
-		at, channel := path+".escalation."+name, channels[name]
-		switch {
-		case channel == nil:
-		case channel.upstream && name == "human", !channel.upstream && name == "planner":
-			v.problem(at, "planner is upstream, and human is people: {people: [NAME]}")
-		case !channel.upstream && len(channel.People) == 0:
-			v.problem(at, "nobody is named: write {people: [NAME]}")
-		case !channel.upstream:
-			v.askedTogether(at, channel.People)
+		if channels[name] != nil {
+			v.escalation(path, name, channels[name], profile)
 		}
+	}
+}
+
+// recoveryWay checks that a value has whom it asks.
+func (v *validator) recoveryWay(at string, way schemas.RecoveryWay, profile *Profile) {
+	asks := profile.Budget != nil && profile.Budget.Exhausted == schemas.BudgetAsks
+	switch {
+	case way == schemas.WayHuman && profile.Escalation.Human == nil, way == schemas.WayCoordinator && profile.Escalation.Coordinator == nil:
+		v.problem(at, "%s asks people, and nobody is named: add escalation: {%s: {people: [NAME]}}", way, way)
+	case way == schemas.WayPlanner && profile.Escalation.Planner == nil && profile.Replan == nil:
+		v.problem(at, "planner asks the judge of replan, and there is none: add replan, or escalation: {planner: {agent: NAME}}, or {planner: upstream}")
+	case way == schemas.WayRequester && profile.Waiting.build() == nil:
+		v.problem(at, "requester asks whoever has written, and waiting.asks is 0: nobody is asked anything")
+	case way == schemas.WayFix && profile.Execution.Mode == schemas.ExecutionSingle:
+		v.problem(at, "fix adds tasks to a plan, and execution.mode single has none: write dag or sequence")
+	case way == schemas.WayBudget && !asks && (profile.Escalation.Coordinator == nil || !profile.Escalation.Coordinator.upstream):
+		v.problem(at, "budget asks for more, and nobody may raise it: add budget: {exhausted: ask, people: [NAME]}, or escalation: {coordinator: {people: [NAME]}} to a budget")
+	}
+}
+
+// escalation checks who is asked about failures.
+func (v *validator) escalation(path, name string, channel *EscalationChannel, profile *Profile) {
+	at := path + ".escalation." + name
+	planner := name == "planner"
+	switch {
+	case channel.upstream && name == "human", !channel.upstream && planner && channel.Agent == "", !planner && channel.Agent != "":
+		v.problem(at, "planner is upstream or an agent: {agent: NAME}; coordinator is upstream or people: {people: [NAME]}; human is people")
+	case planner && len(channel.People) > 0:
+		v.problem(at+".people", "planner is an agent; people are asked by coordinator or human")
+	case channel.Agent != "":
+		v.agentExists(at+".agent", channel.Agent)
+		v.declares(at+".agent", channel.Agent, schemas.KindJudge)
+		if profile.Replan != nil && profile.Replan.After == schemas.OccasionStep {
+			v.problem(at, "the judge of replan is asked after each step, and about failures with it: leave this out, or write replan: {after: failure}")
+		}
+		if profile.Execution.Mode == schemas.ExecutionSingle {
+			v.problem(at, "single has no plan that an agent may change: write execution: {mode: dag}")
+		}
+	case !channel.upstream && len(channel.People) == 0:
+		v.problem(at, "nobody is named: write {people: [NAME]}")
+	case !channel.upstream:
+		v.askedTogether(at, channel.People)
 	}
 }

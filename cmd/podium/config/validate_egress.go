@@ -96,6 +96,9 @@ func (p *Profile) judges() []reachedAgent {
 	if p.Replan != nil {
 		all = append(all, reachedAgent{".replan.agent", p.Replan.Agent})
 	}
+	if planner := p.Escalation.Planner; planner != nil {
+		all = append(all, reachedAgent{".escalation.planner.agent", planner.Agent})
+	}
 	if p.Summary != nil {
 		all = append(all, reachedAgent{".summary.agent", p.Summary.Agent})
 	}

@@ -54,8 +54,8 @@ func (v *validator) replan(path string, profile *Profile) {
 		if profile.Execution.Mode == executionReplanLoop {
 			v.problem(path+".execution.mode", `replan_loop needs the profile's "replan": who judges how it goes on`)
 		}
-		if profile.Execution.Steps > 0 && profile.Review == nil {
-			v.problem(path+".execution.steps", `only a profile with "replan" or "review" counts steps`)
+		if profile.Execution.Steps > 0 && profile.Review == nil && profile.Escalation.build() == nil {
+			v.problem(path+".execution.steps", `only a profile with "replan", "review" or "escalation" counts steps`)
 		}
 		return
 	}

@@ -1,0 +1,57 @@
+package workflow
+
+import (
+	"strings"
+
+	"podium/schemas"
+)
+
+// Recovers returns the failed task that has found what the task mends; empty when it mends nothing, or what a review has found.
+func (t *Task) Recovers() string {
+	if t.Plan == nil || t.Plan.TaskOptions == nil {
+		return ""
+	}
+	return t.Plan.TaskOptions.Recovers
+}
+
+// Origin is the task of the plan whose work this one does: what mends another one because of a failure is told what that was told.
+func (t *Task) Origin() string {
+	if t.Recovers() == "" {
+		return t.ID
+	}
+	return t.Plan.TaskOptions.Fixes
+}
+
+// Mending reports whether the task is blocked until what it has found is mended.
+func (t *Task) Mending() bool {
+	return t.State == TaskBlocked && t.Failure().Recovering == schemas.WayFix
+}
+
+// Standing returns the task by which the work of another one stands: what has mended it last because of a failure, or else itself; nil when there is none of that id.
+func (r *Run) Standing(id string) *Task {
+	standing := r.Task(id)
+	if r.Changes == 0 {
+		return standing
+	}
+	for _, task := range r.Tasks {
+		if task.State == TaskCompleted && task.Recovers() != "" && task.Origin() == id {
+			standing = task
+		}
+	}
+	return standing
+}
+
+// Mendings returns how often it was planned to mend what a task has found, and the tasks by which it was the last time.
+func (r *Run) Mendings(id string) (rounds int, last []*Task) {
+	change := ""
+	for _, task := range r.Tasks {
+		if task.Recovers() != id {
+			continue
+		}
+		if of, _, _ := strings.Cut(task.ID, "."); of != change {
+			rounds, last, change = rounds+1, nil, of
+		}
+		last = append(last, task)
+	}
+	return rounds, last
+}
