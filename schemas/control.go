@@ -12,7 +12,7 @@ type Control struct {
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
 	Reason  string `json:"reason,omitzero"`
-	// Inquiry, with ControlAnswer, ControlApprove, ControlRaise and ControlReject, is the number of the inquiry of the run that it is
+	// Inquiry, with ControlAnswer, ControlApprove, ControlRaise, ControlReject and ControlReplan, is the number of the inquiry of the run that it is
 	// about; 0 is the one that is open.
 	Inquiry int `json:"inquiry,omitzero"`
 	// Hash, with ControlApprove and ControlReject, is InquiryOpened.Hash as whoever decides has seen it; empty is not compared.
@@ -21,12 +21,22 @@ type Control struct {
 	Arguments jsontext.Value `json:"arguments,omitzero"`
 	// Amount, with ControlRaise, is by how much a budget is raised; empty is by what was offered.
 	Amount *Usage `json:"amount,omitzero"`
-	// Text, with ControlAnswer, are the words.
+	// Text, with ControlAnswer and ControlReplan, are the words.
 	Text string `json:"text,omitzero"`
+	// Tasks, with ControlReplan, are what is done instead, as an execution_request has them: an array.
+	Tasks jsontext.Value `json:"tasks,omitzero"`
 	// AllowDuplicate, with ControlResend, sends an answer again that may have been sent; with ControlRetry it has done again what may have been done outside.
 	AllowDuplicate bool `json:"allow_duplicate,omitzero"`
 	// From, with ControlRetry, is the task from which on the run is done again; empty is what has not been completed.
 	From string `json:"from,omitzero"`
+}
+
+// Words are what is said by it.
+func (c *Control) Words() string {
+	if c.Action == ControlReplan && len(c.Tasks) > 0 {
+		return `{"tasks":` + string(c.Tasks) + `}`
+	}
+	return c.Text
 }
 
 // ControlAction is what a person asks for.
@@ -39,6 +49,7 @@ const (
 	ControlApprove           ControlAction = "approve"
 	ControlReject            ControlAction = "reject"
 	ControlRaise             ControlAction = "raise"
+	ControlReplan            ControlAction = "replan"
 	ControlResend            ControlAction = "resend"
 	ControlRetry             ControlAction = "retry"
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"

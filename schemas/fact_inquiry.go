@@ -124,6 +124,8 @@ type EscalationChannel struct {
 	Expire Duration `json:"expire,omitzero"` // after that the task has failed
 	// Upstream has whoever is upstream decide, instead of people: the run ends as blocked, and says why.
 	Upstream bool `json:"upstream,omitzero"`
+	// Wait, with Upstream, is how long the run waits for their word before it ends so; 0 is not at all.
+	Wait Duration `json:"wait,omitzero"`
 	// Agent answers requests of KindJudge about failures, instead of people.
 	Agent string `json:"agent,omitzero"`
 }
@@ -171,8 +173,9 @@ type InquiryOpened struct {
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
 	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
-	// Choices, of an escalation, are what may be said to it.
-	Choices []InquiryChoice `json:"choices,omitzero"`
+	// Choices, of an escalation, are what may be said to it. Upstream says that whoever has asked for the run is asked, by its progress and by no letter.
+	Choices  []InquiryChoice `json:"choices,omitzero"`
+	Upstream bool            `json:"upstream,omitzero"`
 	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a InquiryBudget is about.
 	Usage    *Spent    `json:"usage,omitzero"`
 	Shortage *Shortage `json:"shortage,omitzero"`
@@ -319,6 +322,9 @@ func (k InquiryKind) Choices() []InquiryChoice {
 	}
 	return []InquiryChoice{ChoiceAnswer}
 }
+
+// OfRequester reports whether the person is asked who has begun the run.
+func (o *InquiryOpened) OfRequester() bool { return len(o.People) == 0 && !o.Upstream }
 
 // Takes reports whether something may be said to the inquiry.
 func (o *InquiryOpened) Takes(choice InquiryChoice) bool {

@@ -131,7 +131,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 			}
 			letter, why := view.LetterOf(run, inquiry)
 			after := ""
-			if first := run.OpenInquiry(); len(inquiry.People) == 0 && inquiry != first {
+			if first := run.OpenInquiry(); inquiry.OfRequester() && inquiry != first {
 				after = schemas.InquiryID(run.ID, first.Inquiry)
 			}
 			var agreed []schemas.Actor

@@ -61,6 +61,9 @@ func (a *API) takeAnswer(w http.ResponseWriter, r *http.Request) {
 	}
 	watch.Close()
 	run, open := watch.Run(), watch.Asks()
+	if open == nil && run != nil {
+		open = run.AsksUpstream() // whoever may read the run has asked for it
+	}
 	if open == nil || given.Inquiry != "" && given.Inquiry != schemas.InquiryID(run.ID, open.Inquiry) {
 		problem.Write(w, problemNothingAsked())
 		return

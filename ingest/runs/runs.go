@@ -53,6 +53,7 @@ const (
 	StateQueued   State = "queued"   // waits until the run before it has ended
 	StateIgnored  State = "ignored"  // needs no answer
 	StateRefused  State = "refused"  // asked for something that is not possible any more
+	StateBlocked  State = "blocked"  // somebody is asked what is done about a failure, and nothing goes on meanwhile
 )
 
 // Done reports whether the document says what came of the message.
@@ -92,6 +93,9 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 	shown := run.WithoutSeal()
 	shown.Error, shown.Inquiries = outward(run.Error), withoutAddresses(run.Inquiries)
 	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), shown
+	if run.Blocked() {
+		made.State = StateBlocked
+	}
 	if open := w.WaitsFor(); open != nil {
 		made.Inquiry = &Inquiry{
 			ID: schemas.InquiryID(made.RunID, open.Inquiry), Kind: open.Kind, Question: open.Question, Expires: open.Expires(), People: open.People,

@@ -355,7 +355,7 @@ func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
 // checkEscalation lets people be asked about a failure, one question at a time.
 func (r *Run) checkEscalation(task *Task, f *schemas.InquiryOpened) error {
 	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
-	if task.State != TaskBlocked || f.Attempt > 0 || f.After > 0 || slices.ContainsFunc(r.Inquiries, open) {
+	if task.State != TaskBlocked || f.Attempt > 0 || f.After > 0 || f.Upstream && r.Message.Upstream == nil || slices.ContainsFunc(r.Inquiries, open) {
 		return fmt.Errorf("task %q is %s, or somebody is asked about it", f.Task, task.State)
 	}
 	return nil

@@ -124,11 +124,45 @@ func (r *Run) InquiryNamed(name schemas.InquiryName) *Inquiry {
 // at a time.
 func (r *Run) OpenInquiry() *Inquiry {
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Open() && len(inquiry.People) == 0 {
+		if inquiry.Open() && inquiry.OfRequester() {
 			return inquiry
 		}
 	}
 	return nil
+}
+
+// AsksAbout returns the open inquiry about the failure of a task, or nil.
+func (r *Run) AsksAbout(task string) *Inquiry {
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Open() && inquiry.Kind == schemas.InquiryEscalation && inquiry.Task == task {
+			return inquiry
+		}
+	}
+	return nil
+}
+
+// AsksUpstream returns the oldest inquiry that waits for a word of whoever has asked for the run, or nil.
+func (r *Run) AsksUpstream() *Inquiry {
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Open() && inquiry.Upstream {
+			return inquiry
+		}
+	}
+	return nil
+}
+
+// Blocked reports whether the run waits for somebody to decide about a failure, and nothing of it goes on meanwhile (M-56).
+func (r *Run) Blocked() bool {
+	decides := func(inquiry *Inquiry) bool { return inquiry.Open() && inquiry.Kind == schemas.InquiryEscalation }
+	if r.Settled() || !slices.ContainsFunc(r.Inquiries, decides) {
+		return false
+	}
+	for task := range r.All {
+		if !task.Tells() && (task.State.UnderWay() || task.State == TaskReady || task.State == TaskWaiting) {
+			return false
+		}
+	}
+	return true
 }
 
 // WaitsForPeople reports whether any inquiry is open.
@@ -219,6 +253,9 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 		opened := &Inquiry{InquiryOpened: *f, Opened: now}
 		if f.Adopts != nil {
 			opened.Asked, opened.Notices, opened.Bounced = f.Adopts.Asked, f.Adopts.Notices, f.Adopts.Bounced
+		}
+		if f.Upstream {
+			opened.Asked = now
 		}
 		r.Inquiries = append(r.Inquiries, opened)
 		if f.Task == schemas.DeliveryTask {

@@ -292,10 +292,13 @@ func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
 func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
 	channel := recovery.Channel(&d.Profile.Profile, way)
-	if way == "" || channel != nil && channel.Upstream || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+	waits := channel != nil && channel.Upstream && channel.Wait > 0 && d.Run.Message.Upstream != nil
+	if way == "" || channel != nil && (channel.Upstream && !waits || channel.Agent != "") || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return opened, false
 	}
 	switch {
+	case waits:
+		opened.Upstream, opened.Expire, asks = true, channel.Wait, true
 	case channel != nil:
 		opened = d.reached(channel.People)
 		opened.Remind, opened.Expire, asks = channel.Remind, channel.Expire, len(opened.To) > 0
@@ -312,7 +315,7 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
 	detail, agents := d.failure(task, false).Message[d.Run.Message.Language], task.Agent
-	if len(opened.People) > 0 {
+	if !opened.OfRequester() {
 		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), maxFeedback), ": ")
 	}
 	if task.PreviousAgent != "" {
@@ -324,7 +327,7 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 }
 
 // recovered goes on as somebody has said who was asked about a failure.
-func (d *Decision) recovered(task *workflow.Task, word *Word) {
+func (d *Decision) recovered(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
 	switch word.Choice {
 	case schemas.ChoiceRetry:
 		d.start(d.Run.Task(task.ID))
@@ -334,13 +337,19 @@ func (d *Decision) recovered(task *workflow.Task, word *Word) {
 		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
 		d.advance()
 	case schemas.ChoiceReplan:
-		if change, can := d.instead(task, word.Whole); can {
-			d.forsake(task)
-			change.replaces = task.ID
+		failed := d.decidedWith(inquiry)
+		change, can := d.instead(failed, word.Whole)
+		for _, id := range failed {
+			if other := d.Run.AsksAbout(id); other != nil {
+				d.closeInquiry(other, schemas.InquiryWithdrawn)
+			}
+			d.forsake(d.Run.Task(id))
+		}
+		if can {
+			change.replaces = failed
 			d.adoptChange(schemas.OccasionPerson, change)
 			return
 		}
-		d.forsake(task)
 		d.advance()
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
 		d.forsake(task)
@@ -358,14 +367,24 @@ func (d *Decision) forsake(task *workflow.Task) {
 
 // Replans reports whether what somebody has said to have done instead can be.
 func (d *Decision) Replans(inquiry *workflow.Inquiry, text string) bool {
-	_, can := d.instead(d.Run.Task(inquiry.Task), text)
+	_, can := d.instead(d.decidedWith(inquiry), text)
 	return can
 }
 
-// instead reads what is to be done instead of a task, and of all that has not begun: lines are steps, and JSON is what a judge may say.
-func (d *Decision) instead(task *workflow.Task, text string) (*planChange, bool) {
-	at := slices.Index(d.Run.Tasks, task)
-	if d.Run.Phase != workflow.PhaseExecuting || at < 0 {
+// decidedWith are the tasks about which something is decided by a new plan: whoever is upstream plans anew for all that they are asked about.
+func (d *Decision) decidedWith(inquiry *workflow.Inquiry) []string {
+	tasks := []string{inquiry.Task}
+	for _, other := range d.Run.Inquiries {
+		if inquiry.Upstream && other.Upstream && other.Open() && other.Task != inquiry.Task {
+			tasks = append(tasks, other.Task)
+		}
+	}
+	return tasks
+}
+
+// instead reads what is to be done instead of some tasks, and of all that has not begun: lines are steps, and JSON is what a judge may say.
+func (d *Decision) instead(tasks []string, text string) (*planChange, bool) {
+	if d.Run.Phase != workflow.PhaseExecuting {
 		return nil, false
 	}
 	said, err := ReadVerdict(schemas.Result{Text: text})
@@ -375,10 +394,15 @@ func (d *Decision) instead(task *workflow.Task, text string) (*planChange, bool)
 	if err != nil || said.Response != "" {
 		return nil, false
 	}
-	failed, run, trial := *task, *d.Run, *d
-	failed.State, failed.Ended, failed.Judged = workflow.TaskFailed, d.Now, true
-	run.Tasks = slices.Clone(run.Tasks)
-	run.Tasks[at], trial.Run = &failed, &run
+	run, trial := *d.Run, *d
+	run.Tasks, trial.Run = slices.Clone(run.Tasks), &run
+	for i, task := range run.Tasks {
+		if slices.Contains(tasks, task.ID) {
+			failed := *task
+			failed.State, failed.Ended, failed.Judged = workflow.TaskFailed, d.Now, true
+			run.Tasks[i] = &failed
+		}
+	}
 	change, faults := trial.change(&said)
 	return change, len(faults) == 0
 }

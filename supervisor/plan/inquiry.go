@@ -221,7 +221,7 @@ func titleOf(need *schemas.Need) string {
 // notifyNext tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
 func (d *Decision) notifyNext() {
 	for _, open := range d.Run.Inquiries {
-		if open.Open() && open.Notices == 0 && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
+		if open.Open() && open.Notices == 0 && !open.Upstream && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
 			d.notify(schemas.NoticeTask(open.Inquiry, 1))
 		}
 	}
@@ -288,7 +288,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	case inquiry.Kind == schemas.InquiryWork:
 		d.workedOn(inquiry, task, word)
 	case inquiry.Kind == schemas.InquiryEscalation:
-		d.recovered(task, word)
+		d.recovered(inquiry, task, word)
 	case word.Choice == schemas.ChoiceReject:
 		d.disapprove(task, inquiry.Hash)
 	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):

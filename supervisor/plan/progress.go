@@ -39,7 +39,8 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			}
 			told.TasksPending = append(told.TasksPending, task.ID)
 		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
-			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID)})
+			asked := run.AsksAbout(task.ID)
+			told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: waitsFor(run, task.ID), RequiresReplanning: asked != nil && asked.Upstream})
 		case workflow.TaskSkipped, workflow.TaskCancelled:
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
 		case workflow.TaskFailed:
@@ -54,14 +55,14 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 	return told
 }
 
-// waitsFor is what a person is asked for a task.
+// waitsFor is what a person is asked for a task, or why it has failed.
 func waitsFor(run *workflow.Run, task string) string {
 	for _, inquiry := range run.Inquiries {
-		if inquiry.Task == task && inquiry.Open() {
+		if inquiry.Task == task && inquiry.Open() && !inquiry.Upstream {
 			return inquiry.Question
 		}
 	}
-	if blocked := run.Task(task); blocked != nil && blocked.Mending() {
+	if blocked := run.Task(task); blocked != nil && blocked.State == workflow.TaskBlocked {
 		return cmp.Or(blocked.Failure().Detail, string(blocked.Failure().Cause))
 	}
 	return ""

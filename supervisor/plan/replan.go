@@ -22,7 +22,7 @@ type planChange struct {
 	kept     []string // that were not begun, and stay
 	repeated []string // that are done, and are left out
 	same     bool     // the plan stays as it is
-	replaces string   // the task that somebody has it done instead of; empty is none
+	replaces []string // the tasks that somebody has it done instead of
 }
 
 // change reads a plan of a judge as a change of the run's, or names all of its faults.
@@ -54,9 +54,7 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 		}
 	}
 	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: d.failuresTold()}
-	if c.replaces != "" {
-		changed.Replaces = append(changed.Replaces, c.replaces)
-	}
+	changed.Replaces = append(changed.Replaces, c.replaces...)
 	for i := range changed.Tasks {
 		changed.Tasks[i].Routed = d.Profile.assigns(changed.Tasks[i].Agent)
 	}

@@ -71,6 +71,8 @@ func ofChannels(profile *schemas.Profile) []error {
 		case channel == nil:
 		case channel.Agent != "":
 			faults = append(faults, errors.New("escalation."+string(way)+": people decide there, and no agent"))
+		case channel.Wait < 0 || channel.Wait > 0 && !channel.Upstream:
+			faults = append(faults, errors.New("escalation."+string(way)+": it is upstream that is waited for"))
 		case !channel.Upstream && (len(channel.People) == 0 || channel.Expire <= 0 || channel.Remind < 0):
 			faults = append(faults, errors.New("escalation."+string(way)+": it needs people; expire is longer than 0, remind is not negative"))
 		}
@@ -83,6 +85,8 @@ func ofChannels(profile *schemas.Profile) []error {
 	switch {
 	case channel.Upstream == (channel.Agent != ""):
 		faults = append(faults, errors.New("escalation.planner: it is upstream, or an agent; the judge of replan is asked without it"))
+	case channel.Wait < 0 || channel.Wait > 0 && !channel.Upstream:
+		faults = append(faults, errors.New("escalation.planner: it is upstream that is waited for"))
 	case channel.Agent != "" && !schemas.ValidAgentName(channel.Agent):
 		faults = append(faults, errors.New("escalation.planner: it names no agent"))
 	case channel.Agent != "" && stepwise:

@@ -40,7 +40,7 @@ func (s *script) begin(second float64, profile string, tasks ...schemas.PlannedT
 	s.run++
 	id := fmt.Sprint("m", s.run)
 	s.at(second, &schemas.MessageReceived{ID: id, Run: s.run, Disposition: schemas.DispositionStarted},
-		&schemas.RunStarted{Run: s.run, Profile: profile, Message: schemas.Incoming{ID: id, Channel: schemas.ChannelAgent}})
+		&schemas.RunStarted{Run: s.run, Profile: profile, Message: schemas.Incoming{ID: id, Channel: schemas.ChannelAgent, Upstream: &schemas.Upstream{Request: id}}})
 	facts := []schemas.Fact{&schemas.PlanCreated{Run: s.run, Tasks: tasks}}
 	for i := range tasks {
 		facts = append(facts, &schemas.TaskRouted{Run: s.run, Task: tasks[i].Task, Decision: schemas.RouteDecision{NextAgent: "worker"}})
@@ -151,6 +151,17 @@ func TestHelpOfPeople_M51(t *testing.T) {
 		s.at(second, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: attempt, Kind: schemas.InquiryInput, Expire: schemas.Duration(time.Hour)})
 		s.at(second+1, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer})
 	}
+	blocked := func(way schemas.RecoveryWay) *schemas.TaskFailed {
+		return &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureTimeout, Recovering: way}
+	}
+	decided := func(s *script, choice schemas.InquiryChoice, upstream bool) {
+		opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryEscalation, Expire: schemas.Duration(time.Hour), Upstream: upstream}
+		if !upstream {
+			opened.People = []string{"anna"}
+		}
+		s.asks(2, "a", 1).at(3, blocked(schemas.WayHuman))
+		s.at(4, opened).at(5, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: choice})
+	}
 	failed := func(s *script, second float64, attempt int, again bool) {
 		failure := &schemas.TaskFailed{Run: 1, Task: "a", Attempt: attempt, Cause: schemas.FailureTimeout}
 		if again {
@@ -184,6 +195,28 @@ func TestHelpOfPeople_M51(t *testing.T) {
 			asked(s, 5, 2)
 			s.asks(7, "a", 3).at(8, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 3})
 		}, "0/1=0.0000"},
+		"a person who has it tried again": {func(s *script) {
+			decided(s, schemas.ChoiceRetry, false)
+			s.asks(6, "a", 2).at(7, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
+		}, "0/1=0.0000"},
+		"a person who says the result": {func(s *script) {
+			decided(s, schemas.ChoiceAnswer, false)
+			s.at(6, &schemas.TaskCompleted{Run: 1, Task: "a", Recovered: schemas.RecoveryEscalateToHuman})
+		}, "0/1=0.0000"},
+		"whoever is upstream, who is none": {func(s *script) {
+			decided(s, schemas.ChoiceRetry, true)
+			s.asks(6, "a", 2).at(7, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
+		}, "1/1=1.0000+"},
+		"nobody has answered, and nothing was mended": {func(s *script) {
+			s.asks(2, "a", 1).at(3, blocked(schemas.WayHuman))
+			s.at(4, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryEscalation, People: []string{"anna"}, Expire: schemas.Duration(time.Hour)})
+			s.at(5, &schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired})
+			s.at(6, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureTimeout, Unrecovered: schemas.WayHuman})
+		}, "0/1=0.0000"},
+		"whoever mends it": {func(s *script) {
+			s.asks(2, "a", 1).at(3, blocked(schemas.WayFix))
+			s.at(4, &schemas.TaskCompleted{Run: 1, Task: "a", Recovered: schemas.RecoveryRequestFix})
+		}, "1/1=1.0000+"},
 		"a person before": {func(s *script) {
 			s.asks(2, "a", 1)
 			asked(s, 3, 1)

@@ -62,9 +62,10 @@ type course struct {
 
 // An asked is an inquiry, as far as it counts.
 type asked struct {
-	number int
-	task   string
-	kind   schemas.InquiryKind
+	number   int
+	task     string
+	kind     schemas.InquiryKind
+	upstream bool // no person is
 }
 
 // A working is how long an agent has worked on all attempts of a task.
@@ -103,8 +104,8 @@ func (c *course) note(fact schemas.Fact, now time.Time) {
 	case *schemas.InquiryOpened:
 		c.ends(task)
 		c.checked(task, f.Findings)
-		c.open, c.asked = append(c.open, f.Inquiry), append(c.asked, asked{f.Inquiry, f.Task, f.Kind})
-		if f.Kind == schemas.InquiryEscalation {
+		c.open, c.asked = append(c.open, f.Inquiry), append(c.asked, asked{f.Inquiry, f.Task, f.Kind, f.Upstream})
+		if f.Kind == schemas.InquiryEscalation && !f.Upstream {
 			c.missed++
 		}
 	case *schemas.InquiryAnswered:
@@ -202,8 +203,8 @@ func (c *course) answered(f *schemas.InquiryAnswered) {
 		if about.number != f.Inquiry {
 			continue
 		}
-		if about.kind == schemas.InquiryBudget {
-			continue // nothing was wrong with what was done
+		if about.kind == schemas.InquiryBudget || about.upstream {
+			continue // nothing was wrong with what was done, or no person has helped
 		}
 		if f.Choice == schemas.ChoiceReject && about.kind != schemas.InquiryWork {
 			c.missed++

@@ -70,7 +70,7 @@ func oneAsked(inquiry *workflow.Inquiry, recipient string) string {
 // onlyRecipient reports whether a report is about all whom a question was for.
 func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bool {
 	asked := inquiry.To
-	if len(inquiry.People) == 0 {
+	if inquiry.OfRequester() {
 		asked = recipients(d.state.Active.Message.Reply)
 	}
 	return len(asked) == 1 && (recipient == "" || strings.EqualFold(asked[0].Address, recipient))

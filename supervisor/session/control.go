@@ -8,7 +8,7 @@ import (
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
 	switch control.Action {
-	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlRetry:
+	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry:
 	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 		return
 	}

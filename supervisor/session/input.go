@@ -269,7 +269,7 @@ func (in *Input) Content() schemas.Result {
 	case in.Response != nil && in.Response.Payload.Result != nil:
 		return *in.Response.Payload.Result
 	case in.Control != nil:
-		return schemas.Result{Text: in.Control.Text}
+		return schemas.Result{Text: in.Control.Words()}
 	}
 	return schemas.Result{}
 }

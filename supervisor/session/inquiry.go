@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -202,7 +203,7 @@ func overBy(inquiry *workflow.Inquiry) string {
 // several people who are asked, whoever has begun the run is none.
 func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	begun := &d.state.Active.Message
-	if len(inquiry.People) == 0 {
+	if inquiry.OfRequester() {
 		actor, may := requesterIn(message, begun)
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
@@ -342,7 +343,7 @@ func (d *decision) beforeAsked(inquiry *workflow.Inquiry) bool {
 // inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
 // taken the word before its time was over, whenever that is decided.
 func (d *decision) inTime(inquiry *workflow.Inquiry) bool {
-	return inquiry.Open() && inquiry.Notices > 0 && (inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Expires()))
+	return inquiry.Open() && (inquiry.Notices > 0 || inquiry.Upstream) && (inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Expires()))
 }
 
 func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
@@ -392,12 +393,15 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		if control.Inquiry > 0 {
 			inquiry = active.InquiryNamed(name)
 		} else if inquiry == nil {
-			inquiry = active.Inquiry(len(active.Inquiries))
+			inquiry = cmp.Or(active.AsksUpstream(), active.Inquiry(len(active.Inquiries)))
 		}
 	}
 	said := controlSays(control)
+	if inquiry != nil && inquiry.Upstream && control.Run == "" {
+		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
+	}
 	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
-	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && len(inquiry.People) == 0; (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
+	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && inquiry.OfRequester(); (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
 		if !d.chooses(inquiry, &said) && escalates {
 			said.Choice = "" // nobody's words are a result by chance
 		}
@@ -442,7 +446,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 // controlSays is the word that a person has given to the service itself.
 func controlSays(control *schemas.Control) plan.Word {
 	said := plan.Word{
-		Choice: schemas.ChoiceAnswer, Whole: control.Text,
+		Choice: schemas.ChoiceAnswer, Whole: control.Words(),
 		Actor: schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken},
 	}
 	switch control.Action {
@@ -452,6 +456,8 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice = schemas.ChoiceApprove
 	case schemas.ControlRaise:
 		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
+	case schemas.ControlReplan:
+		said.Choice = schemas.ChoiceReplan
 	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
 	}
 	return said

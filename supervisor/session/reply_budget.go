@@ -51,7 +51,7 @@ func (s *State) rememberReply(f schemas.Fact) {
 // asksRequester reports whether a task tells the requester what they are asked.
 func (s *State) asksRequester(task string) bool {
 	inquiry := s.Active.Inquiry(s.Active.Task(task).Notice())
-	return inquiry != nil && len(inquiry.People) == 0
+	return inquiry != nil && inquiry.OfRequester()
 }
 
 func (s *State) recentReplies(now time.Time) []time.Time {

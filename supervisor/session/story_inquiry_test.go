@@ -23,6 +23,10 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	switch {
 	case d.HasArg("reject"):
 		said.Action = schemas.ControlReject
+	case d.HasArg("replan"):
+		if said.Action = schemas.ControlReplan; strings.HasPrefix(said.Text, "[") {
+			said.Text, said.Tasks = "", jsontext.Value(said.Text)
+		}
 	case d.HasArg("approve"):
 		said.Action = schemas.ControlApprove
 	case d.HasArg("raise"):
@@ -30,6 +34,9 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 		if tokens := number(tb, d, "tokens", 0); tokens > 0 {
 			said.Amount = &schemas.Usage{Tokens: int64(tokens)}
 		}
+	}
+	if request := text(d, "request", ""); request != "" { // whoever is upstream says it
+		said.Run, said.Request, said.By = "", s.events[request].ID, ""
 	}
 	if said.Hash = text(d, "hash", ""); said.Hash == "asked" {
 		said.Hash = s.state.Active.Inquiry(number(tb, d, "inquiry", 1)).Hash
@@ -87,6 +94,9 @@ func (s *story) inquiry(f schemas.Fact) string {
 		told += used(f.Usage)
 		if f.Kind.Entitled() && len(f.People) > 0 {
 			told += " of " + strings.Join(f.People, " or ")
+		}
+		if f.Upstream {
+			told += " of whoever is upstream"
 		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
 	case *schemas.InquiryAnswered:

@@ -65,7 +65,8 @@ type story struct {
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
 //	resend run=1 id=x1 [allow-duplicate]     a person wants the answer sent again
-//	word id=w1 [run=1] [inquiry=1] [reject]  a person's word to the service itself on an inquiry; the words below
+//	word id=w1 [run=1|request=r1] [inquiry=1] [reject|replan]  a person's word to the service itself on an inquiry, or that of whoever has made
+//	     the request; the words below
 //	repeat id=m1              the same event once more
 //	room calculator=1         so many requests may be under way; "free" is no limit
 //	breaker calculator=open   open, closed or probe (half-open)

@@ -229,7 +229,7 @@ func (p *Profile) budgetOfCoordinator() *Budget {
 		way = schemas.WayBudget
 	}
 	coordinator := p.Escalation.Coordinator
-	if p.Budget == nil || way != schemas.WayBudget || p.Budget.Exhausted != "" || coordinator == nil || coordinator.upstream {
+	if p.Budget == nil || way != schemas.WayBudget || p.Budget.Exhausted != "" || coordinator == nil || coordinator.Upstream {
 		return p.Budget
 	}
 	budget := *p.Budget
@@ -239,7 +239,7 @@ func (p *Profile) budgetOfCoordinator() *Budget {
 }
 
 func (c *EscalationChannel) withDefaults() *EscalationChannel {
-	if c == nil || c.upstream || c.Agent != "" {
+	if c == nil || c.Upstream || c.Agent != "" {
 		return c
 	}
 	return &EscalationChannel{People: c.People, Remind: cmp.Or(c.Remind, defaultRemind), Expires: cmp.Or(c.Expires, defaultExpire)}

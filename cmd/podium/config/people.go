@@ -212,7 +212,8 @@ type EscalationChannel struct {
 	Remind  schemas.Duration `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires schemas.Duration `yaml:"expires" doc:"After that the task has failed. Default: 72h."`
 
-	upstream bool // the short form
+	Upstream bool             `yaml:"upstream" doc:"For planner and coordinator: whoever is upstream decides, as by the short form."`
+	Wait     schemas.Duration `yaml:"wait" doc:"With upstream: how long the run waits for their word, and says in its progress that it is blocked. Absent: it ends at once."`
 }
 
 // Shorten implements strictyaml.Shorthand.
@@ -220,7 +221,7 @@ func (c *EscalationChannel) Shorten(text string) error {
 	if text != "upstream" {
 		return fmt.Errorf("it is upstream, or people: {people: [NAME]}, or for planner {agent: NAME}, and not %q", text)
 	}
-	c.upstream = true
+	c.Upstream = true
 	return nil
 }
 
@@ -235,8 +236,8 @@ func (c *EscalationChannel) build() *schemas.EscalationChannel {
 	if c == nil {
 		return nil
 	}
-	if c.upstream {
-		return &schemas.EscalationChannel{Upstream: true}
+	if c.Upstream {
+		return &schemas.EscalationChannel{Upstream: true, Wait: c.Wait}
 	}
 	return &schemas.EscalationChannel{Agent: c.Agent, People: c.People, Remind: c.Remind, Expire: c.Expires}
 }
@@ -285,7 +286,7 @@ func (v *validator) recoveryWay(at string, way schemas.RecoveryWay, profile *Pro
 		v.problem(at, "requester asks whoever has written, and waiting.asks is 0: nobody is asked anything")
 	case way == schemas.WayFix && profile.Execution.Mode == schemas.ExecutionSingle:
 		v.problem(at, "fix adds tasks to a plan, and execution.mode single has none: write dag or sequence")
-	case way == schemas.WayBudget && !asks && (profile.Escalation.Coordinator == nil || !profile.Escalation.Coordinator.upstream):
+	case way == schemas.WayBudget && !asks && (profile.Escalation.Coordinator == nil || !profile.Escalation.Coordinator.Upstream):
 		v.problem(at, "budget asks for more, and nobody may raise it: add budget: {exhausted: ask, people: [NAME]}, or escalation: {coordinator: {people: [NAME]}} to a budget")
 	}
 }
@@ -295,7 +296,9 @@ func (v *validator) escalation(path, name string, channel *EscalationChannel, pr
 	at := path + ".escalation." + name
 	planner := name == "planner"
 	switch {
-	case channel.upstream && name == "human", !channel.upstream && planner && channel.Agent == "", !planner && channel.Agent != "":
+	case channel.Upstream && (len(channel.People) > 0 || channel.Agent != ""), channel.Wait != 0 && !channel.Upstream:
+		v.problem(at, "it is upstream, which may be waited for, or somebody else: write {upstream: true, wait: 10m}")
+	case channel.Upstream && name == "human", !channel.Upstream && planner && channel.Agent == "", !planner && channel.Agent != "":
 		v.problem(at, "planner is upstream or an agent: {agent: NAME}; coordinator is upstream or people: {people: [NAME]}; human is people")
 	case planner && len(channel.People) > 0:
 		v.problem(at+".people", "planner is an agent; people are asked by coordinator or human")
@@ -308,9 +311,9 @@ func (v *validator) escalation(path, name string, channel *EscalationChannel, pr
 		if profile.Execution.Mode == schemas.ExecutionSingle {
 			v.problem(at, "single has no plan that an agent may change: write execution: {mode: dag}")
 		}
-	case !channel.upstream && len(channel.People) == 0:
+	case !channel.Upstream && len(channel.People) == 0:
 		v.problem(at, "nobody is named: write {people: [NAME]}")
-	case !channel.upstream:
+	case !channel.Upstream:
 		v.askedTogether(at, channel.People)
 	}
 }

@@ -15,6 +15,8 @@ import (
 func Person(run *workflow.RunHistory, inquiry *workflow.Inquiry) string {
 	message := &run.Message
 	switch author := message.Author; {
+	case inquiry.Upstream:
+		return "whoever is upstream"
 	case len(inquiry.People) > 0:
 		return Line(strings.Join(inquiry.People, ", "), shortLength)
 	case author != nil && author.Address != "":

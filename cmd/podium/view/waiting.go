@@ -18,17 +18,26 @@ func State(run *workflow.RunHistory) string {
 	waits := stopped(run)
 	if asked, _ := open(run); asked != nil {
 		waits = "waits for an answer"
-		if len(asked.People) > 0 {
+		switch {
+		case asked.Upstream:
+			waits = "waits for a word from upstream"
+		case asked.Kind == schemas.InquiryEscalation && len(asked.People) > 0:
+			waits = "waits for people to decide"
+		case len(asked.People) > 0:
 			waits = "waits for work of people"
 		}
 		if letter, _ := LetterOf(run, asked); letter.Trouble() != "" {
 			waits += ", question " + letter.Trouble()
 		}
 	}
-	if waits == "" {
-		return string(run.Phase)
+	phase := string(run.Phase)
+	if run.Blocked() {
+		phase = string(schemas.RunBlocked)
 	}
-	return string(run.Phase) + ", " + waits
+	if waits == "" {
+		return phase
+	}
+	return phase + ", " + waits
 }
 
 // stopped says what a run waits for that nobody works on; empty when somebody does, or it waits for its next attempt.
