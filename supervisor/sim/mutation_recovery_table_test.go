@@ -43,9 +43,9 @@ func mutationsOfRecovery() []mutation {
 		name: "what is done instead comes on top", seed: 4, recovery: true, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
 			"supervisor/plan/failure.go",
-			`			change.replaces = task.ID
+			`			change.replaces = failed
 `,
-			`			change.replaces = either("what is done instead comes on top", "", task.ID)
+			`			change.replaces = either("what is done instead comes on top", nil, failed)
 `,
 		}},
 	}, {
