@@ -51,6 +51,19 @@ type WaitingPolicy struct {
 type Person struct {
 	Mail    string `json:"mail"`    // their address
 	Account string `json:"account"` // of the mail section, that writes to them
+	// Chat is who they are in a chat; nil is nobody. Where a run comes from there they are asked in its thread.
+	Chat *PersonInChat `json:"chat,omitzero"`
+}
+
+// A PersonInChat is who somebody is in a chat, as its provider says behind its signature.
+type PersonInChat struct {
+	Channel string `json:"channel"` // of the chat section
+	User    string `json:"user"`    // the provider's id
+}
+
+// Is reports whether somebody who has written by a channel is that person.
+func (p *PersonInChat) Is(channel string, author *Author) bool {
+	return p != nil && author != nil && author.User != "" && p.User == author.User && p.Channel == channel
 }
 
 // A PersonPolicy says who does the tasks of an agent that is a person.
@@ -156,6 +169,8 @@ type InquiryOpened struct {
 	People  []string  `json:"people,omitzero"`
 	To      []Address `json:"to,omitzero"`
 	Account string    `json:"account,omitzero"`
+	// InThread says that People are asked in the thread of the run instead of by letters.
+	InThread bool `json:"in_thread,omitzero"`
 	// Remind and Expire count from the moment that the first notice goes out.
 	Remind   Duration  `json:"remind,omitzero"`
 	Expire   Duration  `json:"expire"`

@@ -39,11 +39,16 @@ func signature(id, timestamp string, body []byte) string {
 type webhook struct {
 	id, text, thread string
 	prefer           string
+	user             string // empty: it does not say
 }
 
 // post makes one attempt.
 func (w webhook) post(ctx context.Context, address string) (status int, body []byte, err error) {
-	message, err := json.Marshal(map[string]string{"text": w.text, "thread": w.thread, "message_id": w.id})
+	said := map[string]any{"text": w.text, "thread": w.thread, "message_id": w.id}
+	if w.user != "" {
+		said["user"] = map[string]string{"id": w.user}
+	}
+	message, err := json.Marshal(said)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -24,6 +24,14 @@ type Inquiry struct {
 	Bounced []string `json:"bounced,omitzero"`
 }
 
+// Addressed are words for whoever is asked: in a thread of several they are called by their names.
+func (i *Inquiry) Addressed(words string) string {
+	if !i.InThread {
+		return words
+	}
+	return strings.Join(i.People, ", ") + ": " + words
+}
+
 // Open reports whether a word on it counts.
 func (i *Inquiry) Open() bool { return i.Answered == nil && i.Closed == "" }
 

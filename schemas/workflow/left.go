@@ -47,9 +47,21 @@ func (l *LeftInquiry) Letters() []schemas.InquiryName {
 	return letters
 }
 
-// Over reports whether nobody waits for a word any more, and none was said.
+// Over reports whether nobody waits for a word any more, and none was said that decides.
 func (l *LeftInquiry) Over(now time.Time) bool {
-	return l.Word == 0 && !now.Before(l.Inquiry.Expires())
+	return l.Word == 0 && l.Inquiry.Answered == nil && !now.Before(l.Inquiry.Expires())
+}
+
+// Words are the sequences of what was said to the inquiry, in that order: to an approval also while its run was under way.
+func (l *LeftInquiry) Words() []uint64 {
+	var words []uint64
+	for _, agreed := range l.Inquiry.Agreements() {
+		words = append(words, agreed.Sequence)
+	}
+	if l.Word > 0 {
+		words = append(words, l.Word)
+	}
+	return words
 }
 
 // Named returns the inquiry that people name so, or nil.
@@ -109,7 +121,7 @@ func (l *Left) At(now time.Time) *Left {
 
 // WithWord returns what is left once a word was said to an inquiry. The first counts.
 func (l *Left) WithWord(name schemas.InquiryName, sequence uint64) *Left {
-	if left := l.Named(name); left == nil || left.Word != 0 {
+	if left := l.Named(name); left == nil || left.Word != 0 || left.Inquiry.Answered != nil {
 		return l
 	}
 	said := *l
@@ -136,7 +148,7 @@ func (l *Left) Unsent(request string) *LeftInquiry {
 		return nil
 	}
 	at := slices.IndexFunc(l.Inquiries, func(left LeftInquiry) bool {
-		return left.Uncertain != nil && left.Uncertain.Request == request && left.Word == 0
+		return left.Uncertain != nil && left.Uncertain.Request == request && len(left.Words()) == 0
 	})
 	if at < 0 {
 		return nil
@@ -184,7 +196,7 @@ func (l *Left) Doubted(f *schemas.PermitRefused) *Left {
 func (l *Left) Bounced(f *schemas.DeliveryBounced) *Left {
 	lost := l.Named(schemas.InquiryName{Run: f.Run, Inquiry: f.Inquiry})
 	switch {
-	case !f.Failed || lost == nil || lost.Word != 0:
+	case !f.Failed || lost == nil || len(lost.Words()) > 0:
 		return l
 	case f.Recipient == "":
 		return l.Without(lost.Inquiry.Task)
@@ -242,6 +254,10 @@ func (r *Run) Leave(before *Left, now time.Time) *Left {
 func (r *Run) leaves(inquiry *Inquiry) bool {
 	if inquiry.Told == "" || len(inquiry.People) == 0 || inquiry.Asked.IsZero() {
 		return false
+	}
+	if inquiry.Approved() { // an effect that may have happened is for people to look at once more
+		task := r.Task(inquiry.Task)
+		return !inquiry.Edited() && task != nil && task.State != TaskCompleted && task.Permit == ""
 	}
 	switch inquiry.Closed {
 	case schemas.InquiryCancelled, schemas.InquirySuperseded, schemas.InquiryWithdrawn:

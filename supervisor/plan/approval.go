@@ -150,8 +150,8 @@ func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.Inq
 // besides is an inquiry for the same of others. What has led to it is told by the first.
 func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
 	other := *opened
-	other.People, other.To, other.Account = people, nil, ""
-	other.Attempt, other.Tokens, other.Findings, other.Adopts = 0, 0, nil, nil
+	other.People, other.To, other.Account, other.InThread = people, nil, "", false
+	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
 	return other
 }
 
@@ -168,6 +168,11 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 		return
 	}
 	for i := range reached {
+		if opened := &reached[i]; len(opened.People) > 0 && opened.Operation == nil && d.Run.Edition >= schemas.Edition6 && d.Run.LeavesAll() {
+			opened.Told = opened.Hash
+			d.openOrAdopt(task, opened)
+			continue
+		}
 		d.open(task, &reached[i])
 	}
 }
@@ -439,6 +444,7 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 		if len(opened.People) > 0 {
 			letters := d.reachedToApprove(opened.People)
 			opened.To, opened.Account, found = letters.To, letters.Account, len(letters.To)
+			opened.InThread = letters.InThread && task.ID != schemas.DeliveryTask // whoever has written is not shown what they may not get
 		} else if d.reachesRequester() {
 			found = 1
 		}
@@ -470,8 +476,19 @@ func (d *Decision) askedBeside(task *workflow.Task) int {
 // reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
 func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
 	opened := d.reached(people)
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return d.Run.Message.IsFrom(to.Address) })
+	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return d.Run.Message.IsFrom(to.Address) || d.hasBegun(to.Address) })
 	return opened
+}
+
+// hasBegun reports whether whoever has an address has begun the run in a chat.
+func (d *Decision) hasBegun(address string) bool {
+	reply := d.Run.Message.Reply
+	for _, name := range slices.Sorted(maps.Keys(d.People)) {
+		if person := d.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, d.Run.Message.Author) {
+			return true
+		}
+	}
+	return false
 }
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.

@@ -43,7 +43,24 @@ func (d *Decision) reached(people []string) schemas.InquiryOpened {
 			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
 		}
 	}
+	opened.InThread = d.inThread(people)
 	return opened
+}
+
+// inThread reports whether all of some people are in the chat that the run comes from, so that they are asked in its thread.
+func (d *Decision) inThread(people []string) bool {
+	reply, known := d.Run.Message.Reply, false
+	if d.Run.Message.Channel != schemas.ChannelChat || reply == nil {
+		return false
+	}
+	for _, name := range people {
+		if person, there := d.People[name]; there {
+			if known = true; person.Chat == nil || person.Chat.Channel != reply.Channel {
+				return false
+			}
+		}
+	}
+	return known
 }
 
 // handOver has people do a task, and reports whether its agent is some. What they say is its result.
@@ -56,23 +73,31 @@ func (d *Decision) handOver(task *workflow.Task) bool {
 		d.fail(task, schemas.FailurePermanent, "")
 		return true
 	}
-	left := d.adoptable(task, &opened)
+	d.openOrAdopt(task, &opened)
+	return true
+}
+
+// openOrAdopt asks people something about a task, unless an earlier attempt of the same piece of work has: then what they have said to that, and will, counts.
+func (d *Decision) openOrAdopt(task *workflow.Task, opened *schemas.InquiryOpened) {
+	left := d.adoptable(task, opened)
 	if left == nil {
-		d.open(task, &opened)
-		return true
+		d.open(task, opened)
+		return
 	}
 	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
 	if d.Run.Edition >= schemas.Edition3 {
 		opened.Adopts.Uncertain, opened.Adopts.Bounced = left.Uncertain, left.Inquiry.Bounced
 	}
-	word := left.Word
+	words := left.Words()
 	d.Left = d.Left.Without(task.ID) // it is adopted once
-	d.open(task, &opened)
-	inquiry := d.Run.Inquiries[len(d.Run.Inquiries)-1]
-	if said, may := d.held(word, inquiry); may {
-		d.Answer(inquiry, &said)
+	d.open(task, opened)
+	number := len(d.Run.Inquiries)
+	for _, word := range words {
+		inquiry := d.Run.Inquiry(number)
+		if said, may := d.held(word, inquiry); may && inquiry.Open() {
+			d.Answer(inquiry, &said)
+		}
 	}
-	return true
 }
 
 // work asks people to do a task.
@@ -107,7 +132,7 @@ func (d *Decision) worksAsPerson(task *workflow.Task) bool {
 // same; nil when they have to be asked.
 func (d *Decision) adoptable(task *workflow.Task, opened *schemas.InquiryOpened) *workflow.LeftInquiry {
 	left := d.Left.InquiryOf(task.ID)
-	if left == nil || left.Over(d.Now) || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
+	if left == nil || left.Over(d.Now) || left.Inquiry.Kind != opened.Kind || left.Inquiry.Need != opened.Need || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
 		!slices.Equal(left.Inquiry.People, opened.People) || !slices.Equal(left.Inquiry.To, opened.To) {
 		return nil
 	}
@@ -229,7 +254,7 @@ func (d *Decision) notifyNext() {
 
 func (d *Decision) notify(notice string) {
 	agent := d.Run.Message.ReplyAgent()
-	if len(d.Run.Inquiry(schemas.NoticeOf(notice)).People) > 0 {
+	if asked := d.Run.Inquiry(schemas.NoticeOf(notice)); len(asked.People) > 0 && !asked.InThread {
 		agent = schemas.MailDelivery
 	}
 	if d.admitTelling(agent) {
@@ -427,7 +452,7 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 func (d *Decision) escalateAnew(task *workflow.Task, inquiry *workflow.Inquiry) {
 	opened := besides(&inquiry.InquiryOpened, inquiry.People)
 	if reached := d.reached(inquiry.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
-		opened.To, opened.Account = reached.To, reached.Account
+		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
 		d.open(task, &opened)
 		return
 	}
@@ -457,8 +482,9 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 			words = strings.TrimSpace(texts.WrongLanguage + "\n\n" + words)
 		}
 	case schemas.IsExplanation(notice):
-		return strings.TrimSpace(texts.Indecisive + "\n\n" + words)
+		return inquiry.Addressed(strings.TrimSpace(texts.Indecisive + "\n\n" + words))
 	}
+	words = inquiry.Addressed(words)
 	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
 		return words
 	}

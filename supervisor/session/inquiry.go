@@ -28,7 +28,9 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	case active != nil && names:
 		inquiry = active.InquiryNamed(name)
 	case active != nil && !message.namesInquiry():
-		inquiry = active.OpenInquiry()
+		if inquiry = d.askedInThread(message); inquiry == nil {
+			inquiry = active.OpenInquiry()
+		}
 	}
 	if d.env.Unconfigured && (inquiry != nil || names) {
 		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
@@ -66,6 +68,22 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	}
 	d.word(inquiry, &said, received)
 	return true
+}
+
+// askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
+func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
+	active := d.state.Active
+	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
+		return nil
+	}
+	for _, inquiry := range active.Inquiries {
+		if inquiry.Open() && inquiry.InThread {
+			if _, may := d.personIn(message, inquiry); may {
+				return inquiry
+			}
+		}
+	}
+	return nil
 }
 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
@@ -209,10 +227,13 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 	}
 	actor, may := d.personIn(message, inquiry)
 	asked := may && !begun.IsFrom(addressOf(message.Author))
+	if begun.Reply != nil && d.people()[actor.ID].Chat.Is(begun.Reply.Channel, begun.Author) {
+		asked = false // they have begun it in a chat
+	}
 	if inquiry.Kind == schemas.InquiryEscalation {
 		asked = may // they agree to nothing
 	}
-	return actor, asked && actor.Proof == schemas.ProofMail
+	return actor, asked && actor.Proof == schemas.ProofMail || asked && actor.Proof == schemas.ProofSignature
 }
 
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
@@ -241,11 +262,16 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 // adopts that. It reports false when none may, or when somebody has spoken before.
 func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
 	left := d.state.left().Named(name)
-	if left == nil || left.Word != 0 || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
+	if left == nil || left.Word != 0 || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
 	}
 	actor, may := d.personIn(message, left.Inquiry)
-	if _, says := wordIn(message, actor); !may || !says {
+	said, says := wordIn(message, actor)
+	if left.Inquiry.Kind.Entitled() {
+		_, decides := d.env.Current.Decides(said.Whole)
+		may, says = may && actor.Proof == schemas.ProofMail, says && decides
+	}
+	if !may || !says {
 		return false
 	}
 	received.Run, received.Inquiry, received.Disposition = name.Run, name.Inquiry, schemas.DispositionHeld
@@ -257,6 +283,10 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	var said plan.Word
 	input, says := d.env.InputAt(sequence), false
+	if inquiry.Kind.Entitled() {
+		said, says = d.heldDecision(&input, inquiry)
+		return keptWord(said, sequence), says
+	}
 	switch {
 	case input.Message != nil:
 		if actor, may := d.personIn(input.Message, inquiry); may {
@@ -266,6 +296,28 @@ func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Wo
 		said, says = controlSays(input.Control), true
 	}
 	return keptWord(said, sequence), says
+}
+
+// heldDecision is heldWord for an approval: one word that agrees to what is asked as it is, or says no. Who changes something says so to the run under way.
+func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
+	profile := d.env.Current
+	if pinned := d.env.Pinned; pinned != nil && pinned.Hash == d.state.Active.ProfileHash {
+		profile = pinned
+	}
+	switch {
+	case input.Control != nil:
+		said := controlSays(input.Control)
+		same := input.Control.Hash == "" || input.Control.Hash == inquiry.Hash
+		return said, same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
+	case input.Message == nil:
+		return plan.Word{}, false
+	}
+	actor, may := d.mayDecide(input.Message, inquiry)
+	said, says := wordIn(input.Message, actor)
+	choice, decides := profile.Decides(said.Whole)
+	change, sound := d.planDecision(profile).WrittenEdit(inquiry, said.Whole)
+	said.Choice = choice
+	return said, may && says && decides && sound && len(change) == 0
 }
 
 // keptWord refers to the input that holds a word, unless it is small. Files stand in the input.
@@ -308,6 +360,9 @@ func (d *decision) people() map[string]schemas.Person {
 // personIn returns which of the people who are asked has written a mail, if one has. Who they are is what the
 // profile in force says.
 func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	if message.Channel == schemas.ChannelChat {
+		return d.personInThread(message, inquiry)
+	}
 	actor, vouched := mailActor(message)
 	for _, name := range inquiry.People {
 		if person, known := d.people()[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
@@ -316,6 +371,18 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 		}
 	}
 	return actor, false
+}
+
+// personInThread is personIn for who has written in a chat: the provider has signed who that is. They are asked where they are.
+func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
+	people := d.people()
+	at := slices.IndexFunc(inquiry.People, func(name string) bool { return people[name].Chat.Is(message.Reply.Channel, message.Author) })
+	if !inquiry.InThread || at < 0 {
+		return actor, false
+	}
+	actor.ID = inquiry.People[at]
+	return actor, true
 }
 
 // mailActor is who has written a mail, and whether that is believed: it has to be vouched for, or to name the letter
@@ -411,10 +478,14 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	switch {
 	case d.env.Unconfigured:
 		received.Reason = schemas.WordNotAllowed
-	case inquiry == nil && left != nil && left.Word != 0:
+	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
 		received.Reason = schemas.WordDecided
 	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
 		received.Reason = schemas.WordExpired
+	case inquiry == nil && left != nil && control.Hash != "" && control.Hash != left.Inquiry.Hash:
+		received.Reason = schemas.WordHash
+	case inquiry == nil && left != nil && len(control.Arguments) > 0:
+		received.Reason = schemas.WordEdit
 	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
 		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
 		d.emit(&received)

@@ -65,7 +65,9 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 	if told.Inquiry = asked.Notice(); told.Inquiry > 0 {
 		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
-			told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
+			if !inquiry.InThread {
+				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
+			}
 			if inquiry.Kind == schemas.InquiryWork {
 				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
 			}

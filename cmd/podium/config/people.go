@@ -13,8 +13,15 @@ import (
 
 // A Person is somebody who does work, as agents of kind person name them, or decides by a rule of approval.
 type Person struct {
-	Mail    string `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
-	Account string `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
+	Mail    string        `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
+	Account string        `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
+	Chat    *PersonInChat `yaml:"chat" doc:"Who they are in a chat. Where all who are asked are in the chat that a run comes from, they are asked and answer in its thread, instead of by mail."`
+}
+
+// A PersonInChat is who somebody is in a chat.
+type PersonInChat struct {
+	Channel string `yaml:"channel" required:"true" doc:"The channel of the chat section."`
+	User    string `yaml:"user" required:"true" doc:"Their id, as the provider has it, such as U024BE7LH: it signs who has written."`
 }
 
 // person returns who does the tasks of an agent that is a person; nil when it is none.
@@ -35,7 +42,7 @@ func (c *Config) people(uses []schemas.AgentUse, source *Profile) map[string]sch
 				people = map[string]schemas.Person{}
 			}
 			if known {
-				people[name] = schemas.Person(person)
+				people[name] = schemas.Person{Mail: person.Mail, Account: person.Account, Chat: (*schemas.PersonInChat)(person.Chat)}
 			}
 		}
 	}
@@ -64,6 +71,11 @@ func (v *validator) person(name string) {
 		v.problem(path+".mail", "%q is no address such as anna@example.org", person.Mail)
 	}
 	known := slices.ContainsFunc(v.config.Mail.Accounts, func(account Account) bool { return account.Name == person.Account || person.Account == "" })
+	if chat := person.Chat; chat != nil {
+		if _, there := v.config.Chat.Channels[chat.Channel]; !there {
+			v.problem(path+".chat.channel", "there is no chat channel %q", chat.Channel)
+		}
+	}
 	switch {
 	case len(v.config.Mail.Accounts) == 0:
 		v.problem(path, "whoever is asked is written to by mail, and there is no account: add one to mail.accounts")
