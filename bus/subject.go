@@ -14,6 +14,7 @@ const (
 	AgentBucket       = "PODIUM_AGENTS"
 	MailboxBucket     = "PODIUM_MAILBOXES"
 	LeaseBucket       = "PODIUM_LEASES"
+	BudgetBucket      = "PODIUM_BUDGETS"
 	ArtifactBucket    = "PODIUM_ARTIFACTS"
 	ArtifactStream    = "OBJ_" + ArtifactBucket // what holds the bytes of the artifacts
 	ShardStreamPrefix = "PODIUM_"               // of the name of every shard's stream; the number follows

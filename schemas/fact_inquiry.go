@@ -204,12 +204,45 @@ type Shortage struct {
 	Need  Usage  `json:"need"`           // of the request
 	// Offer is by how much the budget is raised when nobody says how much: what is still planned fits then. Parts that are not short are 0.
 	Offer Usage `json:"offer"`
+	// Day is the day (UTC) whose budget it is, of all runs of the profile together; empty when it is that of the run.
+	Day string `json:"day,omitzero"`
+}
+
+// A DayClaim is what a request may use of what runs of a profile may use together on one day.
+type DayClaim struct {
+	Need  Usage `json:"need"`
+	Run   Usage `json:"run,omitzero"`   // the limit of all agents together; parts that are 0 have none
+	Agent Usage `json:"agent,omitzero"` // that of its agent
+	// Raised and AgentRaised are by how much people have raised them for this run on Day.
+	Raised      Usage  `json:"raised,omitzero"`
+	AgentRaised Usage  `json:"agent_raised,omitzero"`
+	Day         string `json:"day,omitzero"`
+	// Short is why it is held; nil while that is not known.
+	Short *Shortage `json:"short,omitzero"`
+	// Alone says that nothing else of the run was under way when it was found short, and Parked that the run waits for the next day because of it.
+	Alone  bool `json:"alone,omitzero"`
+	Parked bool `json:"parked,omitzero"`
+}
+
+// Day is the day (UTC) of a moment, as budgets name it.
+func Day(moment time.Time) string { return moment.UTC().Format(time.DateOnly) }
+
+// DayEnd is when a day is over; zero for what is none.
+func DayEnd(day string) time.Time {
+	begins, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return time.Time{}
+	}
+	return begins.AddDate(0, 0, 1)
 }
 
 // A Budget is what runs may use. What it does not limit it counts.
 type Budget struct {
 	Run    Usage            `json:"run,omitzero"`    // in one run; parts that are 0 have no limit
 	Agents map[string]Usage `json:"agents,omitzero"` // by agent, in one run
+	// Day and DayAgents are what all runs of the profile may use together on one day (UTC), and single agents in them.
+	Day       Usage            `json:"day,omitzero"`
+	DayAgents map[string]Usage `json:"day_agents,omitzero"`
 	// Reserve is what a request may use of which no plan says how much it will.
 	Reserve Usage `json:"reserve,omitzero"`
 	// Price is that of a million tokens, in millionths of the unit of money, where an agent does not say what it costs, and Prices that of agents with
@@ -231,6 +264,8 @@ type BudgetExhausted string
 const (
 	BudgetEnds BudgetExhausted = "end" // it ends with the results that it has
 	BudgetAsks BudgetExhausted = "ask" // people are asked for more
+	// BudgetWaits: the run waits for the next day, when it is the budget of a day; else it ends.
+	BudgetWaits BudgetExhausted = "wait"
 )
 
 // Adopted says of an inquiry that earlier runs for the same effect have begun it. Its times go on from there.

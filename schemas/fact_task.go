@@ -21,6 +21,8 @@ type TaskReady struct {
 	Until time.Time `json:"until,omitzero"`
 	// Held says that it waits for its run's budget, and asks for no grant: what is under way may leave some of what is reserved.
 	Held bool `json:"held,omitzero"`
+	// Day is what it needs of the budget of a day, which a grant brings; nil is nothing. Held with it, it waits for that budget.
+	Day *DayClaim `json:"day,omitzero"`
 }
 
 // TaskDispatched says that a request goes out. The request itself is a pure
@@ -298,8 +300,25 @@ func (u Usage) Less(other Usage) Usage {
 	return Usage{max(u.Tokens-other.Tokens, 0), max(u.Milliseconds-other.Milliseconds, 0), max(u.CostMicros-other.CostMicros, 0)}
 }
 
+// SpentBy returns what a fact says that a request has used, or nil.
+func SpentBy(f Fact) *Spent {
+	switch f := f.(type) {
+	case *TaskCompleted:
+		return f.Usage
+	case *TaskFailed:
+		return f.Usage
+	case *InquiryOpened:
+		return f.Usage
+	case *ResponseLate:
+		return f.Usage
+	default:
+	}
+	return nil
+}
+
 // Spent is what a request has used, or counts as having used where its agent has not said it. It settles what was reserved for it.
 type Spent struct {
 	Request string `json:"request"`
+	Day     string `json:"day,omitzero"` // in whose budget it was reserved, too; empty is none
 	Usage
 }

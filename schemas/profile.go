@@ -327,8 +327,11 @@ type Texts struct {
 	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
 	Budget      string `json:"budget,omitzero"`
 	OutOfBudget string `json:"out_of_budget,omitzero"`
-	Tokens      string `json:"tokens,omitzero"`
-	Cost        string `json:"cost,omitzero"`
+	// DayBudget and OutOfDayBudget tell the same of the budget of a day; Budget and OutOfBudget when empty.
+	DayBudget      string `json:"day_budget,omitzero"`
+	OutOfDayBudget string `json:"out_of_day_budget,omitzero"`
+	Tokens         string `json:"tokens,omitzero"`
+	Cost           string `json:"cost,omitzero"`
 	// ReviewFailed: what was done is not right; TaskFailed when empty.
 	ReviewFailed string `json:"review_failed,omitzero"`
 	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.

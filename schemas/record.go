@@ -129,6 +129,8 @@ type AgentLimit struct {
 	Agent string `json:"agent"`
 	Room  int    `json:"room,omitzero"` // requests that it could take
 	Open  bool   `json:"open,omitzero"` // its circuit breaker was open (M-28)
+	// Day is why the budget of a day had no room for the request that was granted, and for no other reason; nil is that it had.
+	Day *Shortage `json:"day,omitzero"`
 }
 
 // A Reuse is an answer that was given to the same input before (M-29).
@@ -164,6 +166,7 @@ const (
 	DeadlineRun     DeadlineKind = "run"     // nobody waits for the run any more
 	DeadlineRemind  DeadlineKind = "remind"  // a person has not answered yet
 	DeadlineInquiry DeadlineKind = "inquiry" // a person has not answered in time
+	DeadlineBudget  DeadlineKind = "budget"  // the day is over whose budget was used up
 )
 
 // A Checkpoint is where a shard's owner stands.

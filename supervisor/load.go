@@ -38,6 +38,7 @@ func (o *Owner) load(ctx context.Context, live *liveSession) {
 		live.restoreFrom(found)
 		live.confirmedTo = max(live.confirmedTo, read)
 		o.trackSession(live)
+		o.admission.RecoverDays(&live.demand, found.Last)
 		o.assignOrphans(live, 0)
 		o.republish(ctx, live, found, now)
 	})

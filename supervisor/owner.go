@@ -163,6 +163,7 @@ func NewOwner(config Config) *Owner {
 	o.admission = admission.New(admission.Config{
 		Shard: o.Shard, Core: o.Core, Loop: o.loop, Backoff: backoff, Log: o.Log, Sessions: o.sessions,
 		PoolSize: o.PoolSize, Async: o.Async, Breaker: o.Breaker, Presence: o.Presence, Barred: o.Barred, LocalOwners: o.LocalOwners,
+		DayLimits: o.dayLimits,
 	})
 	o.checkpoint = checkpoint.NewWriter(checkpoint.Config{
 		Shard: o.Shard, Owner: o.Name, Build: o.Build, Sessions: o.sessions, Publisher: o.publisher, Every: o.CheckpointEvery, Names: o.CheckpointNames, Failed: o.fail,
@@ -234,6 +235,18 @@ func (o *Owner) OpenSessions() int {
 		}
 	}
 	return open
+}
+
+// dayLimits is the budget of the profile in force, so that limits of a day which are changed count at once; nil when there is no such profile.
+func (o *Owner) dayLimits(profile string) *schemas.Budget {
+	current := o.Profiles.Current(profile)
+	switch {
+	case current == nil:
+		return nil
+	case current.Budget == nil:
+		return &schemas.Budget{}
+	}
+	return current.Budget
 }
 
 // pushReady lets those go on of which the admission says that they may.

@@ -11,6 +11,15 @@ import (
 	"podium/supervisor/session"
 )
 
+// publishRecord does what a record owes, and calls done then: its outputs are published, and what it has used of the budget of a day is counted.
+func (o *Owner) publishRecord(ctx context.Context, live *liveSession, record *schemas.Record, done func(now time.Time), now time.Time) {
+	o.publishOutputs(ctx, live, record.Last(), func(now time.Time) {
+		if !o.admission.SettleDays(&live.demand, record, done) {
+			done(now)
+		}
+	}, now)
+}
+
 // publishOutputs publishes the outputs of the last transition of a record and calls done when
 // all of them are acknowledged.
 func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *schemas.Transition, done func(now time.Time), now time.Time) {
@@ -73,7 +82,7 @@ func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore
 	if live.watermarkPin == nil {
 		live.watermarkPin = o.watermark.Pin() // no input above the low watermark may lead to it any more
 	}
-	o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
+	o.publishRecord(ctx, live, found.Last, func(time.Time) { o.end(live) }, now)
 }
 
 func (o *Owner) envAfter(live *liveSession) (session.Env, *[]uint64, bool) {

@@ -43,7 +43,7 @@ func (o *Owner) storeRecord(ctx context.Context, live *liveSession, b *batch) {
 			live.commit(b, ack.Sequence)
 			o.trackSession(live)
 			o.assignOrphans(live, live.sequence)
-			o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
+			o.publishRecord(ctx, live, &b.record, func(time.Time) { o.complete(live, b.inputs) }, now)
 		case errors.Is(err, bus.ErrConflict) && live.assumptionFailed():
 			o.end(live)
 		case len(b.inputs) > 0 && (errors.Is(err, bus.ErrTooLarge) || errors.Is(err, schemas.ErrInvalidEvent)):
@@ -147,9 +147,10 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 			case found.Link == b.link:
 				o.stored(live, &b.record)
 				live.restoreFrom(found)
+				live.demand.MarkDecided()
 				o.trackSession(live)
 				o.assignOrphans(live, live.sequence)
-				o.publishOutputs(ctx, live, b.record.Last(), func(time.Time) { o.complete(live, b.inputs) }, now)
+				o.publishRecord(ctx, live, &b.record, func(time.Time) { o.complete(live, b.inputs) }, now)
 			case found.Sequence == live.sequence:
 				o.becomeKnown(live)
 				o.admission.Release(&live.demand) // who waits comes first
@@ -162,8 +163,9 @@ func (o *Owner) resolveAppend(ctx context.Context, live *liveSession, b *batch, 
 				o.noteForeignRecord(live)
 				live.restoreFrom(found)
 				o.trackSession(live)
+				o.admission.RecoverDays(&live.demand, found.Last)
 				o.assignOrphans(live, 0)
-				o.publishOutputs(ctx, live, found.Last.Last(), func(time.Time) { o.end(live) }, now)
+				o.publishRecord(ctx, live, found.Last, func(time.Time) { o.end(live) }, now)
 			}
 		})
 	})

@@ -63,6 +63,7 @@ func (o *Owner) reopen(ctx context.Context, open []string, now time.Time) error 
 		}
 		live.restoreFrom(found)
 		o.trackSession(live)
+		o.admission.RecoverDays(&live.demand, found.Last)
 		o.begin(live, stageLoading)
 		o.republish(ctx, live, found, now)
 	}

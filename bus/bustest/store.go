@@ -19,7 +19,7 @@ import (
 )
 
 func testStore(t *testing.T, s System) {
-	for _, bucket := range []string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
+	for _, bucket := range []string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket, bus.BudgetBucket} {
 		t.Run(bucket, func(t *testing.T) { testBucket(t, s.Core.KeyValue(bucket)) })
 	}
 	t.Run("BucketsAreApart", func(t *testing.T) {

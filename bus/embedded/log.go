@@ -28,7 +28,7 @@ var (
 	quoted = regexp.MustCompile(`"[^"]*"`)
 	// fixed are the words of a subject that Podium or the server has chosen.
 	fixed = regexp.MustCompile(`^(?:[*>]|[0-9]{1,20}|podium|agent|in|control|session|shard|dead|source|status|request|response|progress|permit` +
-		`|announce|alive|artifact|cancel|permitted|_R_|_INBOX|(?:KV_|OBJ_)?PODIUM_(?:WORK|ARTIFACTS|AGENTS|MAILBOXES|LEASES|[0-9]{1,5})` +
+		`|announce|alive|artifact|cancel|permitted|_R_|_INBOX|(?:KV_|OBJ_)?PODIUM_(?:WORK|ARTIFACTS|AGENTS|MAILBOXES|LEASES|BUDGETS|[0-9]{1,5})` +
 		`|\$(?:JS|SYS|KV|O|SRV)|CORE|API|ACK|FC|INFO|STREAM|CONSUMER|MSG|NEXT|CREATE|UPDATE|DELETE|PURGE|DIRECT|GET|NAMES|LIST|DURABLE` +
 		`|SNAPSHOT|RESTORE|LEADER|STEPDOWN|PEER|REMOVE|PAUSE|RESET|UNPIN|ACCOUNT|REQ|PING|STATS|EVENT|ADVISORY|METRIC)$`)
 )

@@ -15,7 +15,7 @@ import (
 
 // openBuckets creates the buckets and the object store that are missing.
 func (c *Core) openBuckets(ctx context.Context, config Config, asItIs bool) error {
-	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
+	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket, bus.BudgetBucket} {
 		_, err := c.js.KeyValue(ctx, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			_, err = c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{

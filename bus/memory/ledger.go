@@ -65,7 +65,7 @@ func New(shards int, options ...Option) *Ledger {
 		l.shards = append(l.shards, newStream(bus.ShardStream(shard)))
 	}
 	l.work = newStream(bus.WorkStream)
-	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket} {
+	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket, bus.BudgetBucket} {
 		l.buckets[bucket] = &store{values: make(map[string]value)}
 	}
 	l.artifacts = &artifacts{maxBytes: l.maxBytes, contents: make(map[string][]byte)}

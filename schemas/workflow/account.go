@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"time"
 
 	"podium/schemas"
 )
@@ -13,6 +14,9 @@ type Account struct {
 	Raises []AgentAccount `json:"raises,omitzero"` // by how much limits were raised, each once; that of the run has no agent
 	// Refused says that somebody has said no to more, or nobody anything: nobody is asked again.
 	Refused bool `json:"refused,omitzero"`
+	// Day is the newest day whose budget requests of the run were to go by, and DayRaises by how much people have raised it for the run.
+	Day       string         `json:"day,omitzero"`
+	DayRaises []AgentAccount `json:"day_raises,omitzero"`
 }
 
 // An AgentAccount is what is known of one agent.
@@ -25,6 +29,7 @@ type AgentAccount struct {
 type Reservation struct {
 	Request string `json:"request"`
 	Agent   string `json:"agent"`
+	Day     string `json:"day,omitzero"` // in whose budget it is reserved, too; empty is none
 	schemas.Usage
 }
 
@@ -54,11 +59,23 @@ func (a *Account) Raised(agent string) schemas.Usage {
 	if a == nil {
 		return schemas.Usage{}
 	}
-	at := slices.IndexFunc(a.Raises, func(raise AgentAccount) bool { return raise.Agent == agent })
+	return raisedOf(a.Raises, agent)
+}
+
+// RaisedOn is by how much people have raised the budget of a day for the run, as Raised has it.
+func (a *Account) RaisedOn(day, agent string) schemas.Usage {
+	if a == nil || a.Day != day {
+		return schemas.Usage{}
+	}
+	return raisedOf(a.DayRaises, agent)
+}
+
+func raisedOf(raises []AgentAccount, agent string) schemas.Usage {
+	at := slices.IndexFunc(raises, func(raise AgentAccount) bool { return raise.Agent == agent })
 	if at < 0 {
 		return schemas.Usage{}
 	}
-	return a.Raises[at].Usage
+	return raises[at].Usage
 }
 
 // Reserved returns what is reserved for a request; false when nothing is, or not any more.
@@ -107,30 +124,62 @@ func (a *Account) changed() *Account {
 	return &copied
 }
 
-// reserve notes what a request may use.
-func (r *Run) reserve(f *schemas.TaskDispatched) {
+// reserve notes what a request may use; claim is what it had to have of the budget of a day, or nil.
+func (r *Run) reserve(f *schemas.TaskDispatched, claim *schemas.DayClaim, now time.Time) {
 	if f.Reserved == nil {
 		return
 	}
 	r.Account = r.Account.changed()
-	r.Account.Open = append(slices.Clip(r.Account.Open), Reservation{Request: f.Request, Agent: f.Agent, Usage: *f.Reserved})
+	reserved := Reservation{Request: f.Request, Agent: f.Agent, Usage: *f.Reserved}
+	if claim != nil {
+		reserved.Day = schemas.Day(now)
+	}
+	r.Account.Open = append(slices.Clip(r.Account.Open), reserved)
+}
+
+// claim notes what a task needs of the budget of a day. Once it is not parked any more, neither is the run.
+func (r *Run) claim(task *Task, claim *schemas.DayClaim, now time.Time) {
+	parked := task.Day != nil && task.Day.Parked
+	task.Day = claim
+	if claim != nil {
+		if day := schemas.Day(now); r.Account == nil || r.Account.Day != day {
+			r.Account = r.Account.changed()
+			r.Account.Day, r.Account.DayRaises = day, nil
+		}
+	}
+	switch parks := claim != nil && claim.Parked; {
+	case parks && r.Resting.IsZero():
+		r.Resting = now
+	case parked && !parks:
+		r.unpark(now)
+	}
+}
+
+// unpark has the run's own end count again, unless it rests for another reason.
+func (r *Run) unpark(now time.Time) {
+	if r.Resting.IsZero() || r.WaitsForPeople() || r.Parked() != nil {
+		return
+	}
+	if !r.Expires.IsZero() && r.Rests() {
+		r.Expires = r.Expires.Add(max(now.Sub(r.Resting), 0))
+	}
+	r.Resting = time.Time{}
+}
+
+// Parked returns the first task because of which the run waits for the next day, or nil.
+func (r *Run) Parked() *Task {
+	for task := range r.All {
+		if task.HeldForDay() && task.Day.Parked {
+			return task
+		}
+	}
+	return nil
 }
 
 // settle notes what a request has used, in the place of what was reserved for it. Nothing counts that has nothing to settle, but for what tells people
 // something: nothing is reserved for that.
 func (r *Run) settle(f schemas.Fact) {
-	var spent *schemas.Spent
-	switch f := f.(type) {
-	case *schemas.TaskCompleted:
-		spent = f.Usage
-	case *schemas.TaskFailed:
-		spent = f.Usage
-	case *schemas.InquiryOpened:
-		spent = f.Usage
-	case *schemas.ResponseLate:
-		spent = f.Usage
-	default:
-	}
+	spent := schemas.SpentBy(f)
 	if spent == nil {
 		return
 	}
@@ -159,7 +208,12 @@ func (r *Run) raise(f *schemas.InquiryAnswered) {
 		r.Account.Refused = true
 		return
 	}
-	r.Account.Raises = with(r.Account.Raises, asked.Shortage.Agent, *f.Amount)
+	switch asked.Shortage.Day {
+	case "":
+		r.Account.Raises = with(r.Account.Raises, asked.Shortage.Agent, *f.Amount)
+	case r.Account.Day:
+		r.Account.DayRaises = with(r.Account.DayRaises, asked.Shortage.Agent, *f.Amount)
+	}
 }
 
 // unraised notes that nobody says anything to an inquiry about a budget.

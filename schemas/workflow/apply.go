@@ -33,6 +33,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskReady:
 		task := r.take(f.Task, f.Kind)
 		task.State, task.Agent, task.Due, task.Held = TaskReady, f.Agent, f.Until, f.Held
+		r.claim(task, f.Day, now)
 		if f.Kind == schemas.KindJudge {
 			r.judged()
 		}
@@ -50,7 +51,10 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		*schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled, *schemas.PermitGranted:
 		r.settle(f)
 		if task := r.change(schemas.TaskOf(f)); task != nil {
-			task.apply(f, now)
+			parked := task.HeldForDay() && task.Day.Parked
+			if task.apply(f, now); parked && !task.HeldForDay() {
+				r.unpark(now)
+			}
 			r.noticeIsPermitted(task, f)
 		}
 	case *schemas.PermitRefused:
@@ -143,7 +147,8 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
 	task.Unapproved, task.Approval, task.Held = false, int32(f.Approval), false //nolint:gosec // at most schemas.MaxInquiries
-	r.reserve(f)
+	r.reserve(f, task.Day, now)
+	r.claim(task, nil, now)
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
@@ -250,7 +255,7 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.LastFailure, t.Unserved, t.Tokens, t.Held = f, nil, t.Tokens+f.Tokens, false
+	t.LastFailure, t.Unserved, t.Tokens, t.Held, t.Day = f, nil, t.Tokens+f.Tokens, false, nil
 	if f.Cause == schemas.FailureVerdict {
 		t.Result, t.Proven = f.Result, f.Proven
 	}

@@ -246,7 +246,7 @@ func (r *Run) Rests() bool { return !r.Resting.IsZero() && r.Message.Upstream ==
 // has rested. Zero is that its end does not change.
 func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
 	open := func(other *Inquiry) bool { return other.Open() && other.Inquiry != inquiry }
-	if r.Expires.IsZero() || !r.Rests() || slices.ContainsFunc(r.Inquiries, open) {
+	if r.Expires.IsZero() || !r.Rests() || r.Parked() != nil || slices.ContainsFunc(r.Inquiries, open) {
 		return time.Time{}
 	}
 	return r.Expires.Add(max(now.Sub(r.Resting), 0))
@@ -255,7 +255,7 @@ func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
 func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.InquiryOpened:
-		if !r.WaitsForPeople() {
+		if !r.WaitsForPeople() && r.Parked() == nil {
 			r.Resting = now
 		}
 		opened := &Inquiry{InquiryOpened: *f, Opened: now}
@@ -298,7 +298,7 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	ended := *open
 	end(&ended)
 	r.Inquiries[number-1] = &ended
-	if !r.WaitsForPeople() {
+	if !r.WaitsForPeople() && r.Parked() == nil {
 		r.Resting = time.Time{}
 	}
 	if !expires.IsZero() {

@@ -86,6 +86,8 @@ type Task struct {
 	Partial bool                 `json:"partial,omitzero"` // its result is not all that was asked for, as its agent says
 	// Held says that it is ready and waits for the budget, and asks for no grant.
 	Held bool `json:"held,omitzero"`
+	// Day is what a ready task needs of the budget of a day; nil is nothing.
+	Day *schemas.DayClaim `json:"day,omitzero"`
 	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
 	Unapproved bool `json:"unapproved,omitzero"`
 	// Judged says that a judge was told how it has ended, and Replaced that another plan has taken its place: nothing of the run's
@@ -202,6 +204,11 @@ func (t *Task) AgentOf(attempt int) string {
 // Unbegun reports whether the task waits for its agent.
 func (t *Task) Unbegun() bool { return t.State == TaskReady && !t.Held || t.State == TaskDispatched }
 
+// HeldForDay reports whether the task waits for the budget of a day.
+func (t *Task) HeldForDay() bool {
+	return t.State == TaskReady && t.Held && t.Day != nil && t.Day.Short != nil
+}
+
 // Optional reports whether the run can do without the task (settlement 10).
 func (t *Task) Optional() bool {
 	return t.Plan != nil && (t.Plan.Optional || t.Plan.Priority == schemas.PriorityNiceToHave)
@@ -264,6 +271,9 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 	switch t.State {
 	case TaskReady, TaskDispatched:
 		add(schemas.DeadlineQueue, t.Due)
+		if t.HeldForDay() {
+			add(schemas.DeadlineBudget, schemas.DayEnd(t.Day.Short.Day))
+		}
 	case TaskRunning:
 		add(schemas.DeadlineWork, t.Due)
 		add(schemas.DeadlineSilence, t.Silence)

@@ -14,6 +14,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/registry"
+	"podium/schemas"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/plan"
 )
@@ -42,6 +43,8 @@ type Config struct {
 	Barred func(agent string, now time.Time) bool
 	// LocalOwners are the owners of the same process; nil is none.
 	LocalOwners *LocalOwners
+	// DayLimits returns the budget by whose limits of a day requests of a profile go; nil is by what they have on record.
+	DayLimits func(profile string) *schemas.Budget
 }
 
 // Sessions are those that the owner has in memory, each by its demand.
@@ -67,6 +70,7 @@ type Controller struct {
 	breakers       map[string]*breaker // by agent
 	unsynced       []*breaker          // of which the ledger has to be told, or asked
 	resourceClaims resourceClaims
+	days           dayBudgets
 
 	looking   *eventloop.Timer // for when agents are looked after again
 	lookDue   bool
@@ -80,7 +84,7 @@ type Controller struct {
 func New(config Config) *Controller {
 	return &Controller{
 		Config: config, pools: map[string]*pool{}, breakers: map[string]*breaker{}, resourceClaims: resourceClaims{claims: map[string]*resourceClaim{}},
-		results: newResultCache(),
+		results: newResultCache(), days: dayBudgets{books: map[string]*dayBook{}},
 	}
 }
 
@@ -108,7 +112,8 @@ func (c *Controller) GrantWaiting(ctx context.Context) bool {
 	}
 	c.withCapacity = nil
 	c.syncAll(ctx)
-	return c.runClaims(ctx) || granted
+	worked := c.runClaims(ctx)
+	return c.tellDays(ctx) || worked || granted
 }
 
 // Ready returns the sessions that may go on since it was called last.

@@ -26,15 +26,23 @@ type Demand struct {
 	waiting   map[schemas.Grant]*waitingTask // its ready tasks
 	grants    []*waitingTask                 // that may be dispatched
 	claims    []*resourceClaim               // what its tasks have to do with shared resources
+	// restored says that its state was read from the ledger, and is none that its owner has decided; lost are those who wait no more since then, and
+	// for whom something may be reserved in the budget of the day.
+	restored bool
+	lost     []*waitingTask
+	unneeded []unneeded
 }
 
 // MarkInherited notes which of its requests a former owner has made, once it was loaded.
 func (dm *Demand) MarkInherited() {
-	dm.inherited = ""
+	dm.inherited, dm.restored = "", true
 	for task := range dm.State.UnderWay {
 		dm.inherited += task.Request
 	}
 }
+
+// MarkDecided notes that what was read from the ledger is what its owner has decided.
+func (dm *Demand) MarkDecided() { dm.restored = false }
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
@@ -67,26 +75,49 @@ func (c *Controller) Track(demand *Demand) {
 	var still map[schemas.Grant]*waitingTask
 	for grant, task := range demand.State.AwaitingGrant {
 		d := demand.waiting[grant]
-		if d == nil || d.agent != task.Agent {
+		if d == nil || d.agent != task.Agent || d.held {
 			d = c.newWaitingTask(demand, grant, task)
+			c.enqueue(d)
 		}
-		if still == nil {
+		if d.claim = task.Day; still == nil {
 			still = map[schemas.Grant]*waitingTask{}
 		}
 		still[grant] = d
 	}
-	for _, grant := range slices.SortedFunc(maps.Keys(demand.waiting), compareGrants) {
-		if d := demand.waiting[grant]; still[grant] != d {
+	for grant, task := range demand.State.AwaitingDay {
+		d := demand.waiting[grant]
+		if d == nil || d.agent != task.Agent || !d.held {
+			d = c.newWaitingTask(demand, grant, task)
+			d.held = true
+			c.holdForDay(d)
+		}
+		if d.claim = task.Day; still == nil {
+			still = map[schemas.Grant]*waitingTask{}
+		}
+		still[grant] = d
+	}
+	before := demand.waiting
+	demand.waiting = still
+	for _, grant := range slices.SortedFunc(maps.Keys(before), compareGrants) {
+		if d := before[grant]; still[grant] != d {
 			d.gone = true
-			if task := taskOf(demand, grant); task == nil || schemas.AttemptKey(task.Request) != d.request {
+			task := taskOf(demand, grant)
+			if task == nil || schemas.AttemptKey(task.Request) != d.request {
 				c.releaseProbe(d)
+			}
+			switch {
+			case d.asked == "":
+			case demand.restored:
+				demand.lost = append(demand.lost, d)
+			case task == nil || task.Attempt < d.attempt:
+				c.leaveDay(d)
 			}
 		}
 	}
-	demand.waiting = still
 	for len(demand.grants) > 0 && !demand.awaits(demand.grants[0]) {
 		c.EndGrant(demand) // so that others have its room at once
 	}
+	c.leaveUnneeded(demand)
 }
 
 func compareGrants(a, b schemas.Grant) int {
@@ -106,18 +137,17 @@ func (c *Controller) newWaitingTask(demand *Demand, grant schemas.Grant, task *w
 	d := &waitingTask{
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(c.Shard, 0, schemas.RunID(demand.State.Session, grant.Run), grant.Task, task.Attempt+1),
-		first:   task.Tells() && task.Attempt == 0,
+		first:   task.Tells() && task.Attempt == 0, profile: demand.State.Profile,
 	}
 	if len(task.Resources()) > 0 {
 		d.resources = resourcesOf(task)
 	}
-	c.enqueue(d)
 	return d
 }
 
 // enqueue has a waiting task wait for room.
 func (c *Controller) enqueue(d *waitingTask) {
-	d.gone, d.reserved = false, false
+	d.gone, d.reserved, d.short = false, false, nil
 	heap.Push(&c.pool(d.agent).waiting, d)
 	c.withCapacity = append(c.withCapacity, d.agent)
 }
@@ -146,11 +176,14 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 	if !demand.awaits(d) {
 		return false
 	}
+	if d.short != nil {
+		return d.short.Day == schemas.Day(c.now) // to be held
+	}
 	switch c.breakerVerdictOf(d) {
 	case plan.VerdictDeny:
 		return true // to be refused
 	case plan.VerdictAllow:
-		return d.reserved && c.holdsFor(d) && !c.preempted(d)
+		return d.reserved && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
 	case plan.VerdictProbing:
 	}
 	return false

@@ -27,7 +27,11 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 	if refused || c.hasLeases(d) {
 		p.reserved++
 		d.reserved = true
-		c.grantTo(d)
+		if refused {
+			c.grantTo(d)
+		} else {
+			c.grantFitting(d)
+		}
 	}
 	return true
 }

@@ -15,8 +15,9 @@ type inputAdmission struct {
 	controller *Controller
 	demand     *Demand
 	now        time.Time
-	granted    *waitingTask // whose grant is decided, until it is admitted
-	barred     []string     // agents that were unavailable before
+	granted    *waitingTask      // whose grant is decided, until it is admitted
+	short      *schemas.Shortage // why it does not fit the budget of the day
+	barred     []string          // agents that were unavailable before
 }
 
 // AdmissionFor returns what the decision of one input may ask. What it is admitted to is taken
@@ -24,7 +25,7 @@ type inputAdmission struct {
 func (c *Controller) AdmissionFor(demand *Demand, read *session.Input) plan.Admission {
 	d := &inputAdmission{controller: c, demand: demand, now: read.Now}
 	if read.Grant != nil {
-		d.granted = demand.grants[0]
+		d.granted, d.short = demand.grants[0], demand.grants[0].short
 	}
 	return d
 }
@@ -53,6 +54,9 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	}
 	return admission
 }
+
+// LacksDay implements plan.Admission. Who is granted has reserved what it needs, or lacks it.
+func (d *inputAdmission) LacksDay(string) *schemas.Shortage { return d.short }
 
 func (d *inputAdmission) bar(agent string, verdict plan.BreakerVerdict) plan.AdmissionResult {
 	switch verdict {

@@ -38,6 +38,20 @@ func (c *Controller) Leave() {
 	}
 }
 
+// wakeHeld has the tasks of all but one look for room that wait for the budget of a day.
+func (l *LocalOwners) wakeHeld(by *Controller) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, other := range l.owners {
+		if other != by {
+			other.Loop.Post(func(time.Time) { other.days.due = other.days.due || len(other.days.held) > 0 })
+		}
+	}
+}
+
 // tell has all but one hear of what is free now.
 func (l *LocalOwners) tell(by *Controller, free []string) {
 	if l == nil {

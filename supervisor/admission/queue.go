@@ -15,6 +15,15 @@ type waitingTask struct {
 	first     bool // a delivery that has not been tried, which no breaker refuses
 	gone      bool // it does not wait any more
 	reserved  bool // room is kept for it
+
+	profile     string            // of its run
+	claim       *schemas.DayClaim // what it needs of the budget of the day; nil is nothing
+	held        bool              // it is on record that it waits for that
+	looks       bool              // it is held, and looks whether it still is
+	asked       string            // the day for which something may be reserved; empty is none
+	reservedFor string            // the day for which that is
+	fresh       *bool             // nothing was reserved before; operations of the account write it
+	short       *schemas.Shortage // why it is to be held, when it is granted for that
 }
 
 // before reports whether a waiting task goes before another: it is more urgent, else it

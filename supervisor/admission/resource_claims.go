@@ -107,6 +107,11 @@ func (c *Controller) trackClaims(demand *Demand) {
 			claim.wanted = true
 		}
 	}
+	for grant := range demand.State.AwaitingDay {
+		if claim := c.resourceClaims.claims[holderOf(demand, grant)]; claim != nil && demand.looks(grant) {
+			claim.wanted = true
+		}
+	}
 	kept := demand.claims[:0]
 	for _, claim := range demand.claims {
 		if claim.wanted {
@@ -287,7 +292,7 @@ func (c *Controller) acquire(ctx context.Context, claim *resourceClaim) {
 			return
 		}
 		d.reserved = true
-		c.grantTo(d)
+		c.grantFitting(d)
 	}, free)
 }
 

@@ -18,15 +18,17 @@ func Faults(policy *schemas.Budget) []error {
 	fault := func(format string, arguments ...any) {
 		faults = append(faults, fmt.Errorf("budget: "+format, arguments...))
 	}
-	limited := policy.Run
-	if !sound(policy.Run) || !sound(policy.Reserve) || !inRange(policy.Price) {
-		fault("run, reserve and price are not negative, and at most %d", schemas.MaxUsage)
+	limited := policy.Run.Plus(policy.Day)
+	if !sound(policy.Run) || !sound(policy.Day) || !sound(policy.Reserve) || !inRange(policy.Price) {
+		fault("run, day, reserve and price are not negative, and at most %d", schemas.MaxUsage)
 	}
-	for _, agent := range slices.Sorted(maps.Keys(policy.Agents)) {
-		if !sound(policy.Agents[agent]) {
-			fault("agent %q: its limits are not negative, and at most %d", agent, schemas.MaxUsage)
+	for _, limits := range [...]map[string]schemas.Usage{policy.Agents, policy.DayAgents} {
+		for _, agent := range slices.Sorted(maps.Keys(limits)) {
+			if !sound(limits[agent]) {
+				fault("agent %q: its limits are not negative, and at most %d", agent, schemas.MaxUsage)
+			}
+			limited = limited.Plus(limits[agent])
 		}
-		limited = limited.Plus(policy.Agents[agent])
 	}
 	for _, agent := range slices.Sorted(maps.Keys(policy.Prices)) {
 		if !inRange(policy.Prices[agent]) {
@@ -40,10 +42,14 @@ func Faults(policy *schemas.Budget) []error {
 	}
 	switch policy.Exhausted {
 	case "", schemas.BudgetEnds:
+	case schemas.BudgetWaits:
+		if policy.Day == (schemas.Usage{}) && len(policy.DayAgents) == 0 {
+			fault("exhausted: %s waits for the next day, and no limit of a day is given", schemas.BudgetWaits)
+		}
 	case schemas.BudgetAsks:
 		faults = append(faults, asking(policy)...)
 	default:
-		fault("exhausted is %s or %s, and not %q", schemas.BudgetEnds, schemas.BudgetAsks, policy.Exhausted)
+		fault("exhausted is %s, %s or %s, and not %q", schemas.BudgetEnds, schemas.BudgetAsks, schemas.BudgetWaits, policy.Exhausted)
 	}
 	return faults
 }

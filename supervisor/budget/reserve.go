@@ -101,7 +101,12 @@ func Limit(policy *schemas.Budget, account *workflow.Account, agent string) sche
 	if agent != "" {
 		limit = policy.Agents[agent]
 	}
-	raised, more := account.Raised(agent), limit
+	return raise(limit, account.Raised(agent))
+}
+
+// raise returns a limit with more of what it has parts for.
+func raise(limit, raised schemas.Usage) schemas.Usage {
+	more := limit
 	if limit.Tokens > 0 {
 		more.Tokens += raised.Tokens
 	}

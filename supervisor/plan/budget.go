@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (d *Decision) affords(id string, kind schemas.TaskKind, agent string) bool 
 		return true
 	}
 	task := d.Run.Task(id)
-	if task != nil && task.State == workflow.TaskReady && task.Held && task.Agent == agent {
+	if task != nil && task.State == workflow.TaskReady && task.Held && !task.HeldForDay() && task.Agent == agent {
 		return false
 	}
 	held := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Held: true}
@@ -43,6 +44,64 @@ func (d *Decision) affords(id string, kind schemas.TaskKind, agent string) bool 
 	}
 	d.Emit(&held)
 	return false
+}
+
+// dayClaim is what a request for a task needs of the budget of a day; nil is nothing.
+func (d *Decision) dayClaim(id string, kind schemas.TaskKind, agent string) *schemas.DayClaim {
+	need := d.need(id, kind, agent)
+	if need == nil || !budget.LimitsDay(d.Profile.Budget, agent, *need) {
+		return nil
+	}
+	day := schemas.Day(d.Now)
+	return &schemas.DayClaim{
+		Need: *need, Run: d.Profile.Budget.Day, Agent: d.Profile.Budget.DayAgents[agent],
+		Raised: d.Run.Account.RaisedOn(day, ""), AgentRaised: d.Run.Account.RaisedOn(day, agent), Day: day,
+	}
+}
+
+// admit asks whether a request may go to an agent now. What needs some of the budget of a day waits for a grant, which brings that.
+func (d *Decision) admit(id string, kind schemas.TaskKind, agent string) AdmissionResult {
+	if d.dayClaim(id, kind, agent) != nil {
+		return Full
+	}
+	return d.Admission.Admit(agent)
+}
+
+// affordsDay reports whether the task that is granted fits the budget of the day. Else it is held: its owner sees when there is some left.
+func (d *Decision) affordsDay(task *workflow.Task) bool {
+	claim := d.dayClaim(task.ID, task.Kind, task.Agent)
+	if claim == nil {
+		return true
+	}
+	if task.Day == nil {
+		d.ready(task.ID, task.Kind, task.Agent) // the grant was for nothing of the day's
+		return false
+	}
+	lacking := d.Admission.LacksDay(task.Agent)
+	if lacking == nil {
+		return true
+	}
+	short := *lacking
+	short.Offer = budget.Offer(d.Profile.Budget, d.Run, &short)
+	claim.Short, claim.Alone = &short, !d.worksBeside(task)
+	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
+	held := schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Held: true, Day: claim}
+	if task.Kind != schemas.KindPlan {
+		held.Until = task.Due
+	}
+	d.Emit(&held)
+	return false
+}
+
+// askForDay has the budget of the day looked at anew for a task that waits for it.
+func (d *Decision) askForDay(task *workflow.Task) {
+	ready := schemas.TaskReady{
+		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Until: task.Due, Day: d.dayClaim(task.ID, task.Kind, task.Agent),
+	}
+	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
+		ready.Until = d.Now.Add(wait)
+	}
+	d.Emit(&ready)
 }
 
 // spend notes what the attempt of a task that is answered now has used.
@@ -70,7 +129,7 @@ func (p *Profile) Spent(run *workflow.Run, task *workflow.Task, request string, 
 	if !open {
 		reserved.Agent = task.Agent // it only counts
 	}
-	return &schemas.Spent{Request: request, Usage: budget.Used(p.Budget, reserved.Agent, reserved.Usage, said)}
+	return &schemas.Spent{Request: request, Day: reserved.Day, Usage: budget.Used(p.Budget, reserved.Agent, reserved.Usage, said)}
 }
 
 // takeSpent returns what the attempt of a task has used, once: the fact that ends it says so.
@@ -102,7 +161,7 @@ func (d *Decision) Resume() {
 // resumeOnce begins what fits, or does something about what never will. It reports whether there may be more to do.
 func (d *Decision) resumeOnce() bool {
 	for _, id := range d.heldBack() {
-		if task := d.Run.Task(id); !d.Run.Settled() && task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task) {
+		if task := d.Run.Task(id); !d.Run.Settled() && task.State == workflow.TaskReady && task.Held && !task.HeldForDay() && !d.Run.HoldsBack(task) {
 			d.restart(task)
 		}
 	}
@@ -110,7 +169,11 @@ func (d *Decision) resumeOnce() bool {
 		return false
 	}
 	held := d.firstHeld()
-	if held == nil || d.Run.AsksForBudget() != nil || d.works() {
+	switch {
+	case held == nil || d.Run.AsksForBudget() != nil || d.works():
+		return false
+	case held.HeldForDay() && !held.Day.Alone:
+		d.askForDay(held) // what was under way then may have left some
 		return false
 	}
 	return d.exhausted(held)
@@ -149,11 +212,14 @@ func (d *Decision) restart(task *workflow.Task) {
 
 // works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
 // not keep them from being asked.
-func (d *Decision) works() bool {
+func (d *Decision) works() bool { return d.worksBeside(nil) }
+
+// worksBeside is works, without one of the tasks.
+func (d *Decision) worksBeside(but *workflow.Task) bool {
 	asks := d.asksForMore()
 	for task := range d.Run.All {
 		switch {
-		case task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
+		case task == but || task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
 		case asks && task.State.WaitsForPerson():
 		default:
@@ -175,7 +241,7 @@ func (d *Decision) exhausted(task *workflow.Task) bool {
 		d.fail(task, schemas.FailureBudget, d.texts().OutOfBudget)
 		return true
 	}
-	if d.asksForMore() && d.askForMore(task) {
+	if d.asksForMore() && d.askForMore(task) || task.HeldForDay() && task.Day.Parked {
 		return false
 	}
 	d.outOfBudget(task)
@@ -196,6 +262,9 @@ func (d *Decision) hasDefault(task *workflow.Task) bool {
 
 // shortage is why a task does not fit, and what would be enough.
 func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
+	if task.HeldForDay() {
+		return task.Day.Short
+	}
 	need := d.need(task.ID, task.Kind, task.Agent)
 	if need == nil {
 		return nil
@@ -236,12 +305,15 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage) strin
 		raise = words.Raise[0]
 	}
 	_, reject := d.Profile.decidingWords(d.Run.Message.Language)
-	parts := short.Offer
+	parts, asks := short.Offer, words.Texts.Budget
+	if short.Day != "" {
+		asks = cmp.Or(words.Texts.DayBudget, asks)
+	}
 	return truncate(strings.NewReplacer(
 		"{agent}", task.Agent, "{work}", work, "{raise}", raise, "{reject}", reject,
 		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
 		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
-	).Replace(words.Texts.Budget), schemas.RecordInlineLimit)
+	).Replace(asks), schemas.RecordInlineLimit)
 }
 
 // outOfBudget ends a run of which nothing more fits, with the results that it has.
@@ -251,6 +323,10 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 		whose := "the run"
 		if short.Agent != "" {
 			whose = "agent " + short.Agent
+		}
+		if short.Day != "" {
+			whose = strings.Replace(whose, "the run", "all runs", 1) + " on " + short.Day
+			sentence = cmp.Or(d.texts().OutOfDayBudget, sentence)
 		}
 		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
 		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
@@ -276,6 +352,13 @@ func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.Inquiry
 	answered.RunExpires = d.resumed(inquiry)
 	d.Emit(answered)
 	d.withdrawNotices(inquiry.Inquiry)
+	if answered.Choice == schemas.ChoiceRaise && inquiry.Shortage.Day != "" {
+		for _, id := range d.heldBack() {
+			if task := d.Run.Task(id); task.HeldForDay() {
+				d.askForDay(task)
+			}
+		}
+	}
 }
 
 // ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does.

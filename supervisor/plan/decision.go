@@ -60,6 +60,8 @@ type Decision struct {
 type Admission interface {
 	// Admit asks whether an agent has room for one more request, and counts it.
 	Admit(agent string) AdmissionResult
+	// LacksDay returns why the budget of the day has no room for the request to an agent that is granted; nil is that it is reserved there.
+	LacksDay(agent string) *schemas.Shortage
 	// Reuse returns the sequence and size of an answer that the agent gave to
 	// the same input not longer ago than age (M-29).
 	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
@@ -83,6 +85,9 @@ type Unlimited struct{}
 
 // Admit implements Admission.
 func (Unlimited) Admit(string) AdmissionResult { return Admitted }
+
+// LacksDay implements Admission.
+func (Unlimited) LacksDay(string) *schemas.Shortage { return nil }
 
 // Reuse implements Admission.
 func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {

@@ -37,6 +37,10 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: asked.Question})
 				continue
 			}
+			if task.HeldForDay() && task.Day.Parked {
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: "the budget of " + task.Day.Short.Day + " is used up"})
+				continue
+			}
 			told.TasksPending = append(told.TasksPending, task.ID)
 		case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 			asked := run.AsksAbout(task.ID)

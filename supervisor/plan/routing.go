@@ -239,7 +239,7 @@ func (d *Decision) pose(id string, kind schemas.TaskKind, agent string, attempt 
 	if !d.affords(id, kind, agent) {
 		return
 	}
-	switch d.Admission.Admit(agent) {
+	switch d.admit(id, kind, agent) {
 	case Admitted:
 		d.dispatch(id, kind, agent, attempt)
 	case Full:

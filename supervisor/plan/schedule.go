@@ -143,7 +143,7 @@ func (d *Decision) start(task *workflow.Task) {
 	}
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = d.Admission.Admit(task.Agent)
+		admission = d.admit(task.ID, task.Kind, task.Agent)
 	}
 	switch admission {
 	case Admitted:
@@ -166,10 +166,10 @@ func (d *Decision) barred(task *workflow.Task) bool {
 }
 
 func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
-	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent && !task.Held {
+	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Day: d.dayClaim(id, kind, agent)}
+	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent && !task.Held && (task.Day == nil) == (ready.Day == nil) {
 		return
 	}
-	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind}
 	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
 		ready.Until = d.Now.Add(wait)
 	}
@@ -181,7 +181,7 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 // room with it. It reports false, and does nothing, when no task of that id is ready.
 func (d *Decision) Grant(grant schemas.Grant) bool {
 	task := d.Run.Task(grant.Task)
-	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held || d.Run.HoldsBack(task) {
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) {
 		return false
 	}
 	if !d.approved(task) {
@@ -189,6 +189,9 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	}
 	if !d.affords(task.ID, task.Kind, task.Agent) {
 		return true // it waits for the budget now
+	}
+	if !d.affordsDay(task) {
+		return true
 	}
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
@@ -313,7 +316,7 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 	case schemas.DeadlineInquiry:
 		d.Unanswered(d.Run.Inquiry(schemas.NoticeOf(deadline.Task)), schemas.InquiryExpired)
 		return true
-	case schemas.DeadlineQueue, schemas.DeadlineWork, schemas.DeadlineRetry, schemas.DeadlineSlow, schemas.DeadlineSilence:
+	case schemas.DeadlineQueue, schemas.DeadlineWork, schemas.DeadlineRetry, schemas.DeadlineSlow, schemas.DeadlineSilence, schemas.DeadlineBudget:
 	}
 	task := d.Run.Task(deadline.Task)
 	switch deadline.Kind {
@@ -329,6 +332,8 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 		})
 	case schemas.DeadlineRetry:
 		d.start(task)
+	case schemas.DeadlineBudget:
+		d.askForDay(task)
 	case schemas.DeadlineRun, schemas.DeadlineRemind, schemas.DeadlineInquiry:
 	}
 	return true

@@ -17,6 +17,8 @@ type agents struct {
 	gates map[string]breaker // closed when it is not there
 	heard []heard
 
+	day *schemas.Shortage // why the budget of the day has no room for anybody; nil is that it has
+
 	nameless bool // nobody can tell who is handed a request first
 }
 
@@ -66,6 +68,16 @@ func (a *admissions) Admit(agent string) plan.AdmissionResult {
 	}
 	a.under[agent]++
 	return plan.Admitted
+}
+
+// LacksDay implements plan.Admission.
+func (a *admissions) LacksDay(string) *schemas.Shortage {
+	if a.agents.day == nil {
+		return nil
+	}
+	short := *a.agents.day
+	short.Day = schemas.Day(a.now)
+	return &short
 }
 
 // Reuse implements plan.Admission.

@@ -23,10 +23,19 @@ func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	admitted, admission := admittedTo(&r.counts, agent), r.live.Admit(agent)
 	if admission == plan.Admitted {
 		*admitted++
-	} else if !slices.ContainsFunc(r.limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent }) {
+	} else if !slices.ContainsFunc(r.limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil }) {
 		r.limits = append(r.limits, schemas.AgentLimit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable})
 	}
 	return admission
+}
+
+// LacksDay implements plan.Admission.
+func (r *recordingAdmission) LacksDay(agent string) *schemas.Shortage {
+	short := r.live.LacksDay(agent)
+	if short != nil {
+		r.limits = append(r.limits, schemas.AgentLimit{Agent: agent, Day: short})
+	}
+	return short
 }
 
 // admittedTo returns how many requests were admitted to an agent, to be counted on.
@@ -66,7 +75,7 @@ type replayedAdmission struct {
 func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
 	for i := range r.cause.Limits {
 		limit := &r.cause.Limits[i]
-		if limit.Agent != agent {
+		if limit.Agent != agent || limit.Day != nil {
 			continue
 		}
 		switch admitted := admittedTo(&r.admitted, agent); {
@@ -89,6 +98,16 @@ func (r *replayedAdmission) Reuse(agent, input string, _ time.Duration) (schemas
 		}
 	}
 	return schemas.Reuse{}, false
+}
+
+// LacksDay implements plan.Admission.
+func (r *replayedAdmission) LacksDay(agent string) *schemas.Shortage {
+	for i := range r.cause.Limits {
+		if limit := &r.cause.Limits[i]; limit.Agent == agent && limit.Day != nil {
+			return limit.Day
+		}
+	}
+	return nil
 }
 
 // CarriesPermit implements plan.Admission.

@@ -108,6 +108,18 @@ func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
 	}
 }
 
+// AwaitingDay yields the tasks that wait for the budget of a day, in order.
+func (s *State) AwaitingDay(yield func(schemas.Grant, *workflow.Task) bool) {
+	if s.Active == nil || s.Active.Account == nil || s.Active.Account.Day == "" {
+		return
+	}
+	for task := range s.Active.All {
+		if task.HeldForDay() && !s.Active.HoldsBack(task) && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
+			return
+		}
+	}
+}
+
 // AwaitingAgent yields the tasks that wait for their agent, unless it is noted that
 // nobody serves it.
 func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {

@@ -70,6 +70,7 @@ type story struct {
 //	repeat id=m1              the same event once more
 //	room calculator=1         so many requests may be under way; "free" is no limit
 //	breaker calculator=open   open, closed or probe (half-open)
+//	day limit=100 taken=90 need=20 [agent=coder]     so many tokens of the budget of the day; "day" alone has room
 //	grant task=t1 [run=1]     the shell lets a ready task begin
 //	absence agent=calculator task=t1 [run=1] [since=1m]     nobody serves the agent, never or for so long
 //	advance 10s               every deadline on the way rings
@@ -144,6 +145,14 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.step(tb, session.Input{Now: s.now, Absence: &absence}), nil)
 	case "room", "breaker":
 		s.limit(tb, d)
+		return ""
+	case "day":
+		tokens := func(of string) schemas.Usage { return schemas.Usage{Tokens: int64(number(tb, d, of, 0))} }
+		if s.agents.day = nil; len(d.CmdArgs) > 0 {
+			short := schemas.Shortage{Agent: text(d, "agent", ""), Limit: tokens("limit"), Taken: tokens("taken"), Need: tokens("need")}
+			short.Offer = short.Taken.Plus(short.Need).Less(short.Limit)
+			s.agents.day = &short
+		}
 		return ""
 	case "state":
 		return s.describe()

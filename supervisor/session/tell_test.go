@@ -26,6 +26,10 @@ func (s *story) tell(d decided, malformed error) string {
 	fmt.Fprintf(&told, "%s, record %d\n", s.clock(d.record.First().Cause.Time), d.record.Number)
 	for i := range d.record.First().Cause.Limits {
 		limit := &d.record.First().Cause.Limits[i]
+		if limit.Day != nil {
+			fmt.Fprintf(&told, "  the day has no room for %s\n", limit.Agent)
+			continue
+		}
 		fmt.Fprintf(&told, "  %s has room for %d, breaker open: %v\n", limit.Agent, limit.Room, limit.Open)
 	}
 	for i := range d.record.First().Facts {
@@ -224,6 +228,21 @@ func (s *story) ready(f *schemas.TaskReady) string {
 	if f.Held {
 		told = "held by the budget, waits to go to " + f.Agent
 	}
+	if day := f.Day; day != nil {
+		told += amount(", needs ", &day.Need) + " of the day"
+		if day.Raised != (schemas.Usage{}) {
+			told += amount(" with ", &day.Raised) + " more"
+		}
+		if day.Short != nil {
+			told += amount(", where ", &day.Short.Taken) + amount(" are taken of ", &day.Short.Limit) + " on " + day.Short.Day
+		}
+		if day.Alone {
+			told += ", alone"
+		}
+		if day.Parked {
+			told += ", parked"
+		}
+	}
 	if !f.Until.IsZero() {
 		told += " until " + s.clock(f.Until)
 	}
@@ -305,6 +324,9 @@ func completed(f *schemas.TaskCompleted) string {
 func used(spent *schemas.Spent) string {
 	if spent == nil {
 		return ""
+	}
+	if spent.Day != "" {
+		return amount(", used ", &spent.Usage) + " of " + spent.Day
 	}
 	return amount(", used ", &spent.Usage)
 }

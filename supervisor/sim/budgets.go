@@ -1,12 +1,16 @@
 package sim
 
 import (
+	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"podium/bus"
 	"podium/schemas"
+	"podium/supervisor/budget"
 )
 
 // The invariants of budgets.
@@ -23,7 +27,41 @@ const budgetStream = 0x627564676574
 func hasBudgets(seed uint64) bool { return seed%64 == 36 || seed%64 == 54 }
 
 // budgets are what a world has whose profiles bound what runs use.
-type budgets struct{ rand *rand.Rand }
+type budgets struct {
+	rand *rand.Rand
+	days *rand.Rand // of limits of a day; nil: there are none
+}
+
+// dayStream is a source of its own for those.
+const dayStream = 0x646179
+
+// withDays has budgets be limited by the day as well. A world begins shortly before the day ends.
+func (b *budgets) withDays(w *World) {
+	b.days = rand.New(rand.NewPCG(w.Seed, dayStream)) //nolint:gosec // a simulation repeats
+	w.now = w.now.Add(-time.Duration(1+b.days.IntN(180)) * time.Second)
+}
+
+// nextDay is the moment that follows when nothing goes wrong any more: the next one, or after many the next day, since runs may wait for one after the other.
+func (b *budgets) nextDay(moments int, next time.Time) time.Time {
+	if b == nil || b.days == nil || moments%500 != 499 {
+		return next
+	}
+	return schemas.DayEnd(schemas.Day(next))
+}
+
+// declareDays says in a profile what its runs may use together on a day.
+func (b *budgets) declareDays(p *schemas.Profile) {
+	if b.days == nil || once(b.days, 6) {
+		return
+	}
+	p.Budget.Day = schemas.Usage{Tokens: pick[int64](b.days, 60, 150, 400)}
+	if once(b.days, 3) {
+		p.Budget.DayAgents = map[string]schemas.Usage{alpha: {Tokens: pick[int64](b.days, 40, 100)}}
+	}
+	if p.Budget.Exhausted == "" && once(b.days, 2) {
+		p.Budget.Exhausted = schemas.BudgetWaits
+	}
+}
 
 func newBudgets(seed uint64) *budgets {
 	return &budgets{rand: rand.New(rand.NewPCG(seed, budgetStream))} //nolint:gosec // a simulation repeats
@@ -55,6 +93,7 @@ func (b *budgets) declare(sources []schemas.Profile) {
 			p.Budget.Exhausted, p.Budget.People = schemas.BudgetAsks, []string{schemas.ApprovingRequester}
 			p.Budget.Expire, p.Budget.Remind = seconds(30+b.rand.IntN(60)), seconds(pick(b.rand, 0, 10))
 		}
+		b.declareDays(p)
 		p.Languages = slices.Clone(p.Languages)
 		for n := range p.Languages {
 			p.Languages[n].Texts.Budget, p.Languages[n].Texts.Tokens = asksForMore+"{offer}", "{amount} tokens"
@@ -121,11 +160,107 @@ type spending struct {
 	used   map[string]int64        // tokens, by agent
 	open   map[string]*reservation // by request
 	raised map[string]int64        // tokens, by agent; that of the run has no name
+	parked bool                    // it has waited for the next day
 }
 
 type reservation struct {
 	agent  string
 	tokens int64
+	day    *daySpending // in whose budget it is, too; nil is none
+}
+
+// daySpending is what the oracle knows of what runs of a profile have used on a day.
+type daySpending struct {
+	used   map[string]int64        // tokens, by agent
+	least  map[string]int64        // of them what was reserved for them
+	open   map[string]*reservation // by schemas.AttemptKey
+	went   map[string]bool         // likewise, answered or not
+	raised map[string]int64        // tokens, for some run; that of the profile has no name
+}
+
+func (o *oracle) dayOf(profile, day string) *daySpending {
+	key := profile + "." + day
+	if o.days == nil {
+		o.days = map[string]*daySpending{}
+	}
+	if o.days[key] == nil {
+		o.days[key] = &daySpending{used: map[string]int64{}, least: map[string]int64{}, open: map[string]*reservation{}, went: map[string]bool{}, raised: map[string]int64{}}
+	}
+	return o.days[key]
+}
+
+// goesOnDay: who needs some of the budget of a day has reserved it on the day on which it goes out.
+func (o *oracle) goesOnDay(m *moment, f *schemas.TaskDispatched) {
+	policy := m.run.profile.Budget
+	if f.Reserved.Tokens == 0 || policy.Day.Tokens == 0 && policy.DayAgents[f.Agent].Tokens == 0 {
+		return
+	}
+	reserved := m.run.spending.open[f.Request]
+	reserved.day = o.dayOf(m.run.profile.Name, schemas.Day(m.cause.Time))
+	reserved.day.open[schemas.AttemptKey(f.Request)], reserved.day.went[schemas.AttemptKey(f.Request)] = reserved, true
+}
+
+// daysHold: no more goes out on a day than its limits have room for, when nobody uses more than they have reserved; and the ledger has of each request
+// what was reserved until it is answered, and then what it has used.
+func (o *oracle) daysHold() {
+	for _, key := range slices.Sorted(maps.Keys(o.days)) {
+		spent := o.days[key]
+		var account budget.DayAccount
+		if body, _, err := o.world.ledger.KeyValue(bus.BudgetBucket).Get(context.Background(), key); err == nil {
+			o.world.must(schemas.Unmarshal(body, &account))
+		}
+		open := map[string]bool{}
+		for i := range account.Open {
+			open[account.Open[i].Request] = true
+		}
+		for _, request := range slices.Sorted(maps.Keys(spent.open)) {
+			if !open[request] {
+				o.world.violate(ReservationsSettleOnce, "%s: nothing is reserved for request %s, which nobody has answered", key, request)
+			}
+		}
+		for i := range account.Open {
+			if request := account.Open[i].Request; spent.went[request] && spent.open[request] == nil {
+				o.world.violate(ReservationsSettleOnce, "%s: request %s is answered, and what it has reserved stays", key, request)
+			}
+		}
+		for _, agent := range slices.Sorted(maps.Keys(spent.used)) {
+			used := account.Taken(agent).Tokens - account.Reserved(agent).Tokens
+			if used != spent.used[agent] {
+				o.world.violate(ReservationsSettleOnce, "%s: agent %s has used %d tokens, and not %d", key, agent, spent.used[agent], used)
+			}
+		}
+		o.dayHolds(key, spent)
+	}
+}
+
+// dayHolds: what was reserved at a time, and what was used of that, has had room.
+func (o *oracle) dayHolds(key string, spent *daySpending) {
+	profile, _, _ := strings.Cut(key, ".")
+	limits := map[string]int64{}
+	for _, edition := range o.world.editions {
+		if current := edition.Current(profile); current != nil && current.Budget != nil {
+			limits[""] = max(limits[""], current.Budget.Day.Tokens)
+			for agent, limit := range current.Budget.DayAgents {
+				limits[agent] = max(limits[agent], limit.Tokens)
+			}
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(limits)) {
+		taken := int64(0)
+		for agent, tokens := range spent.least {
+			if of == "" || of == agent {
+				taken += tokens
+			}
+		}
+		for _, open := range spent.open {
+			if of == "" || of == open.agent {
+				taken += open.tokens
+			}
+		}
+		if limit := limits[of] + spent.raised[of]; limits[of] > 0 && taken > limit {
+			o.world.violate(BudgetHolds, "%s: of %d tokens for %q %d are taken", key, limit, of, taken)
+		}
+	}
 }
 
 // taken is what is used or reserved, by an agent or by all.
@@ -186,9 +321,12 @@ func (o *oracle) spends(m *moment) {
 		s.used, s.open, s.raised = map[string]int64{}, map[string]*reservation{}, map[string]int64{}
 	}
 	switch f := m.fact.(type) {
+	case *schemas.TaskReady:
+		s.parked = s.parked || f.Day != nil && f.Day.Parked
 	case *schemas.TaskDispatched:
 		if f.Reserved != nil {
 			s.open[f.Request] = &reservation{agent: f.Agent, tokens: f.Reserved.Tokens}
+			o.goesOnDay(m, f)
 		}
 	case *schemas.TaskCompleted:
 		o.settled(m, f.Usage)
@@ -201,7 +339,11 @@ func (o *oracle) spends(m *moment) {
 			o.settled(m, f.Usage)
 		}
 	case *schemas.InquiryAnswered:
-		if i := m.run.inquiry(f.Inquiry); i != nil && i.fact.Shortage != nil && f.Amount != nil {
+		switch i := m.run.inquiry(f.Inquiry); {
+		case i == nil || i.fact.Shortage == nil || f.Amount == nil:
+		case i.fact.Shortage.Day != "":
+			o.dayOf(m.run.profile.Name, i.fact.Shortage.Day).raised[i.fact.Shortage.Agent] += f.Amount.Tokens
+		default:
 			s.raised[i.fact.Shortage.Agent] += f.Amount.Tokens
 		}
 	default:
@@ -228,6 +370,11 @@ func (o *oracle) settled(m *moment, spent *schemas.Spent) {
 		}
 		delete(s.open, request)
 		s.used[open.agent] += want
+		if open.day != nil {
+			open.day.used[open.agent] += want
+			open.day.least[open.agent] += min(want, open.tokens)
+			delete(open.day.open, schemas.AttemptKey(request))
+		}
 		if spent == nil || spent.Request != request || spent.Tokens != want {
 			o.world.violate(ReservationsSettleOnce, "%s: %s of %s has used %d tokens, and not %v", m.id, m.fact.Name(), schemas.TaskOf(m.fact), want, spent)
 		}

@@ -226,6 +226,9 @@ func (o *oracle) runsRest(m *moment) {
 	default:
 		return
 	}
+	if m.run.spending.parked {
+		return // its end was later before
+	}
 	upstream := m.run.message.Upstream != nil // who waits as long as they have said
 	if rung := m.cause.Deadline; rung != nil && rung.Kind == schemas.DeadlineRun && rung.Run == m.run.number && !upstream {
 		o.world.violate(RunsRest, "%s: it ends by its time at %s, and inquiry %d is open", m.id, m.cause.Time, number)

@@ -88,6 +88,7 @@ func (w *World) check() {
 	h.resourcesHold()
 	h.breakersMove()
 	h.decidedAgain()
+	h.daysHold()
 }
 
 func (o *oracle) recordsFollow(session *sessionHistory, record *schemas.Record, event *schemas.Event) {

@@ -28,6 +28,7 @@ type oracle struct {
 	uses     []*use                    // of resources
 	failures map[string][]failure      // by agent
 	asked    []*inquiry                // of people, in all runs
+	days     map[string]*daySpending   // by profile and day
 }
 
 type shardHistory struct {
@@ -111,7 +112,7 @@ type task struct {
 	begun      time.Time      // since when it waits for its agent
 	judged     judgedTask
 	agreed     int  // the inquiry by which its newest attempt has begun
-	held       bool // it waits for the budget
+	held       bool // it waits for the budget, of the run or of a day
 	recovering recovering
 }
 
@@ -416,7 +417,7 @@ func (o *oracle) applyTask(m *moment) {
 	case *schemas.TaskRouted:
 		t.agent = f.Decision.NextAgent
 	case *schemas.TaskReady:
-		t.state, t.agent, t.ready, t.until, t.begun, t.held = taskReady, f.Agent, m.at, f.Until, m.cause.Time, f.Held
+		t.state, t.agent, t.ready, t.until, t.begun, t.held = taskReady, f.Agent, m.at, f.Until, m.cause.Time, f.Held || f.Day != nil
 		m.enlist(t)
 	case *schemas.TaskDispatched:
 		o.dispatch(m, t, f)

@@ -117,6 +117,22 @@ func mutationsOfBudgets() []mutation {
 		return true // it waits for the budget now`,
 		}},
 	}, {
+		name: "a grant skips the budget of the day", seed: 1, days: true, invariant: sim.BudgetHolds,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`	if lacking == nil {
+		return true`,
+			`	if lacking == nil || planted("a grant skips the budget of the day") {
+		return true`,
+		}},
+	}, {
+		name: "what a day was used for is not counted", seed: 1, days: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/admission/day_budget.go",
+			`		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" {`,
+			`		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" && !planted("what a day was used for is not counted") {`,
+		}},
+	}, {
 		name: "a retry skips the budget", seed: 5, budgets: true, invariant: sim.BudgetHolds,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",

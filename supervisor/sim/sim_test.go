@@ -24,6 +24,7 @@ var (
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
 	asks  = flag.Bool("sim.people", false, "people are asked in all worlds")
 	judge = flag.Bool("sim.judges", false, "plans are judged in all worlds")
+	daily = flag.Bool("sim.days", false, "runs have budgets in all worlds, of days, too")
 	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
 	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
@@ -44,6 +45,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 	switch {
 	case *asks:
 		return sim.NewWithPeople(seed, library)
+	case *daily:
+		return sim.NewWithDays(seed, library)
 	case *spend:
 		return sim.NewWithBudgets(seed, library)
 	case *judge:
@@ -72,6 +75,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *judge {
 		again += " JUDGES=1"
+	}
+	if *daily {
+		again += " DAYS=1"
 	}
 	if *spend {
 		again += " BUDGETS=1"

@@ -89,7 +89,7 @@ func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
 func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
 
 // with is what a world has besides.
-type with struct{ people, judges, budgets, reviews, recovery bool }
+type with struct{ people, judges, budgets, days, reviews, recovery bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -105,6 +105,11 @@ func NewWithJudges(seed uint64, library *Library) *World {
 // NewWithBudgets returns the world of a seed, as one in which runs have budgets, and people are asked in half of them.
 func NewWithBudgets(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true})
+}
+
+// NewWithDays returns the world of a seed, as one in which runs have budgets of their own and of days, and people are asked in half of them.
+func NewWithDays(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true, days: true})
 }
 
 // NewWithReviews returns the world of a seed, as one in which what runs have made is reviewed, and plans are judged in half of them.
@@ -149,6 +154,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	}
 	if with.recovery {
 		w.configuration.permits = true
+	}
+	if with.days {
+		w.budgets.withDays(w)
 	}
 	if with.reviews {
 		w.configuration.demand[adapterPlan] += 4 // whose tasks promise something
@@ -365,7 +373,7 @@ func (w *World) settle() {
 	for _, p := range w.processes {
 		p.view.rate, p.view.slowUntil = 0, time.Time{}
 	}
-	for range enough {
+	for moments := range enough {
 		if !w.advanceAll() {
 			break
 		}
@@ -380,7 +388,7 @@ func (w *World) settle() {
 			w.violate(ComesToRest, "nobody waits for a moment, and not everything is done: %s", w.standing())
 			return
 		}
-		w.now = next
+		w.now = w.budgets.nextDay(moments, next)
 	}
 	w.violate(ComesToRest, "it goes on and on: %s", w.standing())
 }

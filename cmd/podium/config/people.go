@@ -151,13 +151,16 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 
 // budget checks what runs may use.
 func (v *validator) budget(path string, budget *Budget) {
-	for _, names := range [...][]string{slices.Sorted(maps.Keys(budget.Agent)), slices.Sorted(maps.Keys(budget.Prices)), budget.Free} {
+	for _, names := range [...][]string{slices.Sorted(maps.Keys(budget.Agent)), slices.Sorted(maps.Keys(budget.AgentDay)), slices.Sorted(maps.Keys(budget.Prices)), budget.Free} {
 		for _, name := range names {
 			v.agentExists(path, name)
 		}
 	}
 	limited := func(of func(Limits) bool) bool {
-		return of(budget.Run) || slices.ContainsFunc(slices.Collect(maps.Values(budget.Agent)), of)
+		some := func(limits map[string]Limits) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Values(limits)), of)
+		}
+		return of(budget.Run) || of(budget.Day) || some(budget.Agent) || some(budget.AgentDay)
 	}
 	const needed = "a request reserves what no plan estimates: write %s, and how much that is"
 	priced := budget.Price > 0 && budget.Reserve > 0
@@ -171,6 +174,8 @@ func (v *validator) budget(path string, budget *Budget) {
 	}
 	requester := slices.Contains(budget.People, schemas.ApprovingRequester)
 	switch {
+	case budget.Exhausted == schemas.BudgetWaits && budget.Day == (Limits{}) && len(budget.AgentDay) == 0:
+		v.problem(path+".exhausted", "there is no other day to wait for: write day, and how much its runs may use on one, or another exhausted")
 	case budget.Exhausted != schemas.BudgetAsks && len(budget.People) > 0:
 		v.problem(path+".people", "nobody is asked: write exhausted: ask, or leave people out")
 	case budget.Exhausted == schemas.BudgetAsks && len(budget.People) == 0:
@@ -180,6 +185,30 @@ func (v *validator) budget(path string, budget *Budget) {
 	case !requester:
 		v.askedTogether(path, budget.People)
 	}
+}
+
+// narrowBudgets are cautions of limits in which not even one request has room that no plan estimates.
+func (c *Config) narrowBudgets() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		budget := c.Profiles[name].Budget
+		if budget == nil {
+			continue
+		}
+		narrow := func(key string, limits Limits) {
+			if limits.Tokens > 0 && limits.Tokens < budget.Reserve || limits.Seconds > 0 && limits.Seconds < budget.ReserveSeconds || limits.Money > 0 && limits.Money < budget.ReserveMoney {
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.budget.%s has no room for one request that no plan estimates, and is used up from the beginning: raise it, or have requests reserve less", name, key))
+			}
+		}
+		narrow("run", budget.Run)
+		narrow("day", budget.Day)
+		for _, agent := range slices.Sorted(maps.Keys(budget.Agent)) {
+			narrow("agent."+agent, budget.Agent[agent])
+		}
+		for _, agent := range slices.Sorted(maps.Keys(budget.AgentDay)) {
+			narrow("agent_day."+agent, budget.AgentDay[agent])
+		}
+	}
+	return cautions
 }
 
 // asksForTainted reports whether people of the profile are asked about what an agent does because of what somebody has written.

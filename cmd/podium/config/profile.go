@@ -76,13 +76,15 @@ func (a *Approval) build() schemas.ApprovalRule {
 type Budget struct {
 	Run            Limits                  `yaml:"run" doc:"What one run may use, by all of its agents together: whoever works, plans, judges, routes and assesses. Letters and answers only count."`
 	Agent          map[string]Limits       `yaml:"agent" doc:"What single agents may use of that, by their names."`
+	Day            Limits                  `yaml:"day" doc:"What all runs of the profile may use together on one day (UTC), over all processes."`
+	AgentDay       map[string]Limits       `yaml:"agent_day" doc:"What single agents may use of that, by their names."`
 	Reserve        int                     `yaml:"reserve" min:"1" doc:"Tokens that a request reserves when no plan estimates them. Needed where tokens are limited, or money by a price."`
 	ReserveSeconds int                     `yaml:"reserve_seconds" min:"1" doc:"Seconds that a request reserves when no plan estimates them. Needed where seconds are limited."`
 	ReserveMoney   float64                 `yaml:"reserve_money" min:"0" doc:"Money that a request reserves where its agent has no price. Needed where money is limited and there is no price."`
 	Price          float64                 `yaml:"price" min:"0" doc:"What a million tokens cost, where an agent does not say what its work has cost (cost_micros)."`
 	Prices         map[string]float64      `yaml:"prices" doc:"The same for single agents, by their names."`
 	Free           []string                `yaml:"free" doc:"Agents that use no tokens: their requests reserve none. Those of kinds that have no use for any, such as calculator and retrieval, need not be named."`
-	Exhausted      schemas.BudgetExhausted `yaml:"exhausted" enum:"end ask" doc:"What becomes of a run when nothing works and what is left does not fit. end (default): it ends with the results that it has, as budget_exhausted. ask: people are asked for more."`
+	Exhausted      schemas.BudgetExhausted `yaml:"exhausted" enum:"end ask wait" doc:"What becomes of a run when nothing works and what is left does not fit. end (default): it ends with the results that it has, as budget_exhausted. ask: people are asked for more. wait: it waits for the next day, or until others leave some, where the limit of a day is used up; else it ends."`
 	People         []string                `yaml:"people" doc:"Who may raise it, for exhausted: ask: names of the people section, or requester alone: whoever has written."`
 	Remind         schemas.Duration        `yaml:"remind" doc:"After that they are asked once more. Default: 24h."`
 	Expires        schemas.Duration        `yaml:"expires" doc:"After that nobody waits for them any more, and the run ends. Default: 72h."`
@@ -116,6 +118,13 @@ func (c *Config) budget(source *Budget, uses []schemas.AgentUse) *schemas.Budget
 			made.Agents = map[string]schemas.Usage{}
 		}
 		made.Agents[name] = limits.build()
+	}
+	made.Day = source.Day.build()
+	for name, limits := range source.AgentDay {
+		if made.DayAgents == nil {
+			made.DayAgents = map[string]schemas.Usage{}
+		}
+		made.DayAgents[name] = limits.build()
 	}
 	for name, price := range source.Prices {
 		if made.Prices == nil {

@@ -135,6 +135,9 @@ func reviewedLine(f *schemas.Judged) string {
 func taskLine(f schemas.Fact, now time.Time) string {
 	switch f := f.(type) {
 	case *schemas.TaskReady:
+		if f.Held && f.Day != nil && f.Day.Short != nil {
+			return f.Task + ": held back, the budget of " + f.Day.Short.Day + " (UTC) has no room for it now"
+		}
 		if f.Held {
 			return f.Task + ": held back, it does not fit the budget of the run now"
 		}

@@ -59,6 +59,8 @@ func room(task *workflow.Task) string {
 	switch {
 	case task.Unserved != nil:
 		return unserved(agent, task.Unserved.Since)
+	case task.HeldForDay():
+		return "held back: the budget of " + task.Day.Short.Day + " (UTC) has no room for it now"
 	case task.Held:
 		return "held back: it does not fit the budget of the run now"
 	case len(used) > 0:
