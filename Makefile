@@ -27,8 +27,7 @@ WAITING  := ./cmd/podium
 # Where goroutines share memory. The race detector makes code several times
 # slower and needs a C compiler; RACE_FAST is what every change can wait for.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
-# A calculator has no goroutine.
-RACE_FAST := ./bus ./bus/memory ./supervisor ./agents/caldav ./agents/chat ./agents/exec ./agents/http ./agents/llm ./agents/mail ./agents/mcp ./ingest/chat ./ingest/runs
+RACE_FAST := ./bus ./bus/memory ./supervisor
 
 # What asks how large something becomes takes minutes under the detector, and the heap there is another one. What one
 # goroutine does very often shows the detector nothing that it does not see once. make race leaves out nothing.
@@ -39,6 +38,10 @@ RACE_SKIP := ^Test($(LARGE)|$(OFTEN))
 # What make profiles plays takes minutes: check plays an example of each profile.
 PLAYED    := ^Test(Profile|Assistant|Practice|Loop|Pattern|Tactical|Parts)
 EXAMPLES  := AssistantByMail_O21_O26 PracticeExample_G08_G09 PatternProfile LoopWorkedExample_C01_C05_C15 TacticalMerges_M37
+
+# Collecting garbage is a third of what lint and tests do. There is memory for less of it, up to a limit that stops lint from
+# taking what a small machine has not.
+ROOMY := GOGC=400 GOMEMLIMIT=3GiB
 
 N        ?= 20000
 SEED     ?= 1
@@ -86,23 +89,27 @@ test-waiting:
 	@others=$$($(GO) test -vet=off -list '$(PLAYED)' $(WAITING) | grep ^Test | grep -vxF "$$(printf 'Test%s\n' $(EXAMPLES))" | paste -sd '|'); \
 		$(GO) test -vet=off -skip "^($$others)\$$" -timeout $(TIMEOUT) $(WAITING)
 test-working:
-	@$(GO) test -vet=off -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(WAITING))")
+	@$(ROOMY) $(GO) test -vet=off -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(WAITING))")
 
 .PHONY: race
 race: dovecot chromium radicale chemistry validators languages ## Run the tests of everything concurrent under the race detector
 	@CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
 
+.PHONY: race-agents
+race-agents: dovecot chromium radicale chemistry validators languages ## Run the tests of agents and adapters under the race detector
+	@CGO_ENABLED=1 $(GO) test -race -vet=off -timeout 30m ./agents/... ./ingest/...
+
 .PHONY: race-fast
 race-fast:
 	@if [[ $(WITH_C) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
-		CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
+		$(ROOMY) CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
 	else \
 		echo "No C compiler: the race detector is left out."; \
 	fi
 
 .PHONY: lint
 lint: $(LINT) ## Check architecture, correctness and form
-	@$(LINT) run ./...
+	@$(ROOMY) $(LINT) run ./...
 
 .PHONY: fmt
 fmt: $(LINT) ## Format every file
@@ -230,6 +237,10 @@ powercut: dovecot machine build ## Cut the power of a virtual machine in which t
 .PHONY: sim
 sim: ## Simulate N seeds from SEED on with every fault at once; PEOPLE=1 asks people in all of them, JUDGES=1 has their plans judged, BUDGETS=1 gives them budgets, DAYS=1 of days, too, REVIEWS=1 has what they make reviewed, RECOVERY=1 has something done about their failures
 	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) $(if $(PEOPLE),-sim.people) $(if $(JUDGES),-sim.judges) $(if $(BUDGETS),-sim.budgets) $(if $(DAYS),-sim.days) $(if $(REVIEWS),-sim.reviews) $(if $(RECOVERY),-sim.recovery)
+
+.PHONY: mutations
+mutations: ## Show that the simulation catches each planted bug (check: every fourth)
+	@$(GO) test -count=1 -timeout 30m -run '^TestMutations' ./supervisor/sim -sim.every-bug
 
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder for FUZZTIME

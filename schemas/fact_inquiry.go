@@ -376,6 +376,9 @@ func (k InquiryKind) Choices() []InquiryChoice {
 // OfRequester reports whether the person is asked who has begun the run.
 func (o *InquiryOpened) OfRequester() bool { return len(o.People) == 0 && !o.Upstream }
 
+// OfReview reports whether people are asked what becomes of a review that has failed. Its task is none then, but ReviewInput of the round.
+func (o *InquiryOpened) OfReview() bool { return o.Kind == InquiryEscalation && IsReviewInput(o.Task) }
+
 // Takes reports whether something may be said to the inquiry.
 func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
 	if len(o.Choices) > 0 {

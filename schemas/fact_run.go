@@ -363,6 +363,7 @@ type OnReviewFailed string
 const (
 	ReviewFails   OnReviewFailed = "fail"    // it has failed
 	ReviewPartial OnReviewFailed = "partial" // its results are told, with what was found
+	ReviewAsks    OnReviewFailed = "ask"     // people of Profile.Escalation are asked, and else it is as by ReviewFails
 )
 
 // A Summary says who tells the results of several tasks in one text: an agent, or else a template (Go text/template) over

@@ -16,14 +16,7 @@ import (
 )
 
 // agreedConfig has an agent that has one effect for each task, and takes a while before and after it; begun counts how often it was asked to.
-const agreedConfig = `
-mail:
-  accounts:
-    - name: support
-      profile: desk
-      since: all
-      imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
-      smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+const agreedConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example}}
 agents:
   orders:

@@ -9,14 +9,7 @@ import (
 )
 
 // heldConfig has answers sent only once anna has agreed to them.
-const heldConfig = `
-mail:
-  accounts:
-    - name: support
-      profile: desk
-      since: all
-      imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
-      smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+const heldConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example}}
 agents:
   clerk: {kind: exec, command: [sh, -c, 'cat >/dev/null; echo Guten Tag, der Termin steht.'], env: ["ORDERED=%[3]s"]}

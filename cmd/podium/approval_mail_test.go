@@ -14,14 +14,7 @@ import (
 )
 
 // togetherConfig has an agent that pays, once two have agreed, and keeps what it was told; and one that somebody may have work who has written in the chat.
-const togetherConfig = `
-mail:
-  accounts:
-    - name: support
-      profile: desk
-      since: all
-      imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
-      smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+const togetherConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example}, ben: {mail: ben@practice.example}, cid: {mail: cid@practice.example}}
 agents:
   bank:

@@ -14,8 +14,8 @@ import (
 	"podium/schemas/workflow"
 )
 
-// approvalConfig has an agent that orders something, once for whoever has a day to decide, and once for whoever has two seconds.
-const approvalConfig = `
+// deskByMail has the profile desk answer a mailbox, by the ports of IMAP and SMTP.
+const deskByMail = `
 mail:
   accounts:
     - name: support
@@ -23,6 +23,10 @@ mail:
       since: all
       imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
       smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+`
+
+// approvalConfig has an agent that orders something, once for whoever has a day to decide, and once for whoever has two seconds.
+const approvalConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example}, ben: {mail: ben@practice.example}}
 agents:
   orders: {kind: exec, command: [sh, -c, 'cat >/dev/null; mkdir "$ORDERED/$PODIUM_EFFECT" && echo Bestellt.'], env: ["ORDERED=%[3]s"], side_effects: external}
@@ -148,9 +152,14 @@ func (o *approvers) await(what, reason string, n int) {
 	}
 }
 
+// first is the oldest run, once there is one.
 func (o *approvers) first() workflow.RunHistory {
 	o.t.Helper()
-	runs := o.service.runs()
+	var runs []workflow.RunHistory
+	within(o.t, patience, "a run begins", func() bool {
+		runs = o.service.runs()
+		return len(runs) > 0
+	})
 	return o.service.run(runs[len(runs)-1].ID)
 }
 

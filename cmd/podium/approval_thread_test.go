@@ -9,14 +9,7 @@ import (
 )
 
 // threadConfig has anna in the chat that runs come from, and an agent that orders something once she has agreed.
-const threadConfig = `
-mail:
-  accounts:
-    - name: support
-      profile: desk
-      since: all
-      imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
-      smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+const threadConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example, chat: {channel: web, user: U7}}}
 chat: {channels: {web: {profile: desk, secret: "` + webSecret + `"}}}
 agents:

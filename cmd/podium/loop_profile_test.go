@@ -71,9 +71,10 @@ func TestLoopMendsAStructure_C10_C12_C14(t *testing.T) {
 	t.Parallel()
 	i := loop(t)
 	i.up()
-	const question, said = "What is the molecular formula of CC(=O)Oc1cccccc1C(=O)O?", "Can't kekulize mol.  Unkekulized atoms: 4 5 6 7 8 9 10"
+	const question, said = "What is the molecular formula of c1ccc2nccc2c1?", "Can't kekulize mol.  Unkekulized atoms: 0 1 2 3 4 5 6 7 8"
+	const mended = "The molecular formula of c1ccc2[nH]ccc2c1 is C8H7N.\nc1ccc2nccc2c1 is no valid SMILES. It is read as c1ccc2[nH]ccc2c1: an aromatic nitrogen of such a ring carries a hydrogen."
 	run, answer := i.answered("--profile", "loop", question)
-	if answer != "The molecular formula of aspirin is C9H8O4. It was taken for CC(=O)Oc1cccccc1C(=O)O, which is no valid SMILES." || run.Status != schemas.RunCompleted {
+	if answer != mended || run.Status != schemas.RunCompleted {
 		t.Errorf("%s: %s", run.Status, answer)
 	}
 	want := []string{

@@ -11,14 +11,7 @@ import (
 )
 
 // desperateConfig has an agent that fails while there is a file, about which anna is asked, and one that does not fit its budget, which she may raise.
-const desperateConfig = `
-mail:
-  accounts:
-    - name: support
-      profile: desk
-      since: all
-      imap: {host: 127.0.0.1, port: %[1]d, tls: none, username: agent, password: secret, poll: 1s, authserv_ids: [mx.practice.example]}
-      smtp: {host: 127.0.0.1, port: %[2]d, tls: none, from: support@practice.example, sent: none}
+const desperateConfig = deskByMail + `
 people: {anna: {mail: anna@practice.example}}
 agents:
   shop: {kind: exec, command: [sh, -c, 'cat >/dev/null; test ! -e "$ORDERED/broken" && echo Bestellt.'], env: ["ORDERED=%[3]s"]}

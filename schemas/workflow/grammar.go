@@ -312,6 +312,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
 	case f.Kind == schemas.InquiryBudget:
 		return r.checkShortage(task, f)
+	case task == nil && f.OfReview():
+		return r.checkOfReview(f)
 	case f.Task == schemas.DeliveryTask:
 		return r.checkHeld(f)
 	case task == nil || task.Plan == nil:
@@ -348,6 +350,15 @@ func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d asks for nothing that an answer waits for", f.Inquiry)
 	case r.Delivery != nil && r.Delivery.State != TaskWaitingApproval || slices.ContainsFunc(r.Inquiries, open):
 		return errors.New("its answer is being delivered, or people are asked about it")
+	}
+	return nil
+}
+
+// checkOfReview lets people be asked about a review that has failed, one question at a time.
+func (r *Run) checkOfReview(f *schemas.InquiryOpened) error {
+	open, _ := r.AsksAboutReview()
+	if r.Phase != PhaseReviewing || r.Review.Outcome != schemas.OutcomeFailed || f.Task != schemas.ReviewInput(r.Review.Round) || f.Attempt > 0 || f.After > 0 || open != nil {
+		return errors.New("no review has failed, or somebody is asked about it")
 	}
 	return nil
 }

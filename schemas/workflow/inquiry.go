@@ -149,6 +149,20 @@ func (r *Run) AsksAbout(task string) *Inquiry {
 	return nil
 }
 
+// AsksAboutReview returns the open inquiry about the review, or nil, and how often people have said something to one.
+func (r *Run) AsksAboutReview() (open *Inquiry, answered int) {
+	for _, inquiry := range r.Inquiries {
+		switch {
+		case !inquiry.OfReview():
+		case inquiry.Open():
+			open = inquiry
+		case inquiry.Answered != nil:
+			answered++
+		}
+	}
+	return open, answered
+}
+
 // AsksUpstream returns the oldest inquiry that waits for a word of whoever has asked for the run, or nil.
 func (r *Run) AsksUpstream() *Inquiry {
 	for _, inquiry := range r.Inquiries {

@@ -325,8 +325,11 @@ func (c *Controller) SettleDays(demand *Demand, record *schemas.Record, done fun
 // is counted first; what an owner has reserved for requests that nobody was asked by is given back, or kept for those that still wait; and after a
 // loss of power what is under way is reserved again.
 func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
-	lost := demand.lost
-	demand.restored, demand.lost, demand.unneeded = false, nil, nil
+	var lost []*waitingTask
+	if demand.day != nil {
+		lost = demand.day.lost
+	}
+	demand.day = nil
 	for _, d := range lost {
 		if last == nil || last.Epoch != c.epoch {
 			c.leaveCounted(d)
@@ -348,7 +351,7 @@ func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
 		if d := demand.waiting[grant]; d != nil {
 			d.asked = day
 		} else if !task.Tells() {
-			demand.unneeded = append(demand.unneeded, unneeded{grant, day, schemas.RequestID(c.Shard, 0, run, task.ID, task.Attempt+1)})
+			demand.doWithout(unneeded{grant, day, schemas.RequestID(c.Shard, 0, run, task.ID, task.Attempt+1)})
 		}
 		if request := schemas.AttemptKey(task.Request); request != "" && !reserves(active.Account, request) {
 			c.releaseDay(profile, day, request) // its answer is counted
@@ -390,7 +393,7 @@ func (c *Controller) leaveLost(d *waitingTask) {
 	switch {
 	case task == nil || reserves(d.session.State.Active.Account, d.request):
 	case task.Attempt < d.attempt:
-		d.session.unneeded = append(d.session.unneeded, unneeded{d.grant, d.asked, d.request})
+		d.session.doWithout(unneeded{d.grant, d.asked, d.request})
 	default:
 		c.leaveDay(d)
 	}
@@ -400,17 +403,17 @@ func (c *Controller) leaveLost(d *waitingTask) {
 // leaveUnneeded gives back what nobody was asked by, once this owner has written to the session since it was read: until then a former one may still
 // say that it has asked.
 func (c *Controller) leaveUnneeded(demand *Demand) {
-	if demand.restored {
+	if demand.restored() || demand.day == nil {
 		return
 	}
-	for _, request := range demand.unneeded {
+	for _, request := range demand.day.unneeded {
 		if d := demand.waiting[request.grant]; d != nil && d.request == request.request {
 			d.asked = request.day
 		} else {
 			c.releaseDay(demand.State.Profile, request.day, request.request)
 		}
 	}
-	demand.unneeded = nil
+	demand.day = nil
 }
 
 // reserves reports whether something is reserved in a run for a request, by schemas.AttemptKey.

@@ -26,23 +26,51 @@ type Demand struct {
 	waiting   map[schemas.Grant]*waitingTask // its ready tasks
 	grants    []*waitingTask                 // that may be dispatched
 	claims    []*resourceClaim               // what its tasks have to do with shared resources
-	// restored says that its state was read from the ledger, and is none that its owner has decided; lost are those who wait no more since then, and
-	// for whom something may be reserved in the budget of the day.
-	restored bool
+	day       *leftOfDay                     // nil is nothing: most sessions have none, and are smaller for it
+}
+
+// A leftOfDay is what may be reserved in the budget of a day for who does not need it: who waits no more since the state was read, and requests.
+type leftOfDay struct {
+	restored bool // the state was read from the ledger, and is none that its owner has decided
 	lost     []*waitingTask
 	unneeded []unneeded
 }
 
+func (dm *Demand) restored() bool { return dm.day != nil && dm.day.restored }
+
+// lose notes who waits no more.
+func (dm *Demand) lose(d *waitingTask) {
+	left := dm.dayLeft()
+	left.lost = append(left.lost, d)
+}
+
+// doWithout notes a request.
+func (dm *Demand) doWithout(request unneeded) {
+	left := dm.dayLeft()
+	left.unneeded = append(left.unneeded, request)
+}
+
+func (dm *Demand) dayLeft() *leftOfDay {
+	if dm.day == nil {
+		dm.day = &leftOfDay{}
+	}
+	return dm.day
+}
+
 // MarkInherited notes which of its requests a former owner has made, once it was loaded.
 func (dm *Demand) MarkInherited() {
-	dm.inherited, dm.restored = "", true
+	dm.inherited, dm.dayLeft().restored = "", true
 	for task := range dm.State.UnderWay {
 		dm.inherited += task.Request
 	}
 }
 
 // MarkDecided notes that what was read from the ledger is what its owner has decided.
-func (dm *Demand) MarkDecided() { dm.restored = false }
+func (dm *Demand) MarkDecided() {
+	if dm.restored() {
+		dm.day.restored = false
+	}
+}
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
@@ -107,8 +135,8 @@ func (c *Controller) Track(demand *Demand) {
 			}
 			switch {
 			case d.asked == "":
-			case demand.restored:
-				demand.lost = append(demand.lost, d)
+			case demand.restored():
+				demand.lose(d)
 			case task == nil || task.Attempt < d.attempt:
 				c.leaveDay(d)
 			}

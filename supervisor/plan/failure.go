@@ -328,6 +328,10 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 
 // recovered goes on as somebody has said who was asked about a failure.
 func (d *Decision) recovered(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
+	if inquiry.OfReview() {
+		d.reviewDecided(inquiry, word)
+		return
+	}
 	switch word.Choice {
 	case schemas.ChoiceRetry:
 		d.start(d.Run.Task(task.ID))
@@ -367,6 +371,10 @@ func (d *Decision) forsake(task *workflow.Task) {
 
 // Replans reports whether what somebody has said to have done instead can be.
 func (d *Decision) Replans(inquiry *workflow.Inquiry, text string) bool {
+	if inquiry.OfReview() {
+		_, can := d.afterReviewInstead(text)
+		return can
+	}
 	_, can := d.instead(d.decidedWith(inquiry), text)
 	return can
 }
@@ -387,11 +395,8 @@ func (d *Decision) instead(tasks []string, text string) (*planChange, bool) {
 	if d.Run.Phase != workflow.PhaseExecuting {
 		return nil, false
 	}
-	said, err := ReadVerdict(schemas.Result{Text: text})
+	said, err := insteadIn(text)
 	if err != nil {
-		said, err = stepsOf(recovery.Steps(text))
-	}
-	if err != nil || said.Response != "" {
 		return nil, false
 	}
 	run, trial := *d.Run, *d
@@ -405,6 +410,90 @@ func (d *Decision) instead(tasks []string, text string) (*planChange, bool) {
 	}
 	change, faults := trial.change(&said)
 	return change, len(faults) == 0
+}
+
+// insteadIn are the steps or the tasks that somebody has written.
+func insteadIn(text string) (Verdict, error) {
+	said, err := ReadVerdict(schemas.Result{Text: text})
+	if err != nil {
+		said, err = stepsOf(recovery.Steps(text))
+	}
+	if err == nil && said.Response != "" {
+		err = errSaysNothing
+	}
+	return said, err
+}
+
+// asksAboutReview has people say what becomes of a review that has failed for good, where the profile has it so, and reports whether they are asked.
+func (d *Decision) asksAboutReview() bool {
+	channel := recovery.Deciding(&d.Profile.Profile)
+	_, answered := d.Run.AsksAboutReview()
+	if d.Profile.Review.OnFailed != schemas.ReviewAsks || channel == nil || answered >= schemas.MaxEscalations || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+		return false
+	}
+	opened := d.reached(channel.People)
+	if len(opened.To) == 0 {
+		return false
+	}
+	returns := !d.Run.Review.Forced && d.Run.Steps() < d.Profile.StepLimit()
+	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryEscalation, channel.Remind, channel.Expire
+	opened.Choices = recovery.Choices(schemas.WayHuman, returns, returns && d.Profile.Execution.Mode != schemas.ExecutionSingle)
+	agents := make([]string, len(d.Profile.Review.Checks))
+	for i := range d.Profile.Review.Checks {
+		agents[i] = d.Profile.Review.Checks[i].Agent
+	}
+	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
+		Work: truncate(d.asked(), maxQuestion), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
+		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), maxFeedback)),
+	}), schemas.RecordInlineLimit)
+	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
+	return true
+}
+
+// asked are the words of the request, or else what the plan says that is to be done.
+func (d *Decision) asked() string {
+	if words := d.requestText(); words != "" {
+		return words
+	}
+	var steps []string
+	for _, task := range d.Run.Tasks {
+		if !review.IsFix(task) {
+			steps = append(steps, d.content(task.Plan.Description).Text)
+		}
+	}
+	return strings.Join(steps, "\n")
+}
+
+// reviewDecided goes on as somebody has said who was asked about a review that has failed.
+func (d *Decision) reviewDecided(inquiry *workflow.Inquiry, word *Word) {
+	switch word.Choice {
+	case schemas.ChoiceRetry:
+		if !d.mend() {
+			d.beginReview(false)
+		}
+	case schemas.ChoiceSkip:
+		d.summarize()
+	case schemas.ChoiceAnswer:
+		d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(inquiry.Inquiry, 1), Body: word.Text}})
+	case schemas.ChoiceReplan:
+		if change, can := d.afterReviewInstead(word.Whole); can {
+			d.adoptChange(schemas.OccasionPerson, change)
+			return
+		}
+		d.reviewFailed()
+	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
+		d.reviewFailed()
+	}
+}
+
+// afterReviewInstead reads what is to be done once a review has failed.
+func (d *Decision) afterReviewInstead(text string) (*planChange, bool) {
+	said, err := insteadIn(text)
+	if err != nil || d.Run.Phase != workflow.PhaseReviewing {
+		return nil, false
+	}
+	change, faults := d.change(&said)
+	return change, len(faults) == 0 && !change.same
 }
 
 func stepsOf(steps []string) (Verdict, error) {

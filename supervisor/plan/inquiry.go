@@ -368,6 +368,10 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 		d.unapproved(inquiry)
 		return
 	case schemas.InquiryEscalation:
+		if inquiry.OfReview() {
+			d.reviewFailed()
+			return
+		}
 		d.forsake(task)
 		d.goOn(task, task.Failure().Action)
 		if !d.Run.Settled() {
@@ -437,6 +441,10 @@ func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
 	}
 	if inquiry.Kind == schemas.InquiryApproval {
 		d.askToApprove(task, besides(&inquiry.InquiryOpened, inquiry.People))
+		return
+	}
+	if inquiry.OfReview() {
+		d.review() // whoever is there now is asked
 		return
 	}
 	if inquiry.Kind == schemas.InquiryEscalation {

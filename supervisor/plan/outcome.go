@@ -341,8 +341,11 @@ func (d *Decision) Deliver() {
 
 // answerRule is the rule by which people agree before the answer of the run is sent; nil when nobody has to, or may.
 func (d *Decision) answerRule() *schemas.ApprovalRule {
+	if d.Profile.rules.None() {
+		return nil
+	}
 	outside := d.deliveryNeedsApproval()
-	if d.Profile.rules.None() || outside && d.onTainted(&workflow.Task{ID: schemas.DeliveryTask}) != schemas.OnTaintedAsk {
+	if outside && d.onTainted(&workflow.Task{ID: schemas.DeliveryTask}) != schemas.OnTaintedAsk {
 		return nil
 	}
 	return d.Profile.rules.ForAnswer(outside, d.Run.Message.FromOutside())

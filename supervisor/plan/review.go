@@ -76,7 +76,7 @@ func (d *Decision) forceReview() bool {
 
 // review goes on with the review under way: versions are merged, then all checks are asked, then it comes to its end.
 func (d *Decision) review() {
-	if d.Run.Judge() != nil {
+	if asked, _ := d.Run.AsksAboutReview(); asked != nil || d.Run.Judge() != nil {
 		return
 	}
 	if d.Run.Review.Outcome != "" {
@@ -203,6 +203,7 @@ func (d *Decision) afterReview() {
 	case round.Outcome == schemas.OutcomePassed:
 		d.summarize()
 	case d.mayReturn() && (d.wanted() || d.mend() || d.escalates()):
+	case d.asksAboutReview():
 	default:
 		d.reviewFailed()
 	}
@@ -280,10 +281,7 @@ func (d *Decision) reviewFailed() {
 		}
 	}
 	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
-	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", first).Replace(d.texts().ReviewFailed))
-	if sentence == "" {
-		sentence = without(d.texts().TaskFailed)
-	}
+	sentence := d.reviewFault(first)
 	partial := d.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {
 		sentence += "\n\n" + d.texts().Partial
@@ -294,6 +292,15 @@ func (d *Decision) reviewFailed() {
 		return
 	}
 	d.concludeWith(schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
+}
+
+// reviewFault tells whoever has asked what a review has found first.
+func (d *Decision) reviewFault(first string) string {
+	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", first).Replace(d.texts().ReviewFailed))
+	if sentence == "" {
+		sentence = without(d.texts().TaskFailed)
+	}
+	return sentence
 }
 
 // checkAnswered takes what a check has found, or what it wants done.
@@ -513,8 +520,14 @@ func (p *Profile) reviewFaults() []error {
 	if policy.When != "" && policy.When != schemas.ReviewComplex {
 		faults = append(faults, fmt.Errorf("review: when is %s or nothing, and not %q", schemas.ReviewComplex, policy.When))
 	}
-	if failed := policy.OnFailed; failed != "" && failed != schemas.ReviewFails && failed != schemas.ReviewPartial {
-		faults = append(faults, fmt.Errorf("review: on_failed is %s or %s, and not %q", schemas.ReviewFails, schemas.ReviewPartial, failed))
+	switch policy.OnFailed {
+	case "", schemas.ReviewFails, schemas.ReviewPartial:
+	case schemas.ReviewAsks:
+		if recovery.Deciding(&p.Profile) == nil {
+			faults = append(faults, errors.New("review: on_failed ask needs people in escalation.human or escalation.coordinator"))
+		}
+	default:
+		faults = append(faults, fmt.Errorf("review: on_failed is %s, %s or %s, and not %q", schemas.ReviewFails, schemas.ReviewPartial, schemas.ReviewAsks, policy.OnFailed))
 	}
 	if policy.Merge != "" && !schemas.ValidAgentName(policy.Merge) {
 		faults = append(faults, errors.New("review.merge: it names no agent"))

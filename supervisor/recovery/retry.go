@@ -66,10 +66,11 @@ func RetryOf(run *workflow.Run, from string) (Retry, bool) {
 	return made, true
 }
 
-// Brings is the fact that a run has the result of a task of one before it.
-func Brings(number int, former *workflow.Run, task *workflow.Task) *schemas.TaskCompleted {
+// Brings is the fact that a run has the result of a task of one before it: what has mended that because of a failure is what stands there.
+func Brings(number int, former *workflow.Run, id string) *schemas.TaskCompleted {
+	task := former.Standing(id)
 	return &schemas.TaskCompleted{
-		Run: number, Task: task.ID, Brought: former.Number, Result: task.Result, Sequence: task.Answered, Deliverables: task.Deliverables, Proven: task.Proven,
+		Run: number, Task: id, Brought: former.Number, Result: task.Result, Sequence: task.Answered, Deliverables: task.Deliverables, Proven: task.Proven,
 		Unproven: task.Unproven, Partial: task.Partial, Findings: task.Findings, Permit: task.Permit,
 	}
 }

@@ -54,3 +54,20 @@ func TestRetryOf(t *testing.T) {
 		t.Errorf("%q, %q, %q, %q", whole.Fault(true), outsideAgain.Fault(false), outsideAgain.Fault(true), never.Fault(false))
 	}
 }
+
+// TestRetryBringsWhatWasMended: a check has failed, what it has looked at was mended, and the check has failed again. What is brought is what was mended.
+func TestRetryBringsWhatWasMended(t *testing.T) {
+	t.Parallel()
+	task := func(id, result string, state workflow.TaskState, options *schemas.TaskOptions) *workflow.Task {
+		return &workflow.Task{ID: id, State: state, Result: schemas.Content{Result: schemas.Result{Text: result}}, Plan: &schemas.PlannedTask{Task: id, TaskOptions: options}}
+	}
+	run := &workflow.Run{Number: 1, Changes: 1, Tasks: []*workflow.Task{
+		task("a", "wrong", workflow.TaskCompleted, nil), task("check", "", workflow.TaskFailed, nil),
+		task("c1.fix.a", "right", workflow.TaskCompleted, &schemas.TaskOptions{Fixes: "a", Recovers: "check"}),
+	}}
+	made, _ := recovery.RetryOf(run, "")
+	brought := recovery.Brings(2, run, "a")
+	if !slices.Equal(made.Brought, []string{"a"}) || brought.Task != "a" || brought.Result.Text != "right" {
+		t.Errorf("%v, %+v", made.Brought, brought)
+	}
+}

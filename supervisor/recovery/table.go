@@ -82,3 +82,13 @@ func LeavesBudget(profile *schemas.Profile) bool {
 	channel := Channel(profile, schemas.WayBudget)
 	return said(profile, schemas.CategoryResource) == schemas.WayBudget && channel != nil && channel.Upstream
 }
+
+// Deciding are the people who decide about what is no failure of a task; nil where there are none.
+func Deciding(profile *schemas.Profile) *schemas.EscalationChannel {
+	for _, way := range []schemas.RecoveryWay{schemas.WayHuman, schemas.WayCoordinator} {
+		if channel := Channel(profile, way); channel != nil && len(channel.People) > 0 {
+			return channel
+		}
+	}
+	return nil
+}

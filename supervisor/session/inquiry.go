@@ -57,7 +57,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if !says {
 		return false
 	}
-	if len(said.Files) == 0 && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
+	if len(said.Files) == 0 && !inquiry.OfReview() && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
 		received.Run, received.Disposition = active.Number, schemas.DispositionControl
 		d.emit(&received)
 		d.planDecision(d.env.Pinned).Withdraw()
@@ -152,6 +152,9 @@ func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) str
 // agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
 // the word that decides, or apart from the words.
 func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, change jsontext.Value) string {
+	if inquiry.OfReview() {
+		return "" // nothing is agreed to
+	}
 	decision := d.planDecision(d.env.Pinned)
 	if len(change) == 0 {
 		var sound bool

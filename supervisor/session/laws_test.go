@@ -253,7 +253,7 @@ func (s *stage) permits(tb judge, run *workflow.Run, fact schemas.Fact) {
 	}
 	switch {
 	case schemas.As[*schemas.InquiryAnswered](fact) != nil && schemas.As[*schemas.InquiryAnswered](fact).Choice == schemas.ChoiceRetry:
-		if task := run.Task(run.Inquiry(schemas.As[*schemas.InquiryAnswered](fact).Inquiry).Task); task.Failure().Cause == schemas.FailureUnknownEffect { // somebody has looked
+		if task := run.Task(run.Inquiry(schemas.As[*schemas.InquiryAnswered](fact).Inquiry).Task); task != nil && task.Failure().Cause == schemas.FailureUnknownEffect { // somebody has looked
 			s.forget(run, task.ID)
 		}
 	case schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted:

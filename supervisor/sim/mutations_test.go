@@ -20,7 +20,11 @@ import (
 var (
 	hunt     = flag.Uint64("sim.hunt", 0, "search this many seeds for one that catches each planted bug")
 	huntFrom = flag.Uint64("sim.huntfrom", 1, "the first of them")
+	everyBug = flag.Bool("sim.every-bug", false, "show that each planted bug is caught, and not only some of them")
 )
+
+// someBugs is which of the planted bugs are looked for unless each is to be: every fourth.
+const someBugs = 4
 
 // A mutation is a bug that is planted into the code under simulation to see
 // whether it is caught. Nothing of it is in the code itself: the compiler is
@@ -65,11 +69,15 @@ func either[T any](name string, wrong, right T) T {
 const patience = 300
 
 // TestMutations plants bugs and shows that each is caught, by the invariant that
-// speaks of it, and that the same seeds find nothing without them.
+// speaks of it, and that the same seeds find nothing without them. All of them are
+// planted, so that none is in a text that has changed.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	binary := plant(t, mutations())
-	for _, bug := range mutations() {
+	for i, bug := range mutations() {
+		if i%someBugs != 0 && !*everyBug && *hunt == 0 {
+			continue
+		}
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()
 			seed, seeds := bug.seed, uint64(patience)

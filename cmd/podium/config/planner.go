@@ -38,7 +38,7 @@ type Review struct {
 	Merge    string                 `yaml:"merge" doc:"Who makes one file of versions that tasks have made beside each other: an agent of your own that answers requests of kind judge with one deliverable for each path. Absent: they are a conflict."`
 	Agree    []string               `yaml:"agree" min:"1" doc:"Members of the data of results that have one value in all of them."`
 	Checks   []Check                `yaml:"checks" min:"1" doc:"Who looks, all at once; each of them once."`
-	OnFailed schemas.OnReviewFailed `yaml:"on_failed" enum:"fail partial" default:"fail" doc:"When something is still wrong in the end. fail: the run has failed, and none of its results is told. partial: they are told, with what was found."`
+	OnFailed schemas.OnReviewFailed `yaml:"on_failed" enum:"fail partial ask" default:"fail" doc:"When something is still wrong in the end. fail: the run has failed, and none of its results is told. partial: they are told, with what was found. ask: the people of escalation are asked what becomes of it."`
 }
 
 // A Check says who looks at what a run has made.

@@ -103,6 +103,10 @@ func (v *validator) review(path string, profile *Profile) {
 		return
 	}
 	at := path + ".review"
+	people := []*EscalationChannel{profile.Escalation.Human, profile.Escalation.Coordinator}
+	if review.OnFailed == schemas.ReviewAsks && !slices.ContainsFunc(people, func(channel *EscalationChannel) bool { return channel != nil && len(channel.People) > 0 }) {
+		v.problem(at+".on_failed", "ask asks people, and nobody is named: add escalation: {human: {people: [NAME]}}")
+	}
 	if review.Merge != "" {
 		judge(at+".merge", review.Merge)
 	}

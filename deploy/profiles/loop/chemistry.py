@@ -18,7 +18,23 @@ FORM = re.compile(r"(?:\[[^\[\]\s]*\]|Br|Cl|[BCNOPSFIbcnops*]|[-=#$:/\\.()%@\d])
 SIGNS = re.compile(r"[\[\]()=#@]|(?<=[A-Za-z])\d")
 # Three atoms or more in capitals, two of them carbon in a row, such as CCO; but no lattice, as in "is it bcc?".
 LETTERS = re.compile(r"(?!(?:BCC|FCC)$)(?=.*CC)(?:Br|Cl|[BCNOPSFI]){3,}")
+ASKED = [
+    ("MOLFORMULA", r"\bformulae?s?\b"), ("NUMBER", r"\bweights?\b|\bmass(?:es)?\b"), ("LOGP", r"\blog ?p\b"),
+    ("SMILES", r"\bsmiles (?:for|of)\b|\bits smiles\b|\bsmiles (?:and|or)\b|\bstructure of\b"),
+    ("IUPAC", r"(?<!^)\bname\b|\bcalled\b|\bwhich molecule\b"), ("VALID", r"\bvalid\b|\bright\b|\bcorrect\b"),
+]
+# What people ask of molecules and what no program here knows: a word of it is told, and never answered by something else.
+CANNOT = re.compile(
+    r"\b(?:(?:boiling|melting|freezing|flash|glass transition) (?:points?|temperatures?)|solub\w+|toxic\w*|LD50|densit\w+|pKa|(?:vapou?r|steam) pressure|viscosity"
+    r"|refractive index|dipole(?: moment)?|spectr\w+|NMR|IR|UV|mass spectrum|energ\w+|enthalp\w+|entrop\w+|HOMO|LUMO|charges?|conformers?|polar surface"
+    r"|synthes\w+|reacti\w+|price|colou?r|smells?|odou?r|taste|hazards?|stability|bioavailability)\b", re.I)
 TAGGED = re.compile(r"<(IUPAC|SMILES|MOLFORMULA|NUMBER)>\s*(.*?)\s*</\1>", re.S)
+
+
+# Words of a sentence around a name. Any other one beside a name is taken for a part of it.
+AROUND = set("""a about according also an and are as at be by calculate called can compound could determine do does drug find for formula formulae formulas from g/mol give given gram
+grams has have how i in is it its iupac know like liquid logp many mass me molar molecular molecule mole mol much my name named names need of on or out please pure right say show smiles solid
+structure substance tell than thank thanks that the their then there this to two us using want was we weight weights what what's whats which with write written yes you your""".split())
 
 
 def refuse(sentence):
@@ -28,6 +44,12 @@ def refuse(sentence):
 
 def answer(text, data):
     print(json.dumps({"text": text, "data": data}))
+
+
+def ask(name, question):
+    """Ends as blocked: the person is asked, and the next attempt has the answer."""
+    print(json.dumps({"status": "blocked", "needs": [{"name": name, "question": {"en": question}, "schema": {"type": "string", "minLength": 1}}]}))
+    sys.exit(0)
 
 
 def payload():
@@ -44,18 +66,16 @@ def inputs_of(task):
     return [given["data"] for given in task.get("context", {}).get("inputs", {}).values() if isinstance(given.get("data"), dict)]
 
 
-def kind_of(words):
-    """What is asked for: the tag of the answer."""
-    words = words.lower()
-    if "formula" in words:
-        return "MOLFORMULA"
-    if "weight" in words or "molar mass" in words:
-        return "NUMBER"
-    if re.search(r"\bsmiles (?:for|of)\b|\bstructure of\b", words):
-        return "SMILES"
-    if re.search(r"\b(?:name|called)\b", words):
-        return "IUPAC"
-    return "SMILES"
+def kinds_of(words):
+    """What is asked for, in its order: formula, weight (NUMBER), logP, SMILES, name, and whether a SMILES is one. Nothing that is named stands for the SMILES."""
+    plain = TAGGED.sub(" ", words).lower()
+    found = {kind: match.start() for kind, match in ((kind, re.search(pattern, plain)) for kind, pattern in ASKED) if match}
+    return sorted(found, key=found.get)
+
+
+def cannot_of(words):
+    """What is asked for and cannot be given here, as the words have it."""
+    return list(dict.fromkeys(match[0] for match in CANNOT.finditer(TAGGED.sub(" ", words))))
 
 
 def names():
@@ -64,39 +84,66 @@ def names():
         return {row["name"]: row["smiles"] for row in csv.DictReader(file)}
 
 
-def known_name(words, table):
-    """The longest known name in the words, as they write it; None without any."""
-    found = [re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", words, re.I) for name in table]
-    return max((match[0] for match in found if match), key=len, default=None)
+def known_names(words, table):
+    """The names of the table in the words, as they are written there, and with what belongs to them: "benzoic acid methyl ester" is no benzoic acid."""
+    found = []
+    for name in sorted(table, key=len, reverse=True):
+        for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", words, re.I):
+            if not any(match.start() < end and start < match.end() for start, end in found):
+                found.append(match.span())
+    return list(dict.fromkeys(with_what_belongs(words, start, end) for start, end in sorted(found)))
+
+
+def with_what_belongs(words, start, end):
+    """A name with the words beside it that are none of the sentence."""
+    while (before := re.search(r"([^\s?!,;:()]+)\s+$", words[:start])) and belongs(before[1]):
+        start -= len(before[0])
+    while (after := re.match(r"\s+([^\s?!,;:()]+)", words[end:])) and belongs(after[1]):
+        end += len(after[0])
+    return words[start:end].strip(" .\"'`")
+
+
+def belongs(word):
+    """Whether a word beside a name is part of the name, and no word of the sentence."""
+    word = word.strip(".,;:()\"'`“”‘’")
+    return bool(word) and word.lower() not in AROUND and not CANNOT.fullmatch(word) and not LETTERS.fullmatch(word)
 
 
 def asked_name(words):
-    """What stands where a name is expected: behind the last "of" or "for"."""
-    match = re.search(r".*\b(?:of|for)\s+(?:the\s+)?([^?.!]+)", words, re.I | re.S)
-    return match[1].strip(" \"'`") if match else None
+    """What stands where a name is expected: behind the last "of" or "for", up to the next word of the sentence."""
+    match = re.search(r".*\b(?:of|for)\s+(?:(?:the|an?)\s+)?([^?!]+)", words, re.I | re.S)
+    taken = []
+    for word in match[1].split() if match else []:
+        if taken and not belongs(word):
+            break
+        taken.append(word)
+    return " ".join(taken).strip(" .,;:\"'`") or None
 
 
-def smiles_in(words):
-    """The first token that is written as a SMILES."""
+def all_smiles_in(words):
+    """The tokens that are written as a SMILES, each once."""
+    found = []
     for token in words.split():
         token = token.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’")
         if token.count("(") < token.count(")"):
             token = token.rstrip(")")
         if token.startswith("(") and token.endswith(")"):
             token = token[1:-1]
-        if LETTERS.fullmatch(token) or FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token):
-            return token
-    return None
+        if (LETTERS.fullmatch(token) or FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token)) and token not in found:
+            found.append(token)
+    return found
 
 
-def nearest(written, table):
-    """The known name and SMILES that are written most alike; None when none is."""
-    alike = difflib.get_close_matches(written, list(table.values()), 1, 0.85)
-    return next(((name, smiles) for name, smiles in table.items() if smiles == alike[0]), None) if alike else None
+def smiles_in(words):
+    """The first of them."""
+    return next(iter(all_smiles_in(words)), None)
 
 
-def nearest_name(written, table):
-    return next(iter(difflib.get_close_matches(written.lower(), table, 1, 0.8)), None)
+def near_names(written, table):
+    """Known names to ask about: those that are written alike, and those that the words hold. They are other molecules until somebody says that they are not."""
+    held = [name for name in table if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", written, re.I)]
+    alike = difflib.get_close_matches(written.lower(), table, 3, 0.8)
+    return list({table[name]: name for name in [*alike, *held]}.values())[:3]
 
 
 def parse(smiles):
@@ -114,8 +161,8 @@ def parse(smiles):
 
 def properties(molecule):
     from rdkit import Chem
-    from rdkit.Chem import Descriptors, rdMolDescriptors
+    from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
     return {
         "smiles": Chem.MolToSmiles(molecule), "formula": rdMolDescriptors.CalcMolFormula(molecule),
-        "weight": round(Descriptors.MolWt(molecule), 3), "charge": Chem.GetFormalCharge(molecule),
+        "weight": round(Descriptors.MolWt(molecule), 3), "logp": round(Crippen.MolLogP(molecule), 2) + 0.0, "charge": Chem.GetFormalCharge(molecule),
     }

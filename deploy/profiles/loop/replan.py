@@ -1,17 +1,16 @@
 #!/usr/bin/python3
 """replanner: after each step, either the response to the person, or the steps that are still needed. It is asked by a request of kind judge.
 
-Its rules are few. A validation that has failed is reviewed, queried again and validated again, at most twice. A name that is not known is
-looked for by the nearest one, once. When memory is low, what is there is the answer.
+Its rules are few. A validation that has failed is reviewed, queried again and validated again, at most twice, where the rules of notation can
+tell what is meant or somebody can be asked. When memory is low, what is there is the answer.
 """
 
-import re
-
-from chemistry import answer, asked_name, kind_of, names, nearest, nearest_name, payload, words_of
+from chemistry import answer, asked_name, cannot_of, kinds_of, payload, words_of
 
 SENTENCE = {
     "MOLFORMULA": "The molecular formula of {of} is {value}.", "SMILES": "The SMILES of {of} is {value}.",
     "NUMBER": "The molecular weight of {of} is {value} g/mol.", "IUPAC": "{of} is {value}.",
+    "LOGP": "The logP of {of} is {value} (Crippen, calculated).", "VALID": "{of} is a valid SMILES.",
 }
 MOST_REVIEWS = 2
 RETURN = "Return the answer to the user"
@@ -29,7 +28,8 @@ class Work:
     """What has been done, oldest first, each with the data of its result."""
 
     def __init__(self, task):
-        self.words, self.kind = words_of(task), kind_of(words_of(task))
+        self.words = words_of(task)
+        self.kinds = kinds_of(self.words) or ["SMILES"]
         asked, results = task["context"]["arguments"], task["context"].get("inputs", {})
         ended = [step for step in asked["tasks"] if step["state"] in ("completed", "failed")]
         self.done = [(step, results.get(step["task"], {}).get("data") or {}) for step in ended]
@@ -40,37 +40,45 @@ class Work:
         return [data for _, data in self.done if member in data]
 
 
+def mendable(written):
+    from mend import perhaps, sure  # RDKit is read only where it is needed
+    return sure(written) is not None or perhaps(written) is not None
+
+
 def after_failure(work, step, data):
     if data.get("valid") is False:
+        told = f"{data['written']} is no valid SMILES. RDKit says: {data['error_message']}"
         reviews = len([one for one in work.data("valid") if one["valid"] is False])
-        if reviews > MOST_REVIEWS or work.low or nearest(data["written"], names()) is None:
-            return respond(f"{data['written']} is no valid SMILES. RDKit says: {data['error_message']}")
+        if work.kinds == ["VALID"] or reviews > MOST_REVIEWS or work.low or not mendable(data["written"]):
+            return respond(told)
         return go_on([
             f"Review the validation error: {data['error_message']}",
             f"Call 'answer_chemistry_query' again with clearer instructions: the structure nearest to {data['written']}",
             "Call 'validate_smiles_rdkit' to verify the corrected SMILES", RETURN,
         ])
-    why = (step.get("failure", {}).get("detail") or "It could not be done.").removeprefix("The program has failed: ")
-    unknown = re.search(r'There is no "(.+)" in the table', why)
-    near = nearest_name(unknown[1], names()) if unknown else None
-    if near is None or len([step for step, _ in work.done if step["state"] == "failed"]) > 1:
-        return respond(why)
-    return go_on([f"Call 'answer_chemistry_query' again with clearer instructions: the name {near}", "Call 'validate_smiles_rdkit' to validate the SMILES", RETURN])
+    return respond((step.get("failure", {}).get("detail") or "It could not be done.").removeprefix("The program has failed: "))
+
+
+def sentence(kind, found, name, of):
+    """What is told of one thing that was asked for."""
+    if kind == "IUPAC" and name is None:
+        return f"No name of {of} is in the table."
+    value = {"MOLFORMULA": found["formula"], "NUMBER": found["weight"], "LOGP": found["logp"], "IUPAC": name, "VALID": "", "SMILES": found["written"]}[kind]
+    return SENTENCE[kind].format(of=found["written"] if kind in ("IUPAC", "VALID") else of, value=value)
+
+
+def cannot(work):
+    words = cannot_of(work.words)
+    return [f"This cannot be given here: {', '.join(words)}."] if words else []
 
 
 def concluded(work):
-    """The sentence for the person, once something was answered and validated, or needs no validation."""
-    answers, checked = work.data("value"), [data for data in work.data("valid") if data["valid"]]
-    found = answers[-1]
-    if found["kind"] != work.kind and checked:  # the structure was mended, and what is asked of it is what RDKit says
-        found = {**found, "kind": work.kind, "value": of_structure(checked[-1], work.kind) if work.kind != "IUPAC" else found["of"]}
-    instead = next((one["instead_of"] for one in answers if "instead_of" in one), None)
-    told = SENTENCE[found["kind"]].format(**found) + (f" It was taken for {instead}, which is no valid SMILES." if instead else "")
-    return "\n".join([told, *(f"“{one['passage']}” ({one['place']})" for data in work.data("passages") for one in data["passages"])])
-
-
-def of_structure(checked, kind):
-    return {"MOLFORMULA": checked["formula"], "NUMBER": str(checked["weight"])}.get(kind, checked["smiles"])
+    """The sentences for the person, once something was answered and validated, or needs no validation."""
+    found, checked = work.data("value")[-1], [data for data in work.data("valid") if data["valid"]]
+    molecule = {**found["properties"], "written": checked[-1]["written"] if checked else found["value"] if found["kind"] == "SMILES" else found["properties"]["smiles"]}
+    told = [" ".join(sentence(kind, molecule, found["name"], found["name"] or molecule["written"]) for kind in work.kinds)]
+    told += [one["mended"] for one in work.data("mended")]
+    return "\n".join([*told, *cannot(work), *(f"“{one['passage']}” ({one['place']})" for data in work.data("passages") for one in data["passages"])])
 
 
 def judge(work):
@@ -78,10 +86,13 @@ def judge(work):
     checked = [data for data in work.data("valid") if data["valid"]]
     if step["state"] == "failed":
         return after_failure(work, step, data)
-    if work.low and checked and work.kind != "IUPAC":
-        return respond(SENTENCE[work.kind].format(of=checked[-1]["written"], value=of_structure(checked[-1], work.kind)))
-    if work.low and "needed" in data:
-        return respond(f"VRAM is LOW, so that nothing is looked up about {asked_name(work.words) or 'it'}. Ask again later, or write its SMILES, which RDKit reads.")
+    of_structure = [kind for kind in work.kinds if kind != "IUPAC"]
+    if work.low and checked and of_structure:
+        left_out = ["VRAM is LOW, so that no name is looked up."] if "IUPAC" in work.kinds else []
+        return respond("\n".join([" ".join(sentence(kind, checked[-1], None, checked[-1]["written"]) for kind in of_structure), *left_out, *cannot(work)]))
+    if work.low and ("needed" in data or checked):
+        about, instead = (checked[-1]["written"], "") if checked else (asked_name(work.words) or "it", ", or write its SMILES, which RDKit reads")
+        return respond(f"VRAM is LOW, so that nothing is looked up about {about}. Ask again later{instead}.")
     if work.data("value") and ("valid" in data or "needed" in data or "value" in data and checked):
         return respond(concluded(work))
     return go_on(work.left) if work.left else respond("Nothing was found.")

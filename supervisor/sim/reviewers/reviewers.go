@@ -160,7 +160,7 @@ func (v *Reviewers) Answer(agent string, asked *schemas.Task) (*schemas.Response
 		said := fmt.Sprintf("in short, no %d", v.made)
 		payload.Result = pick(v.rand, &schemas.Result{Data: fmt.Appendf(nil, `{"response":%q}`, said)}, &schemas.Result{Text: said}, v.Nonsense())
 		return payload, nil
-	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson:
+	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 	return nil, nil
 }
