@@ -13,7 +13,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition6. Configuration gives a profile NewestEdition.
+	// as it was: see Edition1 to Edition7. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -87,8 +87,12 @@ const Edition5 = 5
 // Edition6 is the next one. From it on a further attempt of somebody upstream takes over as well what people are asked to agree to, and what they have agreed to.
 const Edition6 = 6
 
+// Edition7 is the next one. From it on whoever works where rounds are possible is told how the run stands, a task whose attempts are used up says
+// so, and what an agent says late of a task is on record when a person has given its result meanwhile.
+const Edition7 = 7
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition6
+const NewestEdition = Edition7
 
 // Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
 type Reasons string

@@ -196,13 +196,21 @@ func (t *task) doubled() int {
 }
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
-// wants to be asked then, it happens once, whatever was handed out again.
+// wants to be asked then, it happens once, whatever was handed out again, and as often
+// more as people have said in all the runs that want it.
 func (o *oracle) effectsHappenOnce() {
-	happened := map[string]int{}
+	happened, wanted := map[string]int{}, map[string]int{}
+	counted := map[*task]bool{}
+	for i := range o.world.acts {
+		if l := o.permits[o.world.acts[i].permit]; l != nil && !counted[l.task] {
+			counted[l.task] = true
+			wanted[o.world.acts[i].effect] += l.task.doubled()
+		}
+	}
 	for i := range o.world.acts {
 		did := &o.world.acts[i]
 		if l := o.permits[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
-			if happened[did.effect]++; happened[did.effect] > 1+l.task.doubled() {
+			if happened[did.effect]++; happened[did.effect] > 1+wanted[did.effect] {
 				o.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
 			}
 		}

@@ -101,7 +101,7 @@ func (o *oracle) failureIsMet(m *moment, f *schemas.TaskFailed) {
 			asked++
 		}
 	}
-	exempt := t.planned == nil || t.mends() || t.optional() || f.Cause == schemas.FailureUnapproved || f.Cause == schemas.FailureBudget || asked >= schemas.MaxEscalations
+	exempt := t.planned == nil || m.refusesPlan() || t.mends() || t.optional() || f.Cause == schemas.FailureUnapproved || f.Cause == schemas.FailureBudget || asked >= schemas.MaxEscalations
 	channel := r.channel(way)
 	reached := channel != nil && len(o.reached(m, channel.People)) > 0 && len(r.inquiries) < schemas.MaxInquiries
 	switch {
@@ -110,6 +110,16 @@ func (o *oracle) failureIsMet(m *moment, f *schemas.TaskFailed) {
 	case f.Recovering == "" && !exempt && (way == schemas.WaySkip || reached):
 		o.world.violate(FailuresAreMet, "%s: %s (%s) has nothing done about it, and the profile says %s", m.id, f.Cause, f.Category, way)
 	}
+}
+
+// refusesPlan reports whether the plan of the run is refused by what its record is about: nothing is done about a failure of a plan that does not stand.
+func (m *moment) refusesPlan() bool {
+	for fact := range m.record.AllFacts() {
+		if refused := schemas.As[*schemas.PlanRefused](fact); refused != nil && refused.Run == m.run.number {
+			return true
+		}
+	}
+	return false
 }
 
 // failureIsTold: who is asked is who the profile names for the way, or who has begun the run, once at a time.
