@@ -195,7 +195,7 @@ func TestAssistantRows_O14(t *testing.T) {
 		asked        int // of the model
 		says         string
 	}{
-		{"Design piperidinium cations for PBF_BB_1", "hem_agent", 0, "Best piperidinium cation on PBF_BB_1 for multi: C[N+]1(C)CCCCC1, fitness 0.8936, LUMO -7.580 eV"},
+		{"Design piperidinium cations for PBF_BB_1", "hem_agent", 0, "Best piperidinium cation on PBF_BB_1 for multi: C[N+]1(C)CCCCC1, fitness 1.3351, LUMO -6.264 eV"},
 		{"What is the molecular weight of this SMILES?", "chemistry_agent", 1, "Which molecule?"},
 		{"Run DFT optimization on this molecule", "qm_agent", 0, "Which molecule?"},
 		{"Simulate this polymer at 400K", "md_agent", 1, "Which molecule?"},

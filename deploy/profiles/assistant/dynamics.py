@@ -5,36 +5,51 @@ import re
 import statistics
 import tempfile
 
+from rdkit import Chem
+
+from structures import geometry, protons
 from task import Task, answer, keep, progress, refuse
-from xtb import geometry, run
+from wishes import NOT_SIMULATED, Wishes
+from xtb import run
 
 INPUT = "$md\n temp={temperature}\n time={time}\n dump=50.0\n step=1.0\n hmass=1\n shake=0\n nvt=true\n velo=false\n sccacc=2.0\n$end\n$samerand\n"
+MOST_KELVIN, MOST_PICOSECONDS, LEAST_PICOSECONDS = 3000, 100, 0.1
 
 
-def asked(name, unit, otherwise, most):
-    """The argument of that name, else the number before the unit in the words, which hold for the whole plan."""
-    written = re.search(rf"(\d+(?:\.\d+)?) ?(?:{unit})\b", task.words)
-    value = task.arguments.get(name, float(written[1]) if written else otherwise)
-    if not 0 < value <= most:
-        refuse(f"{value:g} {unit.split('|')[0]} is not between 0 and {most}.")
-    return value
+def kelvin(arguments):
+    """The temperature, in whichever unit it was given."""
+    if "celsius" in arguments and "temperature" in arguments:
+        refuse("There are two temperatures in the request, one in kelvin and one in degrees Celsius. Please give one.")
+    value = arguments["celsius"] + 273.15 if "celsius" in arguments else arguments.get("temperature", 298.15)
+    if not 0 < value <= MOST_KELVIN:
+        refuse(f"{value:g} K is not above 0 and at most {MOST_KELVIN} K.")
+    return round(value, 2)
 
 
 task = Task()
-temperature, time = asked("temperature", "K|[Kk]elvin", 298.15, 3000), asked("picoseconds", "ps|picoseconds?", 5, 100)
+temperature, time = kelvin(task.arguments), task.arguments.get("picoseconds", 5)
+if not LEAST_PICOSECONDS <= time <= MOST_PICOSECONDS:
+    refuse(f"{time:g} ps is not between {LEAST_PICOSECONDS} ps and {MOST_PICOSECONDS} ps, which is what is simulated here.")
+if "picoseconds" not in task.arguments and re.search(r"\d\s*(?:[fpnµuμm]?s|\w*seconds?|minutes?|min|hours?|h)\b", task.words):
+    refuse("The time in your words was not understood. Please write it as in 5 ps, 500 fs or 0.05 ns.")
+wishes = Wishes(task.words)
 given = [result for results in task.results("molecules") for result in results if "xyz" in result]
 if given:
+    if len(given) > 1:
+        refuse(f"One molecule at a time is simulated here, and these are {len(given)}.")
     smiles, xyz, charge, unpaired = given[0]["smiles"], given[0]["xyz"], given[0]["charge"], given[0]["unpaired"]
 else:
     (smiles, molecule), = task.molecules(most=1)
-    _, xyz, charge, unpaired = geometry(smiles, molecule)
+    whole, xyz = geometry(smiles, molecule)
+    charge, unpaired = wishes.state(smiles, Chem.GetFormalCharge(whole), protons(whole))
 progress(10, f"{time:g} ps of {smiles} at {temperature:g} K")
 with tempfile.TemporaryDirectory() as folder:
     with open(folder + "/in.xyz", "w") as file:
         file.write(xyz)
     with open(folder + "/md.inp", "w") as file:
         file.write(INPUT.format(temperature=temperature, time=time))
-    said = run(folder, "in.xyz", "--gfnff", "--chrg", str(charge), "--uhf", str(unpaired), "--md", "--input", "md.inp")
+    solvent = ["--alpb", wishes.solvent] if wishes.solvent else []
+    said = run(folder, "in.xyz", "--gfnff", "--chrg", str(charge), "--uhf", str(unpaired), "--md", "--input", "md.inp", *solvent)
     with open(folder + "/xtb.trj") as file:
         trajectory = file.read()
 keep("trajectory.xyz", trajectory)
@@ -46,7 +61,15 @@ half = temperatures[len(temperatures) // 2:]
 mean = round(statistics.fmean(half), 1) if half else None
 equilibrated = "thermostating problem" not in said and "normal exit of md()" in said
 frames = trajectory.count("energy:")
-text = f"{time:g} ps of molecular dynamics of {smiles} in vacuum by GFN-FF, set to {temperature:g} K: {frames} frames"
+text = f"{time:g} ps of molecular dynamics of {smiles} in {wishes.solvent_told + ' (ALPB)' if wishes.solvent else 'vacuum'} by GFN-FF, set to {temperature:g} K: {frames} frames"
 text += f", mean temperature of the second half {mean} K." if mean else "."
-text += " xtb reports no problem of the thermostat." if equilibrated else " Not equilibrated: xtb reports a problem of the thermostat, so that this is no sample of that temperature."
-answer(text, {"smiles": smiles, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated})
+if equilibrated:
+    text += " xtb reports no problem of the thermostat."
+else:
+    text += " Not equilibrated: xtb reports a problem of the thermostat, so that this is no sample of that temperature."
+unsaid = [("time", "5 ps")] if "picoseconds" not in task.arguments else []
+unsaid += [("temperature", "298.15 K")] if not {"temperature", "celsius"} & set(task.arguments) else []
+for what, taken in unsaid:
+    text += f" No {what} was said: {taken} was taken."
+answer("\n".join([text, *wishes.not_done(NOT_SIMULATED)]), {
+    "smiles": smiles, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated})

@@ -9,8 +9,9 @@ import tempfile
 
 import numpy as np
 
-from task import Task, answer, progress, refuse, signed
-from xtb import calculate, run
+from task import Task, answer, progress, refuse
+from wishes import Wishes
+from xtb import calculate, named, run
 
 HARTREE = 27.211386
 VALENCE = {1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 13: 3, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 35: 7, 53: 7}
@@ -50,7 +51,7 @@ def analyze(result):
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/in.xyz", "w") as file:
             file.write(result["xyz"])
-        run(folder, "in.xyz", "--gfn", "2", "--chrg", str(result["charge"]), "--molden")
+        run(folder, "in.xyz", "--gfn", "2", "--chrg", str(result["charge"]), "--molden", *(["--alpb", result["solvent"]] if result.get("solvent") else []))
         atoms, functions, energies, occupations, coefficients = read_molden(folder + "/molden.input")
         with open(folder + "/charges") as file:
             own = [float(line) for line in file]
@@ -86,17 +87,21 @@ def tell(name, orbital):
 
 task = Task()
 results = [result for given in task.results("molecules") for result in given if "xyz" in result]
+left_out = []
 if not results:
+    wishes = Wishes(task.words)
+    left_out = wishes.not_done()
     for smiles, molecule in task.molecules():
         progress(20, "calculating " + smiles)
-        results.append(calculate(smiles, molecule))
+        results.append(calculate(smiles, molecule, wishes=wishes))
 made, lines = [], []
 for result in results:
     progress(60, "analyzing " + result["smiles"])
     analysis = analyze(result)
     made.append(analysis)
     charges = ", ".join(f"{symbol} {charge:+.3f}" for symbol, charge in result["charges_by_element"].items())
+    solvent = f" in {result['solvent']} (ALPB)" if result.get("solvent") else ""
     lines.append(
-        f"{result['smiles']} ({result['formula']}, charge {signed(result['charge'])}) by {result['method']}: gap {result['gap_ev']} eV.\n"
+        f"{named(result)} by {result['method']}{solvent}: gap {result['gap_ev']} eV.\n"
         f"{tell('HOMO', analysis['homo'])}.\n{tell('LUMO', analysis['lumo'])}.\nCharge by element: {charges}.")
-answer("\n\n".join(lines), {"analyses": made})
+answer("\n\n".join([*lines, *left_out]), {"analyses": made})

@@ -3,20 +3,47 @@
 
 import re
 
-from task import Task, answer, keep, progress, signed
-from xtb import calculate
+from task import Task, answer, keep, progress
+from wishes import Wishes
+from xtb import calculate, named
 
 task = Task()
+wishes = Wishes(task.words)
+single_point = bool(re.search(r"(?i)\bsingle[ -]point\b", task.words))
 molecules = task.molecules()
+
+
+def vibrating(number, found):
+    """The sentence on vibrations, with all of them in a file."""
+    keep(f"vibrations-{number}.csv", "wavenumber_per_cm,ir_intensity_amu\n" + "".join(f"{mode},{intensity}\n" for mode, intensity in found["modes"]))
+    state = "no imaginary mode, so that it is a minimum" if not found["imaginary"] else f"{found['imaginary']} imaginary modes, so that it is no minimum"
+    return (
+        f"Vibrations: {len(found['modes'])} modes from {found['modes'][0][0]} to {found['modes'][-1][0]} cm⁻¹, {state}; zero point energy {found['zero_point_eh']} Eh, "
+        f"free energy at 298.15 K {found['free_energy_eh']} Eh.")
+
+
 done, lines = [], []
 for number, (smiles, molecule) in enumerate(molecules, 1):
     progress(10 + 80 * (number - 1) // len(molecules), "optimizing " + smiles)
-    result = calculate(smiles, molecule, optimize=not re.search(r"(?i)\bsingle[ -]point\b", task.words))
+    result = calculate(smiles, molecule, optimize=not single_point, wishes=wishes)
     done.append(result)
     keep(f"structure-{number}.xyz", result["xyz"])
+    place = f" in {wishes.solvent_told} (ALPB)" if wishes.solvent else ""
     lines.append(
-        f"{result['smiles']} ({result['formula']}, charge {signed(result['charge'])}), {'optimized' if result['optimized'] else 'single point'} by "
-        f"{result['method']} (xtb {result['xtb']}): total energy {result['energy_eh']} Eh, HOMO {result['homo_ev']} eV, LUMO {result['lumo_ev']} eV, gap {result['gap_ev']} eV.")
+        f"{named(result)}, {'optimized' if result['optimized'] else 'single point'} by {result['method']} (xtb {result['xtb']}){place}: total energy {result['energy_eh']} Eh, "
+        f"HOMO {result['homo_ev']} eV, LUMO {result['lumo_ev']} eV, gap {result['gap_ev']} eV.")
+    if not result["optimized"]:
+        lines.append("A single point is calculated on the geometry of a force field: its numbers differ from those of an optimized structure.")
+    if wishes.dipole:
+        lines.append(f"Dipole moment: {result['dipole_debye']} D{', which depends on the origin because of the charge' if result['charge'] else ''}.")
+    if "vibrations" in result:
+        lines.append(vibrating(number, result["vibrations"]))
+    elif wishes.vibrations:
+        lines.append("One atom has no vibrations.")
+    if result["parts"] > 1:
+        lines.append(f"These are {result['parts']} separate molecules, put beside each other: this is one arrangement of many.")
+if single_point and wishes.vibrations:
+    lines.append("Vibrations need a minimum, so that the structure was optimized first.")
 if re.search(r"(?i)\b(dft|b3lyp|pbe0?|density functional|orca)\b", task.words):
     lines.append("You asked for density functional theory. This is GFN2-xTB, a semi-empirical method: its numbers are others.")
-answer("\n".join(lines), {"molecules": done})
+answer("\n".join([*lines, *wishes.not_done()]), {"molecules": done})

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """hem_agent: a particle swarm over cations on a backbone. Fitness is the energy of the LUMO by GFN2-xTB, the ion exchange capacity, or both.
 
-A higher LUMO is taken for a cation that alkali attacks less. What needs a trained model (ec, ewu, esr) is refused: there is none here.
+Each cation is optimized before its LUMO is looked at: on the geometries of a force field LUMOs are off by more than an electron volt, and in
+another order. A higher LUMO is taken for a cation that alkali attacks less. What needs a trained model (ec, ewu, esr) is refused: there is none here.
 """
 
 import csv
@@ -25,6 +26,7 @@ CATIONS = {
     "imidazolium": ("[n+]1({0})c{2}n({1})cc1", [ALKYL, TETHER, ["", "(C)", "(CC)", "(c9ccccc9)"]]),
 }
 SHOWN = 10
+HYDROGEN = 1.008
 
 
 class Space:
@@ -38,8 +40,9 @@ class Space:
         smiles = Chem.CanonSmiles(self.form.format(*chosen))
         if smiles not in self.known:
             molecule = Chem.MolFromSmiles(smiles)
-            lumo = calculate(smiles, molecule, optimize=False, conformers=4)["lumo_ev"]
-            capacity = 1000 / (self.weight + Descriptors.MolWt(molecule) - 1.008)
+            lumo = calculate(smiles, molecule, conformers=4)["lumo_ev"]
+            # The unit that repeats is a backbone and a cation, each without the hydrogen where they are joined, and without a counter-ion.
+            capacity = 1000 / (self.weight + Descriptors.MolWt(molecule) - 2 * HYDROGEN)
             self.known[smiles] = ({"lumo": lumo, "iec": capacity, "multi": (lumo + 8) / 3 + capacity / 5}[self.goal], lumo, capacity)
         return self.known[smiles][0]
 
@@ -92,7 +95,8 @@ keep(f"best_solutions_{backbone}_{cation}.csv", table(
 keep(f"best_fitness_history_{backbone}_{cation}.csv", table(["step", "max", "min", "mean"], [(n, *(round(x, 4) for x in row)) for n, row in enumerate(history, 1)]))
 best, (fitness, lumo, capacity) = ranked[0]
 answer(
-    f"Best {cation} cation on {backbone} for {goal}: {best}, fitness {fitness:.4f}, LUMO {lumo:.3f} eV (GFN2-xTB, single point), ion exchange capacity {capacity:.3f} mmol/g.\n"
+    f"Best {cation} cation on {backbone} for {goal}: {best}, fitness {fitness:.4f}, LUMO {lumo:.3f} eV (GFN2-xTB, optimized), "
+    f"ion exchange capacity {capacity:.3f} mmol/g without counter-ion.\n"
     f"A swarm of {particles} particles in {steps} steps has looked at {len(space.known)} of {size} combinations; another seed may end at another one.",
     {"backbone": backbone, "cation": cation, "property": goal, "evaluated": len(space.known), "of": size,
      "best": [{"smiles": s, "fitness": round(f, 4), "lumo_ev": round(lumo, 3), "iec_mmol_per_g": round(iec, 3)} for s, (f, lumo, iec) in ranked[:SHOWN]]})

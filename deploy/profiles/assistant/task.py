@@ -20,7 +20,12 @@ rdBase.LogToPythonStderr()
 FORM = re.compile(r"(?:\[[^\[\]\s]*\]|Br|Cl|[BCNOPSFIbcnops*]|[-=#$:/\\.()%@\d])+")
 SIGNS = re.compile(r"[\[\]()=#@\d]")
 # Three atoms or more in capitals, one of them carbon, such as CCO. Names that sentences about chemistry have are none.
-LETTERS = re.compile(r"(?=.*C(?!l))(?:Br|Cl|[BCNOPSFI]){3,}")
+LETTERS = re.compile(r"(?=.*C(?!l))(?:Br|Cl|[BCNOPSFI]){3,}|(?:Br|Cl|[BCNOPSFI])+(?:\.(?:Br|Cl|[BCNOPSFI])+)+")
+# What stands beside a molecule in a list, such as the CO of "CCO and CO", is one too, though it looks like a word by itself.
+BESIDE = re.compile(r"(?:,|/|&|\band|\bor|\bvs\.?|\bversus|\bwith|\bto)$")
+SHORT = re.compile(r"(?:Br|Cl|[BCNOPSFI]){1,2}")
+NAMED = re.compile(r"(?i)[a-z,\d-]*(?:ane|ene|yne|anol|enol|ethanal|one|acid|amine|amide|acetate|chloride|hydroxide|ium|benzene|ether|caffeine|aspirin|water|urea|glucose|pyridine|imidazole)")
+VERBS = {"determine", "combine", "define", "one", "done", "membrane", "membranes", "plane", "alone", "none", "scene", "gene", "someone", "everyone", "phone"}
 NAMES = {"BCC", "BSC", "CBS", "CCS", "CFC", "CIF", "CIS", "CISCO", "CNC", "COIN", "COP", "CPC", "CSI", "FCC", "ICON", "ICP", "NCI", "PBC", "PCB", "SCF", "SIC", "SONIC"}
 
 
@@ -79,11 +84,29 @@ def tokens(words):
         if token.startswith("(") and token.endswith(")"):
             token = token[1:-1]
         is_named = any(name.startswith(token) for name in named) and token
-        written = FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token)
+        # What begins with a digit is a quantity, such as 5ps.
+        written = FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token) and not token[0].isdigit()
         letters = (LETTERS.fullmatch(token) and token not in NAMES) or (token in marked and FORM.fullmatch(token) and re.search("[A-Za-z]", token))
         if (is_named or written or letters) and token not in found:
             found.append(token)
     return found
+
+
+def listed(words, found):
+    """The words that stand in a list with a molecule: short SMILES, and names, which nothing here reads."""
+    said = re.findall(r"[^\s,;&/]+|[,&/]", words)
+    short, names = [], []
+    for at, word in enumerate(said):
+        bare = word.strip("\"'`“”„‘’().;:!?")
+        behind = at > 1 and BESIDE.search(said[at - 1]) and said[at - 2].strip("\"'`().;:!?") in found
+        before = at + 2 < len(said) and BESIDE.search(said[at + 1]) and said[at + 2].strip("\"'`().;:!?") in found
+        if not (behind or before) or bare in found:
+            continue
+        if SHORT.fullmatch(bare) and bare not in short:
+            short.append(bare)
+        elif NAMED.fullmatch(bare) and bare.lower() not in VERBS:
+            names.append(bare)
+    return short, names
 
 
 class Task:
@@ -116,6 +139,11 @@ class Task:
         if not found and answered:
             word = answered[-1].strip().strip("\"'`").rstrip(".")
             found = tokens(answered[-1]) or ([word] if FORM.fullmatch(word) and parse(word)[0] else [])
+        if found:
+            short, names = listed(self.words, found)
+            if names:
+                refuse(f"{' and '.join(names)}: names are not read here. Please write each molecule as its SMILES, such as CCO.")
+            found = sorted([*found, *short], key=self.words.find) if short else found
         for said in [] if found else self.earlier():
             found = tokens(said)
             if found:

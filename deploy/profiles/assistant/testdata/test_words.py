@@ -22,6 +22,8 @@ import task  # noqa: E402
     ("I SPF ISO of CO on a PC", []),
     ("SMILES: rubbish", ["rubbish"]),
     ("What is the molecular weight of this SMILES?", []),
+    ("Simulate CCO at 10K for 5ps", ["CCO"]),
+    ("The energy of O.O", ["O.O"]),
 ])
 def test_tokens(words, found):
     assert task.tokens(words) == found
@@ -37,3 +39,11 @@ def test_tokens(words, found):
 def test_no_molecule(smiles, says):
     molecule, why = task.parse(smiles)
     assert molecule is None and why.startswith(says) and "[" not in why
+
+
+@pytest.mark.parametrize("words, short, names", [
+    ("Energies of CCO and CO", ["CO"], []), ("C, CC and CCO, please", ["CC"], []), ("CCO vs. N", ["N"], []), ("Compare CCO and ethane", [], ["ethane"]), ("aspirin and CCO", [], ["aspirin"]),
+    ("Optimize CCO and determine its energy", [], []), ("Optimize CCO and simulate it", [], []),
+])
+def test_no_molecule_of_a_list_is_left_out(words, short, names):
+    assert task.listed(words, ["CCO"]) == (short, names)
