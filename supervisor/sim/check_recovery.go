@@ -112,12 +112,14 @@ func (o *oracle) failureIsMet(m *moment, f *schemas.TaskFailed) {
 	}
 }
 
-// refusesPlan reports whether the plan of the run is refused by what its record is about: nothing is done about a failure of a plan that does not stand.
+// refusesPlan reports whether the plan of the run is refused later by what its record is about: nothing is done about a failure of a plan that does not stand.
 func (m *moment) refusesPlan() bool {
+	later := false
 	for fact := range m.record.AllFacts() {
-		if refused := schemas.As[*schemas.PlanRefused](fact); refused != nil && refused.Run == m.run.number {
+		if refused := schemas.As[*schemas.PlanRefused](fact); later && refused != nil && refused.Run == m.run.number {
 			return true
 		}
+		later = later || fact == m.fact
 	}
 	return false
 }

@@ -129,7 +129,7 @@ func (a *Advisers) Says() string {
 	case 5, 6:
 		return pick(r, "answer: 24 beds", "Answer\n24 beds", "answer:\n\nSee P-1.\nAll of it.")
 	case 7, 8:
-		return pick(r, "replan\nlook at alpha\nthen at beta", "replan: look at beta once more", `replan: {"tasks":[{"task_id":"a","description":"another alpha","assigned_to":"alpha"}]}`,
+		return pick(r, "replan\nlook at alpha\nthen at beta", "replan: look at beta once more", `replan: {"tasks":[{"task_id":"t1","description":"alpha anew","assigned_to":"alpha"}]}`,
 			fmt.Sprintf(`replan: {"tasks":[{"task_id":"new","description":"beta %d","assigned_to":"beta"}]}`, r.IntN(3)))
 	case 9:
 		return pick(r, "end", "stop")
