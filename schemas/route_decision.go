@@ -103,6 +103,7 @@ const (
 	ModeSuffix    KeywordMode = "suffix"    // the end of a word
 	ModeCompound  KeywordMode = "compound"  // a part of a compound: its end, or its beginning before another word
 	ModeSubstring KeywordMode = "substring" // anywhere
+	ModeNear      KeywordMode = "near"      // the beginning of a word, but for one slip of whoever has written it
 	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
 

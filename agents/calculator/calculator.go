@@ -80,7 +80,8 @@ const inputSchema = `{
       "maxProperties": 100,
       "propertyNames": {"pattern": "^[\\p{L}_][\\p{L}\\p{N}_]*$"},
       "additionalProperties": {"type": "number"}
-    }
+    },
+    "says": {"type": "string", "maxLength": 1000}
   }
 }`
 
@@ -113,6 +114,7 @@ func (a *Agent) fromArguments(language string, arguments jsontext.Value) (schema
 	var given struct {
 		Formula string                    `json:"formula"`
 		Inputs  map[string]jsontext.Value `json:"inputs"`
+		Says    string                    `json:"says"` // a sentence before the formula, in which {value} is the result
 	}
 	if err := schemas.Unmarshal(arguments, &given); err != nil {
 		return a.refuse(language, "arguments")
@@ -149,7 +151,7 @@ func (a *Agent) fromArguments(language string, arguments jsontext.Value) (schema
 		again, _ := p.parse(0)
 		shown = again.shown
 	}
-	return a.answer(language, found, shown, inputs)
+	return a.answer(language, found, shown, inputs, given.Says)
 }
 
 // fromText calculates what the first text that has a calculation asks for.
@@ -164,7 +166,7 @@ func (a *Agent) fromText(language string, texts ...string) (schemas.Result, erro
 			return a.refuseFault(language, found.broken)
 		}
 		shown, _ := s.best(decimalOf(language))
-		return a.answer(language, found.formula, shown.formula.shown, s.inputs)
+		return a.answer(language, found.formula, shown.formula.shown, s.inputs, "")
 	}
 	return a.refuse(language, "no_formula")
 }
@@ -177,7 +179,7 @@ func decimalOf(language string) string {
 }
 
 // answer evaluates a formula and puts the value into words.
-func (a *Agent) answer(language string, f formula, shown string, inputs map[string]float64) (schemas.Result, error) {
+func (a *Agent) answer(language string, f formula, shown string, inputs map[string]float64, says string) (schemas.Result, error) {
 	values := make([]float64, len(f.inputs))
 	used := make(map[string]float64, len(f.inputs))
 	listed := make([]string, len(f.inputs))
@@ -205,8 +207,11 @@ func (a *Agent) answer(language string, f formula, shown string, inputs map[stri
 	if len(listed) > 0 {
 		key = "answer_inputs"
 	}
-	text := a.words.Say(language, key,
-		"{formula}", shown, "{value}", format(value, decimalOf(language)), "{inputs}", strings.Join(listed, "; "))
+	told := format(value, decimalOf(language))
+	text := a.words.Say(language, key, "{formula}", shown, "{value}", told, "{inputs}", strings.Join(listed, "; "))
+	if says != "" {
+		text = strings.ReplaceAll(says, "{value}", told) + "\n" + text
+	}
 	return schemas.Result{Text: text, Data: data}, nil
 }
 

@@ -65,6 +65,7 @@ func TestFormulaAndInputsByArgument_G12(t *testing.T) {
 		{`{"formula":"x*e","inputs":{"x":3,"e":2}}`, "6", "x*e = 6 (x = 3; e = 2)"},
 		{`{"formula":"82/1,8^2"}`, "25.3086419753086", "82/1.8^2 = 25.3086419753086"},
 		{`{"formula":"5"}`, "5", "5 = 5"},
+		{`{"formula":"a/2","inputs":{"a":7},"says":"Rate: {value} ml/h."}`, "3.5", "Rate: 3.5 ml/h.\na/2 = 3.5 (a = 7)"},
 		{`{"formula":"a-b","inputs":{"a":-1,"b":-2.5}}`, "1.5", "a - b = 1.5 (a = -1; b = -2.5)"},
 	}
 	for _, test := range tests {

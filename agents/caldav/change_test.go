@@ -168,7 +168,7 @@ func TestAppointmentsAreListed(t *testing.T) {
 	}
 	for arguments, want := range map[string]string{
 		`{"action":"query","appointment_data":{"person":"weber"}}`:                   "30.03.2026, 09:00 Uhr, 30 Minuten: Anna Weber",
-		`{"action":"query","appointment_data":{}}`:                                   "03.03.2026, 09:00 Uhr, 30 Minuten: Carl Cohn",
+		`{"action":"query","appointment_data":{}}`:                                   "03.03.2026, 09:00 Uhr, 30 Minuten: Carl Cohn\nNachgesehen ist bis Sonntag, 08.03.2026. Für später nennen Sie bitte einen Tag oder einen Namen.",
 		`{"action":"query","appointment_data":{"person":"Web"}}`:                     "Dafür steht kein Termin im Kalender.",
 		`{"action":"query","appointment_data":{"date":"2026-04-01"}}`:                "Dafür steht kein Termin im Kalender.\nFrei ist an diesem Tag: 08:00–12:00.",
 		`{"action":"query","appointment_data":{"date":"2026-03-30","time":"09:00"}}`: "30.03.2026, ganztägig: Messe\n30.03.2026, 09:00 Uhr, 30 Minuten: Anna Weber\nFrei ist an diesem Tag: 08:00–09:00, 09:30–12:00.",
@@ -176,5 +176,9 @@ func TestAppointmentsAreListed(t *testing.T) {
 		if outcome, _ := handled(t, made, asked("q", arguments)); outcome.Text != want {
 			t.Errorf("%s: %q", arguments, outcome.Text)
 		}
+	}
+	empty := newAgent(t, radicale.Start(t).URL)
+	if outcome, _ := handled(t, empty, asked("q2", `{"action":"query","appointment_data":{}}`)); outcome.Text != "Bis Sonntag, 08.03.2026, steht kein Termin im Kalender. Weiter ist nicht nachgesehen: nennen Sie dafür einen Tag oder einen Namen." {
+		t.Errorf("nothing in the days to come: %q", outcome.Text)
 	}
 }

@@ -19,7 +19,8 @@ const (
 func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	data := &j.wanted.Data
 	from, until := j.span()
-	if data.Date == "" && data.Person == "" {
+	ahead := data.Date == "" && data.Person == ""
+	if ahead {
 		until = from.AddDate(0, 0, lookAhead)
 	}
 	seen, err := j.look(ctx, from, until)
@@ -39,7 +40,14 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 			lines = append(lines, j.line(one))
 		}
 	}
-	if len(lines) == 0 {
+	switch {
+	case ahead: // whoever means another day is told that nobody has looked there
+		note := "ahead"
+		if len(lines) == 0 {
+			note = "nothing_ahead"
+		}
+		lines = append(lines, j.Say(note, "{until}", j.weekday(until.AddDate(0, 0, -1))))
+	case len(lines) == 0:
 		lines = []string{j.Say("nothing")}
 	}
 	if matched > mostListed {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -47,7 +46,7 @@ func practiceServers(dav string, imap, smtp int) []string {
 		"http://127.0.0.1:5232", dav, "${PRAXIS_DAV_PASSWORD}", radicale.Password,
 		"port: 143", fmt.Sprintf("port: %d", imap), "username: praxis, password", "username: agent, password", "poll: 30s", "poll: 1s",
 		"since: now", "since: all", "${PRAXIS_MAIL_PASSWORD}", "secret", "port: 25", fmt.Sprintf("port: %d", smtp),
-		"${PRAXIS_CHAT_TOKEN}", strings.Repeat("token", 8), "authserv_ids: [praxis.example], ", "",
+		"127.0.0.1:25\"", fmt.Sprintf("127.0.0.1:%d\"", smtp), "${PRAXIS_CHAT_TOKEN}", strings.Repeat("token", 8), "authserv_ids: [praxis.example], ", "",
 	}
 }
 
@@ -67,8 +66,9 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 		{"Bitte einen Arztbrief für Herrn Jürgen Müller erstellen.", "writer_agent", ""},
 		{"Wie viele Packungen Ibuprofen 400 haben wir noch?", "inventory_agent", "Ibuprofen 400: 12 Packung im Lager, Mindestbestand 20, auf der Bestellliste 0. Der Mindestbestand ist unterschritten."},
 		{"Bitte 20 Packungen Ibuprofen 400 bestellen.", "inventory_agent", "Auf der Bestellliste: 20 Packung Ibuprofen 400."},
-		{"BMI berechnen: 82 kg, 1,76 m", "calculator", "26,5"},
-		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "rag_read", "Dazu ist nichts hinterlegt."},
+		{"BMI berechnen: 82 kg, 1,76 m", "calculator", "BMI: 26,5 kg/m².\n"},
+		{"Dosis berechnen: 15 mg/kg bei 20 kg", "calculator", "Dosis: 300 mg. Das ist nur gerechnet"},
+		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "wissen_agent", "Dazu ist nichts hinterlegt."},
 	} {
 		run, answer := i.answered(c.words)
 		if run.Tasks[0].Agent != c.agent || !strings.Contains(answer, c.says) || run.Status != schemas.RunCompleted {
@@ -142,7 +142,8 @@ func TestPracticeLearnsWhatTheDoctorAgreesTo_G13(t *testing.T) {
 	const text, words = "Bei Nesselsucht hilft Kühlung.", "Bitte in die Wissensdatenbank aufnehmen, ärztlich geprüft: Bei Nesselsucht hilft Kühlung."
 	refused := i.asksTheDoctor(words)
 	eventually(t, "the letter is there", func() bool { return len(sink.Messages()) == 1 })
-	if letter := sink.Messages()[0]; !slices.Equal(letter.To, []string{"aerztin@praxis.example"}) || !strings.Contains(textOf(&letter), text) {
+	if letter := sink.Messages()[0]; !slices.Equal(letter.To, []string{"aerztin@praxis.example"}) || !strings.Contains(textOf(&letter), text) ||
+		strings.Contains(textOf(&letter), "Geprüft: ja") || !strings.Contains(textOf(&letter), "Gilt mit Ihrer Zustimmung als geprüft: ja") {
 		t.Errorf("%v\n%s", letter.To, textOf(&letter))
 	}
 	i.podium("reject", refused.ID+".1").succeeds(t)
@@ -327,8 +328,9 @@ func TestPracticeChain_G04_G24_G42(t *testing.T) {
 // to be there is none.
 func TestPracticeEmergency_G05(t *testing.T) {
 	t.Parallel()
-	i, _, _ := profileOfPractice(t)
+	i, _, sink := profileOfPractice(t)
 	i.up()
+	const told = "Die Praxis hat Ihre Nachricht auch als Mail bekommen. Das ersetzt den Anruf nicht."
 	const call, talk = "Rufen Sie sofort den Notruf 112 an", "0800 111 0 111"
 	for _, words := range []string{
 		"Ich bekomme keine Luft mehr", "Ich bekomme kaum Luft", "Ich kriege schlecht Luft und mir ist schwindelig", "Mein Vater ist bewusstlos",
@@ -337,10 +339,15 @@ func TestPracticeEmergency_G05(t *testing.T) {
 		"Ich habe einen allergischen Schock", "Ich brauche morgen um 9 Uhr einen Termin, ich bekomme keine Luft", "Kein Fieber, aber Atemnot",
 	} {
 		run, answer := i.answered(words)
-		if run.Status != schemas.RunCompleted || !strings.HasPrefix(answer, "Das klingt nach einem Notfall. "+call) || strings.Contains(answer, talk) != strings.Contains(words, "leben") {
+		if run.Status != schemas.RunCompleted || !strings.HasPrefix(answer, "Das klingt nach einem Notfall. "+call) || strings.Contains(answer, talk) != strings.Contains(words, "leben") || !strings.Contains(answer, told) {
 			t.Errorf("%s\n%s: %q", words, run.Status, answer)
 		}
+		letters := sink.Messages()
+		if last := &letters[len(letters)-1]; !slices.Equal(last.To, []string{"aerztin@praxis.example"}) || !strings.Contains(textOf(last), words) || !strings.Contains(textOf(last), "podium runs show ") {
+			t.Errorf("%s: %v is told\n%s", words, last.To, textOf(last))
+		}
 	}
+	letters := len(sink.Messages())
 	for words, want := range map[string]string{
 		"Ich habe Husten, aber keine Atemnot und kein Fieber.": "Infekt der Atemwege", "Können Sie mir den Weg beschreiben?": "Im Notfall rufen Sie 112",
 		"Mein Knie ist heiser.": "Im Notfall rufen Sie 112",
@@ -349,18 +356,8 @@ func TestPracticeEmergency_G05(t *testing.T) {
 			t.Errorf("%s\n%s: %q", words, run.Status, answer)
 		}
 	}
-	written, err := os.ReadFile(practiceProfile + "/notfall.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	configured, err := os.ReadFile(practiceProfile + "/podium.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(written)) {
-		if !strings.Contains(string(configured), "'/"+strings.TrimSpace(line)+"/'") {
-			t.Errorf("podium.yaml does not know the sign %s", line)
-		}
+	if n := len(sink.Messages()); n != letters {
+		t.Errorf("%d letters tell of what is no emergency", n-letters)
 	}
 	i.stop()
 	i.verify()
@@ -388,6 +385,9 @@ func TestPracticeDiagnosisReadsKnowledge_G04_G36(t *testing.T) {
 		if strings.Contains(answer, "Nickel") || len(run.Tasks) != 2 || run.Tasks[0].Agent != "diagnose_agent" || run.Tasks[1].Agent != "chat_agent" || len(run.Mismatches) != 0 {
 			t.Errorf("%s\n%q by %+v", words, answer, run.Tasks)
 		}
+	}
+	if _, answer := i.answered("Was sagt die Wissensdatenbank zu Hautausschlag und Nickel bei P-17?"); strings.Contains(answer, "Nickel") || answer != "1. Bei Hautausschlag nach Pilzgerichten an Shiitake denken." {
+		t.Errorf("whoever asks is told %q", answer)
 	}
 	if run, answer := i.answered("Ich habe Schwindel."); strings.Contains(answer, known) || run.Status != schemas.RunCompleted {
 		t.Errorf("what nothing is known of: %s: %q", run.Status, answer)

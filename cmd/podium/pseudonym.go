@@ -18,12 +18,14 @@ type pseudonymCommand struct {
 
 func (pseudonymCommand) Help() string {
 	return `The log of podium up names nobody: in the place of a sender, a conversation or a run stands a keyed hash, such as
-h-3f9c0a1b2c3d4e5f, the same in every line. This verb says which it is, under every key that the ledger has: it gets another
-one after 90 days, and keeps the older ones for two years. Nobody can make them without the keys of the ledger. Case makes no difference.
+h-3f9c0a1b2c3d4e5f, the same in every line that one key has made. This verb says which it is, under every key that the ledger has: it gets
+another one after 90 days, and keeps the older ones for two years. Nobody can make them without the keys of the ledger; whoever has
+them finds in the log whether somebody has written. Case makes no difference. Of a line, the hash of a run or of a conversation leads to
+the run; that of a sender leads to nothing but the lines that have it.
 
   podium pseudonym ada@example.org
   grep -F "$(podium pseudonym ada@example.org)" podium.log    # all that the log has of her
-  podium runs show h-3f9c0a1b2c3d4e5f                         # the other way: the run of a line
+  podium runs show h-8d21c6700f5ae394                         # the other way: what a line has as its run or session
   podium runs -o json | jq -r .id | podium pseudonym -o json`
 }
 

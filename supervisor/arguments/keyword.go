@@ -17,7 +17,7 @@ type keywordList struct {
 	expressions []string
 }
 
-// keywords reads absag*, *termin, *lager*, buch~, /expressions/ and whole words.
+// keywords reads absag*, *termin, *lager*, buch~, ~invoices, /expressions/ and whole words.
 func (f *Filler) keywords(words []string) (*keywordList, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -35,6 +35,10 @@ func (f *Filler) keywords(words []string) (*keywordList, error) {
 				return nil, fmt.Errorf("%q: ~ may only stand behind the beginning of a word, as in buch~", word)
 			}
 			list[i] = schemas.Keyword{Word: `\b` + regexp.QuoteMeta(f.fold(stem)) + f.endings + `\b`, Mode: schemas.ModeRegex}
+			continue
+		}
+		if near, is := strings.CutPrefix(word, "~"); is {
+			list[i] = schemas.Keyword{Word: near, Mode: schemas.ModeNear}
 			continue
 		}
 		bare, prefix := strings.CutSuffix(word, "*")

@@ -83,7 +83,7 @@ type Rule struct {
 }
 
 // A Choice is a keyword and the value that it stands for. absag* is the beginning of a word,
-// *termin its end, *termin* any part of it, buch~ any form of it: buchen and Buchung, not Buchhaltung; between slashes stands an RE2 expression, which is
+// *termin its end, *termin* any part of it, buch~ any form of it: buchen and Buchung, not Buchhaltung, ~invoices its beginning with a slip; between slashes stands an RE2 expression, which is
 // matched against the folded text: without umlauts and capital letters.
 type Choice struct {
 	Word  string `json:"word"`

@@ -33,6 +33,9 @@
 //     neither in "verlagert" nor in "Schlager". It is no dictionary: "terminieren"
 //     needs an exception;
 //   - substring: anywhere;
+//   - near: as prefix, and where whoever has written it has left out one letter, put
+//     one too many, taken another or swapped two. It needs seven letters: a slip in
+//     a short word makes another word of it;
 //   - regex: where an RE2 expression, folded alike, matches the folded text. Each
 //     is a pass of its own over the text; all other keywords together are one.
 //

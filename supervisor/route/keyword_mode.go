@@ -27,7 +27,7 @@ func (k *keyword) fits(f *folded, start, end int) bool {
 			begins && couldBeWord(f.text[end:f.wordEnd(end)], lastPart)
 	case schemas.ModeSubstring:
 		return true
-	case schemas.ModeRegex:
+	case schemas.ModeNear, schemas.ModeRegex:
 	}
 	return false
 }
@@ -55,19 +55,21 @@ func (f *folder) keyword(configured schemas.Keyword, group int) (keyword, error)
 	k := keyword{word: configured.Word, mode: configured.Mode, group: group, shared: configured.Shared}
 	var err error
 	switch configured.Mode {
-	case schemas.ModeWord, schemas.ModePrefix, schemas.ModeSuffix, schemas.ModeCompound, schemas.ModeSubstring:
+	case schemas.ModeWord, schemas.ModePrefix, schemas.ModeSuffix, schemas.ModeCompound, schemas.ModeSubstring, schemas.ModeNear:
 		k.folded = f.foldWord(configured.Word)
 		k.startsWord, k.endsWord = startsWithWord(k.folded), endsWithWord(k.folded)
 		if k.folded == "" {
 			err = errors.New("nothing to look for")
+		} else if k.mode == schemas.ModeNear {
+			err = k.near()
 		}
 	case schemas.ModeRegex:
 		if k.expression, err = f.pattern(configured.Word); err == nil && k.expression.MatchString("") {
 			err = errors.New("it matches where there is nothing")
 		}
 	default:
-		err = fmt.Errorf("unknown mode %q, want %q, %q, %q, %q, %q or %q", configured.Mode, schemas.ModeWord, schemas.ModePrefix,
-			schemas.ModeSuffix, schemas.ModeCompound, schemas.ModeSubstring, schemas.ModeRegex)
+		err = fmt.Errorf("unknown mode %q, want %q, %q, %q, %q, %q, %q or %q", configured.Mode, schemas.ModeWord, schemas.ModePrefix,
+			schemas.ModeSuffix, schemas.ModeCompound, schemas.ModeSubstring, schemas.ModeNear, schemas.ModeRegex)
 	}
 	if err != nil {
 		return k, err
@@ -88,13 +90,18 @@ func (f *folder) exceptions(k keyword, wording string) ([]exception, error) {
 	read := &folded{text: []byte(text)}
 	k.except = nil
 	var places []exception
-	if k.expression != nil {
+	switch {
+	case k.mode == schemas.ModeNear:
+		for _, o := range k.nearby(read, len(text)) {
+			places = append(places, exception{folded: text, at: o.start})
+		}
+	case k.expression != nil:
 		for _, at := range k.expression.FindAllIndex(read.text, -1) {
 			if at[0] < at[1] {
 				places = append(places, exception{folded: text, at: at[0]})
 			}
 		}
-	} else {
+	default:
 		for end := len(k.folded); end <= len(text); end++ {
 			if start := end - len(k.folded); text[start:end] == k.folded && k.fits(read, start, end) {
 				places = append(places, exception{folded: text, at: start})

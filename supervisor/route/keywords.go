@@ -44,21 +44,27 @@ type matcher struct {
 	keywords    []keyword
 	literals    []int // keywords that the automaton knows, by its own index
 	automaton   *automaton
-	expressions []int // the other keywords: each is a pass over the text of its own
+	expressions []int // these and the next: each is a pass over the text of its own
+	sieve       sieve // spares those passes of expressions that cannot match
+	nears       []int
 }
 
 func newMatcher(keywords []keyword) *matcher {
 	m := &matcher{keywords: keywords}
-	var words []string
+	var words, sources []string
 	for i, k := range keywords {
-		if k.expression != nil {
-			m.expressions = append(m.expressions, i)
+		switch {
+		case k.expression != nil:
+			m.expressions, sources = append(m.expressions, i), append(sources, k.expression.String())
+			continue
+		case k.mode == schemas.ModeNear:
+			m.nears = append(m.nears, i)
 			continue
 		}
 		m.literals = append(m.literals, i)
 		words = append(words, k.folded)
 	}
-	m.automaton = newAutomaton(words)
+	m.automaton, m.sieve = newAutomaton(words), newSieve(sources)
 	return m
 }
 
@@ -85,8 +91,18 @@ func (m *matcher) find(f *folded, most int) []occurrence {
 			all = append(all, o)
 		}
 	})
-	for _, index := range m.expressions {
+	may := m.sieve.may(f.text)
+	for i, index := range m.expressions {
+		if !may[i] {
+			continue
+		}
 		for _, o := range m.keywords[index].expressed(f, most) {
+			o.keyword = index
+			all = append(all, o)
+		}
+	}
+	for _, index := range m.nears {
+		for _, o := range m.keywords[index].nearby(f, most) {
 			o.keyword = index
 			all = append(all, o)
 		}

@@ -52,7 +52,7 @@ type ArgumentRule struct {
 
 // An ArgumentChoice is a word and the value that it stands for.
 type ArgumentChoice struct {
-	Word  string `yaml:"word" required:"true" doc:"A word; absag* is the beginning of one, *termin the end, *lager* any part, buch~ any form (buchen and Buchung, not Buchhaltung), /…/ a regular expression."`
+	Word  string `yaml:"word" required:"true" doc:"A word; absag* is the beginning of one, *termin the end, *lager* any part, buch~ any form (buchen and Buchung, not Buchhaltung), ~invoices its beginning with a slip, /…/ a regular expression."`
 	Value string `yaml:"value" required:"true" doc:"What it stands for."`
 	Weak  bool   `yaml:"weak" doc:"It counts only where no other word does."`
 

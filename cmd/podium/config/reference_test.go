@@ -135,7 +135,7 @@ func reference(t *testing.T) []byte {
 		}
 	}
 	w.WriteString("\n## Keywords\n\nA word alone, such as `invoice`, is looked for as the group or router says, else as a whole word. `cation*` is the beginning of a word,\n" +
-		"`*termin` its end, `*lager*` any part of it, and `/rechnung \\d+/` a regular expression (RE2). The long form says more:\n" +
+		"`*termin` its end, `*lager*` any part of it, `~invoices` its beginning with a slip, and `/rechnung \\d+/` a regular expression (RE2). The long form says more:\n" +
 		"`{word: termin, mode: suffix, except: [untermin]}`.\n")
 	w.table("", reflect.TypeFor[Keyword]())
 	body, err := os.ReadFile(filepath.Join("testdata", "reference", "script.yaml"))

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Nennt zu Beschwerden mögliche Ursachen und Warnzeichen, nach den Stichworten in diagnose.csv, und was rag_read dazu gefunden hat.
 
-Zeichen eines Notfalls (notfall.txt) gehen vor: dann steht der Notruf am Anfang.
+Zeichen eines Notfalls (notfall.txt) gehen vor: dann steht der Notruf am Anfang, und die Praxis bekommt eine Mail, wenn hinter dem
+Namen des Programms Server, Absender und Empfänger stehen.
 
 Was über einen einzelnen Patienten gelernt ist, bleibt weg: wer schreibt, ist nicht immer der, dessen Nummer er nennt.
 Ersetzt keine ärztliche Untersuchung und sagt das am Ende jeder Antwort. Bilder werden nicht gedeutet: genannt werden ihre
@@ -13,27 +14,18 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import sys
+
+import melden
+import notfall
+import wissen
 
 task = json.load(sys.stdin)["payload"]["tasks"][0]
 context = task["context"]
 said = [task["description"]] + [answer["text"] for answer in context.get("answers", [])]
 words = "\n".join(said).casefold()
 
-NEGATED = re.compile(r"\b(?:kein\w*|ohne|weder|nicht)(?: mehr)? $")
-FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-folded = re.sub(r"[ \t]+", " ", words.translate(FOLDED))
-
-
-def emergencies():
-    """Welche Zeilen von notfall.txt gemeint sind: „keine Luft“ ist eine, „keine Atemnot“ ist keine."""
-    for line in pathlib.Path(__file__).with_name("notfall.txt").read_text("utf-8").splitlines():
-        if any(not NEGATED.search(folded[: found.start()]) for found in re.finditer(line, folded)):
-            yield line
-
-
-signs = list(emergencies())
+also = notfall.signs("\n".join(said))  # None: kein Notfall
 hypotheses, red_flags = [], []
 with open(pathlib.Path(__file__).with_name("diagnose.csv"), encoding="utf-8", newline="") as table:
     for row in csv.DictReader(table, delimiter=";"):
@@ -44,11 +36,7 @@ with open(pathlib.Path(__file__).with_name("diagnose.csv"), encoding="utf-8", ne
                 found.append(value)
 
 MOST = 3  # Textstellen
-knowledge = []
-for found in (context.get("inputs", {}).get("wissen", {}).get("data") or {}).get("results", []):
-    personal = "patient_id" in found["medical_context"] or re.search(r"\b(?:P|PAT|PT)[-_]?\d", found["passage"])
-    if not personal and len(knowledge) < MOST:
-        knowledge.append(found["passage"])
+knowledge = wissen.readable((context.get("inputs", {}).get("wissen", {}).get("data") or {}).get("results", []))[:MOST]
 
 images = []
 folder = os.environ.get("PODIUM_DIR")
@@ -59,11 +47,12 @@ for entry in json.loads(index.read_text("utf-8")) if index and index.exists() el
         images.append({"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)})
 
 lines = []
-if signs:
+if also is not None:
     lines.append("Das klingt nach einem Notfall. Rufen Sie sofort den Notruf 112 an und warten Sie nicht auf eine Antwort von hier.")
-if any("suizid" in sign for sign in signs):
-    lines.append("Wer nicht mehr leben will, findet Tag und Nacht auch bei der Telefonseelsorge jemanden zum Reden: 0800 111 0 111.")
-lines += ["Mögliche Ursachen: " + "; ".join(hypotheses) + "."] if hypotheses else [] if signs else [
+    lines += also
+    if sys.argv[1:] and melden.tell(*sys.argv[1:], task["description"]):
+        lines.append("Die Praxis hat Ihre Nachricht auch als Mail bekommen. Das ersetzt den Anruf nicht.")
+lines += ["Mögliche Ursachen: " + "; ".join(hypotheses) + "."] if hypotheses else [] if also is not None else [
     "Dazu steht keine mögliche Ursache in der Tabelle der Praxis. Im Notfall rufen Sie 112, außerhalb der Sprechzeiten den Bereitschaftsdienst 116117."
 ]
 lines += ["Aus dem Wissen der Praxis: " + passage for passage in knowledge]

@@ -6,12 +6,22 @@ import email.policy
 import json
 import os
 import pathlib
+import re
 import sys
 
 arguments = json.load(sys.stdin)["payload"]["tasks"][0]["context"]["arguments"]
 action, received = arguments["action"], arguments["email_data"]
 recipient, content = arguments.get("recipient"), arguments.get("content")
 subject = received.get("subject", "")
+
+
+ALL = r"(?:all\w*|saemtliche\w*|sämtliche\w*|komplette\w*|ganze\w*|gesamte\w*|liste (?:der|aller|ihrer|unserer))"
+DATA = r"(?:daten|kartei|\w*akten?|kontakte?n?|kontaktdaten|adressen|telefonnummern|befunde)"
+
+
+def asks_for_patients(text):
+    """Ob jemand Daten vieler Patienten haben will: daraus wird kein Entwurf, den jemand versehentlich absendet."""
+    return re.search(rf"\b{ALL}\s+(?:\w+\s+){{0,3}}{DATA}\b|\bpatienten(?:daten|liste|akten|kartei)\b", text.casefold())
 
 
 def one_line(text):
@@ -29,6 +39,9 @@ def draft(to, about, text):
     (pathlib.Path(os.environ["PODIUM_DIR"]) / "out" / "entwurf.eml").write_bytes(bytes(message))
 
 
+if (action != "process" or recipient) and asks_for_patients(" ".join(filter(None, (subject, content, received.get("text"))))):
+    print("Das schreibe ich nicht: Daten von Patienten werden hier weder zusammengestellt noch verschickt. Bitte wenden Sie sich an die Praxis.", file=sys.stderr)
+    sys.exit(65)
 if action == "compose":
     draft(recipient, subject or "Nachricht der Praxis", content)
     said = f"Der Entwurf an {one_line(recipient)} liegt bei. Gesendet ist er nicht."

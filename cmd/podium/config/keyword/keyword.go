@@ -14,12 +14,12 @@ import (
 )
 
 // A Keyword is words to look for: "cation*" is the beginning of a word, "*termin"
-// the end of one, "*lager*" any part of one, and "/rechnung \d+/" a regular
-// expression; "dft" is what the group or router says, else a whole word. The long
+// the end of one, "*lager*" any part of one, "~invoices" its beginning with a
+// slip, and "/rechnung \d+/" a regular expression; "dft" is what the group or router says, else a whole word. The long
 // form says more.
 type Keyword struct {
 	Word   string              `yaml:"word" required:"true" doc:"What is looked for, in any case of letters; with mode: regex an expression."`
-	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix suffix compound substring regex" doc:"word: a whole word. prefix: its beginning. suffix: its end. compound: its end behind another word, its beginning before one, or all of it. substring: any part of it. regex: a regular expression (RE2) on the text in lower case. Default: the match of its group or router, else word."`
+	Mode   schemas.KeywordMode `yaml:"mode" enum:"word prefix suffix compound substring near regex" doc:"word: a whole word. prefix: its beginning. suffix: its end. compound: its end behind another word, its beginning before one, or all of it. substring: any part of it. near: its beginning, in which one letter may be missing, too many, another, or swapped with the next; it needs seven letters. regex: a regular expression (RE2) on the text in lower case. Default: the match of its group or router, else word."`
 	Except []string            `yaml:"except" min:"1" doc:"Words in which it does not count."`
 	Shared bool                `yaml:"shared" doc:"It belongs to several groups and does not decide alone."`
 }
@@ -28,6 +28,13 @@ type Keyword struct {
 func (k *Keyword) Shorten(text string) error {
 	if len(text) > len("//") && strings.HasPrefix(text, "/") && strings.HasSuffix(text, "/") {
 		k.Word, k.Mode = text[1:len(text)-1], schemas.ModeRegex
+		return nil
+	}
+	if near, is := strings.CutPrefix(text, "~"); is {
+		if near == "" || strings.ContainsAny(near, "*~") {
+			return errors.New(`"~" may only stand before a word, as in "~invoices"`)
+		}
+		k.Word, k.Mode = near, schemas.ModeNear
 		return nil
 	}
 	word, prefix := strings.CutSuffix(text, "*")
