@@ -239,3 +239,40 @@ func digest(text string) (read [sha256.Size]byte) {
 	_, _ = hex.Decode(read[:], []byte(text))
 	return read
 }
+
+// Edition1 is the first edition that is counted. From it on agents are told who has written and what was said before, with files, and what they
+// answer is kept whole; partial answers make a partial run; data without words is told in words; what failed has its cost.
+const Edition1 = 1
+
+// Edition2 is the next one. From it on a router that has failed is told from one that was late, and what an agent says of the
+// class of its failure is kept; what people answer an agent is held to the schema that it has asked by; a further attempt of somebody upstream takes
+// over what the attempts before it have left: what people are asked, and what is completed.
+const Edition2 = 2
+
+// Edition3 is the next one. From it on an answer by callback counts for the attempt under way whichever attempt of the task it
+// answers, also one of an earlier run for the same effect that was told the same; people are asked anew when the only letter to them is said not to
+// have gone out; a question ends when nobody is left who has its letter; and whom a person's cancel meets while it waits is over for good.
+const Edition3 = 3
+
+// Edition4 is the next one. From it on one decision sends one message past the open circuit breaker of an agent that tells people, because no more
+// room for it is known: the others wait for theirs; and of the words of a person a degree is a part of a name, what the session is about and the
+// words say otherwise is asked, and so is the year of a day that is nearer in the next one, and each of several things of which one is enough. What comes from
+// outside has nothing done outside unless the profile says so: see OnTainted. And what was never sent because arguments are lacking ends as a fault of validation.
+const Edition4 = 4
+
+// Edition5 is the next one. From it on the chain of agents of a plan is judged once, when all of its tasks have been routed, and
+// where a profile judges texts, so is what people say who do an agent's work. Words from outside stay so on further ways: a request that has no
+// member of theirs says it as a whole, what a session is about and was told stays theirs for the requests that follow, and whoever acts
+// outside is asked no question about them either.
+const Edition5 = 5
+
+// Edition6 is the next one. From it on a further attempt of somebody upstream takes over as well what people are asked to agree to, and what they have agreed to.
+const Edition6 = 6
+
+// Edition7 is the next one. From it on what a router has asked an agent, and was not answered before the process that had asked it was gone, is asked anew; whoever works
+// where rounds are possible is told how the run stands; a task whose attempts are used up says so; and what an agent says late of a task is on record when a
+// person has given its result meanwhile.
+const Edition7 = 7
+
+// NewestEdition is the one that this version decides new runs by.
+const NewestEdition = Edition7

@@ -37,7 +37,7 @@ func (d *Decision) affords(id string, kind schemas.TaskKind, agent string) bool 
 		return false
 	}
 	held := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Held: true}
-	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 && kind != schemas.KindPlan {
+	if wait := d.waitFor(id, kind, agent); wait > 0 && kind != schemas.KindPlan {
 		if held.Until = d.Now.Add(wait); task != nil && task.State == workflow.TaskReady && !task.Due.IsZero() {
 			held.Until = task.Due // it was ready before
 		}

@@ -89,6 +89,9 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	if failed.Cause == schemas.FailureInvalidResult && d.worksAsPerson(task) {
 		spent = policy.Attempts // they have been asked once more already
 	}
+	if d.interrupted(task, failed.Cause) {
+		policy.Attempts = spent + 1
+	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = retryKind(failed.Cause)

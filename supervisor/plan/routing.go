@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -139,6 +140,41 @@ func QuestionedTask(question *workflow.Task) string {
 		return rest[:at]
 	}
 	return ""
+}
+
+// interrupted reports whether a router's question went unanswered because the process that had asked it is gone: whoever worked on it may have gone with
+// it. It is asked anew, from schemas.Edition7 on, since what an agent could not say is nothing that it has said.
+func (d *Decision) interrupted(question *workflow.Task, cause schemas.FailureKind) bool {
+	late := cause == schemas.FailureNotStarted || cause == schemas.FailureTimeout || cause == schemas.FailureCrashed
+	switch {
+	case d.Run.Edition < schemas.Edition7 || !late || !ofRouter(question.Kind):
+		return false
+	case question.State.UnderWay():
+		return d.ofEarlierEpoch(question, question.Request, question.Attempt)
+	}
+	// It never went out. What kept the places of its agent may be what went out before the process ended.
+	return question.Rejections == 0 && slices.ContainsFunc(d.Run.DecisionTasks, func(other *workflow.Task) bool {
+		return other.Agent == question.Agent &&
+			(d.ofEarlierEpoch(other, other.Request, other.Attempt) || d.ofEarlierEpoch(other, other.PreviousRequest, other.Attempt-1))
+	})
+}
+
+func (d *Decision) ofEarlierEpoch(question *workflow.Task, request string, attempt int) bool {
+	return request != "" && request != schemas.RequestID(d.Shard, d.Epoch, schemas.RunID(d.Session, d.Run.Number), question.ID, attempt)
+}
+
+func ofRouter(kind schemas.TaskKind) bool {
+	return kind == schemas.KindAssess || kind == schemas.KindRoute
+}
+
+// waitFor is how long the answer to a question is waited for; 0 leaves it to the deadlines of work. One that is asked anew waits as well until
+// the bus gives up those who had it before, and keep the places of its agent.
+func (d *Decision) waitFor(id string, kind schemas.TaskKind, agent string) time.Duration {
+	wait := d.Profile.questionTimeout(kind, agent)
+	if question := d.Run.Task(id); wait > 0 && ofRouter(kind) && question != nil && question.LastFailure != nil {
+		wait += schemas.Redelivery
+	}
+	return wait
 }
 
 // evidence gathers what agents have said about a task. One that has not answered

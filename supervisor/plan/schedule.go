@@ -170,7 +170,7 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent && !task.Held && (task.Day == nil) == (ready.Day == nil) {
 		return
 	}
-	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+	if wait := d.waitFor(id, kind, agent); wait > 0 {
 		ready.Until = d.Now.Add(wait)
 	}
 	d.Emit(&ready)
@@ -258,7 +258,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		task = &workflow.Task{ID: id}
 	}
 	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
-	if wait := d.Profile.questionTimeout(kind, agent); wait > 0 {
+	if wait := d.waitFor(id, kind, agent); wait > 0 {
 		queue = d.Now.Add(wait)
 		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due

@@ -76,6 +76,7 @@ type story struct {
 //	advance 10s               every deadline on the way rings
 //	deadline task=t1 kind=work [attempt=1] [run=1]     rings whether it is due or not
 //	state
+//	takeover                  the process is gone, and another one owns the shard
 //	unconfigure               the profile is taken out of the configuration
 //	told [eta=sum]            the progress update that whoever asked gets now
 //	schedule                  the order of work by the plan alone
@@ -120,6 +121,9 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.retry(tb, text(d, "id", ""), number(tb, d, "run", 1), text(d, "from", ""), d.HasArg("allow-duplicate")), ""))
 	case "repeat":
 		return s.tell(s.take(tb, s.events[text(d, "id", "")], ""))
+	case "takeover":
+		s.lost++
+		return ""
 	case "unconfigure":
 		s.unconfigured = true
 		return ""

@@ -21,6 +21,7 @@ const (
 	ReuseProven         = "a result that stands in was given by the same agent, not too long ago"
 	CancelledForAReason = "a run ends early only when somebody or its time says so"
 	AskedAsDeclared     = "an agent is asked how well it could do a task when it declares that it answers that, and else it is not"
+	AskedAnew           = "what a router has asked, and a crash has left unanswered, is asked anew"
 	SentAgainByRequest  = "an answer that was not delivered is sent again when somebody asks for it, and one that may have been when they say so"
 )
 
@@ -64,6 +65,7 @@ func (o *oracle) judge(m *moment) {
 	o.dependenciesFirst(m)
 	o.levelsInOrder(m)
 	o.attemptsInOrder(m)
+	o.askedAnew(m)
 	o.answersFit(m)
 	o.askedOnce(m)
 	o.waitingIsSilent(m)
@@ -193,13 +195,27 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	case m.task.notice() > 0 || m.task == nil && schemas.NoticeOf(f.Task) > 0:
 		policy = m.run.profile.Delivery
 	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute || f.Kind == schemas.KindExtract:
-		policy.Attempts = 1
+		if policy.Attempts = 1; f.Kind != schemas.KindExtract && m.task != nil && m.task.attempt != nil && m.task.attempt.epoch < m.record.Epoch {
+			policy.Attempts = f.Attempt // the process that had asked before is gone
+		}
 	}
 	if m.task != nil {
 		policy.Attempts += m.task.recovering.retries
 	}
 	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
+	}
+}
+
+// askedAnew: no question of a router is given up that only a process which is gone has asked, from schemas.Edition7 on.
+func (o *oracle) askedAnew(m *moment) {
+	f := schemas.As[*schemas.TaskFailed](m.fact)
+	if f == nil || !f.RetryAt.IsZero() || m.run.profile.Edition < schemas.Edition7 || m.task.attempt == nil || m.task.state != taskUnderWay {
+		return
+	}
+	kind, late := m.task.attempt.fact.Kind, f.Cause == schemas.FailureNotStarted || f.Cause == schemas.FailureTimeout || f.Cause == schemas.FailureCrashed
+	if late && (kind == schemas.KindAssess || kind == schemas.KindRoute) && m.task.attempt.epoch < m.record.Epoch {
+		o.world.violate(AskedAnew, "%s: attempt %d of epoch %d is given up in epoch %d", m.id, f.Attempt, m.task.attempt.epoch, m.record.Epoch)
 	}
 }
 

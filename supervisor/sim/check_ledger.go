@@ -41,7 +41,7 @@ const (
 func Invariants() []string {
 	return []string{
 		NothingAfterTheEnd, DependenciesFirst, LevelsInOrder, AttemptsInOrder, AnswersFit, DeadlinesInTime,
-		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest,
+		PoolsHold, UrgentFirst, ResultsKept, ReuseProven, CancelledForAReason, SentAgainByRequest, AskedAnew,
 		RecordsAreChained, InputsOnce, GrammarHolds, RequestsEndOnce, StartsInOrder, BadIsQuarantined,
 		AnswersAreTaken, RequestsAreProper, DecidedIsSent, UpstreamIsAnswered, DecidedAgain, ComesToRest,
 		AskedAsDeclared, PermitIsForWork, StrangersAreNotObeyed, OursIsDone, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,

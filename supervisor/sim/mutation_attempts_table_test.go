@@ -5,6 +5,13 @@ import "podium/supervisor/sim"
 // mutationsOfAttempts are those that concern agents which answer by callback, and further attempts from upstream.
 func mutationsOfAttempts() []mutation {
 	return []mutation{{
+		name: "who was interrupted is silent", seed: 38, invariant: sim.AskedAnew,
+		edits: []edit{{
+			"supervisor/plan/failure.go",
+			`	if d.interrupted(task, failed.Cause) {`,
+			`	if d.interrupted(task, failed.Cause) && !planted("who was interrupted is silent") {`,
+		}},
+	}, {
 		name: "who answers by callback and is silent has crashed", seed: 2, invariant: sim.SilenceIsTold,
 		edits: []edit{{
 			"supervisor/plan/progress.go",
@@ -67,7 +74,7 @@ func mutationsOfAttempts() []mutation {
 			`	if left == nil || left.Word != 0 && !planted("a second word is held") ||`,
 		}},
 	}, {
-		name: "a second answer counts", seed: 1442, invariant: sim.CountsOnce,
+		name: "a second answer counts", seed: 977, invariant: sim.CountsOnce,
 		edits: []edit{{
 			"supervisor/session/response.go",
 			`	case d.env.Pinned.Async(d.input.Agent) && d.state.HasTaken(`,

@@ -108,7 +108,7 @@ func mutationsOfApprovers() []mutation {
 			`(inquiry.AgreedHash() == hash(inquiry.AgreedOperation()) || planted("hash not compared")) {`,
 		}},
 	}, {
-		name: "requester counts", seed: 948, invariant: sim.WordsOfApprovers,
+		name: "requester counts", seed: 8628, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`asked := may && !begun.IsFrom(addressOf(message.Author))`,

@@ -218,7 +218,7 @@ type Router struct {
 	Silent        float64              `yaml:"silent" max:"1" doc:"score: what the assessment of an agent counts that does not answer in time, or declares nothing of the message. Default: 0."`
 	Floor         float64              `yaml:"floor" max:"1" doc:"score: from here on an agent that a plan suggests is taken, even when another has more. Default: 0.5."`
 	Least         float64              `yaml:"least" max:"1" doc:"score: below it nobody is taken, and the next router decides. Default: 0."`
-	Deadline      schemas.Duration     `yaml:"deadline" doc:"score and agent: how long answers are waited for; then it goes on without. Default: 2s for score, 10s for agent."`
+	Deadline      schemas.Duration     `yaml:"deadline" doc:"score and agent: how long answers are waited for; then it goes on without. When an agent's process dies the next one has its request after 15s: a longer deadline waits for that. Default: 2s for score, 10s for agent."`
 }
 
 // A Group sends messages with certain words to an agent.

@@ -36,7 +36,7 @@ import (
 
 // AckWait is how long the bus waits for a sign of life of an agent. M-47: a
 // crash is found after this time, not after the work deadline.
-const AckWait = 15 * time.Second
+const AckWait = schemas.Redelivery
 
 // described is a handler that says what it is.
 type described interface {
