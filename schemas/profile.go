@@ -13,7 +13,7 @@ import (
 type Profile struct {
 	Name string `json:"name"`
 	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition7. Configuration gives a profile NewestEdition.
+	// as it was: see Edition1 to Edition8. Configuration gives a profile NewestEdition.
 	Edition  int    `json:"edition,omitzero"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
@@ -57,12 +57,6 @@ type Profile struct {
 	// that a change of wording does not change what an old run is seen to say.
 	Languages []Language `json:"languages"`
 }
-
-// Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
-type Reasons string
-
-// ReasonsPlain1 are whole sentences for whoever reads a run.
-const ReasonsPlain1 Reasons = "plain1"
 
 // A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
 // everything that agents say to people is judged. A name stands for the same judgement for ever.

@@ -78,6 +78,19 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 			t.Errorf("%s\n%+v", c.words, run.Tasks[0].Deliverables)
 		}
 	}
+	const rest = "In Ihrer Nachricht steht mehr als ein Anliegen, und nur das obige ist bearbeitet."
+	for words, says := range map[string][]string{
+		"Bitte für Anna Weber ein Rezept für Ramipril 5 mg, 100 Stück, und eine Überweisung zum Kardiologen.":               {"Das Dokument „Rezept“ ist fertig", "Das Dokument „Überweisung“ ist fertig"},
+		"Bitte einen Termin am 01.04.2099 um 9 Uhr für Jürgen Müller buchen. Bitte ihm auch eine Bescheinigung ausstellen.": {"Der Termin ist eingetragen: 01.04.2099", "Das Dokument „Ärztliche Bescheinigung“ ist fertig"},
+		"Bitte einen Termin am 01.04.2099 um 10 Uhr für Jürgen Müller buchen. Den BMI soll jemand ausrechnen.":              {"Der Termin ist eingetragen: 01.04.2099", rest},
+	} {
+		run, answer := i.answered(words)
+		for _, want := range says {
+			if !strings.Contains(answer, want) || run.Status != schemas.RunCompleted {
+				t.Errorf("%s\n%s: %q, without %q", words, run.Status, answer, want)
+			}
+		}
+	}
 	for _, c := range []struct{ words, question, answer, says string }{
 		{"Bitte einen Termin für Anna Weber am 31.03.2099 buchen.", "Um wie viel Uhr?", "um 10:00", "Der Termin ist eingetragen: 31.03.2099, 10:00 Uhr"},
 		{"Bitte eine E-Mail an labor@example.org schreiben.", "Was soll darin stehen?", "Dass die Proben morgen kommen.", "Der Entwurf an labor@example.org liegt bei."},

@@ -4,9 +4,40 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"podium/cmd/podium/config"
 )
+
+// TestPracticeWithoutAMailbox runs the command in the README that makes a configuration without one: it is right, and nothing in it reads mail, learns or sends.
+func TestPracticeWithoutAMailbox(t *testing.T) {
+	t.Parallel()
+	written := practiceAt(t, "http://127.0.0.1:5232", 143, 25).config
+	lines := practiceLines(t, "README.md")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasSuffix(line, "> ohne-postfach.yaml") })
+	if at < 0 {
+		t.Fatal("the README has no such command")
+	}
+	command := exec.CommandContext(t.Context(), "/bin/sh", "-c", lines[at])
+	command.Dir = filepath.Dir(written)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	settings, err := config.Load(filepath.Join(command.Dir, "ohne-postfach.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(settings.Mail.Accounts) != 0 || len(settings.People) != 0 {
+		t.Errorf("%d accounts and %d people are left", len(settings.Mail.Accounts), len(settings.People))
+	}
+	for _, agent := range settings.Profile("practice").Agents {
+		if agent.Name == "rag_learn" {
+			t.Error("rag_learn is left")
+		}
+	}
+}
 
 // TestPracticeUnderstandsWhatIsUsual: prescriptions, referrals and appointments as patients ask for them come to whoever makes them, with drug and amount,
 // and a contact keeps the number of its patient.
