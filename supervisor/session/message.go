@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -30,10 +31,7 @@ func (d *decision) message(message *Message) {
 		return
 	}
 	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
-		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
-		d.emit(&received)
-		d.planDecision(d.env.Pinned).Supersede()
-		d.begin(received.Run, message, d.incoming(message))
+		d.takeOver(message, received)
 		return
 	}
 	if !d.state.Idle() {
@@ -43,6 +41,21 @@ func (d *decision) message(message *Message) {
 	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 	d.emit(&received)
 	d.begin(received.Run, message, d.incoming(message))
+}
+
+// takeOver begins a run in the place of the one under way.
+func (d *decision) takeOver(message *Message, received schemas.MessageReceived) {
+	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
+	d.emit(&received)
+	d.planDecision(d.env.Pinned).Supersede()
+	d.begin(received.Run, message, d.incoming(message))
+}
+
+// urgent reports whether what the requester says is no answer to the question, but more urgent than the run that asks, and may take its place: nobody else would hear of that run's end.
+func (d *decision) urgent(message *Message, inquiry *workflow.Inquiry, words string) bool {
+	active := d.state.Active
+	return len(inquiry.People) == 0 && d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words) &&
+		sameRecipients(recipients(active.Message.Reply), message.Reply.To)
 }
 
 // repeatedMessage takes a message that came before. A request whose run has ended gets
