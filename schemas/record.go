@@ -272,5 +272,9 @@ const Edition6 = 6
 // Edition7 is the next one. From it on what a router has asked an agent, and was not answered before the process that had asked it was gone, is asked anew.
 const Edition7 = 7
 
+// Edition8 is the next one. From it on whoever has begun a run in a chat and, while they are asked there, decides nothing is told how to; a no is told with its reason;
+// and a judge may say that its response is no answer.
+const Edition8 = 8
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition7
+const NewestEdition = Edition8

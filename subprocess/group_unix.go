@@ -12,9 +12,10 @@ import (
 // inherited names the variables of our own environment that every program gets.
 func inherited() []string { return []string{"PATH", "HOME", "LANG", "TMPDIR"} }
 
-// Group makes the program the leader of a new process group.
+// Group makes the program the leader of a new process group. On Linux it is told to end, too, when we are killed.
 func Group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	outlivesNobody(command.SysProcAttr)
 }
 
 // Tells reports whether End leaves programs the time to end by themselves.

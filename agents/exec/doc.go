@@ -52,5 +52,5 @@
 //
 // When the request's context or the timeout ends, the whole process group is told to
 // end, and killed half a second later. Whatever the program leaves behind in its group is killed when it
-// ends. Handle returns only after the program is gone and its pipes are closed.
+// ends. On Linux the program is told to end, too, when the process that serves the agent is killed. Handle returns only after the program is gone and its pipes are closed.
 package exec

@@ -395,6 +395,12 @@ func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposit
 		told["lacking"] = received.Lacking
 		return e.answer(told, "your word on %s counts; %d more have to agree: `podium runs show %s` tells who has\n", found.ID(), received.Lacking, found.Run.ID)
 	}
+	if told["action"] == schemas.ControlReject && settled != nil {
+		return e.answer(told, "%s is rejected, and the run has ended %s; `podium runs show %s` has its answer\n", found.ID(), settled.Status, found.Run.ID)
+	}
+	if told["action"] == schemas.ControlReject {
+		return e.answer(told, "%s is rejected, and the run goes on without it; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+	}
 	return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
 }
 

@@ -345,8 +345,13 @@ func TestDispositionIsAwaited(t *testing.T) {
 		json  bool
 		says  string
 		fails string
-		code  int // of the failure; exitFailed when 0
+		code  int  // of the failure; exitFailed when 0
+		no    bool // the word says no
 	}{
+		"the run ends by a no": {
+			facts: []schemas.Fact{received, answered, &schemas.RunSettled{Run: 1, Status: schemas.RunPartial}}, no: true, says: ".1 is rejected, and the run has ended partial; `podium runs show ",
+		},
+		"the run goes on without it": {facts: []schemas.Fact{received, answered}, no: true, says: ".1 is rejected, and the run goes on without it; `podium runs watch "},
 		"it does not fit": {
 			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "A number is needed.\nHow many?"}},
 			input: true, fails: ".2: A number is needed. How many?; answer it: podium answer ", code: exitAsks,
@@ -433,7 +438,11 @@ func TestDispositionIsAwaited(t *testing.T) {
 				if len(c.facts) > 0 {
 					time.AfterFunc(3*time.Second, func() { script.Record(c.facts...) })
 				}
-				err = env.decided(core, found, receipt, map[string]any{"id": receipt.ID})
+				told := map[string]any{"id": receipt.ID}
+				if c.no {
+					told["action"] = schemas.ControlReject
+				}
+				err = env.decided(core, found, receipt, told)
 				if !strings.Contains(out.String(), c.says) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("it says %q, and %v", out.String(), err)
 				}

@@ -178,21 +178,34 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 }
 
 // disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
-func (d *Decision) disapprove(task *workflow.Task, hash string) {
+func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 	d.withdraw(task)
+	detail := d.disapproval(word)
 	if task.ID == schemas.DeliveryTask {
-		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
+		d.fail(task, schemas.FailureRejected, detail)
 		return
 	}
 	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
 		if other := d.Run.Inquiry(number); other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash {
 			d.withdraw(d.Run.Task(other.Task))
-			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, d.texts().Disapproved)
+			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, detail)
 		}
 	}
 	if !d.Run.Settled() {
-		d.fail(task, schemas.FailureRejected, d.texts().Disapproved)
+		d.fail(task, schemas.FailureRejected, detail)
 	}
+}
+
+// disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names.
+func (d *Decision) disapproval(word *Word) string {
+	told, reason := d.texts().Disapproved, word.Whole
+	if word.Actor.Via != schemas.ViaAPI {
+		_, reason, _ = strings.Cut(word.Whole, "\n")
+	}
+	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
+		return told
+	}
+	return told + " “" + truncate(reason, maxFeedback) + "”"
 }
 
 // withdraw closes what others are asked about a task, since it is decided.

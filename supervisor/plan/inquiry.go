@@ -315,7 +315,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 	case inquiry.Kind == schemas.InquiryEscalation:
 		d.recovered(inquiry, task, word)
 	case word.Choice == schemas.ChoiceReject:
-		d.disapprove(task, inquiry.Hash)
+		d.disapprove(task, inquiry.Hash, word)
 	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
 		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
 	}

@@ -172,11 +172,12 @@ const maxResponse = 64 << 10
 // A Verdict is what a judge says: words that end the run, or what is still to be done.
 type Verdict struct {
 	Response string
+	NoAnswer bool // the response says why there is no answer
 	Tasks    []schemas.PlannedTask
 	Steps    bool // Tasks are steps, which have no ids of their own
 }
 
-// ReadVerdict takes out of a judge's answer exactly one of {"response": …}, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
+// ReadVerdict takes out of a judge's answer exactly one of {"response": …}, with "answered": false where it is no answer, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
 // plan (C-07). The error is ErrNoVerdict, and says what is wrong with what comes closest.
 func ReadVerdict(result schemas.Result) (Verdict, error) {
 	closest := errSaysNothing
@@ -195,6 +196,7 @@ func ReadVerdict(result schemas.Result) (Verdict, error) {
 func readVerdict(body []byte) (Verdict, error) {
 	var said struct {
 		Response string         `json:"response"`
+		Answered *bool          `json:"answered"`
 		Steps    jsontext.Value `json:"steps"`
 		Tasks    jsontext.Value `json:"tasks"`
 	}
@@ -218,7 +220,7 @@ func readVerdict(body []byte) (Verdict, error) {
 	case len(response) > maxResponse:
 		return Verdict{}, fmt.Errorf("%w: the response has more than %d bytes", ErrNoVerdict, maxResponse)
 	case response != "":
-		return Verdict{Response: response}, nil
+		return Verdict{Response: response, NoAnswer: said.Answered != nil && !*said.Answered}, nil
 	}
 	tasks, err := readPlan(body)
 	if err != nil {

@@ -91,7 +91,7 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 }
 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
-// in the same conversation is a message like any other.
+// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
 	decides := d.chooses(inquiry, said)
 	if choice := said.Choice; decides {
@@ -114,6 +114,9 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		d.refuseWord(received, inquiry, schemas.WordChoice)
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 		return true
+	}
+	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition8 {
+		d.planDecision(d.env.Pinned).Explain(inquiry)
 	}
 	return false
 }

@@ -3,9 +3,11 @@
 With a wrong charge xtb ends well and its numbers are wrong. Its results are read from xtbout.json; the free energy alone stands only in its text.
 """
 
+import ctypes
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -17,14 +19,20 @@ from task import refuse, signed
 from wishes import Wishes
 
 
+SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 SEPARATE = " Ions that react with each other have no stable state side by side. Please ask for each by itself, or with a solvent."
+
+
+def end_with_us():
+    """Has the kernel end xtb when this program is gone, however that has come about."""
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def run(folder, *arguments, hint=""):
     """Runs xtb in a folder and returns what it has printed. The hint is told where it fails."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_STACKSIZE": "256M"}
     try:
-        done = subprocess.run(["xtb", *arguments], cwd=folder, capture_output=True, text=True, env=environment)
+        done = subprocess.run(["xtb", *arguments], cwd=folder, capture_output=True, text=True, env=environment, preexec_fn=end_with_us)
     except FileNotFoundError:
         refuse("The program xtb is not installed; on Debian: apt-get install xtb", 78)
     if done.returncode or "normal termination of xtb" not in done.stderr:

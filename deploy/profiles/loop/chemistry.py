@@ -19,7 +19,7 @@ SIGNS = re.compile(r"[\[\]()=#@]|(?<=[A-Za-z])\d")
 # Three atoms or more in capitals, two of them carbon in a row, such as CCO; but no lattice, as in "is it bcc?".
 LETTERS = re.compile(r"(?!(?:BCC|FCC)$)(?=.*CC)(?:Br|Cl|[BCNOPSFI]){3,}")
 ASKED = [
-    ("MOLFORMULA", r"\bformulae?s?\b"), ("NUMBER", r"\bweights?\b|\bmass(?:es)?\b"), ("LOGP", r"\blog ?p\b"),
+    ("MOLFORMULA", r"\bformulae?s?\b|formel\b"), ("NUMBER", r"\bweights?\b|\bmass(?:es)?\b|gewicht\b|molmasse\b"), ("LOGP", r"\blog ?p\b"),
     ("SMILES", r"\bsmiles (?:for|of)\b|\bits smiles\b|\bsmiles (?:and|or)\b|\bstructure of\b"),
     ("IUPAC", r"(?<!^)\bname\b|\bcalled\b|\bwhich molecule\b"), ("VALID", r"\bvalid\b|\bright\b|\bcorrect\b"),
 ]
@@ -34,7 +34,8 @@ TAGGED = re.compile(r"<(IUPAC|SMILES|MOLFORMULA|NUMBER)>\s*(.*?)\s*</\1>", re.S)
 # Words of a sentence around a name. Any other one beside a name is taken for a part of it.
 AROUND = set("""a about according also an and are as at be by calculate called can compound could determine do does drug find for formula formulae formulas from g/mol give given gram
 grams has have how i in is it its iupac know like liquid logp many mass me molar molecular molecule mole mol much my name named names need of on or out please pure right say show smiles solid
-structure substance tell than thank thanks that the their then there this to two us using want was we weight weights what what's whats which with write written yes you your""".split())
+structure substance tell than thank thanks that the their then there this to two us using want was we weight weights what what's whats which with write written yes you your
+auch bitte das der die eine für hat ist lautet molekulargewicht molmasse name namen nach summenformel und von was welche welches wie""".split())
 
 
 def refuse(sentence):

@@ -20,6 +20,11 @@ def respond(words):
     answer(words, {"response": words})
 
 
+def give_up(words):
+    """Says why there is no answer: the run has failed then, and who reads its state alone knows it too."""
+    answer(words, {"response": words, "answered": False})
+
+
 def go_on(steps):
     answer("\n".join(steps), {"steps": steps})
 
@@ -49,14 +54,16 @@ def after_failure(work, step, data):
     if data.get("valid") is False:
         told = f"{data['written']} is no valid SMILES. RDKit says: {data['error_message']}"
         reviews = len([one for one in work.data("valid") if one["valid"] is False])
-        if work.kinds == ["VALID"] or reviews > MOST_REVIEWS or work.low or not mendable(data["written"]):
+        if work.kinds == ["VALID"]:
             return respond(told)
+        if reviews > MOST_REVIEWS or work.low or not mendable(data["written"]):
+            return give_up(told)
         return go_on([
             f"Review the validation error: {data['error_message']}",
             f"Call 'answer_chemistry_query' again with clearer instructions: the structure nearest to {data['written']}",
             "Call 'validate_smiles_rdkit' to verify the corrected SMILES", RETURN,
         ])
-    return respond((step.get("failure", {}).get("detail") or "It could not be done.").removeprefix("The program has failed: "))
+    return give_up((step.get("failure", {}).get("detail") or "It could not be done.").removeprefix("The program has failed: "))
 
 
 def sentence(kind, found, name, of):
@@ -92,10 +99,10 @@ def judge(work):
         return respond("\n".join([" ".join(sentence(kind, checked[-1], None, checked[-1]["written"]) for kind in of_structure), *left_out, *cannot(work)]))
     if work.low and ("needed" in data or checked):
         about, instead = (checked[-1]["written"], "") if checked else (asked_name(work.words) or "it", ", or write its SMILES, which RDKit reads")
-        return respond(f"VRAM is LOW, so that nothing is looked up about {about}. Ask again later{instead}.")
+        return give_up(f"VRAM is LOW, so that nothing is looked up about {about}. Ask again later{instead}.")
     if work.data("value") and ("valid" in data or "needed" in data or "value" in data and checked):
         return respond(concluded(work))
-    return go_on(work.left) if work.left else respond("Nothing was found.")
+    return go_on(work.left) if work.left else give_up("Nothing was found.")
 
 
 judge(Work(payload()))
