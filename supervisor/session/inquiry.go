@@ -66,7 +66,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if inquiry.Kind.Entitled() {
 		return d.decides(message, inquiry, &said, received)
 	}
-	if d.urgent(message, inquiry, said.Whole) {
+	if len(inquiry.People) == 0 && d.urgent(message, said.Whole) {
 		d.takeOver(message, received)
 		return true
 	}

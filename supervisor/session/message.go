@@ -2,6 +2,7 @@ package session
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"podium/schemas"
@@ -30,7 +31,7 @@ func (d *decision) message(message *Message) {
 	if d.answered(message, received) {
 		return
 	}
-	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
+	if d.state.Active != nil && d.state.Queue.IsZero() && (d.supersedes(message) || d.urgentMeanwhile(message)) {
 		d.takeOver(message, received)
 		return
 	}
@@ -51,10 +52,20 @@ func (d *decision) takeOver(message *Message, received schemas.MessageReceived) 
 	d.begin(received.Run, message, d.incoming(message))
 }
 
-// urgent reports whether what the requester says is no answer to the question, but more urgent than the run that asks, and may take its place: nobody else would hear of that run's end.
-func (d *decision) urgent(message *Message, inquiry *workflow.Inquiry, words string) bool {
+// urgentMeanwhile reports whether whoever has begun the run under way says what cannot wait until people have answered its question.
+func (d *decision) urgentMeanwhile(message *Message) bool {
 	active := d.state.Active
-	return len(inquiry.People) == 0 && d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words) &&
+	if message.Upstream != nil || !slices.ContainsFunc(active.Inquiries, (*workflow.Inquiry).Open) || d.withheldReason(message) != "" {
+		return false
+	}
+	_, same := requesterIn(message, &active.Message)
+	return same && d.urgent(message, message.Text)
+}
+
+// urgent reports whether what the requester says is more urgent than the run that waits, and may take its place: nobody else would hear of that run's end.
+func (d *decision) urgent(message *Message, words string) bool {
+	active := d.state.Active
+	return d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words) &&
 		sameRecipients(recipients(active.Message.Reply), message.Reply.To)
 }
 
