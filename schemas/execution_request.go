@@ -115,6 +115,8 @@ type TaskContext struct {
 	Attachments []TaskAttachment `json:"attachments,omitzero"`
 	// Plan is what the task is a step of, where a judge may change it.
 	Plan *PlanContext `json:"plan,omitzero"`
+	// Run is how the run stands, where judges may have it go on in rounds (P-11).
+	Run *RunContext `json:"run,omitzero"`
 	// Tainted are JSON Pointers (RFC 6901) from the context to what comes from outside,
 	// with everything in it.
 	Tainted []string `json:"tainted,omitzero"`
@@ -137,6 +139,12 @@ type ApprovedOperation struct {
 type PlanContext struct {
 	Steps   []string `json:"steps"`   // what is to be done, in order, with what is done
 	Current int      `json:"current"` // which of them the task is; 1 is the first
+}
+
+// A RunContext is how a run stands when somebody is asked to work in it.
+type RunContext struct {
+	Iteration int `json:"iteration"` // 1 is the first; each new plan and each round of review is one more
+	Artifacts int `json:"artifacts"` // files that the run has made so far
 }
 
 // A TaskInput is what a task has made that another one depends on.

@@ -165,6 +165,8 @@ type Issue struct {
 	Category FailureCategory `json:"category,omitzero"`
 	// RetryAfterSeconds is how long another attempt had better wait, at most MaxRetryAfter; MaxRetryWait of it counts.
 	RetryAfterSeconds int `json:"retry_after_seconds,omitzero"`
+	// AttemptsUsed is there when the task has failed because none is left: how many there were (M-27).
+	AttemptsUsed int `json:"attempts_used,omitzero"`
 }
 
 // Resolution says what became of an issue. On a failed response it also says

@@ -149,6 +149,8 @@ type TaskFailed struct {
 	// same attempt, says that this has not helped.
 	Recovering  RecoveryWay `json:"recovering,omitzero"`
 	Unrecovered RecoveryWay `json:"unrecovered,omitzero"`
+	// AttemptsUsed is there when this was the last attempt that the profile allows: how many there were (M-27). From Edition7 on.
+	AttemptsUsed int `json:"attempts_used,omitzero"`
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
 	// Usage is there where the profile has a budget and an agent has answered. Without an answer what was reserved stays so.

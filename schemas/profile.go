@@ -58,12 +58,6 @@ type Profile struct {
 	Languages []Language `json:"languages"`
 }
 
-// Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
-type Reasons string
-
-// ReasonsPlain1 are whole sentences for whoever reads a run.
-const ReasonsPlain1 Reasons = "plain1"
-
 // A LanguageCheck is how a profile finds out in which language a text is: nothing, CheckWords, or the name of a way of judging texts, by which
 // everything that agents say to people is judged. A name stands for the same judgement for ever.
 type LanguageCheck string

@@ -269,7 +269,9 @@ const Edition5 = 5
 // Edition6 is the next one. From it on a further attempt of somebody upstream takes over as well what people are asked to agree to, and what they have agreed to.
 const Edition6 = 6
 
-// Edition7 is the next one. From it on what a router has asked an agent, and was not answered before the process that had asked it was gone, is asked anew.
+// Edition7 is the next one. From it on what a router has asked an agent, and was not answered before the process that had asked it was gone, is asked anew; whoever works
+// where rounds are possible is told how the run stands; a task whose attempts are used up says so; and what an agent says late of a task is on record when a
+// person has given its result meanwhile.
 const Edition7 = 7
 
 // Edition8 is the next one. From it on whoever has begun a run in a chat and, while they are asked there, decides nothing is told how to; a no is told with its reason;

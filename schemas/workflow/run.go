@@ -143,6 +143,15 @@ func (r *Run) Attempts() int {
 	return 1 + r.Replans
 }
 
+// Iteration counts how often the work of the run has begun: each change of the plan and each round of review is one more.
+func (r *Run) Iteration() int {
+	iteration := r.Attempts()
+	if r.Review != nil {
+		iteration += r.Review.Round
+	}
+	return iteration
+}
+
 // Steps counts the steps of the run, begun or over: plans, tasks and judgements that agents were asked for, retries not counted (C-11).
 func (r *Run) Steps() int {
 	steps := 0

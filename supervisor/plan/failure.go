@@ -98,6 +98,9 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
 		return
 	}
+	if d.Run.Edition >= schemas.Edition7 && task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
+		failed.AttemptsUsed = spent
+	}
 	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
 		!d.disapproved(task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next

@@ -285,3 +285,37 @@ func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.
 // comesFromOutside reports whether a request of somebody upstream brings anything that
 // does: the words of a person, or what it says itself that does.
 func comesFromOutside(brought *RequestContext) bool { return brought != nil && brought.Tainted }
+
+// runContext is how a run stands, for who works in it (P-11); nil where the profile has no rounds. An agent whose answers may be used again
+// is not told it: they would be answers to that.
+func (env *Env) runContext(run *workflow.Run, asked *workflow.Task) *schemas.RunContext {
+	rounds := env.Pinned.Replan != nil || env.Pinned.Review != nil
+	if run.Edition < schemas.Edition7 || !rounds || env.Pinned.Reuses(asked.Agent) {
+		return nil
+	}
+	return &schemas.RunContext{Iteration: run.Iteration(), Artifacts: artifactsOf(run)}
+}
+
+// artifactsOf counts the files that a run has made: a path once, whatever its versions, and beside it what results name.
+func artifactsOf(run *workflow.Run) int {
+	paths, hashes := map[string]bool{}, map[string]bool{}
+	for _, task := range run.Tasks {
+		if task.State != workflow.TaskCompleted {
+			continue
+		}
+		delivered := map[string]bool{}
+		for i := range task.Deliverables {
+			made := &task.Deliverables[i]
+			paths[made.Path] = true
+			if file, ok := plan.DeliverableFile(made); ok {
+				delivered[file.Artifact.SHA256] = true
+			}
+		}
+		for _, hash := range task.Proven {
+			if !delivered[hash] {
+				hashes[hash] = true
+			}
+		}
+	}
+	return len(paths) + len(hashes)
+}

@@ -143,6 +143,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + findingsOf(failed))
 	}
 	task.Context.Plan = env.planOf(run, asked)
+	task.Context.Run = env.runContext(run, asked)
 }
 
 // inputs are the results that a task builds on, in all at most as large as the

@@ -64,6 +64,9 @@ func (s *story) output(o *session.Output) string {
 	if plan := task.Context.Plan; plan != nil {
 		line(true, "step %d of %q", plan.Current, plan.Steps)
 	}
+	if standing := task.Context.Run; standing != nil {
+		line(true, "iteration %d, artifacts so far: %d", standing.Iteration, standing.Artifacts)
+	}
 	line(len(task.Context.Tainted) > 0, "from outside: %s", strings.Join(task.Context.Tainted, " "))
 	if agreed := task.Context.Approved; agreed != nil {
 		line(true, "agreed: %s %s (%s)", agreed.Name, agreed.Arguments, agreed.Summary)
@@ -144,7 +147,11 @@ func (s *story) responded(o *session.Output) string {
 	told.WriteString("\n")
 	for i := range p.IssuesEncountered {
 		issue := &p.IssuesEncountered[i]
-		fmt.Fprintf(&told, "    issue %s of %s by %s: %q, %s (%s)\n", issue.Severity, s.called(issue.TaskID), issue.Agent, issue.Description, issue.Resolution, issue.ResolutionDetails)
+		fmt.Fprintf(&told, "    issue %s of %s by %s: %q, %s (%s)", issue.Severity, s.called(issue.TaskID), issue.Agent, issue.Description, issue.Resolution, issue.ResolutionDetails)
+		if issue.AttemptsUsed > 0 {
+			fmt.Fprintf(&told, ", all %d attempts used", issue.AttemptsUsed)
+		}
+		told.WriteByte('\n')
 	}
 	for i := range p.ValidationResults {
 		fmt.Fprintf(&told, "    check %s %s %q\n", p.ValidationResults[i].Validator, p.ValidationResults[i].Status, p.ValidationResults[i].Details)

@@ -414,6 +414,9 @@ func (s *story) failed(f *schemas.TaskFailed) string {
 		told += fmt.Sprintf(" %q", f.Detail)
 	}
 	told += fmt.Sprintf(" (%s: %s)", f.Category, f.Action) + used(f.Usage)
+	if f.AttemptsUsed > 0 {
+		told += fmt.Sprintf(", all %d attempts used", f.AttemptsUsed)
+	}
 	switch {
 	case !f.RetryAt.IsZero():
 		return told + ", again at " + s.clock(f.RetryAt)

@@ -280,6 +280,9 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			resolved = schemas.ResolutionResolved
 		}
 		add(task.ID, task.Agent, cmp.Or(failure.Detail, "The task ended without a result: "+string(failure.Cause)+"."), resolved, string(failure.Action))
+		if task.State == workflow.TaskFailed {
+			told[len(told)-1].AttemptsUsed = failure.AttemptsUsed
+		}
 	}
 	if len(run.Tasks) == 0 { // else there was another plan
 		for i, fault := range run.PlanFaults {

@@ -120,7 +120,7 @@ func (pr *pendingRequest) behave() {
 	if !pr.agent.external {
 		pr.reaches()
 	}
-	if pr.returns() || pr.goesOnElsewhere() {
+	if pr.returns() || pr.goesOnElsewhere() || pr.failsForGood() {
 		return
 	}
 	if !w.calm && w.now.Before(w.down[pr.agent.name]) {

@@ -58,6 +58,7 @@ func (o *oracle) judge(m *moment) {
 	o.changesAreSound(m)
 	o.judgesHoldBack(m)
 	o.budgetHolds(m)
+	o.recoveries(m)
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
@@ -198,6 +199,9 @@ func (o *oracle) attemptsInOrder(m *moment) {
 			policy.Attempts = f.Attempt // the process that had asked before is gone
 		}
 	}
+	if m.task != nil {
+		policy.Attempts += m.task.recovering.retries
+	}
 	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
 	}
@@ -223,7 +227,7 @@ func (o *oracle) answersFit(m *moment) {
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
-	if !said && !failed || failed && (m.lacking() || o.nobodyWorks(m)) {
+	if !said && !failed || failed && (m.lacking() || o.nobodyWorks(m) || m.unrecovered()) {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {
@@ -239,7 +243,7 @@ func (o *oracle) answersFit(m *moment) {
 
 func (o *oracle) deadlinesInTime(m *moment) {
 	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || m.task == nil {
+	if f == nil || m.task == nil || m.unrecovered() {
 		return
 	}
 	a := m.task.attempt

@@ -158,7 +158,7 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
-	case id == schemas.NoticeTask(number, 1), schemas.IsExplanation(id) && i.approval():
+	case id == schemas.NoticeTask(number, 1), schemas.IsExplanation(id) && i.fact.Kind.Entitled():
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
 	case m.task == nil && (m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || i.asked.IsZero() ||
@@ -295,6 +295,8 @@ type inquiry struct {
 	lost     []string       // who has none, of several
 	nobody   *schemas.Cause // since which nobody has one of it, of several
 	unsent   *schemas.Cause // since which it is known that its only letter has not gone out
+	after    []schemas.Fact // of an escalation, what follows about its task by the cause of its end
+	replans  bool           // and the plan is changed
 	held     uint64         // the word that was held for it when it was adopted; 0 is none
 }
 
@@ -393,7 +395,10 @@ func (o *oracle) ends(m *moment, number int, end func(*inquiry)) {
 		o.world.violate(InquiriesEndOnce, "%s: inquiry %d is open, and since %s nobody has a letter of it", m.id, number, i.nobody.Time)
 	}
 	end(i)
-	if t := i.task; i.answered != nil && (i.input() || i.approved()) && t != nil && t.state == taskAsked {
+	if i.said(schemas.ChoiceRetry) {
+		i.tries(m)
+	}
+	if t := i.task; i.answered != nil && (i.input() || i.approved() || i.said(schemas.ChoiceRetry)) && t != nil && t.state == taskAsked {
 		t.state, t.ready, t.until, t.begun = taskReady, m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	}

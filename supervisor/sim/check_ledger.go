@@ -53,6 +53,7 @@ func Invariants() []string {
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
 		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,
+		FailuresAreMet, RecoveredAsSaid, WordsOnFailures,
 		Itself,
 	}
 }
@@ -70,6 +71,7 @@ func (w *World) check() {
 		h.inquiriesEndOnce(session)
 		h.wordsHaveOneFate(session)
 		h.workEndsByWords(session)
+		h.recoveredAsSaid(session)
 	}
 	h.commandsAreTaken()
 	h.messagesAreTaken()

@@ -51,7 +51,7 @@ func (o *oracle) permittedOnce(m *moment) {
 		m.cause.Time.Add(longestSkew).Before(a.silent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and what permit %s was for goes on elsewhere until %s", m.id, f.Permit, m.task.permit.permit, a.silent)
 	}
-	if earlier := o.openBefore(m.task); earlier != nil && m.run.asksOnUnknown(m.task.agent) {
+	if earlier := o.openBefore(m.task); earlier != nil && m.task.recovering.cleared == 0 && m.run.asksOnUnknown(m.task.agent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
 	if o.permits[f.Permit] != nil {
@@ -192,17 +192,25 @@ func (t *task) doubled() int {
 	if t.id == schemas.DeliveryTask {
 		return t.run.doubled
 	}
-	return 0
+	return t.recovering.cleared
 }
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
-// wants to be asked then, it happens once, whatever was handed out again.
+// wants to be asked then, it happens once, whatever was handed out again, and as often
+// more as people have said in all the runs that want it.
 func (o *oracle) effectsHappenOnce() {
-	happened := map[string]int{}
+	happened, wanted := map[string]int{}, map[string]int{}
+	counted := map[*task]bool{}
+	for i := range o.world.acts {
+		if l := o.permits[o.world.acts[i].permit]; l != nil && !counted[l.task] {
+			counted[l.task] = true
+			wanted[o.world.acts[i].effect] += l.task.doubled()
+		}
+	}
 	for i := range o.world.acts {
 		did := &o.world.acts[i]
 		if l := o.permits[did.permit]; l != nil && l.task.run.asksOnUnknown(l.agent) {
-			if happened[did.effect]++; happened[did.effect] > 1+l.task.doubled() {
+			if happened[did.effect]++; happened[did.effect] > 1+wanted[did.effect] {
 				o.world.violate(EffectsHappenOnce, "effect %s of %s/%s happens %d times", did.effect, l.task.run.id(), l.task.id, happened[did.effect])
 			}
 		}

@@ -135,6 +135,9 @@ func (o *oracle) workIsWhatTheyDo(m *moment) {
 			said = i
 		}
 	}
+	if said != nil && said.said(schemas.ChoiceAnswer) {
+		return // see recoveredAsSaid
+	}
 	if said == nil || !said.work() || said.answered == nil || said.answered.Choice != schemas.ChoiceAnswer || said.cause != m.cause || f.Sequence != said.answered.Sequence {
 		o.world.violate(WorkIsWhatTheyDo, "%s: it is done by %d, and nobody has done it", m.id, f.Sequence)
 		return

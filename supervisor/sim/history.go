@@ -90,29 +90,30 @@ type run struct {
 }
 
 type task struct {
-	run      *run
-	id       string
-	planned  *schemas.PlannedTask // nil when it is none of the plan
-	level    int
-	agent    string
-	state    taskState
-	ready    place     // the record that made it wait for its agent
-	until    time.Time // when it is not waited for any longer; zero is never
-	attempt  *attempt
-	made     []*attempt // all of them
-	attempts int
-	base     int // attempts of other agents
-	retryAt  time.Time
-	result   *schemas.TaskCompleted
-	permit   *grantedPermit // that may have been used
-	doubted  bool           // somebody else was refused one since
-	use      *use           // of its resources, under way
-	inquired int            // attempts of the agent that ended in an inquiry
-	refused  int            // how often the agent could not be asked
-	begun    time.Time      // since when it waits for its agent
-	judged   judgedTask
-	agreed   int  // the inquiry by which its newest attempt has begun
-	held     bool // it waits for the budget, of the run or of a day
+	run        *run
+	id         string
+	planned    *schemas.PlannedTask // nil when it is none of the plan
+	level      int
+	agent      string
+	state      taskState
+	ready      place     // the record that made it wait for its agent
+	until      time.Time // when it is not waited for any longer; zero is never
+	attempt    *attempt
+	made       []*attempt // all of them
+	attempts   int
+	base       int // attempts of other agents
+	retryAt    time.Time
+	result     *schemas.TaskCompleted
+	permit     *grantedPermit // that may have been used
+	doubted    bool           // somebody else was refused one since
+	use        *use           // of its resources, under way
+	inquired   int            // attempts of the agent that ended in an inquiry
+	refused    int            // how often the agent could not be asked
+	begun      time.Time      // since when it waits for its agent
+	judged     judgedTask
+	agreed     int  // the inquiry by which its newest attempt has begun
+	held       bool // it waits for the budget, of the run or of a day
+	recovering recovering
 }
 
 // An attempt is one request.
@@ -326,6 +327,7 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 			o.applyRun(m)
 			o.judges(m)
 			o.reviews(m)
+			o.meets(m)
 			o.spends(m)
 			o.stepsEnd(m)
 		}
@@ -496,6 +498,10 @@ func (o *oracle) endTask(m *moment, t *task, state taskState) {
 }
 
 func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
+	if f.Unrecovered != "" { // it is told, and was counted
+		o.endTask(m, t, taskFailed)
+		return
+	}
 	o.fails(m, t, f)
 	said := t.state == taskUnderWay
 	if !said {
@@ -512,6 +518,8 @@ func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 		t.state, t.agent, t.base, t.inquired, t.refused = taskReady, f.Agent, t.attempts, 0, 0
 		t.ready, t.until, t.begun = m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
+	case f.Recovering != "":
+		t.state = taskAsked
 	case f.Action == schemas.RecoverySkip:
 		t.state = taskSkipped
 	}

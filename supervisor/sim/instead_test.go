@@ -97,6 +97,10 @@ func routedByWord(t *testing.T, world *sim.World, sources map[string]schemas.Pro
 					for i := range f.Tasks {
 						words[run][f.Tasks[i].Task] = said(t, core, shard, f.Tasks[i].Description)
 					}
+				case *schemas.PlanChanged:
+					for i := range f.Tasks {
+						words[run][f.Tasks[i].Task] = said(t, core, shard, f.Tasks[i].Description)
+					}
 				case *schemas.TaskRouted:
 					if has(profiles[run], schemas.RouterKeywords) && saysBeta.MatchString(words[run][f.Task]) {
 						byWord[run] = true

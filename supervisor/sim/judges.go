@@ -326,7 +326,7 @@ func (o *oracle) changesAreSound(m *moment) {
 		if m.task != nil && f.Reason == schemas.SkippedReplanned && !m.task.unbegun() {
 			o.world.violate(ChangesSound, "%s: it has begun, and another plan takes its place", m.id)
 		}
-		if m.task != nil && f.Reason == schemas.SkippedForgone && (m.task.state != taskFailed || j.judgedBy != m.cause || j.newest.Outcome != schemas.OutcomePassed) {
+		if m.task != nil && f.Reason == schemas.SkippedForgone && !m.forgone() && (m.task.state != taskFailed || j.judgedBy != m.cause || j.newest.Outcome != schemas.OutcomePassed) {
 			o.world.violate(ChangesSound, "%s: no judge has let the run go on without it", m.id)
 		}
 	case *schemas.TaskCancelled:
@@ -349,6 +349,10 @@ func (o *oracle) changeIsSound(m *moment, f *schemas.PlanChanged) {
 	}
 	if f.Source == schemas.OccasionReview {
 		o.fixesAreSound(m, f)
+		return
+	}
+	if f.Source == schemas.OccasionPerson {
+		o.insteadIsSound(m, f)
 		return
 	}
 	if j.newest == nil || j.judgedBy != m.cause || j.newest.Outcome != schemas.OutcomePlan || j.newest.Occasion != f.Source {

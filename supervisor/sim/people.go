@@ -135,6 +135,10 @@ func (p *people) told(pr *pendingRequest) {
 		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
 		sent: pr.event.Time, expires: pr.event.Time,
 	}
+	if w.advisers.Asks(arguments.Text) {
+		q.advise()
+		return
+	}
 	if p.staff != nil && arguments.Reply.InReplyTo == "" { // an answer to nobody's message
 		p.staff.told(q)
 		return
@@ -217,6 +221,7 @@ type word struct {
 	before   bool // it answers what the service has told before
 	class    schemas.MailClass
 	origin   schemas.MailOrigin
+	text     string // what it says; anything, if empty
 }
 
 func (p *people) text() string {
@@ -247,8 +252,12 @@ func (q *question) say(at time.Time, said word) {
 		if said.stranger {
 			user.ID = "stranger"
 		}
+		text := said.text
+		if text == "" {
+			text = p.text()
+		}
 		w.body(&event, schemas.ChatReceived{
-			Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, User: user, Text: p.text(),
+			Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, User: user, Text: text,
 		})
 		w.deliver("chat", &event, nil)
 	})
@@ -266,6 +275,9 @@ func (q *question) mail(event *schemas.Event, said *word) schemas.EmailReceived 
 	}
 	if said.origin != "" {
 		mail.Origin = said.origin
+	}
+	if said.text != "" {
+		mail.Text = said.text
 	}
 	if said.class != "" {
 		mail.Class = said.class
@@ -457,4 +469,101 @@ func (pr *pendingRequest) lacks(times int) bool {
 	}
 	pr.ack()
 	return true
+}
+
+// failsForGood has an agent say that it cannot do its work, now and then, and reports whether it has.
+func (pr *pendingRequest) failsForGood() bool {
+	w := pr.agent.world
+	if !pr.task.Context.Kind.IsWork() || pr.task.TaskID == schemas.DeliveryTask || pr.notice() {
+		return false
+	}
+	times := 3
+	if w.calm {
+		times = 6
+	}
+	category := w.advisers.Fails(times)
+	if category == "" {
+		return false
+	}
+	status := schemas.StatusFailed
+	if category == schemas.CategoryDependency && !pr.doubtful() {
+		status = schemas.StatusBlocked
+	}
+	pr.respond(schemas.ResponsePayload{
+		Status: status, PlanID: pr.request.Payload.PlanID,
+		IssuesEncountered: []schemas.Issue{{
+			IssueID: "1", TaskID: pr.task.TaskID, Agent: pr.agent.name, Severity: "high", Description: "it cannot be done", Category: category,
+			Resolution: schemas.ResolutionEscalated, EffectUnknown: pr.doubtful(),
+		}},
+	})
+	pr.ack()
+	return true
+}
+
+// advise has somebody say what is done about a failure, as well as they can.
+func (q *question) advise() {
+	p, w := q.people, q.people.world
+	r := w.advisers.Rand
+	soon := w.now.Add(time.Duration(r.Int64N(int64(20 * time.Second))))
+	q.expires = q.sent.Add(pick(r, 6*time.Second, 40*time.Second, 10*time.Minute)) // one of these it is
+	command := func() {
+		q.control(&schemas.Control{Action: pick(r, schemas.ControlAnswer, schemas.ControlAnswer, schemas.ControlReject), Inquiry: pick(r, q.inquiry, q.inquiry, 0, q.inquiry+1), Text: w.advisers.Says()})
+	}
+	if p.questions++; p.questions > enoughQuestions {
+		p.later(soon, command)
+		return
+	}
+	switch r.IntN(14) {
+	case 0: // nothing, ever
+	case 1: // somebody else
+		q.adviseBy(soon, pick(r, "mallory@sim", "dora@staff", "carl@staff", "ana@sim", "eve@sim"), word{named: true})
+		q.adviseBy(soon.Add(time.Second), "", word{named: true})
+	case 2: // about when its time is over
+		q.adviseBy(q.expires.Add(pick(r, -time.Millisecond, 0, time.Millisecond)), "", word{named: true})
+	case 3: // in time, and its adapter is slow
+		taken := q.expires.Add(-time.Duration(1 + r.Int64N(int64(2*time.Second))))
+		q.adviseBy(taken.Add(time.Duration(r.Int64N(int64(10*time.Second)))), "", word{named: true, taken: taken})
+	case 4: // long after
+		q.adviseBy(q.expires.Add(time.Duration(r.Int64N(int64(time.Minute)))), "", word{named: true})
+	case 5: // twice at once
+		q.adviseBy(soon, "", word{named: true})
+		q.adviseBy(soon.Add(pick(r, 0, time.Second)), "", word{named: once(r, 2)})
+	case 6: // in the moment in which somebody stops the run
+		q.adviseBy(soon, "", word{named: true})
+		p.later(soon, q.cancel)
+	case 7: // nobody vouches for it
+		q.adviseBy(soon, "", word{named: true, origin: pick(r, schemas.OriginUnproven, schemas.OriginRefuted, schemas.OriginUnchecked)})
+	case 8: // it names no question, or another one
+		q.adviseBy(soon, "", word{named: once(r, 2), wrong: once(r, 2)})
+	case 9: // by a word to the service itself, and by mail
+		p.later(soon, command)
+		q.adviseBy(soon, "", word{named: true})
+	case 10: // the owner dies of the word, or between it and what follows
+		q.adviseBy(soon, "", word{named: true})
+		p.later(soon, func() { w.dies(q.shard(), 1+r.Int64N(8), pick(r, CrashBefore, CrashAfter)) })
+	case 11: // another owner takes the shard over while the task is blocked
+		p.later(soon, func() { w.start(q.shard()) })
+		q.adviseBy(soon.Add(time.Second), "", word{named: true})
+	case 12:
+		p.later(soon, command)
+	default:
+		q.adviseBy(soon, "", word{named: true})
+	}
+}
+
+// adviseBy has somebody write to a letter that asks about a failure: whoever has begun the run, or one of the people who are asked.
+func (q *question) adviseBy(at time.Time, from string, said word) {
+	r := q.people.world.advisers.Rand
+	said.text = q.people.world.advisers.Says()
+	if said.origin == "" {
+		said.origin = pick(r, schemas.OriginProven, schemas.OriginProven, schemas.OriginProven, schemas.OriginProven, schemas.OriginUnproven)
+	}
+	if from == "" && len(q.reply.To) > 0 {
+		from = pick(r, q.reply.To...).Address
+	}
+	writer := *q
+	if from != "" && q.reply.Agent == "mail" {
+		writer.reply.To = []schemas.Address{{Address: from}}
+	}
+	writer.say(at, said)
 }

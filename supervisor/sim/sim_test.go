@@ -27,6 +27,7 @@ var (
 	daily = flag.Bool("sim.days", false, "runs have budgets in all worlds, of days, too")
 	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
 	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
+	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -52,6 +53,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithJudges(seed, library)
 	case *look:
 		return sim.NewWithReviews(seed, library)
+	case *mend:
+		return sim.NewWithRecovery(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -81,6 +84,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *look {
 		again += " REVIEWS=1"
+	}
+	if *mend {
+		again += " RECOVERY=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

@@ -15,6 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
+	"podium/supervisor/sim/advisers"
 	"podium/supervisor/sim/reviewers"
 )
 
@@ -42,6 +43,7 @@ type World struct {
 	judges    *judges              // nil: no plan is judged
 	budgets   *budgets             // nil: runs may use what they like
 	reviews   *reviewers.Reviewers // nil: nobody looks at what was made
+	advisers  *advisers.Advisers   // nil: nothing is done about failures
 	further   *rand.Rand           // of further attempts in the same words; nil: they come by chance alone
 	origins   *rand.Rand           // of mails; nil: nobody says where they are from
 	editions  []*restore.Profiles
@@ -74,15 +76,20 @@ const originStream = 0x6f726967696e
 
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed)})
+	return newWorld(seed, library, with{
+		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
+	})
 }
 
 // hasReviews reports whether what runs have made is reviewed in the world of a seed. No world that is known to catch another bug is one
 // (mutation_table_test.go, testdata/seeds.txt).
 func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
 
+// hasRecovery reports whether something is done about failures in the world of a seed, by the same rule.
+func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews bool }
+type with struct{ people, judges, budgets, days, reviews, recovery bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -108,6 +115,11 @@ func NewWithDays(seed uint64, library *Library) *World {
 // NewWithReviews returns the world of a seed, as one in which what runs have made is reviewed, and plans are judged in half of them.
 func NewWithReviews(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: seed%2 == 0, reviews: true})
+}
+
+// NewWithRecovery returns the world of a seed, as one in which something is done about failures, and plans are judged in half of them.
+func NewWithRecovery(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: true, judges: seed%2 == 0, recovery: true})
 }
 
 func newWorld(seed uint64, library *Library, with with) *World {
@@ -140,6 +152,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	if with.budgets {
 		w.budgets = newBudgets(seed)
 	}
+	if with.recovery {
+		w.configuration.permits = true
+	}
 	if with.days {
 		w.budgets.withDays(w)
 	}
@@ -151,6 +166,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	var err error
 	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
+	if with.recovery {
+		w.advisers = advisers.New(seed)
+	}
 	if with.reviews {
 		w.reviews = reviewers.New(seed, w.grants)
 	}
@@ -165,6 +183,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.judges.declare(sources)
 		w.budgets.declare(sources)
 		w.reviews.Declare(sources)
+		w.advisers.Declare(sources, staffMember)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

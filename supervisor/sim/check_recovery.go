@@ -1,0 +1,313 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+)
+
+// The invariants of what is done about failures.
+const (
+	FailuresAreMet  = "a failure for good has done about it what the profile says for its category, and people are asked where they are reached now, and so often"
+	RecoveredAsSaid = "what becomes of a task that is blocked is what somebody says who is asked, or else what there would have been without anybody"
+	WordsOnFailures = "what is done about a failure is said by one word of somebody who is asked, who still works there and is vouched for, or by the service's own"
+)
+
+// recovering is what the oracle knows of what is done about the failures of a task.
+type recovering struct {
+	failed  *schemas.TaskFailed // the newest
+	by      *schemas.Cause      // of that
+	blocked bool
+	retries int // attempts that people have had made
+	cleared int // of those as if nothing had been done outside
+}
+
+func (i *inquiry) escalates() bool { return i.fact.Kind == schemas.InquiryEscalation }
+
+// said is what somebody has chosen to have done about a failure; empty is nothing.
+func (i *inquiry) said(choice schemas.InquiryChoice) bool {
+	return i.escalates() && i.answered != nil && i.answered.Choice == choice
+}
+
+// recoveries holds a fact to what is done about failures.
+func (o *oracle) recoveries(m *moment) {
+	switch f := m.fact.(type) {
+	case *schemas.TaskFailed:
+		o.failureIsMet(m, f)
+	case *schemas.InquiryOpened:
+		o.failureIsTold(m, f)
+	case *schemas.InquiryAnswered:
+		o.wordsOnFailures(m, f)
+	case *schemas.PermitRefused:
+		if m.task != nil && m.task.recovering.cleared > 0 && m.task.permit == nil && f.Reason == schemas.PermitUnknown {
+			o.world.violate(RecoveredAsSaid, "%s: permit %s is refused for what nobody knows, and somebody has looked", m.id, f.Permit)
+		}
+	default:
+	}
+	if m.task == nil || m.task.planned == nil {
+		return
+	}
+	for _, i := range m.run.inquiries {
+		if i.escalates() && i.task == m.task && i.cause == m.cause {
+			i.after = append(i.after, m.fact)
+		}
+	}
+}
+
+// way is what the profile of a run says about a failure; empty is nothing.
+func (r *run) way(f *schemas.TaskFailed) schemas.RecoveryWay {
+	way, named := r.profile.Recovery[string(f.Category)]
+	if !named {
+		way = r.profile.Recovery[schemas.RecoveryDefault]
+	}
+	if f.Cause != schemas.FailureUnknownEffect || r.channel(way) != nil {
+		return way
+	}
+	for _, people := range []schemas.RecoveryWay{schemas.WayHuman, schemas.WayCoordinator} {
+		if r.channel(people) != nil {
+			return people
+		}
+	}
+	return ""
+}
+
+// channel is the people who are asked by a way, or nil.
+func (r *run) channel(way schemas.RecoveryWay) *schemas.EscalationChannel {
+	escalation := r.profile.Escalation
+	var channel *schemas.EscalationChannel
+	switch {
+	case escalation == nil:
+	case way == schemas.WayHuman:
+		channel = escalation.Human
+	case way == schemas.WayCoordinator:
+		channel = escalation.Coordinator
+	}
+	if channel == nil || channel.Upstream {
+		return nil
+	}
+	return channel
+}
+
+// failureIsMet: the way that is on record is that of the profile, and where there is one and somebody to ask none is left out.
+func (o *oracle) failureIsMet(m *moment, f *schemas.TaskFailed) {
+	t, r := m.task, m.run
+	if t == nil || f.Unrecovered != "" || !f.RetryAt.IsZero() || f.Agent != "" {
+		return
+	}
+	way, asked := r.way(f), 0
+	for _, i := range r.inquiries {
+		if i.escalates() && i.task == t && i.answered != nil {
+			asked++
+		}
+	}
+	exempt := t.planned == nil || m.refusesPlan() || t.mends() || t.optional() || f.Cause == schemas.FailureUnapproved || f.Cause == schemas.FailureBudget || asked >= schemas.MaxEscalations
+	channel := r.channel(way)
+	reached := channel != nil && len(o.reached(m, channel.People)) > 0 && len(r.inquiries) < schemas.MaxInquiries
+	switch {
+	case f.Recovering != "" && (exempt || f.Recovering != way):
+		o.world.violate(FailuresAreMet, "%s: %s (%s) has %s done about it, and the profile says %q; %d have answered before", m.id, f.Cause, f.Category, f.Recovering, way, asked)
+	case f.Recovering == "" && !exempt && (way == schemas.WaySkip || reached):
+		o.world.violate(FailuresAreMet, "%s: %s (%s) has nothing done about it, and the profile says %s", m.id, f.Cause, f.Category, way)
+	}
+}
+
+// refusesPlan reports whether the plan of the run is refused later by what its record is about: nothing is done about a failure of a plan that does not stand.
+func (m *moment) refusesPlan() bool {
+	later := false
+	for fact := range m.record.AllFacts() {
+		if refused := schemas.As[*schemas.PlanRefused](fact); later && refused != nil && refused.Run == m.run.number {
+			return true
+		}
+		later = later || fact == m.fact
+	}
+	return false
+}
+
+// failureIsTold: who is asked is who the profile names for the way, or who has begun the run, once at a time.
+func (o *oracle) failureIsTold(m *moment, f *schemas.InquiryOpened) {
+	if f.Kind != schemas.InquiryEscalation {
+		return
+	}
+	t, r := m.task, m.run
+	if t == nil || !t.recovering.blocked || r.awaits(t) || r.settled != nil {
+		o.world.violate(FailuresAreMet, "%s: inquiry %d asks about a failure, and there is none", m.id, f.Inquiry)
+		return
+	}
+	if t.recovering.failed.Recovering == schemas.WayRequester {
+		if waiting := r.profile.Waiting; waiting == nil || len(f.People) > 0 || r.message.Reply == nil || f.Expire != waiting.Expire || slices.Contains(f.Choices, schemas.ChoiceReplan) {
+			o.world.violate(FailuresAreMet, "%s: inquiry %d asks whoever has begun the run: %+v", m.id, f.Inquiry, f)
+		}
+		return
+	}
+	channel := r.channel(t.recovering.failed.Recovering)
+	if channel == nil || !slices.Equal(f.People, channel.People) || f.Expire != channel.Expire || f.Remind != channel.Remind || len(f.To) == 0 || !slices.Equal(f.To, o.reached(m, f.People)) {
+		o.world.violate(FailuresAreMet, "%s: inquiry %d asks %v at %v, and the profile says %+v", m.id, f.Inquiry, f.People, f.To, channel)
+	}
+}
+
+// wordsOnFailures: the first line is the word, and a result or steps follow it; nothing else decides.
+func (o *oracle) wordsOnFailures(m *moment, f *schemas.InquiryAnswered) {
+	i := m.run.inquiry(f.Inquiry)
+	if i == nil || !i.escalates() {
+		return
+	}
+	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
+	choice, rest := decided(heard.said())
+	if choice != f.Choice || !slices.Contains(i.fact.Choices, choice) {
+		o.world.violate(WordsOnFailures, "%s: inquiry %d is decided %s of %v by %q", m.id, f.Inquiry, f.Choice, i.fact.Choices, heard.said())
+	}
+	if f.Text.Sequence == 0 && f.Text.Text != rest {
+		o.world.violate(WordsOnFailures, "%s: inquiry %d has the words %q of %q", m.id, f.Inquiry, f.Text.Text, heard.said())
+	}
+	if heard.control != nil {
+		if f.Actor.Via != schemas.ViaAPI || heard.control.Action != schemas.ControlAnswer {
+			o.world.violate(WordsOnFailures, "%s: inquiry %d is decided by %+v", m.id, f.Inquiry, heard.control)
+		}
+		return
+	}
+	may := heard.of(&first)
+	if i.toPeople() {
+		by := o.author(m, i, &heard)
+		may = by != "" && by == f.Actor.ID && heard.names(m.run) == f.Inquiry
+	}
+	if vouched := heard.mail == nil || heard.mail.Origin == schemas.OriginProven && heard.mail.Class == schemas.MailHuman; !may || !vouched {
+		o.world.violate(WordsOnFailures, "%s: inquiry %d is decided %s by %s (%s) of %v", m.id, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Proof, i.fact.People)
+	}
+}
+
+// decided reads what somebody says to a failure; empty is nothing.
+func decided(text string) (choice schemas.InquiryChoice, rest string) {
+	choices := map[string]schemas.InquiryChoice{
+		"again": schemas.ChoiceRetry, "retry": schemas.ChoiceRetry, "skip": schemas.ChoiceSkip, "end": schemas.ChoiceEnd, "stop": schemas.ChoiceEnd,
+		"answer": schemas.ChoiceAnswer, "replan": schemas.ChoiceReplan,
+	}
+	bare := func(words string) string { return strings.ToLower(strings.Trim(strings.TrimSpace(words), ".!")) }
+	line, below, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	head, beside, _ := strings.Cut(line, ":")
+	if alone := choices[bare(line)]; alone == schemas.ChoiceRetry || alone == schemas.ChoiceSkip || alone == schemas.ChoiceEnd {
+		return alone, ""
+	}
+	rest = strings.TrimSpace(beside + "\n" + below)
+	if choice = choices[bare(head)]; (choice == schemas.ChoiceAnswer || choice == schemas.ChoiceReplan) && rest != "" {
+		return choice, rest
+	}
+	return "", ""
+}
+
+// meets folds what the invariants of recovery go by, after a fact.
+func (o *oracle) meets(m *moment) {
+	t := m.task
+	if t == nil || t.planned == nil {
+		return
+	}
+	switch f := m.fact.(type) {
+	case *schemas.TaskFailed:
+		t.recovering.failed, t.recovering.by, t.recovering.blocked = f, m.cause, f.Recovering != ""
+	case *schemas.TaskReady, *schemas.TaskDispatched, *schemas.TaskCompleted, *schemas.TaskSkipped, *schemas.TaskCancelled:
+		t.recovering.blocked = false
+	default:
+	}
+}
+
+// tries notes that somebody has had a task tried once more. What nobody knew to have happened may happen then.
+func (i *inquiry) tries(m *moment) {
+	r := &i.task.recovering
+	if r.retries++; r.failed != nil && r.failed.Cause == schemas.FailureUnknownEffect {
+		i.task.close(m)
+		i.task.permit, i.task.doubted = nil, false
+		r.cleared++
+	}
+}
+
+// unrecovered reports whether a task fails because nothing has helped, which is no word of its agent.
+func (m *moment) unrecovered() bool {
+	f := schemas.As[*schemas.TaskFailed](m.fact)
+	return f != nil && f.Unrecovered != ""
+}
+
+// forgone reports whether the run goes on without a task because its profile, or somebody who was asked, says so now.
+func (m *moment) forgone() bool {
+	r := &m.task.recovering
+	if r.blocked && r.by == m.cause && r.failed.Recovering == schemas.WaySkip {
+		return true
+	}
+	return slices.ContainsFunc(m.run.inquiries, func(i *inquiry) bool {
+		return i.task == m.task && i.cause == m.cause && i.said(schemas.ChoiceSkip)
+	})
+}
+
+// insteadIsSound: what is done instead is said by somebody who was asked, of the task that has failed.
+func (o *oracle) insteadIsSound(m *moment, f *schemas.PlanChanged) {
+	at := slices.IndexFunc(m.run.inquiries, func(i *inquiry) bool { return i.cause == m.cause && i.said(schemas.ChoiceReplan) })
+	if at < 0 || !slices.Contains(f.Replaces, m.run.inquiries[at].task.id) {
+		o.world.violate(ChangesSound, "%s: %v are replaced, and nobody has said so", m.id, f.Replaces)
+		return
+	}
+	m.run.inquiries[at].replans = true
+	for _, id := range f.Replaces {
+		if t := m.run.task(id); t == nil || t.state != taskFailed || t.judged.replaced {
+			o.world.violate(ChangesSound, "%s: task %s is replaced, and has not failed", m.id, id)
+		}
+	}
+	for _, t := range m.run.tasks {
+		if t.unbegun() && !slices.Contains(f.Kept, t.id) {
+			o.world.violate(ChangesSound, "%s: task %s is neither kept nor replaced", m.id, t.id)
+		}
+	}
+}
+
+// recoveredAsSaid: each inquiry about a failure is followed at once by what was said, or by the failure that it is about.
+func (o *oracle) recoveredAsSaid(session *sessionHistory) {
+	for _, r := range session.runs {
+		for _, i := range r.inquiries {
+			if !i.escalates() || i.task == nil {
+				continue
+			}
+			if wrong := i.unmet(r); wrong != "" {
+				o.world.violate(RecoveredAsSaid, "%s/%s: inquiry %d has %+v (%s), and %s", r.id(), i.task.id, i.number, i.answered, i.closed, wrong)
+			}
+		}
+	}
+}
+
+// unmet says what does not follow from the end of an inquiry; empty is that all does.
+func (i *inquiry) unmet(r *run) string {
+	var first schemas.Fact
+	for _, f := range i.after {
+		if first == nil && schemas.As[*schemas.InquiryAnswered](f) == nil && schemas.As[*schemas.InquiryClosed](f) == nil {
+			first = f
+		}
+	}
+	failed := schemas.As[*schemas.TaskFailed](first)
+	forsaken := failed != nil && failed.Unrecovered != "" && failed.Cause == i.task.recovering.failed.Cause
+	skipped, completed := schemas.As[*schemas.TaskSkipped](first), schemas.As[*schemas.TaskCompleted](first)
+	switch {
+	case i.answered == nil && (i.closed == schemas.InquiryExpired || i.closed == schemas.InquiryUnreachable):
+		if !forsaken {
+			return "the task has not failed by that"
+		}
+	case i.answered == nil: // with its run, or others are asked
+	case i.said(schemas.ChoiceRetry):
+		if failed != nil && failed.Unrecovered != "" || skipped != nil {
+			return "it is not tried once more"
+		}
+	case i.said(schemas.ChoiceSkip):
+		if skipped == nil || skipped.Reason != schemas.SkippedForgone {
+			return "the run does not go on without it"
+		}
+	case i.said(schemas.ChoiceAnswer):
+		if completed == nil || completed.Sequence != i.answered.Sequence || completed.Result.Text != i.answered.Text.Text {
+			return "that is not its result"
+		}
+	case i.said(schemas.ChoiceReplan):
+		if !forsaken || !i.replans {
+			return "nothing else is done instead"
+		}
+	case i.said(schemas.ChoiceEnd):
+		if !forsaken || r.settledBy != i.cause {
+			return "the run goes on"
+		}
+	}
+	return ""
+}
