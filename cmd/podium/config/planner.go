@@ -194,8 +194,12 @@ func (t *Template) build() schemas.Template {
 }
 
 func (c *Conversation) build() schemas.ConversationPolicy {
+	var urgent []schemas.Keyword // none is no list: a profile without any has the hash that it had
+	if len(c.Urgent) > 0 {
+		urgent = keyword.Build(keyword.Default(c.Urgent, schemas.ModeWord))
+	}
 	return schemas.ConversationPolicy{
 		WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: cmp.Or(c.Answer, schemas.AnswerProven),
-		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }), Urgent: keyword.Build(keyword.Default(c.Urgent, schemas.ModeWord)),
+		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }), Urgent: urgent,
 	}
 }
