@@ -485,6 +485,9 @@ type ConversationPolicy struct {
 	// Entities are kept for the session, handed to every agent, and checked
 	// in what they answer (G-29, G-30).
 	Entities []Entity `json:"entities,omitzero"`
+	// Urgent are keywords of which one in the words of whoever is asked makes them no
+	// answer, but a message that takes the place of the run that asks.
+	Urgent []Keyword `json:"urgent,omitzero"`
 }
 
 // The bounds of ConversationPolicy.RepliesPerHour. Programs that answer programs do so

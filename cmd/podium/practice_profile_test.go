@@ -360,6 +360,8 @@ func TestPracticeEmergency_G05(t *testing.T) {
 			t.Errorf("%s: %v is told\n%s", words, last.To, textOf(last))
 		}
 	}
+	i.converses("emergency", "Bitte einen Termin für Anna Weber am 31.03.2099 buchen.", "Um wie viel Uhr?",
+		"Ich bekomme keine Luft mehr!", "Das klingt nach einem Notfall. "+call+" und warten Sie nicht auf eine Antwort von hier.\n"+told+"\nDas ersetzt keine ärztliche Untersuchung.")
 	letters := len(sink.Messages())
 	for words, want := range map[string]string{
 		"Ich habe Husten, aber keine Atemnot und kein Fieber.": "Infekt der Atemwege", "Können Sie mir den Weg beschreiben?": "Im Notfall rufen Sie 112",

@@ -34,6 +34,7 @@ type Profile struct {
 	router    *route.Router
 	templates []*template
 	entities  []*regexp.Regexp
+	urgent    *route.Keywords               // nil without any
 	inputs    map[string]*validation.Schema // by agent: of arguments
 	outputs   map[string]*validation.Schema // by agent: of result.data
 	renders   map[string]*answer.Template   // by agent: of what its data is told by
@@ -150,6 +151,12 @@ func (p *Profile) compile() []error {
 			faults = append(faults, fmt.Errorf("conversation.entities[%d] %q: it needs a name and a regular expression", i, entity.Name))
 		}
 		p.entities = append(p.entities, expression)
+	}
+	if urgent := p.Conversation.Urgent; len(urgent) > 0 {
+		var err error
+		if p.urgent, err = route.CompileKeywords(urgent); err != nil {
+			faults = append(faults, fmt.Errorf("conversation.urgent: %w", err))
+		}
 	}
 	faults = append(append(faults, p.compileLanguage()...), p.compileSummary()...)
 	p.fillers = map[string]*arguments.Filler{}
@@ -347,6 +354,9 @@ func (p *Profile) language(tag string) *schemas.Language {
 	}
 	return &p.Languages[0]
 }
+
+// Urgent reports whether words of whoever is asked are more urgent than what is asked.
+func (p *Profile) Urgent(words string) bool { return p.urgent != nil && p.urgent.Hit(words) }
 
 // EntitiesIn returns what a session is about after a text, given what it was
 // about before; the text may name something else (G-29). What another supervisor

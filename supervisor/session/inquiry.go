@@ -66,6 +66,10 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if inquiry.Kind.Entitled() {
 		return d.decides(message, inquiry, &said, received)
 	}
+	if len(inquiry.People) == 0 && d.urgent(message, said.Whole) {
+		d.takeOver(message, received)
+		return true
+	}
 	d.word(inquiry, &said, received)
 	return true
 }

@@ -2,9 +2,11 @@ package session
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -29,11 +31,8 @@ func (d *decision) message(message *Message) {
 	if d.answered(message, received) {
 		return
 	}
-	if d.state.Active != nil && d.state.Queue.IsZero() && d.supersedes(message) {
-		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
-		d.emit(&received)
-		d.planDecision(d.env.Pinned).Supersede()
-		d.begin(received.Run, message, d.incoming(message))
+	if d.state.Active != nil && d.state.Queue.IsZero() && (d.supersedes(message) || d.urgentMeanwhile(message)) {
+		d.takeOver(message, received)
 		return
 	}
 	if !d.state.Idle() {
@@ -43,6 +42,31 @@ func (d *decision) message(message *Message) {
 	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 	d.emit(&received)
 	d.begin(received.Run, message, d.incoming(message))
+}
+
+// takeOver begins a run in the place of the one under way.
+func (d *decision) takeOver(message *Message, received schemas.MessageReceived) {
+	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
+	d.emit(&received)
+	d.planDecision(d.env.Pinned).Supersede()
+	d.begin(received.Run, message, d.incoming(message))
+}
+
+// urgentMeanwhile reports whether whoever has begun the run under way says what cannot wait until people have answered its question.
+func (d *decision) urgentMeanwhile(message *Message) bool {
+	active := d.state.Active
+	if message.Upstream != nil || !slices.ContainsFunc(active.Inquiries, (*workflow.Inquiry).Open) || d.withheldReason(message) != "" {
+		return false
+	}
+	_, same := requesterIn(message, &active.Message)
+	return same && d.urgent(message, message.Text)
+}
+
+// urgent reports whether what the requester says is more urgent than the run that waits, and may take its place: nobody else would hear of that run's end.
+func (d *decision) urgent(message *Message, words string) bool {
+	active := d.state.Active
+	return d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words) &&
+		sameRecipients(recipients(active.Message.Reply), message.Reply.To)
 }
 
 // repeatedMessage takes a message that came before. A request whose run has ended gets

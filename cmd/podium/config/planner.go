@@ -166,6 +166,7 @@ type Conversation struct {
 	RepliesPerHour int                  `yaml:"replies_per_hour" min:"1" max:"60" default:"3" doc:"Answers by mail to one conversation in an hour; what is beyond is withheld, so that programs which answer each other come to an end."`
 	Answer         schemas.AnswerPolicy `yaml:"answer" enum:"proven unrefuted everybody" default:"proven" doc:"Whose mail is answered, where its mailbox says who is believed about its origin (authserv_ids, dkim). proven: mail that is vouched for; other mail is worked on and not answered, and forged mail is not worked on. unrefuted: all but forged mail. everybody: all of it, so that strangers can have words of theirs sent to others."`
 	Entities       []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
+	Urgent         []Keyword            `yaml:"urgent" min:"1" doc:"Keywords of what cannot wait for the answer to a question. Where whoever is asked writes one of them, that is no answer: it is a message that takes the place of the run that asks, and goes where it belongs."`
 }
 
 // An Entity is something that a session is about.
@@ -193,8 +194,12 @@ func (t *Template) build() schemas.Template {
 }
 
 func (c *Conversation) build() schemas.ConversationPolicy {
+	var urgent []schemas.Keyword // none is no list: a profile without any has the hash that it had
+	if len(c.Urgent) > 0 {
+		urgent = keyword.Build(keyword.Default(c.Urgent, schemas.ModeWord))
+	}
 	return schemas.ConversationPolicy{
 		WhileRunning: c.WhileRunning, RepliesPerHour: c.RepliesPerHour, Answer: cmp.Or(c.Answer, schemas.AnswerProven),
-		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }),
+		Entities: each(c.Entities, func(e *Entity) schemas.Entity { return schemas.Entity(*e) }), Urgent: urgent,
 	}
 }

@@ -158,6 +158,7 @@ func (v *validator) uses(path string, profile *Profile, agents []string) {
 			v.granted(fmt.Sprintf("%s.execution.allowed_chains[%d][%d]", path, i, j), agent, agents)
 		}
 	}
+	v.keywords(path+".conversation.urgent", profile.Conversation.Urgent)
 	for i, entity := range profile.Conversation.Entities {
 		v.expression(fmt.Sprintf("%s.conversation.entities[%d].pattern", path, i), entity.Pattern)
 	}
