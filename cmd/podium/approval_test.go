@@ -243,7 +243,8 @@ func TestApprovedByCommand_O31(t *testing.T) {
 		o.write("ada@example.net", "", "Bitte bestellen Sie tausend Drucker.", true)
 		o.asked(n + 1)
 		id := o.service.runs()[0].ID + ".1"
-		if said := o.service.podium(action, id); said.code != exitOK || !strings.Contains(said.stdout, "is decided") {
+		decided := map[string]string{"approve": " is decided, and the run goes on", "reject": " is rejected, and the run "}[action]
+		if said := o.service.podium(action, id); said.code != exitOK || !strings.HasPrefix(said.stdout, id+decided) {
 			t.Errorf("podium %s: %d %s%s", action, said.code, said.stdout, said.stderr)
 		}
 		if again := o.service.podium("approve", id); again.code != exitFailed || !strings.Contains(again.stderr, "decided already") {
