@@ -30,7 +30,7 @@ const (
 // prepareAll archives and reads messages, several at a time, and returns the event
 // of each. One that is known already, or that was not fetched, has none.
 func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[uint32]*outcome) ([]*schemas.Event, error) {
-	events := make([]*schemas.Event, len(uids))
+	events, senders := make([]*schemas.Event, len(uids)), make([]string, len(uids))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(preparedAtOnce * runtime.GOMAXPROCS(0))
 	for i, uid := range uids {
@@ -42,13 +42,18 @@ func (s *session) prepareAll(ctx context.Context, uids []uint32, outcomes map[ui
 		err = errors.Join(err, s.isCanary(one))
 		group.Go(func() error {
 			if err == nil && !known && one.canary.IsZero() {
-				events[i], err = s.prepare(ctx, one)
+				events[i], senders[i], err = s.prepare(ctx, one)
 			}
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errLedger, err)
+	}
+	for i, uid := range uids {
+		if senders[i] != "" {
+			outcomes[uid].sender = senders[i]
+		}
 	}
 	return events, nil
 }
@@ -74,28 +79,29 @@ func (s *session) knows(ctx context.Context, uid uint32, one *outcome) (bool, er
 	return known, err
 }
 
-// prepare archives a message and makes its event.
-func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, error) {
+// prepare archives a message and makes its event; sender is the address that it names. A server may list a message twice, so that two prepare the same
+// outcome: they change nothing of it.
+func (s *session) prepare(ctx context.Context, one *outcome) (event *schemas.Event, sender string, err error) {
 	content, err := one.content.open()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	raw, err := s.adapter.dependencies.Core.Artifacts().Put(ctx, content, mediaTypeMail)
 	if err != nil {
-		return nil, fmt.Errorf("archive mail: %w", err)
+		return nil, "", fmt.Errorf("archive mail: %w", err)
 	}
 	if raw.SHA256 != one.content.sha256() {
-		return nil, errors.New("archive mail: the artifact has other bytes than were fetched")
+		return nil, "", errors.New("archive mail: the artifact has other bytes than were fetched")
 	}
 	if content, err = one.content.open(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	mail, failure, err := s.config.parse(ctx, content, s.adapter.dependencies.Core.Artifacts(), one.truncated)
 	if failure != nil {
 		s.adapter.log.Error().Str("failure", fmt.Sprintf("%T", failure)).Msg("the parser broke on a mail")
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	mail.Account, mail.Mailbox = s.config.Account, s.config.Mailbox
 	mail.UIDValidity, mail.UID = s.mailbox.UIDValidity, one.summary.UID
@@ -105,11 +111,11 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		mail.Answers = answered
 	}
 	if len(mail.From) > 0 {
-		one.sender = mail.From[0].Address
+		sender = mail.From[0].Address
 	}
 	body, err := schemas.Marshal(mail)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	return &schemas.Event{
 		ID:     mailbox.EventID(s.config.Account, s.config.Mailbox, mail.UIDValidity, mail.UID),
@@ -118,7 +124,7 @@ func (s *session) prepare(ctx context.Context, one *outcome) (*schemas.Event, er
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
 		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(answered), Profile: s.config.Profile,
 		Data: body,
-	}, nil
+	}, sender, nil
 }
 
 // parse reads a mail. A parser that breaks on a mail costs that mail its reading, and
