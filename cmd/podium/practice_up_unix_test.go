@@ -117,11 +117,13 @@ func (d *playedDay) send(messages []*dayMessage) {
 	var mutex sync.Mutex
 	for _, m := range messages {
 		if m.Door == "mail" {
+			mutex.Lock()
 			d.sessions[m.ID] = schemas.SessionID("practice", dayMessageID(m.ID))
 			answers := ""
 			if m.Thread != "" {
 				d.sessions[m.ID], answers = d.sessions[m.Thread], d.newest(m.Thread)
 			}
+			mutex.Unlock()
 			letters = append(letters, m.letter(answers))
 			continue
 		}
