@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/blevesearch/bleve/v2/util"
@@ -28,14 +29,22 @@ func versionOf(about fs.FileInfo) version {
 
 // guarded does what reads the index. Of what is damaged the library maps files into memory that are shorter than it thinks, and follows offsets
 // that lead anywhere: without this the whole process would end, and again with the next attempt.
-func guarded(work func() error) (err error) {
+func guarded(work func() error) error {
+	brokenOff, err := attempted(work)
+	if brokenOff {
+		runtime.GC() // closes the files that the library has left open and locked: whoever asks next would be told that they are in use
+	}
+	return err
+}
+
+func attempted(work func() error) (brokenOff bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if recover() != nil {
-			err = errDamaged
+			brokenOff, err = true, errDamaged
 		}
 	}()
-	return work()
+	return false, work()
 }
 
 // whole fails on an index of which something is missing or another one. The library itself takes an older state when the newest cannot be read,
@@ -48,7 +57,7 @@ func (a *Agent) whole() error {
 	if root, err := os.Stat(filepath.Join(store, "root.bolt")); err == nil && root.Size() == 0 {
 		return errDamaged // to open it would make a new one
 	}
-	roots, err := bbolt.Open(filepath.Join(store, "root.bolt"), 0, &bbolt.Options{ReadOnly: true, Timeout: min(patience, a.config.Wait)})
+	roots, err := bbolt.Open(filepath.Join(store, "root.bolt"), 0, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: min(patience, a.config.Wait)})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%w: %w", errInUse, err)
@@ -61,6 +70,12 @@ func (a *Agent) whole() error {
 	}
 	defer func() { _ = roots.Close() }()
 	return roots.View(func(tx *bbolt.Tx) error {
+		if about, err := os.Stat(roots.Path()); err != nil || about.Size() < tx.Size() {
+			return errors.Join(errDamaged, err) // pages are missing that only a writer reads
+		}
+		if err := tx.ForEach(func(_ []byte, bucket *bbolt.Bucket) error { return readable(bucket) }); err != nil {
+			return err
+		}
 		snapshots := tx.Bucket(util.BoltSnapshotsBucket)
 		if snapshots == nil {
 			return nil
@@ -75,6 +90,16 @@ func (a *Agent) whole() error {
 				return a.segmentsOf(newest, store)
 			}
 		}
+	})
+}
+
+// readable reads each page of a bucket. One that is damaged has to be met here: the library that meets it keeps the file open and locked.
+func readable(bucket *bbolt.Bucket) error {
+	return bucket.ForEach(func(key, value []byte) error {
+		if value != nil {
+			return nil
+		}
+		return readable(bucket.Bucket(key))
 	})
 }
 

@@ -94,6 +94,36 @@ func TestDamagedIndex(t *testing.T) {
 	}
 }
 
+// TestDamagedIndexIsLeft: who breaks off over damage has the index no longer open, so that whoever asks next is told of the damage, and not that it is in use.
+func TestDamagedIndexIsLeft(t *testing.T) {
+	t.Parallel()
+	whole := filepath.Join(t.TempDir(), "medical")
+	if _, err := open(t, whole, retrieval.ModeLearn).Handle(t.Context(), asked(knowledge(t, "Hautausschlag", "a")), silent); err != nil {
+		t.Fatal(err)
+	}
+	for tenths := range int64(10) {
+		directory := filepath.Join(t.TempDir(), "medical")
+		roots := filepath.Join(directory, "store", "root.bolt")
+		if err := os.CopyFS(directory, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		about, err := os.Stat(roots)
+		if err == nil {
+			err = os.Truncate(roots, about.Size()*tenths/10)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		learner := opened(t, retrieval.Config{Directory: directory, Mode: retrieval.ModeLearn, Wait: 500 * time.Millisecond})
+		for range 3 {
+			_, err := learner.Handle(t.Context(), asked(knowledge(t, "other", "other")), silent)
+			if failure, is := errors.AsType[*agent.Failure](err); err != nil && (!is || !failure.Permanent) {
+				t.Errorf("%d tenths of it: %+v", tenths, err)
+			}
+		}
+	}
+}
+
 func sourcesOf(t *testing.T, made *agent.Outcome) (sources []string) {
 	t.Helper()
 	var data struct {
