@@ -337,7 +337,16 @@ func TestMailStoredBeyondAFailureIsKnown_I04(t *testing.T) {
 		}
 		return nil
 	})
-	adapter, _ := f.run(t, config("localhost", 1), s.dial)
+	changed := make(chan struct{}) // no server changes its UIDs while a mailbox is selected
+	adapter, _ := f.run(t, config("localhost", 1), func(ctx context.Context) (connection.MailSource, error) {
+		if s.dials() > 0 {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+		return s.dial(ctx)
+	})
 	for _, want := range []uint32{1, 3} {
 		if _, mail := f.next(t); mail.UID != want {
 			t.Fatalf("UID %d in place of %d", mail.UID, want)
@@ -349,6 +358,7 @@ func TestMailStoredBeyondAFailureIsKnown_I04(t *testing.T) {
 		s.mail = map[uint32][]byte{11: message(1), 12: message(2), 13: message(3)}
 		s.received = map[uint32]time.Time{11: time.Now(), 12: time.Now(), 13: time.Now()}
 	})
+	close(changed)
 	for again := ""; again != "Mail 2"; {
 		e, mail := f.next(t)
 		if again = mail.Subject; again == "Mail 1" || again == "Mail 3" && !strings.HasSuffix(e.ID, ":7:3") {
