@@ -18,7 +18,7 @@ const (
 func (i *inquiry) input() bool    { return i.fact.Kind == schemas.InquiryInput }
 func (i *inquiry) approval() bool { return i.fact.Kind == schemas.InquiryApproval }
 func (i *inquiry) approved() bool {
-	return i.approval() && i.answered != nil && i.answered.Choice == schemas.ChoiceApprove
+	return i.approval() && i.answered != nil && i.answered.Choice == schemas.ChoiceApprove && i.answered.Lacking == 0
 }
 
 // toPeople reports whether others than the requester are asked.

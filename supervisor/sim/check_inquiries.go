@@ -184,6 +184,9 @@ func (o *oracle) waitingIsSilent(m *moment) {
 		schemas.As[*schemas.ResponseLate](m.fact) != nil {
 		return
 	}
+	if filled := schemas.As[*schemas.ArgumentsFilled](m.fact); filled != nil && filled.Edited {
+		return // by whoever agrees
+	}
 	o.world.violate(WaitingIsSilent, "%s: %s, and it waits for a person", m.id, m.fact.Name())
 }
 
