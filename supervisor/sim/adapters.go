@@ -11,6 +11,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/supervisor/sim/retriers"
 )
 
 // sent is a message that an adapter has published and the ledger has taken.
@@ -377,4 +378,15 @@ func (w *World) sendAgain(run string) {
 	}
 	w.body(&event, schemas.Control{Action: schemas.ControlResend, Run: run, By: "sim", AllowDuplicate: w.serial%3 == 0})
 	w.publish(bus.ControlSubject(schemas.ShardOf(id, w.configuration.shards)), &event)
+}
+
+// retry has somebody have a run begun anew, if there is such a run.
+func (w *World) retry() {
+	target := w.sent[w.retriers.Rand.IntN(len(w.sent))]
+	event := schemas.Event{
+		ID: w.id("retry"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, DataContentType: schemas.MediaTypeJSON,
+	}
+	w.body(&event, w.retriers.Control(target.session))
+	w.publish(bus.ControlSubject(target.shard), &event)
+	w.retriers.Said = append(w.retriers.Said, retriers.Said{ID: event.ID, Session: target.session})
 }

@@ -54,7 +54,7 @@ func Invariants() []string {
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
 		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,
-		FailuresAreMet, RecoveredAsSaid, WordsOnFailures,
+		FailuresAreMet, RecoveredAsSaid, WordsOnFailures, RetriedAsSaid, RetriesAreTaken,
 		Itself,
 	}
 }
@@ -74,8 +74,10 @@ func (w *World) check() {
 		h.workEndsByWords(session)
 		h.recoveredAsSaid(session)
 		h.answersGoOut(session)
+		h.retriesBringWhatStands(session)
 	}
 	h.commandsAreTaken()
+	h.retriesAreOnRecord()
 	h.messagesAreTaken()
 	h.onlyBadIsQuarantined()
 	h.answersAreTaken()
@@ -152,7 +154,7 @@ func (o *oracle) startsInOrder(session *sessionHistory) {
 	}
 	last := uint64(0)
 	for i, r := range session.runs {
-		if r.number != i+1 || r.message.Sequence != began[r.number] || began[r.number] <= last {
+		if r.number != i+1 || r.retries == 0 && r.message.Sequence != began[r.number] || r.retries > 0 && r.startedBy != began[r.number] || began[r.number] <= last {
 			o.world.violate(StartsInOrder, "session %s: run %d is number %d", session.id, r.number, i+1)
 		}
 		last = began[r.number]

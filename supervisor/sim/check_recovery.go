@@ -311,3 +311,144 @@ func (i *inquiry) unmet(r *run) string {
 	}
 	return ""
 }
+
+// The invariants of runs that are begun anew.
+const (
+	RetriedAsSaid   = "a run is begun anew by a person's word, with the plan and the results that stand of one that has ended, and nothing else is brought"
+	RetriesAreTaken = "a word by which a run is begun anew is on record, and refused only for what holds"
+)
+
+// stands reports whether a task is one of those that a run is begun anew with.
+func (t *task) stands() bool {
+	return t.planned != nil && !t.judged.replaced && t.planned.Options().Fixes == ""
+}
+
+// anew are the tasks of a run that are done again when it is begun anew, from one on or from what is not completed.
+func (r *run) anew(from string) map[string]bool {
+	again := map[string]bool{}
+	for range r.tasks {
+		for _, t := range r.tasks {
+			builds := slices.ContainsFunc(t.planned.Dependencies, func(id string) bool { return again[id] })
+			if t.stands() && (t.id == from || t.state != taskCompleted || builds) {
+				again[t.id] = true
+			}
+		}
+	}
+	return again
+}
+
+// acted reports whether a task may have had an effect outside, in its run or in one that it is brought from.
+func (t *task) acted() bool {
+	return t.permit != nil || t.result != nil && t.result.Permit != ""
+}
+
+// objection says why a run is not begun anew, as the reason on record is called; empty is not at all.
+func (o *oracle) objection(session *sessionHistory, control *schemas.Control, number int) string {
+	if number > len(session.runs) || session.runs[number-1].ended == nil {
+		return schemas.ResendNotEnded
+	}
+	r := session.runs[number-1]
+	for _, other := range session.runs {
+		if other.ended == nil || other.again != nil {
+			return schemas.RetryBusy
+		}
+	}
+	again, from := r.anew(control.From), r.task(control.From)
+	switch {
+	case r.message.Upstream != nil:
+		return schemas.RetryUpstream
+	case r.message.Withheld == schemas.WithheldRefuted:
+		return schemas.RetryNothing
+	case control.From != "" && (from == nil || !from.stands()):
+		return schemas.RetryUnknownTask
+	case len(again) == 0 && slices.ContainsFunc(r.tasks, (*task).stands):
+		return schemas.RetryNothing
+	}
+	for _, t := range r.tasks {
+		if again[t.id] && t.acted() && !control.AllowDuplicate {
+			return schemas.RetryEffects
+		}
+	}
+	return ""
+}
+
+func (o *oracle) retriedAsSaid(session *sessionHistory, m *moment, f *schemas.RunStarted) {
+	heard := o.heard(m.shard, m.cause.Sequence)
+	retries := heard.control != nil && heard.control.Action == schemas.ControlRetry
+	if !retries || f.Retries == 0 {
+		if f.Retries > 0 {
+			o.world.violate(RetriedAsSaid, "run %d of session %s is begun in the place of run %d, and nobody has said so", f.Run, session.id, f.Retries)
+		}
+		return
+	}
+	_, number, err := schemas.ParseRunID(heard.control.Run)
+	o.world.must(err)
+	if why := o.objection(session, heard.control, number); why != "" || number != f.Retries {
+		o.world.violate(RetriedAsSaid, "run %d of session %s is begun in the place of run %d by %+v, though %s", f.Run, session.id, f.Retries, heard.control, why)
+	}
+}
+
+func (o *oracle) retriesAreTaken(session *sessionHistory, m *moment) {
+	f := schemas.As[*schemas.MessageReceived](m.fact)
+	if f == nil || f.Disposition != schemas.DispositionRefused || f.Sequence != m.cause.Sequence {
+		return
+	}
+	heard := o.heard(m.shard, f.Sequence)
+	if heard.control == nil || heard.control.Action != schemas.ControlRetry {
+		return
+	}
+	_, number, err := schemas.ParseRunID(heard.control.Run)
+	o.world.must(err)
+	if why := o.objection(session, heard.control, number); why != f.Reason {
+		o.world.violate(RetriesAreTaken, "session %s: message %s by %+v is refused by %q instead of %q", session.id, f.ID, heard.control, f.Reason, why)
+	}
+}
+
+// retriesAreOnRecord: each is taken once, but for those about runs that there are not.
+func (o *oracle) retriesAreOnRecord() {
+	if o.world.retriers == nil {
+		return
+	}
+	for _, said := range o.world.retriers.Said {
+		if session := o.sessions[said.Session]; session != nil && len(session.messages[said.ID]) > 1 {
+			o.world.violate(RetriesAreTaken, "session %s: message %s is taken %d times", said.Session, said.ID, len(session.messages[said.ID]))
+		}
+	}
+}
+
+// retriesBringWhatStands: what is brought is what the run before has, and all that it has of what is not done again.
+func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
+	for _, r := range session.runs {
+		if r.retries == 0 {
+			continue
+		}
+		former, heard := session.runs[r.retries-1], o.heard(o.shards[session.shard], r.startedBy)
+		again := former.anew(heard.control.From)
+		for _, was := range former.tasks {
+			t := r.task(was.id)
+			if !was.stands() {
+				continue
+			}
+			switch brought := t != nil && t.result != nil && t.result.Brought > 0; {
+			case t == nil || t.planned == nil:
+				o.world.violate(RetriedAsSaid, "%s: task %s of run %d is none of its plan", r.id(), was.id, former.number)
+			case brought == again[was.id]:
+				o.world.violate(RetriedAsSaid, "%s: task %s is brought: %t, and is to be done again: %t", r.id(), was.id, brought, again[was.id])
+			case !brought:
+			case t.attempts > 0 || t.result.Brought != former.number || t.result.Sequence != former.standingOf(was).Sequence || t.result.Result.Text != former.standingOf(was).Result.Text:
+				o.world.violate(RetriedAsSaid, "%s: task %s is brought as %+v, and was %+v", r.id(), was.id, t.result, was.result)
+			}
+		}
+	}
+}
+
+// standingOf is the result of what has mended the failure of a task last, or its own: what mends it after a review is for the next review to say.
+func (r *run) standingOf(was *task) *schemas.TaskCompleted {
+	standing := was.result
+	for _, t := range r.tasks {
+		if t.mends() && t.planned.Options().Recovers != "" && t.root() == was.id && t.state == taskCompleted && t.result != nil {
+			standing = t.result
+		}
+	}
+	return standing
+}

@@ -299,8 +299,8 @@ func (o *oracle) isHeld(session *sessionHistory, m *moment, f *schemas.MessageRe
 
 func (o *oracle) broughtIsDone(m *moment) {
 	f := schemas.As[*schemas.TaskCompleted](m.fact)
-	if f == nil || f.Brought == 0 || m.task == nil {
-		return
+	if f == nil || f.Brought == 0 || m.task == nil || m.run.retries > 0 {
+		return // see retriesBringWhatStands
 	}
 	for r := range m.run.before {
 		t := r.task(f.Task)

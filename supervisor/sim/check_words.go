@@ -180,6 +180,9 @@ func (o *oracle) wordsHaveOneFate(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
 			for _, word := range i.words() {
+				if asked := answers[word.Sequence]; len(asked) > 0 && i.fact.Adopts != nil && asked[0].task != nil && asked[0].letters(asked[0].task.run)[0] == i.letters(r)[0] {
+					continue // a further attempt goes by what was said before
+				}
 				answers[word.Sequence] = append(answers[word.Sequence], i)
 			}
 		}

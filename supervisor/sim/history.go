@@ -85,6 +85,8 @@ type run struct {
 	inquiries []*inquiry
 	resting   time.Time
 	endedBy   *schemas.Cause
+	retries   int    // the run in whose place it is begun; 0 is none
+	startedBy uint64 // the input that began it
 	judging   judging
 	reviewing reviewing
 	spending  spending
@@ -256,6 +258,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			m.find(session)
 			o.wordsAreTaken(session, m)
 			o.decisionsAreTaken(session, m)
+			o.retriesAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)
 		}
@@ -321,8 +324,9 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 		session.messages[f.ID] = append(session.messages[f.ID], *f)
 		o.stops(session, m, f)
 	case *schemas.RunStarted:
+		o.retriedAsSaid(session, m, f)
 		session.runs = append(session.runs, &run{
-			session: session, number: f.Run, profile: o.profile(f.ProfileHash), edition: f.Edition, message: f.Message, expires: f.Expires,
+			session: session, number: f.Run, profile: o.profile(f.ProfileHash), edition: f.Edition, message: f.Message, expires: f.Expires, retries: f.Retries, startedBy: m.cause.Sequence,
 		})
 	default:
 		if m.run != nil {

@@ -29,6 +29,7 @@ var (
 	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
+	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -56,6 +57,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithReviews(seed, library)
 	case *mend:
 		return sim.NewWithRecovery(seed, library)
+	case *retry:
+		return sim.NewWithRetries(seed, library)
 	case *leave:
 		return sim.NewWithLeave(seed, library)
 	}
@@ -93,6 +96,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *leave {
 		again += " LEAVE=1"
+	}
+	if *retry {
+		again += " RETRIES=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

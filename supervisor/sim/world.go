@@ -16,6 +16,7 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/advisers"
+	"podium/supervisor/sim/retriers"
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
 )
@@ -47,8 +48,9 @@ type World struct {
 	advisers  *advisers.Advisers   // nil: nothing is done about failures
 	// signatories are there when answers wait for leave; nil is never.
 	signatories *signatories.Signatories
-	further     *rand.Rand // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand // of mails; nil: nobody says where they are from
+	retriers    *retriers.Retriers // nil: no run is begun anew
+	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand         // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
 	processes   []*process
 	meanwhile   func() // happens during the next takeover
@@ -80,7 +82,7 @@ const originStream = 0x6f726967696e
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{
-		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
+		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
 	})
 }
 
@@ -94,8 +96,11 @@ func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
 // hasLeave reports whether answers wait for leave in the world of a seed, by the same rule.
 func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
 
+// hasRetries reports whether runs are begun anew in the world of a seed, by the same rule.
+func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -133,6 +138,12 @@ func NewWithLeave(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: true, judges: seed%4 == 0, leave: true})
 }
 
+// NewWithRetries returns the world of a seed, as one in which runs are begun anew, and people are asked in half of them, plans judged in a quarter, and what was made
+// reviewed in another.
+func NewWithRetries(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: seed%4 == 0, reviews: seed%4 == 1, retries: true})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -147,6 +158,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	w.crashes = newCrashes(seed)
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
 		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
+	}
+	if with.retries {
+		w.retriers = retriers.New(seed)
 	}
 	if with.leave {
 		w.signatories = signatories.New(seed)
@@ -269,6 +283,10 @@ func (w *World) Run() []Violation {
 			w.settle()
 		}
 	}
+	for w.retriers.Later() && len(w.sent) > 0 {
+		w.retry()
+		w.settle()
+	}
 	w.check()
 	return w.violations
 }
@@ -280,6 +298,10 @@ func (w *World) disturb() {
 	}
 	if w.configuration.formers && once(w.formers, 6) {
 		w.succeed()
+		return
+	}
+	if w.retriers.Now() && len(w.sent) > 0 {
+		w.retry()
 		return
 	}
 	if w.configuration.crashes && once(w.crashes, 12) {
