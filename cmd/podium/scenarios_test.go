@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,10 +31,17 @@ type scenario struct {
 	Levels  [][]string        `yaml:"levels" min:"1" doc:"The tasks of the plan, level by level."`
 	Asks    string            `yaml:"asks" doc:"The question that is asked back."`
 	Reply   string            `yaml:"reply" doc:"What is answered to it."`
+	Then    []turn            `yaml:"then" min:"1" doc:"What is asked after that, one question after the other."`
 	Status  schemas.RunStatus `yaml:"status" default:"completed" doc:"How the run ends."`
 	Finds   []string          `yaml:"finds" min:"1" doc:"Parts of what is told of the run on its way, such as findings."`
 	Says    []string          `yaml:"says" required:"true" min:"1" doc:"Parts of the answer."`
 	Files   []string          `yaml:"files" min:"1" doc:"Names of the files that come along, in order."`
+}
+
+// A turn is one question more, and its answer.
+type turn struct {
+	Asks  string `yaml:"asks" required:"true" doc:"The question that is asked."`
+	Reply string `yaml:"reply" required:"true" doc:"What is answered to it."`
 }
 
 func readScenarios(t *testing.T, file string) []scenario {
@@ -75,12 +83,14 @@ func (i *deployment) play(profile string, s *scenario) {
 			i.t.Errorf("%s\nis asked %q, exit code %d, %v\n%s%s", s.message(), asked.Question, sent.code, err, sent.stdout, sent.stderr)
 			return
 		}
-		if s.Reply == "approve" || s.Reply == "reject" {
-			i.podium(s.Reply, asked.ID).succeeds(i.t)
-		} else {
-			i.podium("answer", asked.ID, s.Reply).succeeds(i.t)
-		}
+		i.replies(asked.ID, s.Reply)
 		id, _, _ := strings.Cut(asked.ID, ".")
+		for at, next := range s.Then {
+			if open := i.nextQuestion(id, at+2); open.Question != next.Asks {
+				i.t.Errorf("%s\nis asked %q", s.message(), open.Question)
+			}
+			i.replies(fmt.Sprintf("%s.%d", id, at+2), next.Reply)
+		}
 		within(i.t, 5*time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 		run := i.run(id)
 		i.holds(&run, i.answerOf(&run), s)
@@ -93,6 +103,32 @@ func (i *deployment) play(profile string, s *scenario) {
 	}
 	run := i.run(said.Run)
 	i.holds(&run, said.Answer, s)
+}
+
+// replies answers a question, by the word that is one of a command, or by words.
+func (i *deployment) replies(id, words string) {
+	i.t.Helper()
+	switch words {
+	case "approve", "reject", "raise":
+		i.podium(words, id).succeeds(i.t)
+	default:
+		i.podium("answer", id, words).succeeds(i.t)
+	}
+}
+
+// nextQuestion waits for the question of a run that has a number.
+func (i *deployment) nextQuestion(run string, number int) (open openInquiry) {
+	i.t.Helper()
+	id := fmt.Sprintf("%s.%d", run, number)
+	within(i.t, 5*time.Minute, "question "+id+" is asked", func() bool {
+		asked := lines[openInquiry](i.t, i.podium("inbox", "-o", "json").succeeds(i.t))
+		at := slices.IndexFunc(asked, func(one openInquiry) bool { return one.ID == id })
+		if at >= 0 {
+			open = asked[at]
+		}
+		return at >= 0
+	})
+	return open
 }
 
 // answerOf is the answer of a run that has ended.

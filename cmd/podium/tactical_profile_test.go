@@ -137,7 +137,8 @@ func TestTacticalPlan_M49_M51_M52(t *testing.T) {
 }
 
 // TestTacticalResponses_M07: a plan that is carried out is answered as completed, one that an agent could do a part of as partial, one whose checks still find something after all rounds
-// as failed, with what they have found, and one that lacks something as blocked, with what is lacking. Each names its plan.
+// as failed, with what they have found, and one that lacks something as blocked, with what is lacking. So is one that nobody here can mend, and one that does not fit the budget: whoever
+// is upstream decides. Each names its plan.
 func TestTacticalResponses_M07(t *testing.T) {
 	t.Parallel()
 	i := tactical(t)
@@ -152,6 +153,8 @@ func TestTacticalResponses_M07(t *testing.T) {
 		{"survey.json", []string{`"project_type": "data_science"}}`, `"project_type": "data_science"}, "arguments": {"subject": "mistake", "least": 4}}`}, schemas.StatusPartial, nil},
 		{"model.json", []string{`"unused"]`, `"unused"], "deaf": true`}, schemas.StatusFailed, []string{"model.py:6: test_mean_of_nothing: ZeroDivisionError: division by zero", "model.py:1: F401 'os' imported but unused"}},
 		{"survey.json", nil, schemas.StatusBlocked, []string{"It needs a subject, which the plan does not name."}},
+		{"survey.json", []string{`"project_type": "data_science"}}`, `"project_type": "data_science"}, "arguments": {"subject": "zebra"}}`}, schemas.StatusBlocked, []string{"The program has failed: None of the documents says anything of this: zebra."}},
+		{"library.json", []string{`"estimated_tokens": 2000`, `"estimated_tokens": 20000`}, schemas.StatusBlocked, nil},
 	} {
 		body := i.planOf(c.plan, c.replaced...)
 		asked, err := schemas.DecodeExecutionRequest(body)
@@ -217,29 +220,21 @@ func TestTacticalMerges_M37(t *testing.T) {
 }
 
 // TestTacticalTiers: a person says yes to the coordinator, which hands the work to the planner, and that its plan to the supervisor. What cannot be merged, and what lacks something, goes
-// back up to the planner, which plans anew. The tactical tier itself plans nothing, decides of no go or no-go, writes no file, and talks to nobody but the tier above.
+// back up to the planner, which plans anew. What no plan helps, and what does not fit a budget, comes up to the coordinator, who asks the person: they have it tried once more, grant more, or
+// say the result themselves. The tactical tier itself plans nothing, decides of no go or no-go, writes no file, and talks to nobody but the tier above.
 func TestTacticalTiers_M20_M21(t *testing.T) {
 	t.Parallel()
 	i := tactical(t)
 	i.up()
-	for _, s := range []scenario{
-		{
-			Say: "Build the toolbox", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "approve", Says: []string{"10 files stand."},
-			Asks:  "May project_planner do this?\n\nBuild the toolbox\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
-			Files: []string{"setup.cfg", "modules.py", "docs/modules.md", "reports/functions.txt", "docs/spec.md", "means.py", "tests/test_means.py", "fits.py", "tests/test_fits.py", "README.md"},
-		},
-		{
-			Say: "Build the survey", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "reject", Status: schemas.RunFailed,
-			Asks: "May project_planner do this?\n\nBuild the survey\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
-		},
-		{
-			Say: "Build the survey of tests", Profile: "planner", Agents: []string{"supervisor", "supervisor"}, Says: []string{"4 files stand."},
-			Finds: []string{"survey: attempt 1 failed (blocked): It needs a subject, which the plan does not name.", "plan changed, change 1: 1 new, 0 kept, instead of survey"},
-			Files: []string{"setup.cfg", "docs/spec.md", "docs/research.md", "README.md"},
-		},
-	} {
-		i.play("", &s)
+	for _, s := range readScenarios(t, filepath.Join(tacticalProfile, "scenarios.yaml")) {
+		if s.Profile != "" { // words, and not plans
+			i.play("", &s)
+		}
 	}
+	i.play("", &scenario{
+		Say: "Build the survey", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "reject", Status: schemas.RunFailed,
+		Asks: "May project_planner do this?\n\nBuild the survey\n\nPlease answer with one word alone in the first line: “approve” or “reject”. Nothing is done before.",
+	})
 	if sent := i.podium("send", "--wait", "--profile", "tactical", "Build the survey"); sent.code != exitFailed {
 		t.Errorf("what is no plan: exit code %d\n%s", sent.code, sent.stdout)
 	}
@@ -259,7 +254,7 @@ func TestTacticalTiers_M20_M21(t *testing.T) {
 		}
 	}
 	slices.Sort(ended)
-	if want := []string{"blocked", "completed", "completed", "failed"}; !slices.Equal(ended, want) {
+	if want := []string{"blocked", "completed", "completed", "completed", "failed", "failed", "failed"}; !slices.Equal(ended, want) {
 		t.Errorf("plans have ended %q", ended)
 	}
 	i.stop()

@@ -23,8 +23,8 @@ var (
 	everyBug = flag.Bool("sim.every-bug", false, "show that each planted bug is caught, and not only some of them")
 )
 
-// someBugs is which of the planted bugs are looked for unless each is to be: every fourth.
-const someBugs = 4
+// someBugs is which of the planted bugs are looked for unless each is to be: every twelfth.
+const someBugs = 12
 
 // A mutation is a bug that is planted into the code under simulation to see
 // whether it is caught. Nothing of it is in the code itself: the compiler is

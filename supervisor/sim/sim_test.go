@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("sim.n", 1_000, "how many seeds to simulate")
+	seeds = flag.Uint64("sim.n", 500, "how many seeds to simulate")
 	first = flag.Uint64("sim.seed", 1, "the first seed")
 	dump  = flag.Bool("sim.dump", false, "print the ledger of a seed that fails")
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")

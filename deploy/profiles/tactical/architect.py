@@ -17,7 +17,8 @@ def answer(**said):
 
 
 def part(name, words, tasks):
-    return {"task_id": name, "description": words, "assigned_to": "supervisor", "context": {"arguments": {"tasks": tasks}}}
+    estimated = {"estimated_tokens": sum(one.get("estimated_tokens", 0) for one in tasks)}
+    return {"task_id": name, "description": words, "assigned_to": "supervisor", **estimated, "context": {"arguments": {"tasks": tasks}}}
 
 
 def behind(tasks, agents):
@@ -38,6 +39,7 @@ if task.context["kind"] == "plan":
         refuse(f"I have plans for these: {', '.join(known)}.")
     answer(tasks=[part(name, f"Build the {name}.", json.loads((HERE / "plans" / f"{name}.json").read_text("utf-8"))["payload"]["tasks"]) for name in named])
 else:
+    waiting = [{"task_id": one["task"]} for one in task.arguments["tasks"] if one["state"] in ("pending", "ready")]
     again, newest = [], {re.sub(r"^c\d+\.|(-anew)+$", "", one["task"]): one for one in task.arguments["tasks"]}
     for name, failed in newest.items():
         if failed["state"] != "failed":
@@ -51,6 +53,6 @@ else:
                     one["context"].setdefault("arguments", {}).setdefault("subject", task.context.get("request", ""))
             again.append(part(f"{name}-anew", failed["description"], tasks))
     if again:
-        answer(tasks=again)
+        answer(tasks=waiting + again)
     else:
         answer(validation_results=[{"validator": "architect", "status": "failed", "details": "No other plan would help.", "issues": []}])
