@@ -189,7 +189,7 @@ func TestMakeTargets(t *testing.T) {
 func TestMakeNamesTests(t *testing.T) {
 	t.Parallel()
 	declared := declaredTests(t)
-	for _, list := range regexp.MustCompile(`(?m)^(?:LARGE|OFTEN|EXAMPLES) +:= (.+)$`).FindAllStringSubmatch(readDoc(t, "Makefile"), -1) {
+	for _, list := range regexp.MustCompile(`(?m)^(?:LARGE|OFTEN|LONG|EXAMPLES) +:= (.+)$`).FindAllStringSubmatch(readDoc(t, "Makefile"), -1) {
 		for _, name := range strings.FieldsFunc(list[1], func(r rune) bool { return r == '|' || r == ' ' }) {
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(declared)), regexp.MustCompile("^Test"+name+"(_|$)").MatchString) {
 				t.Errorf("the Makefile names Test%s, which is none", name)
