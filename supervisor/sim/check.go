@@ -52,6 +52,8 @@ func (o *oracle) judge(m *moment) {
 	o.approvedBeforeActing(m)
 	o.wordsOfApprovers(m)
 	o.personsAreCounted(m)
+	o.answersWait(m)
+	o.noTellsWhy(m)
 	o.runsRest(m)
 	o.phasesAreLegal(m)
 	o.idsComeOnce(m)
@@ -99,7 +101,7 @@ func (o *oracle) nothingAfterTheEnd(m *moment) {
 	switch {
 	case m.run.ended != nil:
 		o.world.violate(NothingAfterTheEnd, "%s: %s after the end", m.id, f.Name())
-	case m.run.settled != nil && begins && schemas.TaskOf(f) != schemas.DeliveryTask:
+	case m.run.settled != nil && begins && schemas.TaskOf(f) != schemas.DeliveryTask && !m.asksAboutAnswer():
 		o.world.violate(NothingAfterTheEnd, "%s: %s when all was settled", m.id, f.Name())
 	case m.run.settled == nil && begins && schemas.TaskOf(f) == schemas.DeliveryTask:
 		o.world.violate(NothingAfterTheEnd, "%s: %s before anything was settled", m.id, f.Name())

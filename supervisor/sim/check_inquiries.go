@@ -125,6 +125,8 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
 				o.world.violate(InquiriesEndOnce, "%s: inquiry %d has not ended", r.id(), i.number)
+			case withRun && i.ofAnswer():
+				o.answerIsTakenBack(r, i)
 			case withRun && (r.settled == nil || r.settledBy != i.cause || !fitsEnd(i.closed, r.settled.Reason)):
 				o.world.violate(InquiriesEndOnce, "%s: inquiry %d is %s, and the run is settled otherwise", r.id(), i.number, i.closed)
 			}
@@ -181,6 +183,9 @@ func (o *oracle) waitingIsSilent(m *moment) {
 	if m.task == nil || m.task.state != taskAsked || !m.run.awaits(m.task) || schemas.As[*schemas.TaskCancelled](m.fact) != nil || schemas.As[*schemas.PermitRefused](m.fact) != nil ||
 		schemas.As[*schemas.ResponseLate](m.fact) != nil {
 		return
+	}
+	if filled := schemas.As[*schemas.ArgumentsFilled](m.fact); filled != nil && filled.Edited {
+		return // by whoever agrees
 	}
 	o.world.violate(WaitingIsSilent, "%s: %s, and it waits for a person", m.id, m.fact.Name())
 }
@@ -371,6 +376,10 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 		i.lost = f.Adopts.Bounced
 		i.held = m.run.session.held[f.Adopts.Letters[0]].Sequence
 		delete(m.run.session.held, f.Adopts.Letters[0])
+	}
+	if m.task == nil && m.aboutAnswer(f) {
+		m.task = &task{run: m.run, id: f.Task, agent: m.run.message.Reply.Agent}
+		m.run.aside, i.task = append(m.run.aside, m.task), m.task
 	}
 	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
 	if m.task == nil || f.Kind == schemas.InquiryBudget { // its task waits for the budget, and not for a person

@@ -47,6 +47,7 @@ func Invariants() []string {
 		AskedAsDeclared, PermitIsForWork, StrangersAreNotObeyed, OursIsDone, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
 		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo, ApprovalsAreAsked, ApprovedBeforeActing, WordsOfApprovers, PersonsAreCounted,
+		AnswersWait, ShownIsSent, DecisionsAreTaken, NoTellsWhy,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
@@ -72,6 +73,7 @@ func (w *World) check() {
 		h.wordsHaveOneFate(session)
 		h.workEndsByWords(session)
 		h.recoveredAsSaid(session)
+		h.answersGoOut(session)
 	}
 	h.commandsAreTaken()
 	h.messagesAreTaken()
@@ -261,6 +263,7 @@ func (o *oracle) requestIsProper(decided *attempt, event *schemas.Event) {
 	o.toldWhatWasSaid(decided, event.ID, task)
 	o.argumentsFit(decided, event.ID, task)
 	o.newestAreTold(decided, event.ID, task)
+	o.shownIsSent(decided, event.ID, task)
 }
 
 // broughtIsTold: what came with the request is told whole, as long as all of it fits.

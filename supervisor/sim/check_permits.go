@@ -330,7 +330,7 @@ func (o *oracle) heardStrangers(r *run) bool {
 func (o *oracle) oursIsDone(m *moment) {
 	refused, failed := schemas.As[*schemas.PermitRefused](m.fact), schemas.As[*schemas.TaskFailed](m.fact)
 	about := refused != nil && refused.Reason == schemas.PermitUnapproved || failed != nil && failed.Cause == schemas.FailureUnapproved
-	if !about || m.task == nil || m.run.approvalRule(m.task, m.task.agent) != nil {
+	if !about || m.task == nil || m.run.approvalRule(m.task, m.task.agent) != nil || m.task.id == schemas.DeliveryTask && m.run.answerRule() != nil {
 		return // nobody could be asked, who has to agree
 	}
 	upstream := m.run.message.Upstream

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -415,15 +416,15 @@ func (o *oracle) personsAreCounted(m *moment) {
 	if i == nil || !i.approval() || i.task == nil {
 		return
 	}
-	persons := map[string]bool{}
+	persons, hash := map[string]bool{}, cmp.Or(f.Hash, i.fact.Hash)
 	for _, other := range m.run.inquiries {
 		spent := i.task.permit != nil && other.number <= i.task.agreed
-		if spent || !other.approval() || other.task != i.task || other.fact.Hash != i.fact.Hash {
+		if spent || !other.approval() || other.task != i.task {
 			continue
 		}
 		for _, word := range other.words() {
 			_, works := o.profile(m.cause.Profile).People[word.Actor.ID]
-			if word.Choice == schemas.ChoiceApprove && (works || !other.toPeople() || word.Actor.Via == schemas.ViaAPI) {
+			if word.Choice == schemas.ChoiceApprove && cmp.Or(word.Hash, other.fact.Hash) == hash && (works || !other.toPeople() || word.Actor.Via == schemas.ViaAPI) {
 				persons[other.person(word)] = true
 			}
 		}

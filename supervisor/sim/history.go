@@ -84,6 +84,7 @@ type run struct {
 	// inquiries are all of the run; resting is since when one of them is open, or zero.
 	inquiries []*inquiry
 	resting   time.Time
+	endedBy   *schemas.Cause
 	judging   judging
 	reviewing reviewing
 	spending  spending
@@ -254,6 +255,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
 			o.wordsAreTaken(session, m)
+			o.decisionsAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)
 		}
@@ -343,7 +345,7 @@ func (o *oracle) applyRun(m *moment) {
 	case *schemas.RunSettled:
 		m.run.settled, m.run.settledBy = f, m.cause
 	case *schemas.RunEnded:
-		m.run.ended, m.run.endedAt = f, m.cause.Time
+		m.run.ended, m.run.endedAt, m.run.endedBy = f, m.cause.Time, m.cause
 	case *schemas.ResendRequested:
 		m.run.again = f
 	case *schemas.DeliveryBounced:

@@ -42,6 +42,7 @@ type mutation struct {
 	days      bool   // in worlds in which runs have budgets of days, all of them
 	reviews   bool   // in worlds in which what runs have made is reviewed, all of them
 	recovery  bool   // in worlds in which something is done about failures, all of them
+	leave     bool   // in worlds in which answers wait for leave, all of them
 }
 
 type edit struct{ file, old, new string }
@@ -101,7 +102,7 @@ func catch(t *testing.T, binary string, bug *mutation, from, seeds uint64) (uint
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, "-test.run=^TestSeek$",
 		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10), "-sim.people="+strconv.FormatBool(bug.people), "-sim.judges="+strconv.FormatBool(bug.judges), "-sim.budgets="+strconv.FormatBool(bug.budgets),
-		"-sim.days="+strconv.FormatBool(bug.days), "-sim.reviews="+strconv.FormatBool(bug.reviews), "-sim.recovery="+strconv.FormatBool(bug.recovery))
+		"-sim.days="+strconv.FormatBool(bug.days), "-sim.reviews="+strconv.FormatBool(bug.reviews), "-sim.recovery="+strconv.FormatBool(bug.recovery), "-sim.leave="+strconv.FormatBool(bug.leave))
 	command.Env = append(os.Environ(), switchVariable+"="+bug.name)
 	output, _ := command.CombinedOutput() // it fails, by intent
 	for line := range strings.Lines(string(output)) {

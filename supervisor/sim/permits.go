@@ -251,7 +251,7 @@ type taint struct {
 }
 
 func newTaint(w *World) *taint {
-	if !hasTaint(w.Seed) {
+	if !hasTaint(w.Seed) || w.signatories != nil {
 		return nil
 	}
 	c := &w.configuration

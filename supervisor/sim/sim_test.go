@@ -28,6 +28,7 @@ var (
 	spend = flag.Bool("sim.budgets", false, "runs have budgets in all worlds")
 	look  = flag.Bool("sim.reviews", false, "what runs have made is reviewed in all worlds")
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
+	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -55,6 +56,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithReviews(seed, library)
 	case *mend:
 		return sim.NewWithRecovery(seed, library)
+	case *leave:
+		return sim.NewWithLeave(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -87,6 +90,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	}
 	if *mend {
 		again += " RECOVERY=1"
+	}
+	if *leave {
+		again += " LEAVE=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)

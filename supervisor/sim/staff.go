@@ -9,6 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/restore"
+	"podium/supervisor/sim/signatories"
 )
 
 // staffStream is a source of its own for people who do work, so that worlds in which people are only
@@ -29,7 +30,7 @@ type staff struct {
 // newStaff returns the staff of a world with people, in half of them; nil is none.
 func newStaff(p *people) *staff {
 	r := rand.New(rand.NewPCG(p.world.Seed, staffStream)) //nolint:gosec // a simulation repeats
-	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) {
+	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) && p.world.signatories == nil {
 		return nil
 	}
 	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
@@ -123,6 +124,14 @@ func (s *staff) told(q *question) {
 		if does := w.editions[0].Current(q.thread.profile).Agents[i].Person; does != nil {
 			q.expires = q.sent.Add(time.Duration(does.Expire))
 		}
+	}
+	if expires, known := w.signatories.Expires(&w.editions[0].Current(q.thread.profile).Profile); known {
+		q.expires = q.sent.Add(expires)
+	}
+	if w.signatories.Insists() {
+		s.people.later(w.now.Add(time.Duration(w.signatories.Rand.Int64N(int64(time.Minute)))), func() {
+			q.control(&schemas.Control{Action: schemas.ControlResend, AllowDuplicate: once(w.signatories.Rand, 3)})
+		})
 	}
 	s.asked = append(s.asked, q)
 	if s.people.approvers.eager() {
@@ -394,7 +403,7 @@ type approvers struct {
 }
 
 func newApprovers(w *World) *approvers {
-	if !hasApprovals(w.Seed) {
+	if !hasApprovals(w.Seed) && w.signatories == nil {
 		return nil
 	}
 	a := &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats
@@ -426,7 +435,7 @@ func (a *approvers) declare(sources []schemas.Profile) {
 			language := &p.Languages[n]
 			language.Approve, language.Reject = []string{"yes"}, []string{"no"}
 			language.Texts.Approval, language.Texts.Indecisive = "May {agent} do this? {work} {approve} or {reject}", "What?"
-			language.Texts.Disapproved, language.Texts.Unasked, language.Texts.Together = "Somebody says no.", "Nobody is there.", "{need} of you."
+			language.Texts.Disapproved, language.Texts.Unasked, language.Texts.Together = signatories.Disapproved, "Nobody is there.", "{need} of you."
 		}
 		expire := pick(a.rand, 6*time.Second, 40*time.Second, 10*time.Minute)
 		for _, name := range workers {
@@ -442,9 +451,13 @@ func (a *approvers) declare(sources []schemas.Profile) {
 			}
 		}
 	}
+	a.world.signatories.Declare(sources)
 }
 
 func (a *approvers) word() string {
+	if a.world.signatories != nil {
+		return a.world.signatories.Says()
+	}
 	return pick(a.rand, "yes", "Yes.\n\nThe rest is silence.", "yes", "no", "7", "yes, the number is 12", "no idea")
 }
 

@@ -17,6 +17,7 @@ import (
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/advisers"
 	"podium/supervisor/sim/reviewers"
+	"podium/supervisor/sim/signatories"
 )
 
 // World is one simulated installation.
@@ -44,16 +45,18 @@ type World struct {
 	budgets   *budgets             // nil: runs may use what they like
 	reviews   *reviewers.Reviewers // nil: nobody looks at what was made
 	advisers  *advisers.Advisers   // nil: nothing is done about failures
-	further   *rand.Rand           // of further attempts in the same words; nil: they come by chance alone
-	origins   *rand.Rand           // of mails; nil: nobody says where they are from
-	editions  []*restore.Profiles
-	processes []*process
-	meanwhile func() // happens during the next takeover
-	agents    []*agent
-	pools     map[string]int // by agent; 0 is no bound
-	limbo     []func()
-	epochs    int
-	serial    int // of ids
+	// signatories are there when answers wait for leave; nil is never.
+	signatories *signatories.Signatories
+	further     *rand.Rand // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand // of mails; nil: nobody says where they are from
+	editions    []*restore.Profiles
+	processes   []*process
+	meanwhile   func() // happens during the next takeover
+	agents      []*agent
+	pools       map[string]int // by agent; 0 is no bound
+	limbo       []func()
+	epochs      int
+	serial      int // of ids
 
 	sent       []sent
 	acts       []act
@@ -77,7 +80,7 @@ const originStream = 0x6f726967696e
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{
-		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
+		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
 	})
 }
 
@@ -88,8 +91,11 @@ func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
 // hasRecovery reports whether something is done about failures in the world of a seed, by the same rule.
 func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
 
+// hasLeave reports whether answers wait for leave in the world of a seed, by the same rule.
+func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -122,6 +128,11 @@ func NewWithRecovery(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: true, judges: seed%2 == 0, recovery: true})
 }
 
+// NewWithLeave returns the world of a seed, as one in which answers wait for leave, and plans are judged in a quarter of them.
+func NewWithLeave(seed uint64, library *Library) *World {
+	return newWorld(seed, library, with{people: true, judges: seed%4 == 0, leave: true})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -136,6 +147,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	w.crashes = newCrashes(seed)
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
 		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
+	}
+	if with.leave {
+		w.signatories = signatories.New(seed)
 	}
 	if with.people {
 		w.people = newPeople(w)

@@ -1,0 +1,345 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/supervisor/sim/signatories"
+)
+
+// The invariants that speak of people who have to agree.
+const (
+	ApprovalsAreAsked    = "those are asked to agree whom the rule names, without whoever has begun the run, before the agent is"
+	ApprovedBeforeActing = "what somebody has to agree to begins once somebody has, to what is known by then and for the agent that does it"
+	WordsOfApprovers     = "an approval is decided by one whole word of somebody who is asked, who still works there and is vouched for, or the service's own"
+)
+
+func (i *inquiry) input() bool    { return i.fact.Kind == schemas.InquiryInput }
+func (i *inquiry) approval() bool { return i.fact.Kind == schemas.InquiryApproval }
+func (i *inquiry) approved() bool {
+	return i.approval() && i.answered != nil && i.answered.Choice == schemas.ChoiceApprove && i.answered.Lacking == 0
+}
+
+// toPeople reports whether others than the requester are asked.
+func (i *inquiry) toPeople() bool { return len(i.fact.People) > 0 }
+
+// declinesTwin reports whether an approval ends because somebody has said no to one of the same.
+func (r *run) declinesTwin(i *inquiry) bool {
+	return i.approval() && slices.ContainsFunc(r.inquiries, func(other *inquiry) bool {
+		return other.fact.Hash == i.fact.Hash && other.answered != nil && other.answered.Choice == schemas.ChoiceReject && other.cause == i.cause
+	})
+}
+
+// asks are the addresses of those who are asked by an inquiry, as the profile in force says.
+func (o *oracle) asks(m *moment, f *schemas.InquiryOpened) []schemas.Address {
+	to := o.reached(m, f.People)
+	if author := m.run.message.Author; f.Kind == schemas.InquiryApproval && author != nil {
+		to = slices.DeleteFunc(to, func(address schemas.Address) bool { return strings.EqualFold(address.Address, author.Address) })
+	}
+	return to
+}
+
+// approvalRule is the rule by which somebody has to agree to a task; nil is none. No rule of these worlds is tainted.
+func (r *run) approvalRule(t *task, agent string) *schemas.ApprovalRule {
+	if t == nil || t.planned == nil {
+		return nil
+	}
+	for n := range r.profile.Approval {
+		if rule := &r.profile.Approval[n]; slices.Contains(rule.Agents, agent) && t.planned.Seconds >= rule.Seconds {
+			return rule
+		}
+	}
+	return nil
+}
+
+func (o *oracle) approvalsAreAsked(m *moment) {
+	f := schemas.As[*schemas.InquiryOpened](m.fact)
+	if f == nil || f.Kind != schemas.InquiryApproval {
+		return
+	}
+	var rule *schemas.ApprovalRule
+	switch {
+	case m.aboutAnswer(f):
+		rule = m.run.answerRule()
+	case m.task != nil:
+		rule = m.run.approvalRule(m.task, m.task.agent)
+	}
+	if rule == nil || f.Expire != rule.Expire || f.Remind != rule.Remind || f.Need != rule.Need || f.Hash == "" {
+		o.world.violate(ApprovalsAreAsked, "%s: inquiry %d asks for leave by %+v", m.id, f.Inquiry, rule)
+		return
+	}
+	requester := slices.Contains(rule.People, schemas.ApprovingRequester)
+	if requester != (len(f.People) == 0) || !requester && (!slices.Equal(f.People, rule.People) || len(f.To) == 0 || !slices.Equal(f.To, o.asks(m, f))) {
+		o.world.violate(ApprovalsAreAsked, "%s: inquiry %d asks %v at %v, and the rule says %v", m.id, f.Inquiry, f.People, f.To, rule.People)
+	}
+}
+
+// approvedBeforeActing: a word is for what was known when it was asked for. An answer to the same task, another agent and an effect that may have happened since make
+// something else of it.
+func (o *oracle) approvedBeforeActing(m *moment) {
+	f := schemas.As[*schemas.TaskDispatched](m.fact)
+	if f == nil || m.task == nil {
+		return
+	}
+	rule, agreed := m.run.approvalRule(m.task, f.Agent), m.run.inquiry(f.Approval)
+	if rule == nil && agreed == nil {
+		return
+	}
+	if agreed == nil || !agreed.approved() || agreed.task != m.task || agreed.agent != f.Agent {
+		o.world.violate(ApprovedBeforeActing, "%s: attempt %d of agent %s begins by inquiry %d, and nobody has agreed to that", m.id, f.Attempt, f.Agent, f.Approval)
+		return
+	}
+	for _, i := range m.run.inquiries {
+		if i.input() && i.task == m.task && i.answered != nil && i.number > f.Approval {
+			o.world.violate(ApprovedBeforeActing, "%s: attempt %d begins by inquiry %d, and inquiry %d was answered since", m.id, f.Attempt, f.Approval, i.number)
+		}
+	}
+}
+
+func (o *oracle) wordsOfApprovers(m *moment) {
+	f := schemas.As[*schemas.InquiryAnswered](m.fact)
+	if f == nil {
+		return
+	}
+	i := m.run.inquiry(f.Inquiry)
+	if i == nil || !i.approval() {
+		return
+	}
+	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
+	line, _, _ := strings.Cut(strings.TrimSpace(heard.said()), "\n")
+	decides := map[string]schemas.InquiryChoice{"yes": schemas.ChoiceApprove, "no": schemas.ChoiceReject}[strings.ToLower(strings.TrimRight(line, "."))]
+	if control := heard.control; control != nil {
+		said := map[schemas.ControlAction]schemas.InquiryChoice{schemas.ControlApprove: schemas.ChoiceApprove, schemas.ControlReject: schemas.ChoiceReject}[control.Action]
+		if control.Action == schemas.ControlAnswer && !i.toPeople() {
+			said = decides
+		}
+		if said != f.Choice || control.Hash != "" && control.Hash != i.fact.Hash || f.Actor.Via != schemas.ViaAPI {
+			o.world.violate(WordsOfApprovers, "%s: inquiry %d is decided %s by %+v", m.id, f.Inquiry, f.Choice, control)
+		}
+		return
+	}
+	may := heard.of(&first)
+	if i.toPeople() {
+		author := m.run.message.Author
+		own := author != nil && heard.mail != nil && len(heard.mail.From) > 0 && strings.EqualFold(author.Address, heard.mail.From[0].Address)
+		may = o.author(m, i, &heard) != "" && heard.names(m.run) == f.Inquiry && !own
+	}
+	if vouched := heard.mail == nil || heard.mail.Origin == schemas.OriginProven; !may || !vouched || decides == "" || decides != f.Choice {
+		o.world.violate(WordsOfApprovers, "%s: inquiry %d is decided %s by %s (%s) of %v with %q", m.id, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Proof, i.fact.People, line)
+	}
+}
+
+// The invariants that speak of answers that wait for leave.
+const (
+	AnswersWait       = "an answer that people have to agree to goes out once enough of them have, and never else"
+	ShownIsSent       = "an answer goes out in the words, and to those, that people were shown who have agreed to it"
+	DecisionsAreTaken = "a word that decides an approval is taken while that is open, of whoever may decide it, and one that stops an answer until it goes out"
+	NoTellsWhy        = "a no is told with the reason that is given with it, and a no without one with none"
+)
+
+// answerRule is the rule by which people have to agree to the answer of a run; nil when nobody has to, since it goes upstream or by itself.
+func (r *run) answerRule() *schemas.ApprovalRule {
+	if r.message.Reply == nil || r.message.Reply.Agent == "" || r.message.Upstream != nil || r.message.Withheld != "" {
+		return nil
+	}
+	for n := range r.profile.Approval {
+		if rule := &r.profile.Approval[n]; rule.Delivery {
+			return rule
+		}
+	}
+	return nil
+}
+
+func (m *moment) aboutAnswer(f *schemas.InquiryOpened) bool {
+	return f.Kind == schemas.InquiryApproval && f.Task == schemas.DeliveryTask && m.run.message.Reply != nil
+}
+
+func (i *inquiry) ofAnswer() bool { return i.approval() && i.fact.Task == schemas.DeliveryTask }
+
+// asksAboutAnswer reports whether a fact is about a notice by which people learn of the answer.
+func (m *moment) asksAboutAnswer() bool {
+	i := m.run.inquiry(schemas.NoticeOf(schemas.TaskOf(m.fact)))
+	return i != nil && i.ofAnswer()
+}
+
+// leave is the inquiry by which enough persons have agreed to the answer, each counted once; nil is none.
+func (r *run) leave() *inquiry {
+	persons := map[string]bool{}
+	for _, i := range r.inquiries {
+		for _, word := range i.words() {
+			if i.ofAnswer() && word.Choice == schemas.ChoiceApprove {
+				persons[i.person(word)] = true
+			}
+		}
+		if i.ofAnswer() && i.approved() && len(persons) >= max(r.answerRule().Need, 1) {
+			return i
+		}
+	}
+	return nil
+}
+
+// answersWait: the first attempt to deliver follows leave, whoever has asked for it, and what is sent again has had it.
+func (o *oracle) answersWait(m *moment) {
+	reopened := schemas.As[*schemas.DeliveryReopened](m.fact) != nil
+	asked := schemas.As[*schemas.TaskDispatched](m.fact) != nil || schemas.As[*schemas.PermitGranted](m.fact) != nil
+	if m.run.answerRule() == nil || !reopened && (!asked || schemas.TaskOf(m.fact) != schemas.DeliveryTask) || m.run.leave() != nil {
+		return
+	}
+	o.world.violate(AnswersWait, "%s: %s, and nobody has agreed to the answer", m.id, m.fact.Name())
+}
+
+// answersGoOut: leave has the answer go out, unless somebody takes it back before. Without it none has begun, and the run says why, unless nobody could be asked.
+func (o *oracle) answersGoOut(session *sessionHistory) {
+	for _, r := range session.runs {
+		rule := r.answerRule()
+		if rule == nil || r.settled == nil || r.ended == nil || r.settled.Reason == schemas.StopSuperseded {
+			continue // what takes its place is answered
+		}
+		leave, reply := r.leave(), r.task(schemas.DeliveryTask)
+		var last *inquiry
+		for _, i := range r.inquiries {
+			if i.ofAnswer() {
+				last = i
+			}
+		}
+		switch {
+		case leave != nil && (reply == nil || len(reply.made) == 0 && !r.takenBack()):
+			o.world.violate(AnswersWait, "%s: leave is given by inquiry %d at %s, and the answer does not go out", r.id(), leave.number, leave.ended)
+		case leave != nil:
+		case r.ended.Replied != "" || reply != nil && len(reply.made) > 0:
+			o.world.violate(AnswersWait, "%s: its answer is sent, and nobody has agreed to it", r.id())
+		case last == nil && r.ended.Reason != schemas.StopUnapproved:
+			o.world.violate(AnswersWait, "%s: it ends by %s, and nobody was asked about its answer", r.id(), r.ended.Reason)
+		case last != nil && !r.endsUnsent(last):
+			o.world.violate(AnswersWait, "%s: it ends by %s (%s), and inquiry %d about its answer is %s %v", r.id(), r.ended.Status, r.ended.Reason, last.number, last.closed, last.answered)
+		}
+	}
+}
+
+func (r *run) takenBack() bool { return r.ended.Status == schemas.RunCancelled }
+
+// endsUnsent reports whether a run ends as what has become of the question about its answer says.
+func (r *run) endsUnsent(i *inquiry) bool {
+	switch {
+	case i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded:
+		return r.takenBack()
+	case i.closed == schemas.InquiryWithdrawn || i.closed == schemas.InquiryUnreachable:
+		return r.ended.Status == schemas.RunFailed && (r.ended.Reason == schemas.StopUnapproved || r.ended.Reason == schemas.StopRejected)
+	}
+	return r.ended.Status == schemas.RunFailed && r.ended.Reason == schemas.StopRejected
+}
+
+// answerIsTakenBack: who stops a run whose answer waits has it end, and nothing sent.
+func (o *oracle) answerIsTakenBack(r *run, i *inquiry) {
+	if r.ended == nil || r.endedBy != i.cause || i.closed != schemas.InquiryWithdrawn && !fitsEnd(i.closed, r.ended.Reason) {
+		o.world.violate(InquiriesEndOnce, "%s: inquiry %d about the answer is %s, and the run ends otherwise", r.id(), i.number, i.closed)
+	}
+}
+
+// mostShown is how much of an answer people are shown in words; the rest comes as a file.
+const mostShown = 2 << 10
+
+// shownIsSent: people are told the question as it is on record, and that holds the words of the answer.
+func (o *oracle) shownIsSent(decided *attempt, request string, asked *schemas.Task) {
+	r := decided.task.run
+	if r.answerRule() == nil || decided.task.planned != nil {
+		return
+	}
+	var told schemas.DeliveryArguments
+	notice := r.inquiry(decided.task.notice())
+	switch {
+	case notice != nil && notice.ofAnswer():
+		o.world.must(schemas.Unmarshal(asked.Context.Arguments, &told))
+		if !strings.Contains(told.Text, notice.fact.Question) {
+			o.world.violate(ShownIsSent, "request %s: people are told %q of inquiry %d, which asks %q", request, told.Text, notice.number, notice.fact.Question)
+		}
+	case decided.task.id == schemas.DeliveryTask && r.leave() != nil:
+		o.world.must(schemas.Unmarshal(asked.Context.Arguments, &told))
+		shown := r.leave().fact.Question
+		words := strings.TrimSpace(told.Text)
+		if !strings.Contains(shown, strings.ToValidUTF8(words[:min(len(words), mostShown)], "")) {
+			o.world.violate(ShownIsSent, "request %s: %q is sent, and people have agreed to %q", request, words, shown)
+		}
+		for _, to := range slices.Concat(told.Reply.To, told.Reply.Cc) {
+			if !strings.Contains(shown, to.Address) {
+				o.world.violate(ShownIsSent, "request %s: it is sent to %s, and people have agreed to %q", request, to.Address, shown)
+			}
+		}
+	}
+}
+
+// whole is what the first line of some words decides, and what stands below it.
+func whole(said string) (schemas.InquiryChoice, string) {
+	line, below, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	choice := map[string]schemas.InquiryChoice{"yes": schemas.ChoiceApprove, "no": schemas.ChoiceReject}[strings.ToLower(strings.TrimRight(line, "."))]
+	return choice, strings.TrimSpace(below)
+}
+
+// waits reports whether the answer of a run waits, for people or, since they have agreed, for its first attempt.
+func (r *run) waits() bool {
+	reply := r.task(schemas.DeliveryTask)
+	return r.settled != nil && r.ended == nil && reply != nil && len(reply.made) == 0 && (reply.state == taskAsked || r.leave() != nil)
+}
+
+// decisionsAreTaken: by mail it has to name the question, and who has agreed has nothing more to say. Until it goes out anybody may stop an answer.
+func (o *oracle) decisionsAreTaken(session *sessionHistory, m *moment) {
+	f := schemas.As[*schemas.MessageReceived](m.fact)
+	if f == nil || f.Disposition == schemas.DispositionAnswered || len(session.runs) == 0 || f.Sequence != m.cause.Sequence {
+		return
+	}
+	r, heard := session.runs[len(session.runs)-1], o.heard(m.shard, f.Sequence)
+	if control := heard.control; control != nil {
+		if control.Action == schemas.ControlCancel && control.Run == r.id() && f.Disposition != schemas.DispositionControl && r.answerRule() != nil && r.waits() {
+			o.world.violate(DecisionsAreTaken, "%s: %s stops it, and is %s (%s)", r.id(), f.ID, f.Disposition, f.Reason)
+		}
+		return
+	}
+	i := r.inquiry(heard.names(r))
+	if i == nil || !i.approval() || !i.toPeople() || !i.open || r.ended != nil || i.asked.IsZero() || !heard.taken.Before(i.expires()) {
+		return
+	}
+	at := *m
+	at.run = r
+	by, mail := o.author(&at, i, &heard), heard.mail
+	author := r.message.Author
+	own := author != nil && len(mail.From) > 0 && strings.EqualFold(author.Address, mail.From[0].Address)
+	choice, below := whole(heard.said())
+	if by == "" || own || mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven || choice == "" {
+		return
+	}
+	edits := choice == schemas.ChoiceApprove && strings.ContainsAny(below, "{:")
+	again := slices.ContainsFunc(i.words(), func(word *schemas.InquiryAnswered) bool { return i.person(word) == by })
+	if !edits && (!again || choice == schemas.ChoiceReject) {
+		o.world.violate(DecisionsAreTaken, "%s: message %s of %s is %s (%s), and inquiry %d is open: %q", r.id(), f.ID, by, f.Disposition, f.Reason, i.number, heard.said())
+	}
+}
+
+// noTellsWhy: whoever has asked learns it with the failure, if the answer goes out.
+func (o *oracle) noTellsWhy(m *moment) {
+	f := schemas.As[*schemas.TaskFailed](m.fact)
+	if f == nil || f.Cause != schemas.FailureRejected || m.run.edition < schemas.Edition8 || f.Unrecovered != "" {
+		return
+	}
+	var said *inquiry
+	for _, i := range m.run.inquiries {
+		if i.approval() && i.cause == m.cause && i.answered != nil && i.answered.Choice == schemas.ChoiceReject {
+			said = i
+		}
+	}
+	if said == nil {
+		return // nobody has said anything, or somebody has declined work
+	}
+	heard := o.heard(m.shard, said.answered.Sequence)
+	_, why := whole(heard.said())
+	if heard.control != nil && heard.control.Action == schemas.ControlReject {
+		why = strings.TrimSpace(heard.control.Text)
+	}
+	want := signatories.Disapproved
+	if why != "" {
+		want += " “" + why + "”"
+	}
+	if f.Detail != want {
+		o.world.violate(NoTellsWhy, "%s: inquiry %d is rejected by %q, and that is told as %q", m.id, said.number, heard.said(), f.Detail)
+	}
+}
