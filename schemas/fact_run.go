@@ -236,6 +236,8 @@ type ReviewIssue struct {
 	File     string `json:"file,omitzero"`
 	Line     int    `json:"line,omitzero"`
 	Task     string `json:"task,omitzero"` // whose result it is in, by the root of what has mended that; empty is nobody's
+	// Tasks are those whose versions of the file could not become one, from Edition9 on, in the order of the agents in the message.
+	Tasks []string `json:"tasks,omitzero"`
 }
 
 // A MergedFile stands instead of several versions of a file.

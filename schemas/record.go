@@ -278,5 +278,8 @@ const Edition7 = 7
 // and a judge may say that its response is no answer.
 const Edition8 = 8
 
+// Edition9 is the next one. From it on a conflict of versions names the tasks that have made them, beside their agents.
+const Edition9 = 9
+
 // NewestEdition is the one that this version decides new runs by.
-const NewestEdition = Edition8
+const NewestEdition = Edition9

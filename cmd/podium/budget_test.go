@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"podium/cmd/podium/daybudget"
 	"podium/schemas"
 )
 
@@ -29,7 +30,7 @@ profiles:
             - {task: code, agent: coder, description: Code it., tokens: 800}
             - {task: write, agent: writer, description: Write it., tokens: 500, dependencies: [code], optional: true}
             - {task: test, agent: coder, description: Test it., tokens: 600, dependencies: [code]}
-    budget: {run: {tokens: 1000}, reserve: 50, exhausted: ask, people: [requester]}
+    budget: {run: {tokens: 1000}, day: {tokens: 5000, money: 100}, agent_day: {writer: {tokens: 600}}, reserve: 50, reserve_money: 1, exhausted: ask, people: [requester]}
 `
 
 // TestRaise_P19: a run that has used up its budget asks whoever wrote for more. What is raised by a command or by their own word goes on; what agents have used is told for each of them,
@@ -90,6 +91,26 @@ func TestRaise_P19(t *testing.T) {
 			t.Errorf("run %s ends %s (%s), want %s", id, run.Status, run.Reason, want)
 		}
 	}
+	dayOf := func(told outcome) map[string]daybudget.Line {
+		of := map[string]daybudget.Line{}
+		for _, line := range lines[daybudget.Line](t, told.succeeds(t)) {
+			of[line.Agent] = line
+		}
+		return of
+	}
+	used := dayOf(i.podium("budget", "-o", "json"))
+	if all := used[""]; all.Profile != "team" || all.Used.Tokens == 0 || all.Used.Tokens != used["coder"].Used.Tokens+used["writer"].Used.Tokens || all.Limit.Tokens != 5000 || used["writer"].Limit.Tokens != 600 || all.Requests != 0 {
+		t.Errorf("of the day it says %+v", used)
+	}
+	if table := i.podium("budget").succeeds(t).stdout; !strings.Contains(table, "(all)") || !strings.Contains(table, " tokens, a cost of 100.00") {
+		t.Errorf("of the day it says\n%s", table)
+	}
+	if o := i.podium("budget", "--day", "2020-02-02", "other"); o.code != exitNotFound {
+		t.Errorf("of a day without any: %d %s", o.code, o.stderr)
+	}
 	i.stop()
+	if atRest := dayOf(i.podium("budget", "-o", "json")); atRest[""].Used != used[""].Used {
+		t.Errorf("at rest it says %+v", atRest)
+	}
 	i.verify()
 }

@@ -50,6 +50,7 @@ type command struct {
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
 	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
 	Score      scoreCommand      `cmd:"" help:"Say how well runs went, for each profile, and make a table of them."`
+	Budget     budgetCommand     `cmd:"" help:"Say what runs have used of the budgets of a day."`
 	Inbox      inboxCommand      `cmd:"" help:"List what runs ask people, and wait for."`
 	Answer     answerCommand     `cmd:"" help:"Answer what a run asks, in the place of whoever was asked."`
 	Approve    approveCommand    `cmd:"" help:"Agree to what a run asks leave for."`

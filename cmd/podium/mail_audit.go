@@ -48,7 +48,7 @@ type audited struct {
 }
 
 func (c *mailAuditCommand) Run(env *environment) error {
-	settings, err := env.mailConfig(c.Config)
+	settings, err := env.configInForce(c.Config)
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,9 @@ func (mailCommand) Help() string {
 // usualConfig is the configuration when nobody says otherwise.
 const usualConfig = "podium.yaml"
 
-// mailConfig loads the configuration that is named, else the usual one, else that
+// configInForce loads the configuration that is named, else the usual one, else that
 // of the instance that runs on the data directory.
-func (e *environment) mailConfig(named string) (*config.Config, error) {
+func (e *environment) configInForce(named string) (*config.Config, error) {
 	if named != "" {
 		return loadConfig(named)
 	}
@@ -113,7 +113,7 @@ func (c *mailTryCommand) Run(env *environment) error {
 	if c.Last < 1 {
 		return usage(errors.New("--last is at least 1"))
 	}
-	settings, err := env.mailConfig(c.Config)
+	settings, err := env.configInForce(c.Config)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func TestPlansAreWritten_O24_O25_O30(t *testing.T) {
 	}
 	name := "task_plan_" + run.Planned.UTC().Format("20060102_150405") + "_" + run.ID + ".md"
 	document := "# Task Plan\n\n**Created:** " + run.Planned.UTC().Format(time.DateTime) + "\n\n## Question\na report on # otters\n\n## Tasks\n\n" +
-		"1. **Read it** `first` (completed)\n2. **Write it** `second` (in_progress)\n"
+		"1. **Read it** `first` (completed)\n   - id: `read`\n2. **Write it** `second` (in_progress)\n   - id: `write`, after `read`\n"
 	if found := plansIn(t, folder); len(found) != 1 || found[name] != document {
 		t.Errorf("%v, want %s with\n%s", found, name, document)
 	}

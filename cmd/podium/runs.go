@@ -417,12 +417,14 @@ type planCommand struct {
 }
 
 func (planCommand) Help() string {
-	return `Prints the plan in Markdown: the question, and the steps with who does them and how far they are. A step that is
-not pending carries its status. With --out it is written to DIR/task_plan_TIME_RUN.md, and the path printed. A run of one task has a plan of one step.
+	return `Prints the plan in Markdown: the question, and the steps with who does them and how far they are. A step that does not
+wait for its turn carries its state; below it stand its id, the steps that it builds on, and why it was skipped, has failed, or is not right.
+In -o json status is one of four words, in which what was skipped has failed, and state is the state as it is.
+With --out it is written to DIR/task_plan_TIME_RUN.md, and the path printed. A run of one task has a plan of one step.
 
   podium plan 5f0c
   podium plan 5f0c --out workspace
-  podium plan 5f0c -o json | jq '.tasks[] | select(.status == "failed")'`
+  podium plan 5f0c -o json | jq '.tasks[] | select(.state == "skipped") | {task_id, dependencies, reason}'`
 }
 
 func (c *planCommand) Run(env *environment) error {

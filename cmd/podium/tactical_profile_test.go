@@ -186,7 +186,8 @@ func TestTacticalResponses_M07(t *testing.T) {
 }
 
 // TestTacticalMerges_M37: two agents write beside each other into files of every type; each file is merged, and the answer tells all that stands by its type. Where both change the same
-// lines nothing is merged, and the planner is answered that this failed, in which file and between whom.
+// lines nothing is merged, and the planner is answered that this failed, in which file, between whom and by which tasks; the plan
+// of the run shows neither of these as done.
 func TestTacticalMerges_M37(t *testing.T) {
 	t.Parallel()
 	i := tactical(t)
@@ -210,10 +211,19 @@ func TestTacticalMerges_M37(t *testing.T) {
 	}
 	response, _ = i.plans(i.planOf("toolbox.json"))
 	escalated := slices.ContainsFunc(response.Payload.IssuesEncountered, func(issue schemas.Issue) bool {
-		return issue.Description == "Conflict in modules.py between [python_ml, python_ml]" && issue.Resolution == schemas.ResolutionEscalated
+		return issue.Description == "Conflict in modules.py between [python_ml, python_ml] (tasks BOX-2, BOX-3)" && issue.Resolution == schemas.ResolutionEscalated
 	})
 	if response.Payload.Status != schemas.StatusFailed || !escalated {
 		t.Errorf("%s: %+v", response.Payload.Status, response.Payload.IssuesEncountered)
+	}
+	told := i.podium("plan", i.runs()[0].ID).succeeds(t).stdout
+	for _, want := range []string{
+		"1. **Initialize project** `spec_kit` (completed)\n   - id: `BOX-1`\n2. **Implement means** `python_ml` (completed, and not right)\n   - id: `BOX-2`, after `BOX-1`\n   - why: Conflict in setup.cfg between",
+		"`python_ml` (completed, and not right)\n   - id: `BOX-3`, after `BOX-1`\n", "`reporter` (completed)\n   - id: `BOX-4`, after `BOX-1`, `BOX-2`, `BOX-3`\n",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not in the plan\n%s", want, told)
+		}
 	}
 	i.stop()
 	i.verify()

@@ -154,31 +154,3 @@ func (h *RunHistory) Agents() []string {
 func (h *RunHistory) AnswerFailed() bool {
 	return h.Phase == PhaseComplete && h.Delivery != nil && h.Delivery.State == TaskFailed
 }
-
-// TaskPlan returns the plan of the run with the states that a task plan knows:
-// a task that was skipped or cancelled counts as failed (O-22).
-func (h *RunHistory) TaskPlan() schemas.TaskPlan {
-	plan := schemas.TaskPlan{Created: h.Planned, Question: h.Message.Text.Text, Tasks: make([]schemas.TaskStep, len(h.Tasks))}
-	if plan.Created.IsZero() {
-		plan.Created = h.Started
-	}
-	for i, task := range h.Tasks {
-		plan.Tasks[i] = schemas.TaskStep{
-			StepNumber: i + 1, Agent: task.Agent, Description: task.Description(), Status: task.State.step(),
-		}
-	}
-	return plan
-}
-
-func (s TaskState) step() schemas.StepStatus {
-	switch s {
-	case TaskDispatched, TaskRunning:
-		return schemas.StepInProgress
-	case TaskCompleted:
-		return schemas.StepCompleted
-	case TaskFailed, TaskSkipped, TaskCancelled:
-		return schemas.StepFailed
-	case TaskPending, TaskReady, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
-	}
-	return schemas.StepPending
-}

@@ -153,7 +153,7 @@ func (d *Decision) endReview(files []review.File) {
 	unassigned := review.Cut(d.Run)
 	for i := range files {
 		if files[i].Conflicts() {
-			unassigned = append(unassigned, schemas.ReviewIssue{Severity: schemas.ValidationError, Message: files[i].Conflict(), File: files[i].Path})
+			unassigned = append(unassigned, files[i].Conflict(d.Run.Edition))
 		}
 	}
 	more := false
@@ -342,7 +342,7 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 			return is && review.Path(&deliverable) == file.Path
 		})
 		if at < 0 {
-			left = append(left, file.Conflict())
+			left = append(left, file.Conflict(d.Run.Edition).Message)
 			continue
 		}
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})

@@ -109,8 +109,11 @@ func TestFiles_M38(t *testing.T) {
 		}
 	}
 	conflict := review.Files(run("a:p=1 b:p=2"))[0]
-	if got := conflict.Conflict(); got != "Conflict in p between [agent_a, agent_b]" {
-		t.Error(got)
+	if got := conflict.Conflict(schemas.Edition8); got.Message != "Conflict in p between [agent_a, agent_b]" || got.File != "p" || got.Tasks != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := conflict.Conflict(schemas.Edition9); got.Message != "Conflict in p between [agent_a, agent_b] (tasks a, b)" || !slices.Equal(got.Tasks, []string{"a", "b"}) {
+		t.Errorf("%+v", got)
 	}
 	failed := run("a:p=1 b:p=2")
 	failed.Tasks[1].State = workflow.TaskFailed

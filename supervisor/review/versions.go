@@ -37,13 +37,19 @@ type File struct {
 // Conflicts reports whether the path has more than one version that stands.
 func (f *File) Conflicts() bool { return len(f.Heads) > 1 }
 
-// Conflict says between whom there is one (M-38).
-func (f *File) Conflict() string {
-	var agents []string
+// Conflict says between whom there is one (M-38), and from schemas.Edition9 on which tasks have made the versions.
+func (f *File) Conflict(edition int) schemas.ReviewIssue {
+	var agents, tasks []string
 	for i := range f.Heads {
-		agents = append(agents, f.Heads[i].Agent)
+		agents, tasks = append(agents, f.Heads[i].Agent), append(tasks, f.Heads[i].Task)
 	}
-	return "Conflict in " + f.Path + " between [" + strings.Join(agents, ", ") + "]"
+	found := schemas.ReviewIssue{
+		Severity: schemas.ValidationError, Message: "Conflict in " + f.Path + " between [" + strings.Join(agents, ", ") + "]", File: f.Path,
+	}
+	if edition >= schemas.Edition9 {
+		found.Message, found.Tasks = found.Message+" (tasks "+strings.Join(tasks, ", ")+")", tasks
+	}
+	return found
 }
 
 // Path is the name of a deliverable's file, the same for all ways to write it; empty when it has none.

@@ -21,11 +21,11 @@ def part(name, words, tasks):
     return {"task_id": name, "description": words, "assigned_to": "supervisor", **estimated, "context": {"arguments": {"tasks": tasks}}}
 
 
-def behind(tasks, agents):
-    """The tasks of agents one behind the other."""
+def behind(tasks, ids):
+    """Those of the tasks one behind the other."""
     before = {}
     for one in tasks:
-        if one["assigned_to"] in agents:
+        if one["task_id"] in ids:
             one["dependencies"] += [other for other in before.values() if other not in one["dependencies"]]
             before[one["task_id"]] = one["task_id"]
     return tasks
@@ -45,7 +45,7 @@ else:
         if failed["state"] != "failed":
             continue
         tasks, why = failed["arguments"]["tasks"], failed["failure"].get("detail", "")
-        if conflict := re.search(r"Conflict in \S+ between \[(.+?)\]", why):
+        if conflict := re.search(r"Conflict in \S+ between \[.+?\] \(tasks (.+?)\)", why):
             again.append(part(f"{name}-anew", failed["description"], behind(tasks, conflict[1].split(", "))))
         elif "needs a subject" in why:
             for one in tasks:
