@@ -278,7 +278,8 @@ const Edition7 = 7
 // and a judge may say that its response is no answer.
 const Edition8 = 8
 
-// Edition9 is the next one. From it on a conflict of versions names the tasks that have made them, beside their agents.
+// Edition9 is the next one. From it on a conflict of versions names the tasks that have made them, beside their agents; and what waits for a judge keeps no judge waiting
+// for whom the budget has no room.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

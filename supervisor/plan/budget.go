@@ -221,12 +221,19 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 		switch {
 		case task == but || task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
+		case d.waitsForJudge(task):
 		case asks && task.State.WaitsForPerson():
 		default:
 			return true
 		}
 	}
 	return false
+}
+
+// waitsForJudge reports whether a task goes on once a judge has answered, for whom the budget may have no room, from schemas.Edition9 on.
+func (d *Decision) waitsForJudge(task *workflow.Task) bool {
+	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
+	return waits && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
 }
 
 // asksForMore reports whether people are asked when the budget is used up.

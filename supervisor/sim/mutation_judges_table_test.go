@@ -108,6 +108,13 @@ func mutationsOfBudgets() []mutation {
 			`	if p.Budget == nil || !open && !task.Tells() && !planted("what comes late counts twice") {`,
 		}},
 	}, {
+		name: "what waits for a judge keeps it waiting", seed: 210171131, budgets: true, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`return waits && d.Run.HoldsBack(task) &&`,
+			`return waits && !planted("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task) &&`,
+		}},
+	}, {
 		name: "a grant skips the budget", seed: 22, budgets: true, invariant: sim.BudgetHolds,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",
