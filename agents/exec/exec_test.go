@@ -239,7 +239,8 @@ func TestExitCodesBySysexits(t *testing.T) {
 			if failure.Permanent != permanent {
 				t.Errorf("permanent is %v, want %v", failure.Permanent, permanent)
 			}
-			if !strings.HasSuffix(failure.Message, ": the reason") {
+			// What it says of its input is the whole message: the program has not failed.
+			if code == 65 && failure.Message != "the reason" || code != 65 && !strings.HasSuffix(failure.Message, ": the reason") {
 				t.Errorf("message %q does not end with the last line", failure.Message)
 			}
 			if strings.Contains(failure.Error(), "the reason") {

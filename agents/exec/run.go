@@ -195,6 +195,9 @@ func (a *Agent) unreadable(language string, err error) error {
 	return failure
 }
 
+// exDataErr is the exit code of a program that can do nothing with what it was given (sysexits(3)).
+const exDataErr = 65
+
 // exited explains an exit code other than 0.
 func (a *Agent) exited(language, said string, err error) error {
 	exit, ended := errors.AsType[*osexec.ExitError](err)
@@ -206,12 +209,15 @@ func (a *Agent) exited(language, said string, err error) error {
 		return a.silent(language, "signal", errors.New("the program was ended by a signal"))
 	}
 	key := "exit"
-	if said != "" {
+	switch {
+	case said != "" && code == exDataErr:
+		key = "refused_said" // it works, and says what is wrong with what it was given
+	case said != "":
 		key = "exit_said"
 	}
 	failure := a.fail(language, key, fmt.Errorf("the program exited with code %d", code),
 		"{code}", strconv.Itoa(code), "{said}", strings.TrimSpace(said))
-	failure.Permanent = slices.Contains([]int{64, 65, 66, 67, 68, 76, 77, 78}, code) // no other attempt can help (sysexits(3))
+	failure.Permanent = slices.Contains([]int{64, exDataErr, 66, 67, 68, 76, 77, 78}, code) // no other attempt can help (sysexits(3))
 	return failure
 }
 

@@ -7,12 +7,14 @@ import tempfile
 
 from rdkit import Chem
 
-from structures import geometry, protons
+from structures import come_apart, geometry, protons
 from task import Task, answer, keep, progress, refuse
 from wishes import NOT_SIMULATED, Wishes
 from xtb import run
 
 INPUT = "$md\n temp={temperature}\n time={time}\n dump=50.0\n step=1.0\n hmass=1\n shake=0\n nvt=true\n velo=false\n sccacc=2.0\n$end\n$samerand\n"
+TIME = r"\d\s*(?:[fpnµuμm]?s|\w*seconds?|minutes?|min|hours?|h)\b"
+TEMPERATURE = r"(?i)\d\s*(?:K|kelvins?|(?:°|deg(?:rees?)?|grad) ?(?:C|celsius)|℃|celsius)(?!\w)"
 MOST_KELVIN, MOST_PICOSECONDS, LEAST_PICOSECONDS = 3000, 100, 0.1
 
 
@@ -26,11 +28,17 @@ def kelvin(arguments):
     return round(value, 2)
 
 
+def said_by_somebody(pattern):
+    """Whether somebody has written such a quantity: in the request, or in what they were asked."""
+    answers = [said["text"] for said in task.context.get("answers", [])]
+    return any(re.search(pattern, words) for words in (task.words, *answers))
+
+
 task = Task()
 temperature, time = kelvin(task.arguments), task.arguments.get("picoseconds", 5)
 if not LEAST_PICOSECONDS <= time <= MOST_PICOSECONDS:
     refuse(f"{time:g} ps is not between {LEAST_PICOSECONDS} ps and {MOST_PICOSECONDS} ps, which is what is simulated here.")
-if "picoseconds" not in task.arguments and re.search(r"\d\s*(?:[fpnµuμm]?s|\w*seconds?|minutes?|min|hours?|h)\b", task.words):
+if "picoseconds" not in task.arguments and re.search(TIME, task.words):
     refuse("The time in your words was not understood. Please write it as in 5 ps, 500 fs or 0.05 ns.")
 wishes = Wishes(task.words)
 given = [result for results in task.results("molecules") for result in results if "xyz" in result]
@@ -67,9 +75,13 @@ if equilibrated:
     text += " xtb reports no problem of the thermostat."
 else:
     text += " Not equilibrated: xtb reports a problem of the thermostat, so that this is no sample of that temperature."
-unsaid = [("time", "5 ps")] if "picoseconds" not in task.arguments else []
-unsaid += [("temperature", "298.15 K")] if not {"temperature", "celsius"} & set(task.arguments) else []
+broken, apart = come_apart(xyz, trajectory)
+if broken:
+    text += f" In {apart} of the frames bonds are broken ({broken}): GFN-FF is not made for that, and those frames are none of {smiles}."
+# A plan fills in what nobody has said, too.
+unsaid = [("time", "5 ps")] if task.arguments.get("picoseconds", 5) == 5 and not said_by_somebody(TIME) else []
+unsaid += [("temperature", "298.15 K")] if temperature == 298.15 and not said_by_somebody(TEMPERATURE) else []
 for what, taken in unsaid:
     text += f" No {what} was said: {taken} was taken."
 answer("\n".join([text, *wishes.not_done(NOT_SIMULATED)]), {
-    "smiles": smiles, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated})
+    "smiles": smiles, "frames_broken": apart, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated})

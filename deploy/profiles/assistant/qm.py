@@ -17,8 +17,10 @@ def vibrating(number, found):
     """The sentence on vibrations, with all of them in a file."""
     keep(f"vibrations-{number}.csv", "wavenumber_per_cm,ir_intensity_amu\n" + "".join(f"{mode},{intensity}\n" for mode, intensity in found["modes"]))
     state = "no imaginary mode, so that it is a minimum" if not found["imaginary"] else f"{found['imaginary']} imaginary modes, so that it is no minimum"
+    modes = [mode for mode, _ in found["modes"]]
+    span = f"{len(modes)} modes from {modes[0]} to {modes[-1]}" if len(modes) > 1 else f"1 mode at {modes[0]}"
     return (
-        f"Vibrations: {len(found['modes'])} modes from {found['modes'][0][0]} to {found['modes'][-1][0]} cm⁻¹, {state}; zero point energy {found['zero_point_eh']} Eh, "
+        f"Vibrations: {span} cm⁻¹, {state}; zero point energy {found['zero_point_eh']} Eh, "
         f"free energy at 298.15 K {found['free_energy_eh']} Eh.")
 
 
@@ -36,6 +38,10 @@ for number, (smiles, molecule) in enumerate(molecules, 1):
         lines.append("A single point is calculated on the geometry of a force field: its numbers differ from those of an optimized structure.")
     if wishes.dipole:
         lines.append(f"Dipole moment: {result['dipole_debye']} D{', which depends on the origin because of the charge' if result['charge'] else ''}.")
+    if wishes.charges:
+        lines.append(f"Partial charges by Mulliken, summed by element: {', '.join(f'{element} {charge:+.3f}' for element, charge in result['charges_by_element'].items())}.")
+    if result["unpaired"]:
+        lines.append("With unpaired electrons the HOMO is the highest orbital that holds one. GFN2-xTB has no terms of spin: energies of different multiplicities compare poorly.")
     if "vibrations" in result:
         lines.append(vibrating(number, result["vibrations"]))
     elif wishes.vibrations:

@@ -11,6 +11,8 @@ from task import refuse
 MOST_ATOMS = 200
 GAP = 3.0  # in Ångström, between separate molecules
 LOST, NEW = 0.4, 0.5  # orders by Wiberg below which a bond is none, and above which there is one
+# Of the sum of two covalent radii: up to where atoms of a structure are bonded, and from where on they are not any more. Vibrations stay well within.
+STRETCHED = 1.3, 1.7
 # Metals whose contacts with other atoms have orders like bonds, though SMILES writes them as ions.
 IONIC = {3, 4, 11, 12, 19, 20, 37, 38, 55, 56}
 
@@ -47,6 +49,39 @@ def geometry(smiles, molecule, conformers=10):
         places.update(zip(atoms, at))
     lines = [f"{atom.GetSymbol()} {places[atom.GetIdx()].x:.6f} {places[atom.GetIdx()].y:.6f} {places[atom.GetIdx()].z:.6f}" for atom in whole.GetAtoms()]
     return whole, f"{len(lines)}\n\n" + "\n".join(lines) + "\n"
+
+
+def atoms_of(xyz):
+    """The atoms of one frame, each with its place."""
+    return [(symbol, (float(x), float(y), float(z))) for symbol, x, y, z in (line.split()[:4] for line in xyz.splitlines()[2:] if line.strip())]
+
+
+def axis_of(xyz):
+    """The atoms in the order in which they stand on a line; none when they do not."""
+    atoms = atoms_of(xyz)
+    start = max(atoms, key=lambda atom: math.dist(atom[1], atoms[0][1]))[1]
+    end = max(atoms, key=lambda atom: math.dist(atom[1], start))[1]
+    length = math.dist(start, end)
+    along = {at: sum((a - s) * (e - s) for a, s, e in zip(place, start, end)) / length for at, (_, place) in enumerate(atoms)}
+    if any(math.dist(place, start) ** 2 - along[at] ** 2 > 0.01 for at, (_, place) in enumerate(atoms)):
+        return []
+    return [atoms[at][0] for at in sorted(along, key=along.get)]
+
+
+def come_apart(xyz, trajectory):
+    """The bonds of a structure that are none any more in frames of its trajectory, as words, with how many frames those are."""
+    atoms, table = atoms_of(xyz), Chem.GetPeriodicTable()
+    reach = [table.GetRcovalent(symbol) for symbol, _ in atoms]
+    ionic = {at for at, (symbol, _) in enumerate(atoms) if table.GetAtomicNumber(symbol) in IONIC}
+    bonds = {(i, j): math.dist(atoms[i][1], atoms[j][1]) for i in range(len(atoms)) for j in range(i) if not {i, j} & ionic}
+    bonds = {pair: length for pair, length in bonds.items() if length < STRETCHED[0] * (reach[pair[0]] + reach[pair[1]])}
+    lines, broken, frames = trajectory.splitlines(), set(), 0
+    for start in range(0, len(lines), len(atoms) + 2):
+        at = [place for _, place in atoms_of("\n".join(lines[start:start + len(atoms) + 2]))]
+        now = {pair for pair in bonds if math.dist(at[pair[0]], at[pair[1]]) > STRETCHED[1] * (reach[pair[0]] + reach[pair[1]])}
+        broken |= now
+        frames += bool(now)
+    return ", ".join(sorted("–".join(sorted((atoms[i][0], atoms[j][0]))) for i, j in broken)), frames
 
 
 def parts(molecule):

@@ -25,6 +25,7 @@ LETTERS = re.compile(r"(?=.*C(?!l))(?:Br|Cl|[BCNOPSFI]){3,}|(?:Br|Cl|[BCNOPSFI])
 BESIDE = re.compile(r"(?:,|/|&|\band|\bor|\bvs\.?|\bversus|\bwith|\bto)$")
 SHORT = re.compile(r"(?:Br|Cl|[BCNOPSFI]){1,2}")
 NAMED = re.compile(r"(?i)[a-z,\d-]*(?:ane|ene|yne|anol|enol|ethanal|one|acid|amine|amide|acetate|chloride|hydroxide|ium|benzene|ether|caffeine|aspirin|water|urea|glucose|pyridine|imidazole)")
+STATE = re.compile(r"\b[SDT]\d+(?= (?:excited )?states?\b)")
 VERBS = {"determine", "combine", "define", "one", "done", "membrane", "membranes", "plane", "alone", "none", "scene", "gene", "someone", "everyone", "phone"}
 NAMES = {"BCC", "BSC", "CBS", "CCS", "CFC", "CIF", "CIS", "CISCO", "CNC", "COIN", "COP", "CPC", "CSI", "FCC", "ICON", "ICP", "NCI", "PBC", "PCB", "SCF", "SIC", "SONIC"}
 
@@ -77,7 +78,7 @@ def tokens(words):
     # Behind "SMILES" without a sign, or in backticks, it is one by its form.
     marked = re.findall(r"\bSMILES\s+(?:(?:is|of)\s+)?(\S+)", words) + re.findall(r"`([^`\s]+)`", words)
     marked = {mark.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’") for mark in marked}
-    for token in words.split():
+    for token in STATE.sub(" ", words).split():
         token = token.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’")
         if token.count("(") < token.count(")"):
             token = token.rstrip(")")

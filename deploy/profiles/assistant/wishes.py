@@ -27,11 +27,15 @@ SPINS = {"singlet": 1, "doublet": 2, "triplet": 3, "quartet": 4, "quintet": 5, "
 # What people ask for and what is not done here, by what is said of it.
 NOT_DONE = [
     (r"\bn\.?m\.?r\b|chemical shifts?", "NMR"),
-    (r"\buv\b|uv[-/ ]?vis|excited? states?|excitations?\b|\btd-?dft\b|absorption spectr", "excited states"),
+    (r"\b[sdt][1-9]\d? (?:excited )?states?\b|\buv\b|uv[-/ ]?vis|excited? states?|excitations?\b|\btd-?dft\b|absorption spectr", "excited states"),
     (r"\braman\b", "Raman intensities"),
     (r"6-31\+*g\S*|def2-\w+|cc-pv\w+|basis sets?", "another basis set: GFN2-xTB has one of its own"), (r"\bccsd\S*|\bmp2\b|\bcoupled cluster", "wave function methods"),
     (r"solvation (?:free )?energ\w+", "the energy of solvation"), (r"redox|ioni[sz]ation (?:potential|energ)|electron affinit", "redox potentials and ionization energies"),
-    (r"\bpka\b", "pKa"), (r"(?:binding|interaction|dissociation) energ", "differences of energies of several structures"), (r"heats? of formation", "heats of formation"),
+    (r"\bpka\b", "pKa"),
+    (r"(?:binding|interaction|dissociation|reaction|activation|relative|isomeri[sz]ation|stabili[sz]ation|strain) (?:free )?(?:energ|enthalp)|\b(?:energy )?differences?\b|affinit\w+ for",
+     "differences of energies of several structures"),
+    (r"\bdimers?\b|\btrimers?\b|\btetramers?\b|\boligomers?\b|\bpolymers?\b|\bclusters?\b|\bmicelles?\b", "more than one copy of a molecule: write them side by side, as in O.O"),
+    (r"heats? of formation", "heats of formation"), (r"\bpressures?\b|\d ?(?:[kmg]?pa|bar|atm|torr)\b", "a pressure: the molecule is alone"),
     (r"electrostatic potential|\besp\b|\belf\b|\bqtaim\b|\bnbo\b|fukui|spin densit|electron densit",
      "maps and partitions of the density but for Mulliken charges"),
     (r"conformer|conformational", "a search for conformers: the best of ten is taken"), (r"\bdocking\b", "docking"),
@@ -55,6 +59,7 @@ class Wishes:
         self.multiplicity = self._multiplicity()
         self.vibrations = bool(re.search(VIBRATIONS, self.words.replace("solvation free energ", "")))
         self.dipole = "dipole" in self.words
+        self.charges = bool(re.search(r"\b(?:partial|atomic|mulliken) charges?\b|\bcharges\b|population analys|charge distribution", self.words))
         if re.search(r"transition states?|\bts\b|saddle point|\bneb\b|\birc\b|reaction path|activation (?:energ|barrier)|\bbarriers?\b", self.words):
             refuse("Transition states, reaction paths and barriers cannot be calculated here, and an optimized molecule would be no answer to that: nothing was calculated.")
 

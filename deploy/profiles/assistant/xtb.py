@@ -5,6 +5,7 @@ With a wrong charge xtb ends well and its numbers are wrong. Its results are rea
 
 import ctypes
 import json
+import math
 import os
 import re
 import signal
@@ -14,12 +15,13 @@ import tempfile
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 
-from structures import changed_bonds, debye, geometry, parts, protons, read_orders
+from structures import axis_of, changed_bonds, debye, geometry, parts, protons, read_orders
 from task import refuse, signed
 from wishes import Wishes
 
 
 SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+KT = 298.15 * 3.166811563e-6  # in Eh
 SEPARATE = " Ions that react with each other have no stable state side by side. Please ask for each by itself, or with a solvent."
 
 
@@ -52,11 +54,18 @@ def frontier(result):
     return energies[max(occupied)], energies[max(occupied) + 1], max(occupied)
 
 
-def vibrations(result, said):
-    """What a calculation of vibrations has found, without the motions of the whole molecule."""
+def vibrations(result, said, alike=1):
+    """What a calculation of vibrations has found, without the motions of the whole molecule. What xtb took no symmetry for looks alike in that many orientations."""
     modes = [(round(mode, 1), round(intensity, 2)) for mode, intensity in zip(result["vibrational frequencies/rcm"], result["IR intensities/amu"]) if abs(mode) > 0.5]
     free, zero = re.findall(r"TOTAL FREE ENERGY +(-?[\d.]+) Eh", said), re.findall(r"zero point energy +(-?[\d.]+) Eh", said)
-    return {"modes": modes, "imaginary": sum(1 for mode, _ in modes if mode < 0), "free_energy_eh": round(float(free[-1]), 6), "zero_point_eh": round(float(zero[-1]), 6)}
+    return {"modes": modes, "imaginary": sum(1 for mode, _ in modes if mode < 0), "free_energy_eh": round(float(free[-1]) + KT * math.log(alike), 6), "zero_point_eh": round(float(zero[-1]), 6)}
+
+
+def without_symmetry(folder):
+    """Has xtb look for no symmetry: it breaks off on molecules whose atoms stand on a line."""
+    with open(folder + "/unsymmetric.inp", "w") as file:
+        file.write("$symmetry\n maxat=1\n$end\n")
+    return ["--input", "unsymmetric.inp"]
 
 
 def task_of(optimize, vibrating):
@@ -74,7 +83,10 @@ def calculate(smiles, molecule, optimize=True, conformers=10, wishes=None):
         with open(folder + "/in.xyz", "w") as file:
             file.write(xyz)
         solvent = ["--alpb", wishes.solvent] if wishes.solvent else []
-        said = run(folder, "in.xyz", "--gfn", "2", "--chrg", str(charge), "--uhf", str(unpaired), "--json", *solvent, *task_of(optimize, vibrating), hint=SEPARATE if parts(molecule) > 1 else "")
+        axis = axis_of(xyz) if vibrating else []
+        unsymmetric = without_symmetry(folder) if axis else []
+        said = run(folder, "in.xyz", *unsymmetric, "--gfn", "2", "--chrg", str(charge), "--uhf", str(unpaired), "--json", *solvent, *task_of(optimize, vibrating),
+                   hint=SEPARATE if parts(molecule) > 1 else "")
         if optimize and not os.path.exists(folder + "/.xtboptok"):
             refuse(f"The structure of {smiles} does not converge.", 70)
         with open(folder + "/xtbout.json") as file:
@@ -95,7 +107,7 @@ def calculate(smiles, molecule, optimize=True, conformers=10, wishes=None):
         "energy_eh": round(result["total energy"], 6), "homo_ev": round(homo, 3), "lumo_ev": round(lumo, 3),
         "gap_ev": round(result["HOMO-LUMO gap/eV"], 3), "homo_orbital": at + 1, "optimized": optimize, "xyz": xyz, "parts": parts(molecule),
         "solvent": wishes.solvent, "by_smiles": Chem.GetFormalCharge(molecule), "dipole_debye": debye(result["dipole"]),
-        **({"vibrations": vibrations(result, said)} if vibrating else {}),
+        **({"vibrations": vibrations(result, said, 2 if axis and axis == axis[::-1] else 1)} if vibrating else {}),
         "method": result["method"], "xtb": result["xtb version"].split()[0], "charges_by_element": {e: round(q, 3) for e, q in sorted(charges.items())},
     }
 

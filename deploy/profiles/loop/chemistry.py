@@ -18,8 +18,10 @@ FORM = re.compile(r"(?:\[[^\[\]\s]*\]|Br|Cl|[BCNOPSFIbcnops*]|[-=#$:/\\.()%@\d])
 SIGNS = re.compile(r"[\[\]()=#@]|(?<=[A-Za-z])\d")
 # Three atoms or more in capitals, two of them carbon in a row, such as CCO; but no lattice, as in "is it bcc?".
 LETTERS = re.compile(r"(?!(?:BCC|FCC)$)(?=.*CC)(?:Br|Cl|[BCNOPSFI]){3,}")
+EXACT = r"\b(?:exact|accurate|monoisotopic) mass(?:es)?\b"
 ASKED = [
-    ("MOLFORMULA", r"\bformulae?s?\b|formel\b"), ("NUMBER", r"\bweights?\b|\bmass(?:es)?\b|gewicht\b|molmasse\b"), ("LOGP", r"\blog ?p\b"),
+    ("MOLFORMULA", r"\bformulae?s?\b|formel\b"), ("EXACT", EXACT),
+    ("NUMBER", r"(?:(?<!exact )(?<!accurate )(?<!monoisotopic )\bmass(?:es)?\b|\bweights?\b|\bweighs?\b|\bhow heavy\b|gewicht\b|molmasse\b)"), ("LOGP", r"\blog ?p\b"),
     ("SMILES", r"\bsmiles (?:for|of)\b|\bits smiles\b|\bsmiles (?:and|or)\b|\bstructure of\b"),
     ("IUPAC", r"(?<!^)\bname\b|\bcalled\b|\bwhich molecule\b"), ("VALID", r"\bvalid\b|\bright\b|\bcorrect\b"),
 ]
@@ -32,9 +34,10 @@ TAGGED = re.compile(r"<(IUPAC|SMILES|MOLFORMULA|NUMBER)>\s*(.*?)\s*</\1>", re.S)
 
 
 # Words of a sentence around a name. Any other one beside a name is taken for a part of it.
-AROUND = set("""a about according also an and are as at be by calculate called can compound could determine do does drug find for formula formulae formulas from g/mol give given gram
-grams has have how i in is it its iupac know like liquid logp many mass me molar molecular molecule mole mol much my name named names need of on or out please pure right say show smiles solid
-structure substance tell than thank thanks that the their then there this to two us using want was we weight weights what what's whats which with write written yes you your
+AROUND = set("""a about accurate according also an and are as at be by calculate called can compound could determine do does drug exact find for formula formulae formulas from g/mol give given gram
+grams has have heavy how i in is it its iupac know like liquid logp many mass me molar molecular molecule mole mol monoisotopic much
+my name named names need of on or out please pure right say show smiles
+solid structure substance tell than thank thanks that the their then there this to two us using want was we weigh weighs weight weights what what's whats which with write written yes you your
 auch bitte das der die eine für hat ist lautet molekulargewicht molmasse name namen nach summenformel und von was welche welches wie""".split())
 
 
@@ -97,11 +100,18 @@ def known_names(words, table):
 
 def with_what_belongs(words, start, end):
     """A name with the words beside it that are none of the sentence."""
-    while (before := re.search(r"([^\s?!,;:()]+)\s+$", words[:start])) and belongs(before[1]):
+    while (before := of_another(words, start) or re.search(r"([^\s?!,;:()]+)\s+$", words[:start])) and belongs(before[1]):
         start -= len(before[0])
     while (after := re.match(r"\s+([^\s?!,;:()]+)", words[end:])) and belongs(after[1]):
         end += len(after[0])
     return words[start:end].strip(" .\"'`")
+
+
+def of_another(words, start):
+    """What makes another molecule of the one behind it, as "the sodium salt of" does, and "the formula of" or "the boiling point of" does not."""
+    found = re.search(r"([^\s?!,;:()]+)\s+(?:of|from)\s+(?:(?:the|an?)\s+)?$", words[:start], re.I)
+    asked = found and any(match.end() == found.end(1) for match in CANNOT.finditer(words))
+    return found if kinds_of(words) and not asked else None
 
 
 def belongs(word):
@@ -165,5 +175,6 @@ def properties(molecule):
     from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
     return {
         "smiles": Chem.MolToSmiles(molecule), "formula": rdMolDescriptors.CalcMolFormula(molecule),
-        "weight": round(Descriptors.MolWt(molecule), 3), "logp": round(Crippen.MolLogP(molecule), 2) + 0.0, "charge": Chem.GetFormalCharge(molecule),
+        "weight": round(Descriptors.MolWt(molecule), 3), "exact": round(Descriptors.ExactMolWt(molecule), 4),
+        "logp": round(Crippen.MolLogP(molecule), 2) + 0.0, "charge": Chem.GetFormalCharge(molecule),
     }

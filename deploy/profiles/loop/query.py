@@ -15,14 +15,14 @@ DISSENT = {"no", "n", "nein", "neither", "none"}
 
 
 def value_of(kind, found, name):
-    return {"SMILES": found["smiles"], "IUPAC": name, "MOLFORMULA": found["formula"], "NUMBER": str(found["weight"]), "LOGP": str(found["logp"]), "VALID": "valid"}[kind]
+    return {"SMILES": found["smiles"], "IUPAC": name, "MOLFORMULA": found["formula"], "NUMBER": str(found["weight"]), "EXACT": str(found["exact"]), "LOGP": str(found["logp"]), "VALID": "valid"}[kind]
 
 
 def told(kind, smiles, name, **more):
     """The answer, with all that a judge may need to put it into a sentence."""
     found = properties(parse(smiles)[0])
     value = value_of(kind, found, name) if kind != "SMILES" else smiles
-    tag = {"LOGP": "NUMBER", "VALID": "BOOLEAN"}.get(kind, kind)
+    tag = {"LOGP": "NUMBER", "EXACT": "NUMBER", "VALID": "BOOLEAN"}.get(kind, kind)
     answer(f"<{tag}> {value} </{tag}>", {"kind": kind, "value": value, "of": smiles if kind == "IUPAC" else name or smiles, "name": name, "properties": found, **more})
 
 

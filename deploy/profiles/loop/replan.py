@@ -5,13 +5,16 @@ Its rules are few. A validation that has failed is reviewed, queried again and v
 tell what is meant or somebody can be asked. When memory is low, what is there is the answer.
 """
 
+import re
+
 from chemistry import answer, asked_name, cannot_of, kinds_of, payload, words_of
 
 SENTENCE = {
     "MOLFORMULA": "The molecular formula of {of} is {value}.", "SMILES": "The SMILES of {of} is {value}.",
-    "NUMBER": "The molecular weight of {of} is {value} g/mol.", "IUPAC": "{of} is {value}.",
+    "NUMBER": "The molecular weight of {of} is {value} g/mol.", "EXACT": "The exact mass of {of} is {value} u, of its most common isotopes.", "IUPAC": "{of} is {value}.",
     "LOGP": "The logP of {of} is {value} (Crippen, calculated).", "VALID": "{of} is a valid SMILES.",
 }
+SYSTEMATIC = re.compile(r"\b(?:IUPAC|systematic) name", re.I)
 MOST_REVIEWS = 2
 RETURN = "Return the answer to the user"
 
@@ -63,14 +66,16 @@ def after_failure(work, step, data):
             f"Call 'answer_chemistry_query' again with clearer instructions: the structure nearest to {data['written']}",
             "Call 'validate_smiles_rdkit' to verify the corrected SMILES", RETURN,
         ])
-    return give_up((step.get("failure", {}).get("detail") or "It could not be done.").removeprefix("The program has failed: "))
+    return give_up(step.get("failure", {}).get("detail") or "It could not be done.")
 
 
-def sentence(kind, found, name, of):
+def sentence(kind, found, name, of, by_rule=False):
     """What is told of one thing that was asked for."""
     if kind == "IUPAC" and name is None:
         return f"No name of {of} is in the table."
-    value = {"MOLFORMULA": found["formula"], "NUMBER": found["weight"], "LOGP": found["logp"], "IUPAC": name, "VALID": "", "SMILES": found["written"]}[kind]
+    if kind == "IUPAC" and by_rule:
+        return f"{found['written']} is {name}, by the table of names; whether that is its name by the rules of IUPAC is not known here."
+    value = {"MOLFORMULA": found["formula"], "NUMBER": found["weight"], "EXACT": found["exact"], "LOGP": found["logp"], "IUPAC": name, "VALID": "", "SMILES": found["written"]}[kind]
     return SENTENCE[kind].format(of=found["written"] if kind in ("IUPAC", "VALID") else of, value=value)
 
 
@@ -83,7 +88,7 @@ def concluded(work):
     """The sentences for the person, once something was answered and validated, or needs no validation."""
     found, checked = work.data("value")[-1], [data for data in work.data("valid") if data["valid"]]
     molecule = {**found["properties"], "written": checked[-1]["written"] if checked else found["value"] if found["kind"] == "SMILES" else found["properties"]["smiles"]}
-    told = [" ".join(sentence(kind, molecule, found["name"], found["name"] or molecule["written"]) for kind in work.kinds)]
+    told = [" ".join(sentence(kind, molecule, found["name"], found["name"] or molecule["written"], SYSTEMATIC.search(work.words)) for kind in work.kinds)]
     told += [one["mended"] for one in work.data("mended")]
     return "\n".join([*told, *cannot(work), *(f"“{one['passage']}” ({one['place']})" for data in work.data("passages") for one in data["passages"])])
 

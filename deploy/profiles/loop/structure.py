@@ -5,7 +5,7 @@ import re
 
 from chemistry import TAGGED, all_smiles_in, answer, asked_name, belongs, cannot_of, kinds_of, known_names, names, payload, refuse, words_of
 
-GIVEN = "What can be given here is the formula, the molecular weight, logP (Crippen), the SMILES and the name"
+GIVEN = "What can be given here is the formula, the molecular weight, the exact mass, logP (Crippen), the SMILES and the name"
 
 
 def named_in(words, table, smiles):

@@ -11,7 +11,8 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-EVERYDAY = set("""a about after all an and any are as at be been but by can do for from has have how i if in into is it its latest me my no not of on
+FIGURES = "market sales sold sell seller lamp month rival competitor nordlicht halo share figure trend correlation correlates average overtakes crosses"
+EVERYDAY = set("""a about after all an and any are as at be been but by can did do does for from has have how i if in into is it its latest many me much my no not of on
 or our please so than that the their them then there these they this to us was we were what when which who why will with you your""".split())
 
 

@@ -5,25 +5,33 @@ With the argument slip the first draft takes the rival's share of the market for
 has found is mended from the same results.
 """
 
+import re
+
 from team import Task, refuse
 
-task = Task("write draft document memo letter summarize strategy respond compose text")
+OTHER = re.compile(
+    r"(?i)\bin (?:german|french|spanish|italian|dutch|polish|portuguese|turkish|chinese|japanese|arabic)\b|\b(?:letter|article|presentation|slides?|press release|spreadsheet)\b")
+task = Task("write draft memo letter summarize strategy respond compose text")
 
 sources = next(task.data("sources"), None)
 again = sources is not None  # a draft is mended
 if not again:
     sources = {}
-    for member in ("quotes", "figures", "share_percent"):
+    for member in ("quotes", "unfound", "figures", "share_percent"):
         for value in task.data(member):
             sources[member] = value
 if not sources:
     refuse("There is nothing to write of: no results of others have come.")
 
 lines = ["# Memo", "", f"On: {task.request}", ""]
+if OTHER.search(task.request):
+    lines += ["This is a memo in English, which is all that is written here.", ""]
 if "quotes" in sources:
     lines += ["## What is known", ""]
     lines += [f"- {quote['text']} ({quote['file']})" for quote in sources["quotes"]]
     lines.append("")
+if sources.get("unfound"):
+    lines += [f"Nothing was found of: {', '.join(sources['unfound'])}.", ""]
 if "figures" in sources:
     ours, rival = sources["figures"]["ours"], sources["figures"]["rival"]
     lines += [

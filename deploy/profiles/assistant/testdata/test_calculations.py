@@ -27,6 +27,12 @@ def run(program, request, **arguments):
     ("Optimize [NH3+]CC(=O)[O-] in water", ["in water (ALPB)", "total energy -17.892104 Eh"]),
     ("Optimize [Na+].[Cl-]", ["total energy -4.82047 Eh", "These are 2 separate molecules, put beside each other"]),
     ("The frequencies of `O` in water", ["in water (ALPB)", "Vibrations: 3 modes from 144", "no imaginary mode", "zero point energy 0.0196", "free energy at 298.15 K -5.08"]),
+    ("Frequencies of N#N", ["Vibrations: 1 mode at 2437.", "free energy at 298.15 K -5.7768"]),  # RT ln 2 more than of what looks alike in one orientation
+    ("Optimize CC(=O)[O-] in water, then give the charges", ["Partial charges by Mulliken, summed by element: C +0.222, H +0.109, O -1.331."]),
+    ("Single point of the dimer of `O` under 2 GPa", ["Not done here: more than one copy of a molecule: write them side by side, as in O.O; a pressure: the molecule is alone."]),
+    ("Single point of `C` in the S1 state", ["C (CH4, charge 0)", "Not done here: excited states."]),
+    ("Reaction energy: single point of `O`", ["Not done here: differences of energies of several structures."]),
+    ("Single point of [CH3]", ["With unpaired electrons the HOMO is the highest orbital that holds one."]),
     ("Optimize O=O as a triplet", ["(O2, charge 0, multiplicity 3)"]),
     ("Energy of `CO` with charge +1", ["(CH4O, charge +1 as asked, 0 by the SMILES, multiplicity 2)"]),
     ("Single point and NMR of O.O in vacuum", ["single point by GFN2-xTB", "A single point is calculated on the geometry of a force field", "Not done here: NMR."]),
@@ -50,6 +56,7 @@ def test_properties_that_are_not_there():
     ({"celsius": 25, "picoseconds": 0.1}, "0.1 ps of molecular dynamics of O in vacuum by GFN-FF, set to 298.15 K"),
     ({"temperature": 300, "picoseconds": 0.1}, "set to 300 K"),
     ({"picoseconds": 0.1}, "No temperature was said: 298.15 K was taken."),
+    ({"temperature": 298.15, "picoseconds": 0.1}, "No temperature was said: 298.15 K was taken."),  # as a plan fills it in
     ({"picoseconds": 200}, "200 ps is not between 0.1 ps and 100 ps, which is what is simulated here."),
     ({"temperature": 300, "celsius": 25}, "There are two temperatures in the request"),
     ({"celsius": -300}, "-26.85 K is not above 0 and at most 3000 K."),
@@ -62,6 +69,19 @@ def test_a_time_that_was_not_understood_is_no_default():
     assert run("dynamics.py", "Simulate `O` for 2 minutes").startswith("The time in your words was not understood.")
     told = run("dynamics.py", "Simulate `O` in water at a pressure of 1 bar", picoseconds=0.1)
     assert "in water (ALPB) by GFN-FF" in told and told.endswith("Not done here: a pressure: the molecule is alone, at constant temperature.")
+
+
+def test_a_bond_that_has_come_apart_is_told():
+    """What vibrates is whole; what is far away is not, and a salt has no bond that could break."""
+    frames = [f"2\n energy: 0\nC 0 0 0\nH {x} 0 0\n" for x in (1.0, 1.4, 2.5, 3.0)]
+    assert structures.come_apart("2\n\nC 0 0 0\nH 1.09 0 0\n", "".join(frames)) == ("C–H", 2)
+    assert structures.come_apart("2\n\nC 0 0 0\nH 1.09 0 0\n", "".join(frames[:2])) == ("", 0)
+    assert structures.come_apart("2\n\nNa 0 0 0\nCl 2.3 0 0\n", "2\n\nNa 0 0 0\nCl 9 0 0\n") == ("", 0)
+
+
+def test_atoms_on_a_line():
+    assert structures.axis_of("3\n\nC 0 0 0\nO 0.8 0.8 0\nO -0.8 -0.8 0\n") in (["O", "C", "O"], ["O", "C", "O"][::-1])
+    assert structures.axis_of("3\n\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 0\n") == []
 
 
 def test_capacity_and_lumo_of_a_cation():

@@ -89,6 +89,9 @@ def queried(words, **context):
     ("Weight of methanal, please", 'There is no "methanal" in the table of names. Is one of these (methanol, methane, ethanol) meant?'),
     ("What is the formula of benzoic acid methyl ester?", 'There is no "benzoic acid methyl ester" in the table of names. Is benzoic acid meant?'),
     ("The weight of sodium salicylic acid?", 'There is no "sodium salicylic acid" in the table of names. Is salicylic acid meant?'),
+    ("What is the formula of the methyl ester of benzoic acid?", 'There is no "methyl ester of benzoic acid" in the table of names. Is benzoic acid meant?'),
+    ("The sodium salt of aspirin: which formula?", 'There is no "sodium salt of aspirin" in the table of names. Is aspirin meant?'),
+    ("Weight of the conjugate base of phenol", 'There is no "conjugate base of phenol" in the table of names. Is phenol meant?'),
     ("weight of asprin in g/mol", 'There is no "asprin" in the table of names. Is aspirin meant?'),
 ])
 def test_another_name_is_another_molecule(words, asks):
@@ -115,6 +118,19 @@ def test_what_somebody_has_meant_is_told():
 ])
 def test_what_is_not_there_is_said(words, says):
     assert queried(words).startswith(says)
+
+
+@pytest.mark.parametrize("words, says", [
+    ("What is the exact mass of caffeine?", "The exact mass of caffeine is 194.0804 u, of its most common isotopes."),
+    ("What does caffeine weigh?", "The molecular weight of caffeine is 194.194 g/mol."),
+    ("Mass and exact mass of ethanol", "The molecular weight of ethanol is 46.069 g/mol. The exact mass of ethanol is 46.0419 u, of its most common isotopes."),
+    ("What is the IUPAC name of CC(=O)Oc1ccccc1C(=O)O?", "CC(=O)Oc1ccccc1C(=O)O is aspirin, by the table of names; whether that is its name by the rules of IUPAC is not known here."),
+    ("What is the name of CCO?", "CCO is ethanol."),
+])
+def test_what_is_meant_is_answered(words, says):
+    said = queried(words)
+    tasks = [{"task": "t2", "description": "", "state": "completed"}, {"task": "t3", "description": "", "state": "completed"}]
+    assert judged(tasks, words, {"t2": {"data": said}, "t3": {"data": {"needed": False}}})["response"] == says
 
 
 def test_all_that_is_asked_is_answered():
