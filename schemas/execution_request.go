@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -48,6 +49,16 @@ func (r *ExecutionRequest) Undeclared(declared ...TaskKind) (kind TaskKind, foun
 		}
 	}
 	return "", false
+}
+
+// AsksTheSame reports whether another request asks for the same work. Their envelopes do not count, nor plan_id and request_id, which
+// some make anew for each message.
+func (r *ExecutionRequest) AsksTheSame(other *ExecutionRequest) bool {
+	payload := other.Payload
+	payload.PlanID, payload.RequestID = r.Payload.PlanID, r.Payload.RequestID
+	asked, err := Marshal(r.Payload)
+	again, failed := Marshal(payload)
+	return err == nil && failed == nil && bytes.Equal(asked, again)
 }
 
 // RequestPayload is the plan or the single task asked for (M-02).

@@ -110,6 +110,12 @@ func PlanID(run string) string { return derive("plan", run) }
 // ResponseID returns the message_id of the answer to a request.
 func ResponseID(request string) string { return derive("response", request) }
 
+// RefusalID returns the message_id of the answer to a request that is not worked on because its message_id is that of another one; body is what it says.
+func RefusalID(request string, body []byte) string {
+	sum := sha256.Sum256(body)
+	return derive("refusal", request, string(sum[:]))
+}
+
 // derive returns the UUIDv5 (RFC 9562, section 5.5) of a kind and its parts. Each
 // message of a run carries several: the name is hashed where it is put together.
 func derive(kind string, parts ...string) string {

@@ -177,10 +177,11 @@ func (o *Owner) sendAlone(ctx context.Context, live *liveSession, in *input, out
 
 // resendResponse publishes the answer to a request that came again after its run
 // had ended: whoever asks again has not heard it. The answer is the same, byte
-// for byte, because it follows from the same record.
+// for byte, because it follows from the same record. What is another request under
+// the same id is refused, also while the run goes on.
 func (o *Owner) resendResponse(ctx context.Context, live *liveSession, in *input, run int) {
 	fetchFor(ctx, o, live, func() ([]session.Output, error) {
-		return restore.ReadResponse(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run)
+		return restore.ReadResponse(ctx, o.Core, o.ArtifactGrants, o.Shard, live.id(), run, &in.read)
 	}, func(now time.Time, outputs []session.Output) {
 		o.begin(live, stageSending)
 		o.publishAll(ctx, outputs, func(time.Time) { o.complete(live, []*input{in}) }, now)

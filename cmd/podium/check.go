@@ -109,20 +109,25 @@ func (c *checkCommand) plan(env *environment, settings *config.Config, found *ch
 	if err != nil && diagnostic.ProblemsOf(err) == nil {
 		return err
 	}
-	if found.fault(err); err != nil {
-		return nil //nolint:nilerr // it has been noted
+	if read == nil {
+		found.fault(err)
+		return nil
 	}
 	var compiled *plan.Profile
 	says := fmt.Sprintf("%s is right: tasks %d; with -c FILE it is also seen whether its agents are there", c.Plan, len(read.Tasks()))
 	if settings != nil {
-		name, err := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
-		if err != nil {
-			return err
+		name, ambiguous := onlyProfile(sortedKeys(settings.Profiles), c.Profile)
+		if ambiguous != nil {
+			return ambiguous
 		}
-		if compiled, err = plan.Compile(settings.Profile(name)); err == nil { // else that is a fault already
-			found.fault(read.Check(compiled))
+		var wrong error
+		if compiled, wrong = plan.Compile(settings.Profile(name)); wrong == nil { // else that is a fault already
+			err = read.Check(compiled)
 		}
 		says = fmt.Sprintf("%s is right for profile %s: tasks %d", c.Plan, name, len(read.Tasks()))
+	}
+	if found.fault(err); err != nil {
+		return nil //nolint:nilerr // it has been noted
 	}
 	found.cautions = append(found.cautions, read.Cautions(compiled)...)
 	found.right = append(found.right, says)

@@ -23,6 +23,9 @@ func TestCheckPlan(t *testing.T) {
 	}
 	unknown := write("unknown.json", `{"tasks": [{"task_id": "a", "description": "d", "assigned_to": "calculatr"}]}`)
 	typed := write("typed.json", "{\"tasks\": [\n  {\"task_id\": \"a\", \"descriptiom\": \"d\", \"assigned_to\": \"echo\", \"dependencies\": \"b\"}]}")
+	mixed := write("mixed.json", "{\"tasks\": [\n  {\"task_id\": \"a\", \"descriptiom\": \"d\", \"assigned_to\": \"calculator\", \"dependencies\": [\"z\"]},\n"+
+		"  {\"task_id\": \"a\", \"description\": \"d\", \"assigned_to\": \"calculatr\", \"priority\": \"hihg\"},\n"+
+		"  {\"task_id\": \"c\", \"description\": \"d\", \"assigned_to\": \"calculator\", \"dependencies\": [\"c\"], \"estimated_time_seconds\": 31536000}]}")
 	broken := write("broken.yaml", "agents: {echo: {kind: eccho}}\nprofiles: {p: {agents: [echo], routers: [{kind: default, agent: echo}]}}\n")
 	for _, c := range []struct {
 		name      string
@@ -53,6 +56,16 @@ func TestCheckPlan(t *testing.T) {
 			[]string{
 				`typed.json:2:3: tasks[0]: "description" is missing`, `unknown key "descriptiom"; did you mean "description"?`,
 				"tasks[0].dependencies: a list of texts is expected, and this is a text (task_ids whose results this task needs)",
+			},
+		},
+		{
+			"faults of every kind at once, for a profile",
+			[]string{"--plan", mixed, "-c", graphExample + "podium.yaml", "--profile", "graph"},
+			"", exitUsage,
+			[]string{
+				`mixed.json:2:3: tasks[0]: "description" is missing`, `unknown key "descriptiom"; did you mean "description"?`, `tasks[0].dependencies[0]: there is no task "z"`,
+				`tasks[1].priority: "hihg" is not a value that it can have; did you mean "high"?`, `tasks[1].assigned_to: "calculatr" is not one of the agents of profile "graph"; did you mean "calculator"?`,
+				`tasks[1].task_id: "a" is the id of tasks[0] already`, `in a circle, so that none of them could begin: "c" → "c"`, "tasks[2]: an estimate of 31536000 seconds is not between 0 and 864000",
 			},
 		},
 		{"both are wrong", []string{"--plan", typed, "-c", broken}, "", exitUsage, []string{`broken.yaml:1:23: agents.echo.kind`, `typed.json:2:20: tasks[0]: unknown key`}},

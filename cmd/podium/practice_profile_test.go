@@ -94,7 +94,7 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 	for _, c := range []struct{ words, question, answer, says string }{
 		{"Bitte einen Termin für Anna Weber am 31.03.2099 buchen.", "Um wie viel Uhr?", "um 10:00", "Der Termin ist eingetragen: 31.03.2099, 10:00 Uhr"},
 		{"Bitte eine E-Mail an labor@example.org schreiben.", "Was soll darin stehen?", "Dass die Proben morgen kommen.", "Der Entwurf an labor@example.org liegt bei."},
-		{"Bitte eine Bescheinigung erstellen.", "Für welchen Patienten?", "für Anna Weber", ""},
+		{"Bitte eine Bescheinigung erstellen.", "Für welchen Patienten ist das Dokument?", "für Anna Weber", ""},
 		{"Bitte den BMI berechnen, 82 kg", "Wie groß ist die Person, zum Beispiel 1,76 m oder 176 cm?", "1,76 m", "26,5"},
 		{"BMI berechnen: 82 kg, 176 m", "Wie groß ist die Person, zum Beispiel 1,76 m oder 176 cm? „176“ passt hier nicht.", "176 cm", "26,5"},
 		{"Bitte Spritzen bestellen.", "Wie viel?", "5 Packungen", "Auf der Bestellliste: 5 Packung Spritzen."},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -110,11 +109,8 @@ func (c *sendCommand) sameAsBefore(env *environment, core bus.Core, event *schem
 	if err = errors.Join(schemas.Unmarshal(first.Data, &old), schemas.Unmarshal(event.Data, &now)); err != nil {
 		return err
 	}
-	old.Payload.PlanID, old.Payload.RequestID = now.Payload.PlanID, now.Payload.RequestID
-	before, err := schemas.Marshal(old.Payload)
-	after, other := schemas.Marshal(now.Payload)
-	if err = errors.Join(err, other); err != nil || bytes.Equal(before, after) {
-		return err
+	if old.AsksTheSame(&now) {
+		return nil
 	}
 	return fmt.Errorf("the message_id %s is that of another plan, which was sent before: change it, or leave it out, and this one is carried out; `podium runs show %s` shows the other", event.ID, run.ID)
 }

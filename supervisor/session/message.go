@@ -70,7 +70,8 @@ func (d *decision) urgent(message *Message, words string) bool {
 }
 
 // repeatedMessage takes a message that came before. A request whose run has ended gets
-// its answer once more: whoever asks again has not heard it.
+// its answer once more: whoever asks again has not heard it. What came before is held
+// against it first: see Refuse.
 func (d *decision) repeatedMessage(message *Message, id string) {
 	run := d.state.RunOf(id)
 	if message.Upstream == nil || run == 0 {
@@ -78,7 +79,9 @@ func (d *decision) repeatedMessage(message *Message, id string) {
 	}
 	if under := d.state.Active != nil && d.state.Active.Number == run; under || d.state.Queue.has(run) {
 		d.doubtful = true
-		return
+		if message.Upstream.Effect != "" {
+			return // a supervisor says the same under the same id
+		}
 	}
 	d.output(Output{Kind: OutputRepeatedResponse, Run: run})
 }

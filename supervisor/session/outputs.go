@@ -225,8 +225,8 @@ const (
 	OutputRequest OutputKind = "request"
 	// OutputResponse is an execution_response to whoever asked for the run.
 	OutputResponse OutputKind = "response"
-	// OutputRepeatedResponse is the response to the request of an earlier run that has ended, once more:
-	// whoever asks again has not heard it.
+	// OutputRepeatedResponse is the response to the request of a run that has ended, once more: whoever asks again has not heard it.
+	// Whoever asks for something else under the same id is refused, also while the run goes on.
 	OutputRepeatedResponse OutputKind = "repeated_response"
 	// OutputCancelHint tells an agent that nobody waits for its answer.
 	OutputCancelHint OutputKind = "cancel_hint"

@@ -48,6 +48,9 @@ func (s *story) alone(outputs []session.Output) string {
 		case session.OutputQuarantine:
 			return fmt.Sprintf("quarantine: %s (%s)\n", output.Refusal.Reason, output.Refusal.Detail)
 		case session.OutputRepeatedResponse:
+			if s.goesOn(output.Run) {
+				return fmt.Sprintf("nothing changes, run %d goes on; it is refused if it asks for something else\n", output.Run)
+			}
 			return fmt.Sprintf("nothing changes, the answer of run %d is owed once more\n", output.Run)
 		case session.OutputPermitAnswer:
 			return "nothing changes, the answer is " + s.permitted(output.Permit) + "\n"
@@ -55,6 +58,15 @@ func (s *story) alone(outputs []session.Output) string {
 		}
 	}
 	return "nothing changes\n"
+}
+
+// goesOn reports whether a run is under way, or waits to be.
+func (s *story) goesOn(run int) bool {
+	under := s.state.Active != nil && s.state.Active.Number == run
+	for queued := range s.state.Queue.All() {
+		under = under || queued.Run == run
+	}
+	return under
 }
 
 func (s *story) clock(moment time.Time) string { return "+" + moment.Sub(start()).String() }

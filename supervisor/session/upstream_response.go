@@ -42,6 +42,41 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 	return Output{Kind: OutputResponse, Agent: upstream.To, Event: replyEvent(&run.Message, &response.Envelope, body)}, err
 }
 
+// Refuse returns the response to a request that has come under the message_id of an earlier one and asks for something else; false when it
+// asks for the same. A supervisor that tries again is never refused: what it says follows from its record.
+func Refuse(again, earlier *Input) (Output, bool) {
+	if again.Event.EffectID != "" || again.Message == nil || again.Message.Upstream == nil {
+		return Output{}, false
+	}
+	asked, err := schemas.DecodeExecutionRequest(again.Event.Data)
+	if err != nil {
+		return Output{}, false
+	}
+	before, err := schemas.DecodeExecutionRequest(earlier.Event.Data)
+	takeFromTasks(asked.Payload.Tasks) // grants may be made anew
+	takeFromTasks(before.Payload.Tasks)
+	if err != nil || before.AsksTheSame(&asked) {
+		return Output{}, false
+	}
+	id, upstream := schemas.RefusalID(asked.MessageID, again.Event.Data), again.Message.Upstream
+	response := schemas.ExecutionResponse{
+		Envelope: schemas.Envelope{
+			MessageID: id, From: upstream.To, To: upstream.From, Type: schemas.EnvelopeTypeExecutionResponse, Timestamp: again.Event.Time, InReplyTo: upstream.Request,
+		},
+		Payload: schemas.ResponsePayload{Status: schemas.StatusFailed, PlanID: upstream.PlanID, IssuesEncountered: []schemas.Issue{{
+			IssueID: id, TaskID: cmp.Or(upstream.Task, asked.Payload.Tasks[0].TaskID), Agent: upstream.To, Severity: "high",
+			Description: "The request is not valid: its message_id is that of another request, which was sent before and is answered by itself. Nothing of this one is done.",
+			Resolution:  schemas.ResolutionEscalated, ResolutionDetails: "Send it under a message_id of its own.",
+		}}},
+	}
+	body, err := schemas.Marshal(response)
+	if err != nil {
+		return Output{}, false
+	}
+	incoming := schemas.Incoming{Upstream: upstream, TraceParent: schemas.TraceParent(again.Event.TraceParent)}
+	return Output{Kind: OutputResponse, Agent: upstream.To, Event: replyEvent(&incoming, &response.Envelope, body)}, true
+}
+
 // replyEvent returns the event of a message to whoever asked.
 func replyEvent(asked *schemas.Incoming, envelope *schemas.Envelope, body []byte) schemas.Event {
 	upstream := asked.Upstream

@@ -15,7 +15,7 @@ func (r *reader) graph(list *node, tasks []schemas.Task, path string) {
 	ids := make([]string, len(tasks))
 	for i := range tasks {
 		ids[i] = tasks[i].TaskID
-		if first := slices.Index(ids[:i], ids[i]); first >= 0 {
+		if first := slices.Index(ids[:i], ids[i]); first >= 0 && ids[i] != "" {
 			r.problem(list.elements[i].member("task_id").at, entry(path, i)+".task_id", "%q is the id of %s already", ids[i], entry(path, first))
 		}
 	}
@@ -24,6 +24,7 @@ func (r *reader) graph(list *node, tasks []schemas.Task, path string) {
 			at := list.elements[i].member("dependencies").elements[j].at
 			place := entry(entry(path, i)+".dependencies", j)
 			switch {
+			case id == "": // which is no text
 			case slices.Contains(tasks[i].Dependencies[:j], id):
 				r.problem(at, place, "%q is there twice", id)
 			case !slices.Contains(ids, id):

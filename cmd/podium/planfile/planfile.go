@@ -1,7 +1,8 @@
 // Package planfile reads the file of a plan as strictly as podium.yaml is read: every
 // fault is named with its line, its column and its place, in words that need no knowledge
-// of a parser or of Go. All of one kind are named at once: of keys and values first, then of
-// what depends on what, then of what the profile asks.
+// of a parser or of Go. All are named at once: of keys and values, of what depends on what,
+// and of what the profile asks, as far as tasks can be read. What is no JSON has no other fault, and
+// agent_assignments are held against the tasks once these are right.
 //
 // A plan is JSON: an execution_request, of which the envelope may be left out in part,
 // or its payload alone, of which the tasks are enough. What may stand there follows
@@ -37,6 +38,10 @@ type Plan struct {
 	root    *node
 	tasks   *node
 	path    string // of the tasks
+	// faulty says that the file has faults of its own. Unread are the tasks of which only the ids, the agents and the dependencies could be
+	// read then, unsound those in which something is wrong.
+	faulty          bool
+	unread, unsound map[int]bool
 }
 
 // envelope are the keys by which a file shows that it is a whole message.
@@ -47,7 +52,8 @@ const (
 	tasksKey   = "tasks"
 )
 
-// Read reads a plan. The name stands for the file in errors, which are diagnostic.Problems.
+// Read reads a plan. The name stands for the file in errors, which are diagnostic.Problems. A plan that comes with an error is there for Check
+// alone, whose error has all of its faults.
 func Read(body []byte, name string) (*Plan, error) {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	r := &reader{file: name, body: body}
@@ -66,14 +72,15 @@ func Read(body []byte, name string) (*Plan, error) {
 		made.whole = slices.ContainsFunc(root.members, func(m member) bool { return slices.Contains(envelope[:], m.name) })
 	}
 	made.shape(of)
-	if err = r.problems.Sorted(); err != nil {
-		return nil, err
-	}
-	if err = made.decode(); err != nil {
-		return nil, err
+	if !made.readable() {
+		return nil, r.problems.Sorted()
 	}
 	r.graph(made.tasks, made.request.Payload.Tasks, made.path)
-	if err = r.problems.Sorted(); err != nil {
+	if made.faulty = len(r.problems) > 0; made.faulty {
+		made.faults(made.anybody())
+		return made, r.problems.Sorted()
+	}
+	if err = made.decode(); err != nil {
 		return nil, err
 	}
 	return made, made.sound()
@@ -155,12 +162,18 @@ func (p *Plan) sound() error {
 	if p.words() {
 		return p.reader.problems.Sorted()
 	}
-	anybody := plan.Profile{Profile: schemas.Profile{Planner: &schemas.Planner{MaxTasks: len(request.Payload.Tasks)}}}
-	for i := range request.Payload.Tasks {
-		anybody.Agents = append(anybody.Agents, schemas.AgentUse{Name: request.Payload.Tasks[i].AssignedTo})
-	}
-	p.faults(&anybody)
+	p.faults(p.anybody())
 	return p.reader.problems.Sorted()
+}
+
+// anybody is a profile that has all agents of the plan, and room for it.
+func (p *Plan) anybody() *plan.Profile {
+	tasks := p.request.Payload.Tasks
+	anybody := plan.Profile{Profile: schemas.Profile{Planner: &schemas.Planner{MaxTasks: len(tasks)}}}
+	for i := range tasks {
+		anybody.Agents = append(anybody.Agents, schemas.AgentUse{Name: tasks[i].AssignedTo})
+	}
+	return &anybody
 }
 
 // words reports whether the plan is none: one task for the supervisor itself is a piece of
@@ -181,7 +194,7 @@ func (p *Plan) Check(profile *plan.Profile) error {
 		names[i] = profile.Agents[i].Name
 	}
 	for i := range p.request.Payload.Tasks {
-		if agent := p.request.Payload.Tasks[i].AssignedTo; !slices.Contains(names, agent) {
+		if agent := p.request.Payload.Tasks[i].AssignedTo; agent != "" && !slices.Contains(names, agent) {
 			p.reader.problem(p.tasks.elements[i].member("assigned_to").at, entry(p.path, i)+".assigned_to", "%s",
 				diagnostic.Suggest(fmt.Sprintf("%q is not one of the agents of profile %q", agent, profile.Name), agent, names))
 		}
@@ -193,7 +206,9 @@ func (p *Plan) Check(profile *plan.Profile) error {
 		if !slices.Contains(names, task.AssignedTo) {
 			known.Agents = append(known.Agents, schemas.AgentUse{Name: task.AssignedTo})
 		}
-		p.arguments(profile, i, task)
+		if !p.unread[i] {
+			p.arguments(profile, i, task)
+		}
 	}
 	p.faults(&known)
 	return p.reader.problems.Sorted()
@@ -216,7 +231,11 @@ func (p *Plan) arguments(profile *plan.Profile, i int, task *schemas.Task) {
 
 // faults adds those that a run would name, which hold the name of their task.
 func (p *Plan) faults(profile *plan.Profile) {
-	for _, fault := range profile.Faults(p.request.Payload.Tasks) {
+	sound := p.soundTasks()
+	if len(sound) == 0 {
+		return
+	}
+	for _, fault := range profile.Faults(sound) {
 		at, path := p.tasks.at, p.path
 		for i := range p.request.Payload.Tasks {
 			if rest, of := strings.CutPrefix(fault, fmt.Sprintf("task %q: ", p.request.Payload.Tasks[i].TaskID)); of {

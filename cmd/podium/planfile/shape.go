@@ -66,9 +66,10 @@ type reader struct {
 
 func (r *reader) problem(at int64, path, format string, arguments ...any) {
 	line, column := position(r.body, at)
-	r.problems = append(r.problems, &diagnostic.Problem{
-		File: r.file, Line: line, Column: column, Path: path, Message: fmt.Sprintf(format, arguments...),
-	})
+	found := diagnostic.Problem{File: r.file, Line: line, Column: column, Path: path, Message: fmt.Sprintf(format, arguments...)}
+	if !slices.ContainsFunc(r.problems, func(known *diagnostic.Problem) bool { return *known == found }) {
+		r.problems = append(r.problems, &found)
+	}
 }
 
 // resolve follows a reference; the description beside it wins.
