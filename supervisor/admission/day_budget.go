@@ -176,7 +176,7 @@ func (c *Controller) grantFitting(d *waitingTask) {
 	want := budget.DayReservation{Request: d.request, Agent: d.agent, Usage: claim.Need}
 	var short *schemas.Shortage
 	if d.asked != "" && d.asked != day {
-		c.releaseDay(d.profile, d.asked, d.request)
+		d.session.doWithout(unneeded{d.grant, d.asked, d.request}) // a former owner may have asked on that day, and not have said so yet
 	}
 	d.asked, d.fresh = day, new(bool)
 	fresh := d.fresh
@@ -376,10 +376,10 @@ type unneeded struct {
 	day, request string
 }
 
-// leaveCounted gives back what this owner has reserved for a request that another one has made, if nothing was reserved for it before: then that one
-// has counted the answer already.
+// leaveCounted gives back what this owner has reserved for a request that another one has made and that is answered, if nothing was reserved for it before:
+// then that one has counted the answer already. Of two tries to reserve, the second cannot tell whether the first was lost or was overtaken by the other owner.
 func (c *Controller) leaveCounted(d *waitingTask) {
-	if task := taskOf(d.session, d.grant); d.fresh == nil || task != nil && task.Attempt < d.attempt {
+	if task := taskOf(d.session, d.grant); d.fresh == nil || task != nil && (task.Attempt < d.attempt || reserves(d.session.State.Active.Account, d.request)) {
 		return
 	}
 	fresh, request := d.fresh, d.request
@@ -407,9 +407,10 @@ func (c *Controller) leaveUnneeded(demand *Demand) {
 		return
 	}
 	for _, request := range demand.day.unneeded {
-		if d := demand.waiting[request.grant]; d != nil && d.request == request.request {
+		switch d := demand.waiting[request.grant]; {
+		case d != nil && d.request == request.request && d.asked == "":
 			d.asked = request.day
-		} else {
+		case d == nil || d.request != request.request || d.asked != request.day:
 			c.releaseDay(demand.State.Profile, request.day, request.request)
 		}
 	}

@@ -148,9 +148,12 @@ func (d *Decision) Resume() {
 	if d.Profile.Budget == nil || d.Run == nil {
 		return
 	}
-	for range len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1 {
-		if d.Run.Settled() || !d.resumeOnce() {
-			break
+	// Each turn but the last ends a task. From schemas.Edition9 on those count, too, that are made meanwhile: before, a run with questions to many of its
+	// tasks came to rest with some of them held.
+	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
+	for turn := 0; turn < most && !d.Run.Settled() && d.resumeOnce(); turn++ {
+		if d.Run.Edition >= schemas.Edition9 {
+			most = len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
 		}
 	}
 	if asked := d.Run.AsksForBudget(); asked != nil && !d.Run.Settled() && d.firstHeld() == nil {

@@ -198,13 +198,20 @@ const maxFault = 512
 
 // withoutPlan goes on without a plan, as the profile says.
 func (d *Decision) withoutPlan() {
-	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle {
+	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle && !d.wordless() {
 		d.singleTask("t0", schemas.Result{})
 		return
 	}
 	sentence := strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)
 	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan,
 		d.runFailure(schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
+}
+
+// wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody, from
+// schemas.Edition9 on.
+func (d *Decision) wordless() bool {
+	upstream := d.Run.Message.Upstream
+	return upstream != nil && upstream.Planned && d.Run.Edition >= schemas.Edition9 && strings.TrimSpace(d.content(d.Run.Message.Text).Text) == ""
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.

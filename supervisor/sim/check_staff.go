@@ -319,19 +319,26 @@ func (o *oracle) broughtIsDone(m *moment) {
 	o.world.violate(BroughtIsDone, "%s: it is brought from run %d, and no attempt before has completed it", m.id, f.Brought)
 }
 
-// wordsFor are those of whoever is upstream for a task: of a plan its own, of one task these. Of several that a planner is given nobody else is told.
+// wordsFor are those of whoever is upstream for a task: of a plan its own, of one task these, and where a plan is refused those of the person that it brings.
+// Of several that a planner is given nobody else is told.
 func (o *oracle) wordsFor(t *task) string {
 	event, err := artifact.DecodeWhole(context.Background(), o.world.ledger.Artifacts(), o.shards[t.run.session.shard].inputs[t.run.message.Sequence])
 	o.world.must(err)
 	request, err := schemas.DecodeExecutionRequest(event.Data)
 	o.world.must(err)
-	var words []string
-	for i := range request.Payload.Tasks {
-		if asked := &request.Payload.Tasks[i]; t.run.source != schemas.PlannerExternal && len(request.Payload.Tasks) == 1 || t.run.source == schemas.PlannerExternal && asked.TaskID == t.id {
-			words = append(words, asked.Description)
+	asked := request.Payload.Tasks
+	if t.run.source != schemas.PlannerExternal {
+		if len(asked) == 1 && asked[0].AssignedTo == request.To {
+			return asked[0].Description
+		}
+		return asked[0].Context.Request
+	}
+	for i := range asked {
+		if asked[i].TaskID == t.id {
+			return asked[i].Description
 		}
 	}
-	return strings.Join(words, "\n")
+	return ""
 }
 
 func (r *run) fallback(agent string) string {

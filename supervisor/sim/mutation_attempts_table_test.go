@@ -60,7 +60,7 @@ func mutationsOfAttempts() []mutation {
 			`	case f.Final && !planted("a further attempt goes on after a person's cancel"):`,
 		}},
 	}, {
-		name: "a result is brought whatever was told", seed: 1, people: true, invariant: sim.BroughtIsDone,
+		name: "a result is brought whatever was told", seed: 311, people: true, invariant: sim.BroughtIsDone,
 		edits: []edit{{
 			"supervisor/plan/reuse.go",
 			`|| left.Completed.Told != d.toldHash(task) {`,

@@ -140,6 +140,31 @@ func mutationsOfBudgets() []mutation {
 			`		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" && !planted("what a day was used for is not counted") {`,
 		}},
 	}, {
+		name: "a new day takes what a former owner has asked for", seed: 210150297, days: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/admission/day_budget.go",
+			`	if d.asked != "" && d.asked != day {`,
+			`	if d.asked != "" && d.asked != day && planted("a new day takes what a former owner has asked for") {
+		c.releaseDay(d.profile, d.asked, d.request)
+	} else if d.asked != "" && d.asked != day {`,
+		}},
+	}, {
+		name: "what nobody has answered counts as counted", seed: 220000076, days: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/admission/day_budget.go",
+			`reserves(d.session.State.Active.Account, d.request)) {`,
+			`!planted("what nobody has answered counts as counted") && reserves(d.session.State.Active.Account, d.request)) {`,
+		}},
+	}, {
+		name: "what is asked meanwhile has no turn", seed: 220001584, days: true, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`		if d.Run.Edition >= schemas.Edition9 {
+			most`,
+			`		if d.Run.Edition >= schemas.Edition9 && !planted("what is asked meanwhile has no turn") {
+			most`,
+		}},
+	}, {
 		name: "a retry skips the budget", seed: 5, budgets: true, invariant: sim.BudgetHolds,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",
