@@ -153,7 +153,7 @@ func TestTacticalResponses_M07(t *testing.T) {
 		{"survey.json", []string{`"project_type": "data_science"}}`, `"project_type": "data_science"}, "arguments": {"subject": "mistake", "least": 4}}`}, schemas.StatusPartial, nil},
 		{"model.json", []string{`"unused"]`, `"unused"], "deaf": true`}, schemas.StatusFailed, []string{"model.py:6: test_mean_of_nothing: ZeroDivisionError: division by zero", "model.py:1: F401 'os' imported but unused"}},
 		{"survey.json", nil, schemas.StatusBlocked, []string{"It needs a subject, which the plan does not name."}},
-		{"survey.json", []string{`"project_type": "data_science"}}`, `"project_type": "data_science"}, "arguments": {"subject": "zebra"}}`}, schemas.StatusBlocked, []string{"The program has failed: None of the documents says anything of this: zebra."}},
+		{"survey.json", []string{`"project_type": "data_science"}}`, `"project_type": "data_science"}, "arguments": {"subject": "zebra"}}`}, schemas.StatusBlocked, []string{"None of the documents says anything of this: zebra."}},
 		{"library.json", []string{`"estimated_tokens": 2000`, `"estimated_tokens": 20000`}, schemas.StatusBlocked, nil},
 	} {
 		body := i.planOf(c.plan, c.replaced...)
