@@ -20,6 +20,11 @@ const (
 // work reports whether people are asked to do a task, and not its requester for what it lacks.
 func (i *inquiry) work() bool { return i.fact.Kind == schemas.InquiryWork }
 
+// adoptable reports whether a further attempt of somebody upstream may take an inquiry over.
+func (i *inquiry) adoptable(r *run) bool {
+	return i.work() || i.fact.Kind == schemas.InquiryApproval && r.edition >= schemas.Edition6
+}
+
 // person says who does the tasks of an agent, or nil when it is no person.
 func (r *run) person(agent string) *schemas.PersonPolicy {
 	for n := range r.profile.Agents {
@@ -223,7 +228,7 @@ func (r *run) before(yield func(*run) bool) {
 // leaves reports whether people may still answer an inquiry that ended with its run: they were written to, or may have been.
 func (i *inquiry) leaves(r *run) bool {
 	ended := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
-	if !ended || i.bounced || i.nobody != nil || i.unsent != nil || i.fact.Told == "" || !i.work() || i.asked.IsZero() {
+	if !ended || i.bounced || i.nobody != nil || i.unsent != nil || i.fact.Told == "" || !i.adoptable(r) || i.asked.IsZero() {
 		return false
 	}
 	if i.fact.Adopts != nil {
@@ -387,7 +392,7 @@ func (o *oracle) lettersAreUnsent(m *moment) {
 	by, err := o.saidAt(m.shard, f.Sequence)
 	i, r := m.run.session.asks(m.task)
 	failed := by.status == schemas.StatusFailed || by.status == schemas.StatusBlocked
-	known := err == nil && i != nil && i.work() && failed && !by.open && by.agent == schemas.MailDelivery && r.edition >= schemas.Edition3 && m.run.edition >= schemas.Edition3 &&
+	known := err == nil && i != nil && i.adoptable(r) && failed && !by.open && by.agent == schemas.MailDelivery && r.edition >= schemas.Edition3 && m.run.edition >= schemas.Edition3 &&
 		m.run.ended != nil && m.task.permit != nil && !m.task.doubted && m.task.permit.request == by.request && m.task.state != taskCompleted
 	if known {
 		told := i.told(r)
