@@ -419,7 +419,7 @@ func (o *oracle) retriesAreOnRecord() {
 // retriesBringWhatStands: what is brought is what the run before has, and all that it has of what is not done again.
 func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 	for _, r := range session.runs {
-		if r.retries == 0 {
+		if r.retries == 0 || r.refused { // another configuration may refuse what was carried out before
 			continue
 		}
 		former, heard := session.runs[r.retries-1], o.heard(o.shards[session.shard], r.startedBy)

@@ -87,6 +87,7 @@ type run struct {
 	endedBy   *schemas.Cause
 	retries   int    // the run in whose place it is begun; 0 is none
 	startedBy uint64 // the input that began it
+	refused   bool   // a plan of it was refused
 	judging   judging
 	reviewing reviewing
 	spending  spending
@@ -345,7 +346,7 @@ func (o *oracle) applyRun(m *moment) {
 	case *schemas.PlanCreated:
 		m.run.plan(f)
 	case *schemas.PlanRefused:
-		m.run.tasks = nil
+		m.run.tasks, m.run.refused = nil, true
 	case *schemas.RunSettled:
 		m.run.settled, m.run.settledBy = f, m.cause
 	case *schemas.RunEnded:
