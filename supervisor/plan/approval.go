@@ -196,10 +196,12 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 	}
 }
 
-// disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names.
+// disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names. From
+// schemas.Edition9 on that word is no reason for itself where podium answer brings it.
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
-	if word.Actor.Via != schemas.ViaAPI {
+	_, decides := d.Profile.Decides(word.Whole)
+	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
 	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
