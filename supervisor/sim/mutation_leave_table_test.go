@@ -51,10 +51,8 @@ func mutationsOfLeave() []mutation {
 		name: "the word that decides is told as its reason", seed: 3, leave: true, invariant: sim.NoTellsWhy,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
-			`	if word.Actor.Via != schemas.ViaAPI {
-		_, reason,`,
-			`	if word.Actor.Via != schemas.ViaAPI && !planted("the word that decides is told as its reason") {
-		_, reason,`,
+			`	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {`,
+			`	if (word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9) && !planted("the word that decides is told as its reason") {`,
 		}},
 	}, {
 		name: "who was told how to decide may not", seed: 44, leave: true, invariant: sim.DecisionsAreTaken,
