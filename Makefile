@@ -25,7 +25,7 @@ PROFILED := -pgo=$(CURDIR)/cmd/podium/default.pgo
 WAITING  := ./cmd/podium
 
 # Where goroutines share memory. The race detector makes code several times
-# slower and needs a C compiler; RACE_FAST is where all of them share the most.
+# slower and needs a C compiler; RACE_FAST is where they share the most.
 RACE      := ./bus/... ./supervisor/... ./agents/... ./ingest/... ./cmd/...
 RACE_FAST := ./bus ./bus/memory ./supervisor
 

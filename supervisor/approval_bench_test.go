@@ -6,12 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"podium/bus"
 	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/restore"
 )
 
 // leave is a desk whose worker and chat answer at once, and whose requesters agree as soon as they are asked.
@@ -33,15 +31,8 @@ func newLeave(tb testing.TB, asks bool) *leave {
 	if asks {
 		profile.Approval = []schemas.ApprovalRule{{Agents: []string{"worker"}, People: []string{schemas.ApprovingRequester}, Expire: schemas.Duration(time.Hour)}}
 	}
-	d := &desk{tb: tb, ledger: memory.New(1), now: midnight()}
-	var err error
-	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
-	d.must(err)
-	l := &leave{desk: d, agents: map[string]*memory.Worker{}}
-	for _, name := range []string{"worker", "chat"} {
-		d.must(d.ledger.Declare(tb.Context(), name, bus.Pool{Size: 100, AckWait: time.Hour}))
-		l.agents[name] = d.ledger.Worker(name)
-	}
+	d := newDeskOf(tb, profile, 1)
+	l := &leave{desk: d, agents: d.pools("worker", "chat")}
 	l.owner = d.open("leave", d.ledger, 0)
 	return l
 }

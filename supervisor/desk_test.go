@@ -38,12 +38,27 @@ type desk struct {
 
 func newDesk(tb testing.TB, shards int, options ...memory.Option) *desk {
 	tb.Helper()
+	return newDeskOf(tb, deskProfile(), shards, options...)
+}
+
+func newDeskOf(tb testing.TB, profile schemas.Profile, shards int, options ...memory.Option) *desk {
+	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(shards, options...), now: midnight()}
 	var err error
-	if d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{deskProfile()}); err != nil {
-		tb.Fatal(err)
-	}
+	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
+	d.must(err)
 	return d
+}
+
+// pools has agents declared, whose requests a test takes and answers itself.
+func (d *desk) pools(names ...string) map[string]*memory.Worker {
+	d.tb.Helper()
+	agents := map[string]*memory.Worker{}
+	for _, name := range names {
+		d.must(d.ledger.Declare(d.tb.Context(), name, bus.Pool{Size: 100, AckWait: time.Hour}))
+		agents[name] = d.ledger.Worker(name)
+	}
+	return agents
 }
 
 // owner returns an owner whose operations run at once, in the calling goroutine.

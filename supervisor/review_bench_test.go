@@ -10,7 +10,6 @@ import (
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/restore"
 )
 
 // A reviewedDesk is a desk whose agents answer at once, and whose critic finds something in so many rounds of each run, and then nothing.
@@ -31,15 +30,8 @@ func newReviewedDesk(tb testing.TB, finds int) *reviewedDesk {
 	if finds >= 0 {
 		profile.Review = &schemas.Review{Rounds: max(finds, 1), Checks: []schemas.Check{{Agent: "critic"}}}
 	}
-	d := &desk{tb: tb, ledger: memory.New(1), now: midnight()}
-	var err error
-	d.profiles, err = restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
-	d.must(err)
-	r := &reviewedDesk{desk: d, agents: map[string]*memory.Worker{}, finds: finds}
-	for _, name := range []string{"worker", "critic", "chat"} {
-		d.must(d.ledger.Declare(tb.Context(), name, bus.Pool{Size: 100, AckWait: time.Hour}))
-		r.agents[name] = d.ledger.Worker(name)
-	}
+	d := newDeskOf(tb, profile, 1)
+	r := &reviewedDesk{desk: d, agents: d.pools("worker", "critic", "chat"), finds: finds}
 	r.owner = d.open("reviewed", d.ledger, 0)
 	return r
 }

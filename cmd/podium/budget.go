@@ -40,9 +40,11 @@ func (c *budgetCommand) Run(env *environment) error {
 		return usage(fmt.Errorf("--day %s is no day; write it as 2026-11-27", day))
 	}
 	settings, err := env.configInForce(c.Config)
-	var missing *exitError
-	if err != nil && (c.Config != "" || !errors.As(err, &missing)) {
+	if missing, is := errors.AsType[*exitError](err); err != nil && (c.Config != "" || !is || missing.code != exitNotFound) {
 		return err
+	}
+	if settings == nil {
+		_, _ = fmt.Fprintln(env.stderr, "podium: no configuration is found, so that limits are not known: name it by -c")
 	}
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		limits, profiles := dayLimits(settings)

@@ -26,7 +26,7 @@ profiles:
 
 // TestChangedRequest: over plain NATS, a request that comes again is answered with what was done, byte for byte. Another one under its message_id is refused, while the first is worked on
 // and afterwards, and is told what to do; the first is answered all the same. Under an id of its own it is done.
-func TestChangedRequest_M01(t *testing.T) {
+func TestChangedRequest(t *testing.T) {
 	t.Parallel()
 	i := install(t, changedRequestConfig)
 	i.up()

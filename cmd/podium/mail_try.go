@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"podium/cmd/podium/config"
-	"podium/cmd/podium/installation"
 	"podium/cmd/podium/service"
 	"podium/cmd/podium/view"
 	"podium/ingest/imap"
@@ -32,28 +29,6 @@ func (mailCommand) Help() string {
   podium mail audit                           # is anything missing?
   podium mail try --account support --last 10 # what would become of real mail?
   podium mail parse mail.eml -o json`
-}
-
-// usualConfig is the configuration when nobody says otherwise.
-const usualConfig = "podium.yaml"
-
-// configInForce loads the configuration that is named, else the usual one, else that
-// of the instance that runs on the data directory.
-func (e *environment) configInForce(named string) (*config.Config, error) {
-	if named != "" {
-		return loadConfig(named)
-	}
-	if _, err := os.Stat(usualConfig); !errors.Is(err, fs.ErrNotExist) {
-		return loadConfig(usualConfig)
-	}
-	instance, running, err := installation.FindInstance(e.data)
-	switch {
-	case err != nil:
-		return nil, err
-	case running && instance.Config != "":
-		return loadConfig(instance.Config)
-	}
-	return nil, notFound("%s does not exist, and no instance with a configuration runs on %s; name the configuration with -c FILE, or the directory of its ledger with --data DIR", usualConfig, e.data)
 }
 
 // mailTryCommand shows what real mail would become.

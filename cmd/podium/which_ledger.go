@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"podium/bus"
 	"podium/cmd/podium/config"
@@ -49,6 +51,28 @@ func (e *environment) chooseLedger() error {
 		e.use(settings)
 	}
 	return nil
+}
+
+// usualConfig is the configuration when nobody says otherwise.
+const usualConfig = "podium.yaml"
+
+// configInForce loads the configuration that is named, else the usual one, else that
+// of the instance that runs on the data directory.
+func (e *environment) configInForce(named string) (*config.Config, error) {
+	if named != "" {
+		return loadConfig(named)
+	}
+	if _, err := os.Stat(usualConfig); !errors.Is(err, fs.ErrNotExist) {
+		return loadConfig(usualConfig)
+	}
+	instance, running, err := installation.FindInstance(e.data)
+	switch {
+	case err != nil:
+		return nil, err
+	case running && instance.Config != "":
+		return loadConfig(instance.Config)
+	}
+	return nil, notFound("%s does not exist, and no instance with a configuration runs on %s; name the configuration with -c FILE, or the directory of its ledger with --data DIR", usualConfig, e.data)
 }
 
 // use takes the ledger of a configuration, unless the command line names another

@@ -58,12 +58,9 @@ type dayOperation struct {
 	alone          bool // what it does is done again when its acknowledgment is lost, and nothing behind it may be
 }
 
-// dayKey is the key of an account.
-func dayKey(profile, day string) string { return profile + "." + day }
-
 // tellDay has an account changed.
 func (c *Controller) tellDay(profile, day string, operation dayOperation) {
-	key := dayKey(profile, day)
+	key := budget.DayKey(profile, day)
 	book := c.days.books[key]
 	if book == nil {
 		book = &dayBook{profile: profile, day: day}
@@ -104,7 +101,7 @@ func (c *Controller) changeDay(ctx context.Context, book *dayBook) {
 	book.pending, book.busy = slices.Clone(book.pending[len(operations):]), true
 	begins := false
 	c.Loop.Start(func() error {
-		_, err := compareAndSet(ctx, c.Core.KeyValue(bus.BudgetBucket), dayKey(book.profile, book.day), func(account *budget.DayAccount) (bool, error) {
+		_, err := compareAndSet(ctx, c.Core.KeyValue(bus.BudgetBucket), budget.DayKey(book.profile, book.day), func(account *budget.DayAccount) (bool, error) {
 			begins = len(account.Owners) == 0
 			owns, changed := account.Tell(by)
 			for i := range operations {
@@ -141,7 +138,7 @@ func (c *Controller) changeDay(ctx context.Context, book *dayBook) {
 			c.LocalOwners.wakeHeld(c)
 		}
 		if c.scheduleDay(book); len(book.pending) == 0 {
-			delete(c.days.books, dayKey(book.profile, book.day))
+			delete(c.days.books, budget.DayKey(book.profile, book.day))
 		}
 	})
 }

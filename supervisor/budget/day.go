@@ -30,6 +30,9 @@ type DayAccount struct {
 	Owners []DayOwner              `json:"owners,omitzero"` // who has told of each shard last
 }
 
+// DayKey is the key of the account of a profile and a day in bus.BudgetBucket.
+func DayKey(profile, day string) string { return profile + "." + day }
+
 // A DayReservation is what a request may use that nobody has answered.
 type DayReservation struct {
 	Request string `json:"request"`

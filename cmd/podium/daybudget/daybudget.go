@@ -42,7 +42,7 @@ func Read(ctx context.Context, store bus.KeyValue, day string, profiles []string
 		accounts[profile] = &budget.DayAccount{}
 	}
 	for _, key := range keys {
-		profile, of := strings.CutSuffix(key, "."+day)
+		profile, of := strings.CutSuffix(key, budget.DayKey("", day))
 		if !of {
 			continue
 		}
@@ -116,18 +116,18 @@ func Table(lines []Line) string {
 // leftOf is what is left of what is limited, also where that is nothing.
 func leftOf(line *Line) string {
 	left := line.Limit.Less(line.Used.Plus(line.Reserved))
-	var none []string
+	var parts []string
 	if line.Limit.Tokens > 0 && left.Tokens == 0 {
-		none = append(none, "no tokens")
+		parts = append(parts, "no tokens")
 	}
 	if line.Limit.Milliseconds > 0 && left.Milliseconds == 0 {
-		none = append(none, "no time")
+		parts = append(parts, "no time")
 	}
 	if line.Limit.CostMicros > 0 && left.CostMicros == 0 {
-		none = append(none, "no money")
+		parts = append(parts, "no money")
 	}
 	if left != (schemas.Usage{}) {
-		none = append(none, view.Amount(left))
+		parts = append(parts, view.Amount(left))
 	}
-	return strings.Join(none, ", ")
+	return strings.Join(parts, ", ")
 }
