@@ -197,7 +197,7 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 }
 
 // disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names. From
-// schemas.Edition9 on that word is no reason for itself where podium answer brings it.
+// schemas.Edition9 on a word that decides is no reason for itself there, either.
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	_, decides := d.Profile.Decides(word.Whole)

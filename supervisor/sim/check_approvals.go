@@ -332,8 +332,10 @@ func (o *oracle) noTellsWhy(m *moment) {
 	}
 	heard := o.heard(m.shard, said.answered.Sequence)
 	_, why := whole(heard.said())
-	if heard.control != nil && heard.control.Action == schemas.ControlReject {
-		why = strings.TrimSpace(heard.control.Text)
+	if control := heard.control; control != nil && control.Action == schemas.ControlReject {
+		if decides, _ := whole(control.Text); decides == "" || m.run.edition < schemas.Edition9 {
+			why = strings.TrimSpace(control.Text)
+		}
 	}
 	want := signatories.Disapproved
 	if why != "" {
