@@ -153,6 +153,7 @@ func TestRouterDefaults_P06_G31(t *testing.T) {
 
 // TestWhatIsWrittenWins: the time that a program has when nothing is said is no reason to wait longer than the profile says.
 func TestWhatIsWrittenWins(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ agent, deadlines, want string }{
 		{"", "", "35s"},
 		{"", "deadlines: {work: 3s}", "3s"},
