@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is that of a seed.
+// world is that of a seed, of the kind that flags ask for.
 func world(seed uint64, library *sim.Library) *sim.World {
 	switch {
 	case *asks:
@@ -65,9 +65,9 @@ func world(seed uint64, library *sim.Library) *sim.World {
 	return sim.New(seed, library)
 }
 
-func simulate(t *testing.T, seed uint64, library *sim.Library) {
+func simulate(t *testing.T, simulated *sim.World) {
 	t.Helper()
-	simulated := world(seed, library)
+	seed := simulated.Seed
 	violations := simulated.Run()
 	if len(violations) == 0 {
 		return
@@ -115,7 +115,7 @@ func TestSimulation(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := next.Add(1) - 1; seed < *first+*seeds && (*all || !t.Failed()); seed = next.Add(1) - 1 {
-				simulate(t, seed, library)
+				simulate(t, world(seed, library))
 				done.Add(1)
 			}
 		})
@@ -139,8 +139,12 @@ func TestRegressions(t *testing.T) {
 	library := sim.NewLibrary()
 	for line := range strings.Lines(regressions) {
 		number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
-			simulate(t, seed, library)
+		number, ofDays := strings.CutPrefix(number, "days:")
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if err == nil && ofDays {
+			simulate(t, sim.NewWithDays(seed, library))
+		} else if err == nil {
+			simulate(t, world(seed, library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}
