@@ -30,6 +30,7 @@ var (
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
+	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -61,6 +62,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithRetries(seed, library)
 	case *leave:
 		return sim.NewWithLeave(seed, library)
+	case *chats:
+		return sim.NewWithThreads(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -99,6 +102,9 @@ func simulate(t *testing.T, simulated *sim.World) {
 	}
 	if *retry {
 		again += " RETRIES=1"
+	}
+	if *chats {
+		again += " THREADS=1"
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
