@@ -193,7 +193,7 @@ func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) boo
 }
 
 // way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
-// whoever has not answered is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
+// whoever has not answered, or has written and said no, is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
 func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
 	source := &d.Profile.Profile
 	switch {
@@ -209,7 +209,7 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 	case way == schemas.WayFix && len(d.blamed(task, failed)) == 0:
 		way = recovery.Unmended(source, failed.Cause)
 	}
-	if way == schemas.WayRequester && d.unanswered(task) {
+	if way == schemas.WayRequester && (d.unanswered(task) || d.declined(task) && d.Run.Edition >= schemas.Edition9) {
 		return ""
 	}
 	return way

@@ -470,12 +470,24 @@ func (d *Decision) escalateAnew(task *workflow.Task, inquiry *workflow.Inquiry) 
 
 // unanswered reports whether a task came to nothing because nobody has answered.
 func (d *Decision) unanswered(task *workflow.Task) bool {
+	last := d.lastAsked(task)
+	return last != nil && last.Closed != ""
+}
+
+// declined reports whether a task came to nothing because whoever has written has said no to it.
+func (d *Decision) declined(task *workflow.Task) bool {
+	last := d.lastAsked(task)
+	return last != nil && last.Disapproved() && last.OfRequester()
+}
+
+// lastAsked is the last inquiry about a task itself, and not about a failure or what it uses.
+func (d *Decision) lastAsked(task *workflow.Task) *workflow.Inquiry {
 	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
 		if inquiry.Task == task.ID && inquiry.Kind != schemas.InquiryEscalation && inquiry.Kind != schemas.InquiryBudget {
-			return inquiry.Closed != ""
+			return inquiry
 		}
 	}
-	return false
+	return nil
 }
 
 // Notice are the words of a notice: the question, and above a further one that it is a reminder.

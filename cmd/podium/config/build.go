@@ -22,7 +22,7 @@ func (c *Config) Profile(name string) schemas.Profile {
 	if !ok {
 		return schemas.Profile{}
 	}
-	uses := c.uses(&source)
+	uses := c.uses(name, &source)
 	profile := schemas.Profile{
 		Name:          name,
 		Edition:       schemas.NewestEdition,
@@ -79,8 +79,8 @@ func (c *Config) Entry() string {
 }
 
 // uses gives a program's timeout precedence over a shorter work deadline, unless
-// the profile says otherwise for this agent.
-func (c *Config) uses(profile *Profile) []schemas.AgentUse {
+// the profile says otherwise for this agent, or the timeout is only supposed.
+func (c *Config) uses(name string, profile *Profile) []schemas.AgentUse {
 	uses := make([]schemas.AgentUse, len(profile.Agents))
 	for i, use := range profile.Agents {
 		agent := c.Agents[use.Name]
@@ -93,11 +93,19 @@ func (c *Config) uses(profile *Profile) []schemas.AgentUse {
 			Arguments: agent.arguments(), Extractor: agent.Extractor, Person: agent.person(), Verdict: use.Verdict.build(), Unavailable: use.Unavailable,
 		}
 		timeout := agent.Timeout
-		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work {
+		if use.Work == 0 && timeout > 0 && timeout+grace > profile.Deadlines.Work && !c.supposed(use.Name, name) {
 			uses[i].Work = timeout + grace
 		}
 	}
 	return uses
+}
+
+// supposed reports whether nothing is said of the time of a program or an endpoint, while the profile says how long work may take: then that holds.
+func (c *Config) supposed(agent, profile string) bool {
+	_, said := c.places["agents."+agent+".timeout"]
+	_, written := c.places["profiles."+profile+".deadlines.work"]
+	kind := c.Agents[agent].Kind
+	return written && !said && (kind == KindExec || kind == KindHTTP)
 }
 
 // Policy is what holds of an agent whatever it says of itself, but for its name.

@@ -151,6 +151,29 @@ func TestRouterDefaults_P06_G31(t *testing.T) {
 	}
 }
 
+// TestWhatIsWrittenWins: the time that a program has when nothing is said is no reason to wait longer than the profile says.
+func TestWhatIsWrittenWins(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ agent, deadlines, want string }{
+		{"", "", "35s"},
+		{"", "deadlines: {work: 3s}", "3s"},
+		{"", "deadlines: {work: 1m}", "1m0s"},
+		{", timeout: 20s", "deadlines: {work: 3s}", "25s"},
+	} {
+		file := "agents:\n  slow: {kind: exec, command: [./slow.sh]" + test.agent + "}\nprofiles:\n  desk:\n    agents: [slow]\n    routers: [{kind: default, agent: slow}]\n"
+		if test.deadlines != "" {
+			file += "    " + test.deadlines + "\n"
+		}
+		config, err := Parse([]byte(file), "podium.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Duration(config.WorkDeadlines("slow")["desk"]).String(); got != test.want {
+			t.Errorf("slow%s with %q has %s, want %s", test.agent, test.deadlines, got, test.want)
+		}
+	}
+}
+
 func TestDefaultPorts(t *testing.T) {
 	t.Parallel()
 	for encryption, ports := range map[Encryption][2]int{

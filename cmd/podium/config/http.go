@@ -109,7 +109,7 @@ func (c *Config) hastyCallbacks() (cautions []string) {
 		if _, written := c.places["profiles."+name+".deadlines.work"]; written || profile.Deadlines.Work != defaultWork {
 			continue
 		}
-		for i, use := range c.uses(&profile) {
+		for i, use := range c.uses(name, &profile) {
 			said := profile.Agents[i].Work > 0 || c.Agents[use.Name].Timeout > defaultWork
 			if use.Async && !said {
 				cautions = append(cautions, fmt.Sprintf("agent %q may answer by callback, and has %s for that in profile %q, which is what any agent has: say how long its answers may take, "+
