@@ -124,6 +124,8 @@ type TaskContext struct {
 	Message *MessageContext `json:"message,omitzero"`
 	// Attachments are files to work with; the agent may read each for this request (G-42).
 	Attachments []TaskAttachment `json:"attachments,omitzero"`
+	// AttachmentsLeftOut is how many more there are, which MaxAttachments has no room for.
+	AttachmentsLeftOut int `json:"attachments_left_out,omitzero"`
 	// Plan is what the task is a step of, where a judge may change it.
 	Plan *PlanContext `json:"plan,omitzero"`
 	// Run is how the run stands, where judges may have it go on in rounds (P-11).
@@ -218,8 +220,19 @@ func (a *TaskAttachment) Artifact() Artifact {
 	return Artifact{SHA256: a.SHA256, Size: a.Size, MediaType: a.MediaType, Grant: a.Grant}
 }
 
-// MaxAttachments bounds the files that a request lists.
-const MaxAttachments = 32
+// MaxAttachments bounds the files that a request lists, from Edition9 on: as many as a plan has tasks. Before it was FewAttachments.
+const MaxAttachments = 256
+
+// FewAttachments bounded the files that a request lists before Edition9.
+const FewAttachments = 32
+
+// AttachmentsOf is how many files the requests of a run list.
+func AttachmentsOf(edition int) int {
+	if edition < Edition9 {
+		return FewAttachments
+	}
+	return MaxAttachments
+}
 
 // FallbackLanguage is the language of a request that names none.
 const FallbackLanguage = "en"

@@ -125,7 +125,7 @@ func (s *server) end(request string, given *outgoingResponse) {
 // needed to answer.
 func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 	if e.Type != schemas.TypeExecutionRequest {
-		return nil, &bus.MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
+		return answerable(&Request{event: e}, e), &bus.MalformedError{Detail: "its type is not " + schemas.TypeExecutionRequest}
 	}
 	artifacts := s.worker.Artifacts(e.ID)
 	switch err := artifact.Resolve(ctx, artifacts, e); {
@@ -151,9 +151,15 @@ func (s *server) open(ctx context.Context, e *schemas.Event) (*Request, error) {
 }
 
 // answerable fills in as much of a request that breaks its schema as an answer
-// needs, or returns nil.
+// needs, or returns nil. Of nothing else it matters what it is.
 func answerable(request *Request, e *schemas.Event) *Request {
-	lax := schemas.ExecutionRequest{}
+	var lax struct {
+		MessageID string `json:"message_id"`
+		From      string `json:"from"`
+		Payload   struct {
+			PlanID string `json:"plan_id"`
+		} `json:"payload"`
+	}
 	if schemas.Unmarshal(e.Data, &lax) != nil || lax.MessageID != e.ID || uuid.Validate(e.ID) != nil {
 		return nil
 	}
@@ -162,7 +168,7 @@ func answerable(request *Request, e *schemas.Event) *Request {
 			return nil
 		}
 	}
-	request.Envelope, request.Payload = lax.Envelope, schemas.RequestPayload{PlanID: lax.Payload.PlanID}
+	request.MessageID, request.From, request.Payload = lax.MessageID, lax.From, schemas.RequestPayload{PlanID: lax.Payload.PlanID}
 	return request
 }
 

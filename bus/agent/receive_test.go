@@ -134,6 +134,42 @@ func TestReceiveRefuses_X06(t *testing.T) {
 	})
 }
 
+// TestBrokenRequestsAreAnswered_X06: whoever asks learns what is wrong, whatever it is, as long as it is known who they are and what for.
+func TestBrokenRequestsAreAnswered_X06(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1)
+		kept := &shelf{}
+		stop := s.receive(t, kept)
+		broken := []struct{ old, wrong, place string }{
+			{`"dependencies":[]`, `"dependencies":"B1"`, "/payload/tasks/0/dependencies"},
+			{`"estimated_tokens":0`, `"estimated_tokens":"many"`, "/payload/tasks/0/estimated_tokens"},
+			{`"estimated_tokens":0`, `"estimated_tokens":1.5`, "/payload/tasks/0/estimated_tokens"},
+			{`"type":"execution_request"`, `"type":"execution_reqest"`, "podium.execution_request.v1"},
+			{`"timestamp":"`, `"timestamp":"yesterday, `, "/timestamp"},
+			{`"to":"`, `"to":5,"was":"`, "/to"},
+			{`"tasks":[`, `"tasks":{},"were":[`, "/payload/tasks"},
+		}
+		var want []string
+		for n, one := range broken {
+			want = append(want, s.ask(t, n+1, func(e *schemas.Event) {
+				e.Data = []byte(strings.Replace(string(e.Data), one.old, one.wrong, 1))
+				e.Type = strings.Replace(e.Type, strings.Trim(strings.TrimPrefix(one.old, `"type":`), `"`), strings.Trim(strings.TrimPrefix(one.wrong, `"type":`), `"`), 1)
+			}))
+		}
+		s.nothingPending(t)
+		mustStop(t, stop)
+		for n, said := range s.responses(t) {
+			if issue := said.Payload.IssuesEncountered[0]; said.InReplyTo != want[n] || !strings.Contains(issue.Description, broken[n].place) || issue.Resolution != schemas.ResolutionEscalated {
+				t.Errorf("%s: answer to %s, want %s: %q", broken[n].wrong, said.InReplyTo, want[n], issue.Description)
+			}
+		}
+		if got := len(s.responses(t)); got != len(broken) || len(kept.received) != 0 || len(kept.isolated) != 0 {
+			t.Errorf("answered %d of %d, received %d, isolated %d", got, len(broken), len(kept.received), len(kept.isolated))
+		}
+	})
+}
+
 // TestReceiveKeepsItsLease: a request that is slow to become durable comes to no
 // other process meanwhile, and a stop in order waits for it.
 func TestReceiveKeepsItsLease(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"podium/bus"
 	"podium/schemas"
 )
@@ -192,9 +194,23 @@ func decodeBinary(header bus.Header, body []byte) (schemas.Event, error) {
 }
 
 // bareEnvelope is as much of a documented message as determines its attributes.
+// What has no timestamp that is one can be read all the same: whoever decodes its
+// body says what is wrong with it, and can answer.
 type bareEnvelope struct {
-	SpecVersion string `json:"specversion"`
-	schemas.Envelope
+	SpecVersion string         `json:"specversion"`
+	MessageID   string         `json:"message_id"`
+	From        string         `json:"from"`
+	Type        string         `json:"type"`
+	InReplyTo   string         `json:"in_reply_to"`
+	Timestamp   jsontext.Value `json:"timestamp"`
+}
+
+func (b *bareEnvelope) time() time.Time {
+	var at time.Time
+	if err := schemas.Unmarshal(b.Timestamp, &at); err != nil || at.UTC().Year() < 0 || at.UTC().Year() > 9999 {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 func decodeBare(body []byte) (schemas.Event, error) {
@@ -204,9 +220,6 @@ func decodeBare(body []byte) (schemas.Event, error) {
 	}
 	if envelope.SpecVersion != "" { // what a server without headers carries (NATS binding, section 3)
 		return decodeStructured(body)
-	}
-	if year := envelope.Timestamp.UTC().Year(); year < 0 || year > 9999 {
-		return schemas.Event{}, &bus.MalformedError{Detail: "its timestamp is not a time by RFC 3339"}
 	}
 	for _, required := range [...]struct{ name, value string }{
 		{"message_id", envelope.MessageID}, {"from", envelope.From}, {"type", envelope.Type},
@@ -219,7 +232,7 @@ func decodeBare(body []byte) (schemas.Event, error) {
 		ID:              envelope.MessageID,
 		Source:          SourceOf(envelope.From),
 		Type:            "podium." + envelope.Type + ".v1",
-		Time:            envelope.Timestamp.UTC(),
+		Time:            envelope.time(),
 		DataContentType: schemas.MediaTypeJSON,
 		CausationID:     envelope.InReplyTo,
 		Data:            body,

@@ -145,6 +145,10 @@ func TestDecodeModes(t *testing.T) {
 			bus.Message{Header: bus.Header{"Nats-Msg-Id": {"x"}}, Body: []byte(bare)},
 			schemas.Event{ID: "7f1b", Source: "/podium/agent%20one", Type: schemas.TypeExecutionResponse, Time: stamp, CausationID: "q", DataContentType: schemas.MediaTypeJSON, Data: []byte(bare)},
 		},
+		"BareWithoutTime": {
+			bus.Message{Body: []byte(strings.Replace(bare, "2026-05-01T14:00:00+02:00", "yesterday", 1))},
+			schemas.Event{ID: "7f1b", Source: "/podium/agent%20one", Type: schemas.TypeExecutionResponse, CausationID: "q", DataContentType: schemas.MediaTypeJSON, Data: []byte(strings.Replace(bare, "2026-05-01T14:00:00+02:00", "yesterday", 1))},
+		},
 		"Structured":           {bus.Message{Header: bus.Header{"Content-Type": {"Application/CloudEvents+JSON; charset=utf-8"}}, Body: []byte(structured)}, inStructured},
 		"StructuredPlainType":  {bus.Message{Header: bus.Header{"content-type": {"application/cloudevents"}}, Body: []byte(structured)}, inStructured},
 		"StructuredNoHeader":   {bus.Message{Body: []byte(structured)}, inStructured},

@@ -228,7 +228,7 @@ func (d *Decision) filesAtHand() []arguments.File {
 	known := map[string]bool{}
 	for _, sequence := range d.messagesWithFiles() {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
-			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
+			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.AttachmentsOf(d.Run.Edition) {
 				known[key] = true
 				files = append(files, arguments.File{Reference: schemas.AttachmentID(len(files) + 1), MediaType: file.MediaType})
 			}

@@ -31,9 +31,13 @@ func inDoubt(profile *schemas.Profile) schemas.RecoveryWay {
 	return ""
 }
 
-// Upstream reports whether whoever is upstream decides about a failure.
+// Upstream reports whether whoever is upstream decides about a failure for good, also as about one that nobody could mend, from schemas.Edition9 on.
 func Upstream(profile *schemas.Profile, category schemas.FailureCategory, cause schemas.FailureKind) bool {
-	channel := Channel(profile, Way(profile, category, cause))
+	way := Way(profile, category, cause)
+	if way == schemas.WayFix && profile.Edition >= schemas.Edition9 {
+		way = Unmended(profile, cause)
+	}
+	channel := Channel(profile, way)
 	return channel != nil && channel.Upstream
 }
 

@@ -21,7 +21,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	if conversation {
 		context.Message = env.messageContext(&run.Message)
 	}
-	files := attachmentList{env: env, dispatched: f}
+	files := attachmentList{env: env, dispatched: f, most: schemas.AttachmentsOf(run.Edition)}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	for _, inquiry := range run.Inquiries {
 		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
@@ -56,6 +56,9 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 		}
 	}
 	context.Attachments = files.made
+	if run.Edition >= schemas.Edition9 {
+		context.AttachmentsLeftOut = len(files.leftOut)
+	}
 }
 
 // tellsConversation reports whether a task's agent is told who has written and what was said
@@ -161,22 +164,32 @@ func earlierMessages(state *State, policy *schemas.ContextPolicy) []uint64 {
 type attachmentList struct {
 	env        *Env
 	dispatched *schemas.TaskDispatched
+	most       int
 	made       []schemas.TaskAttachment
+	leftOut    map[string]bool // by hash and name
 }
 
 // add lists a file once, as long as there is room.
 func (l *attachmentList) add(from, name, mediaType string, artifact schemas.Artifact) {
+	name = cut(name, maxNote)
 	known := slices.ContainsFunc(l.made, func(other schemas.TaskAttachment) bool {
-		return other.SHA256 == artifact.SHA256 && other.Name == cut(name, maxNote)
+		return other.SHA256 == artifact.SHA256 && other.Name == name
 	})
-	if known || len(l.made) == schemas.MaxAttachments || !schemas.ValidHash(artifact.SHA256) || artifact.Size < 0 {
+	if known || !schemas.ValidHash(artifact.SHA256) || artifact.Size < 0 {
+		return
+	}
+	if len(l.made) == l.most {
+		if l.leftOut == nil {
+			l.leftOut = make(map[string]bool)
+		}
+		l.leftOut[artifact.SHA256+" "+name] = true
 		return
 	}
 	if len(mediaType) > maxMediaType {
 		mediaType = ""
 	}
 	file := schemas.TaskAttachment{
-		ID: schemas.AttachmentID(len(l.made) + 1), Name: cut(name, maxNote), MediaType: mediaType, Size: artifact.Size, SHA256: artifact.SHA256, From: from,
+		ID: schemas.AttachmentID(len(l.made) + 1), Name: name, MediaType: mediaType, Size: artifact.Size, SHA256: artifact.SHA256, From: from,
 	}
 	if l.env.Grants != nil {
 		file.Grant = l.env.Grants.Read(l.dispatched.Agent, l.dispatched.Request, file.SHA256, l.dispatched.Expires)
