@@ -11,8 +11,10 @@ from specialist import CODE, Task, refuse
 
 task = Task()
 module, record, fields = task.arguments["module"], task.arguments["record"], task.arguments["fields"]
-if not re.fullmatch(r"[a-z][a-z0-9]*", module) or not re.fullmatch(r"[A-Z][A-Za-z0-9]*", record):
-    refuse("A module is named in small letters, and its record begins with a capital one.")
+if not re.fullmatch(r"[a-z][a-z0-9]*", module) or module == "index" or not re.fullmatch(r"[A-Z][A-Za-z0-9]*", record):
+    refuse("A module is named in small letters, and not index; its record begins with a capital one.")
+if wrong := [field["name"] for field in fields if not re.fullmatch(r"[a-z][A-Za-z0-9]*", field["name"])]:
+    refuse(f"A field is named in letters and digits, a small letter first, and not {wrong[0]!r}.")
 # What each mistake is known by in the words of the tool that finds it.
 slips = task.slips({"rule": "refuses", "type": "is not assignable", "unused": "never used", "eval": "eval", "absent": "was not made"})
 small = record[0].lower() + record[1:]

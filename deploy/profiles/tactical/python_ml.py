@@ -4,6 +4,10 @@
 With the argument slip it begins with mistakes, so that checks have something to find. It mends what a review names, and nothing else.
 """
 
+import keyword
+import re
+import sys
+
 from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
 
 # Of each function the code, the test, and a mistake in the code with its words in the findings.
@@ -27,8 +31,14 @@ KNOWN = {
         ("- slope * middle", "+ slope * middle"),
     ),
 }
+# What projects and their tests have by these names.
+TAKEN = ("conftest", "modules", "pytest", "setup", "tests")
 task = Task()
 module, functions = task.arguments.get("module", "model"), task.arguments["functions"]
+if not re.fullmatch(r"[a-z][a-z0-9_]*", module) or keyword.iskeyword(module):
+    refuse("A module is named in small letters, digits and underscores, and is no word of Python.")
+if module in TAKEN or module in sys.stdlib_module_names:
+    refuse(f"{module} is the name of another module, of Python or of the project; its tests would find that one.")
 if unknown := [name for name in functions if name not in KNOWN]:
     refuse(f"I write {', '.join(KNOWN)}, and not {', '.join(unknown)}.")
 if "fit" in functions and "mean" not in functions:

@@ -2,11 +2,16 @@
 """spec_kit: begins a project of a type: its settings, an index of its modules, and what is asked of it."""
 
 import json
+import re
 
 from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
 
 task = Task()
 name, modules = task.arguments["name"], task.arguments.get("modules", [])
+if wrong := [module for module in modules if not re.fullmatch(r"[a-z][a-z0-9_]*", module)]:
+    refuse(f"A module is named in small letters, digits and underscores, and not {wrong[0]!r}.")
+if not name.isprintable() or not name.strip():
+    refuse("A project has a name of one line.")
 kind = task.context.get("constraints", {}).get("project_type", "")
 
 if kind in ("frontend", "fullstack"):

@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).parent
 CODE, CONFIG, DOCUMENTATION, REPORT = "code", "config", "documentation", "report"
@@ -22,8 +23,8 @@ def refuse(sentence, code=65):
 
 
 def run(*command, folder, may_end=(0,), **variables):
-    """Runs a program in a folder. What it needs of the environment is its path; what it must not do, it cannot."""
-    environment = {"PATH": search(), "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1", **variables}
+    """Runs a program in a folder. What it needs of the environment is its path; what it must not do, it cannot. What it leaves is gone with the request."""
+    environment = {"PATH": search(), "HOME": tempfile.gettempdir(), "TMPDIR": tempfile.gettempdir(), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1", **variables}
     there(command[0])
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
     if ran.returncode not in may_end:
@@ -38,6 +39,14 @@ def confined(*command):
     if subprocess.run([*apart, "true"], capture_output=True).returncode:
         refuse("No program is run here: this system does not let me cut it off the network.", 78)
     return ["prlimit", "--cpu=60", "--", *apart, *command]
+
+
+def place(folder, path):
+    """Where a file is in a folder; None where its path leads elsewhere, by its name or by a link on its way."""
+    folder = pathlib.Path(folder).resolve()
+    if not path.isprintable() or "\\" in path or {"", ".", ".."} & set(path.split("/")):
+        return None
+    return folder / path if (folder / path).resolve() == folder / path else None
 
 
 def there(program):
@@ -63,6 +72,9 @@ class Task:
         self.inputs = self.context.get("inputs", {})
         self.words = self.context.get("request") or self.task["description"]
         self.folder = pathlib.Path(os.environ["PODIUM_DIR"])
+        # Podium removes this folder when the request has ended, and at its next start if it was killed.
+        tempfile.tempdir = str(self.folder / "work")
+        os.makedirs(tempfile.tempdir, exist_ok=True)
         self.made, self.left = [], []
         listed = json.loads((self.folder / "in" / "index.json").read_text())
         self.attached = {entry["sha256"]: self.folder / entry["file"] for entry in listed if "file" in entry}
@@ -96,15 +108,18 @@ class Task:
         return self.left
 
     def keep(self, path, content, kind, description):
-        """Sends a file along with the answer."""
-        self.promise(path, kind, description)
+        """Sends a file along with the answer. Names come from plans, and none of them leads out of what is sent along."""
+        file = self.promise(path, kind, description)
         self.made[-1]["content"] = content
-        file = self.folder / "out" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
 
     def promise(self, path, kind, description):
+        file = place(self.folder / "out", path)
+        if file is None:
+            refuse(f"{path!r} leads out of the project.")
         self.made.append({"path": path, "type": kind, "description": description})
+        return file
 
     def answer(self, text, **said):
         files = [{"path": made["path"], "sha256": hashlib.sha256(made["content"].encode()).hexdigest()} for made in self.made if "content" in made]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from specialist import HERE, Task, confined, refuse, run, tools
+from specialist import HERE, Task, confined, place, refuse, run, tools
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 issues = []
@@ -36,13 +36,31 @@ def compiled(*options):
             yield "error", line, "", 0
 
 
+CODE_FOR_NODE = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs")
+
+
+def lacks(settings, tool):
+    """Whether a tool has no settings to go by. It is not let look for them in the folders around the project."""
+    if settings not in files:
+        found("error", f"the project has no {settings}, which {tool} goes by; a task of spec_kit of the type frontend or fullstack makes it")
+    return settings not in files
+
+
+def code_for_node():
+    return any(path.endswith(CODE_FOR_NODE) for path in files)
+
+
 def tsc():
+    if not code_for_node() or lacks("tsconfig.json", "tsc"):
+        return "nothing compiled"
     for issue in compiled("--noEmit"):
         found(*issue)
     return f"{len(list(pathlib.Path(root).rglob('*.ts')))} files compiled"
 
 
 def eslint(*options):
+    if not code_for_node() or lacks("eslint.config.js", "ESLint"):
+        return "no files looked at"
     said = json.loads(run(*confined("eslint", "-f", "json", *options, "."), folder=root, may_end=(0, 1)).stdout)
     for file in said:
         for message in file["messages"]:
@@ -53,7 +71,7 @@ def eslint(*options):
 def security():
     """What runs words as a program, and what looks like a key."""
     rules = json.dumps({name: "error" for name in ("no-eval", "no-implied-eval", "no-new-func", "no-script-url")})
-    said = eslint("--rule", rules) if os.path.exists(f"{root}/eslint.config.js") else "no code for Node.js"
+    said = eslint("--rule", rules) if "eslint.config.js" in files else "no code for Node.js"
     others = [issue for issue in issues if not re.search(r"eval|Function|script:", issue["message"])]
     for issue in others:
         issues.remove(issue)
@@ -65,6 +83,8 @@ def security():
 
 
 def jest():
+    if not code_for_node() or lacks("package.json", "jest") or "tsconfig.json" not in files:
+        return "no tests"
     list(compiled())  # the tests import what it writes; what it says is the business of tsc
     with tempfile.NamedTemporaryFile() as report:
         run(*confined("jest", "--passWithNoTests", "--json", "--testLocationInResults", "--outputFile", report.name), folder=root, may_end=(0, 1),
@@ -88,8 +108,10 @@ def flake8():
 
 
 def pytest():
+    settings = next((name for name in ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg") if name in files), os.devnull)
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-        run(*confined(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", "-o", "junit_family=xunit1"), folder=root,
+        within = ("-c", settings, "--rootdir", root, "--confcutdir", root)  # not those of the folders around it
+        run(*confined(sys.executable, "-m", "pytest", "-q", *within, "-p", "no:cacheprovider", f"--junitxml={report.name}", "-o", "junit_family=xunit1"), folder=root,
             may_end=(0, 1, 2, 5), PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=root)
         cases = list(ElementTree.parse(report.name).getroot().iter("testcase"))
     for case in cases:
@@ -150,11 +172,12 @@ else:
 with tempfile.TemporaryDirectory() as root:
     root = os.path.realpath(root)
     for path, content in files.items():
-        place = pathlib.Path(root, path)
-        if root not in map(str, place.resolve().parents):
-            refuse(f"{path} leads out of the project.")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(content, "utf-8")
+        file = place(root, path)
+        if file is None or path.startswith("node_modules/"):
+            issues.append({"severity": "error", "message": "it leads out of the project", "file": path, "line": 0})
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, "utf-8")
     if tools().is_dir():
         os.symlink(tools(), os.path.join(root, "node_modules"))
     details = VALIDATORS[sys.argv[1]]()
