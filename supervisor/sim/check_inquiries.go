@@ -158,9 +158,10 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
+	case schemas.IsExplanation(id) && i.fact.Kind.Entitled():
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
-	case id == schemas.NoticeTask(number, 1), schemas.IsExplanation(id) && i.fact.Kind.Entitled():
+	case id == schemas.NoticeTask(number, 1):
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
 	case m.task == nil && (m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || i.asked.IsZero() ||

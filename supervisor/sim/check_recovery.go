@@ -21,6 +21,7 @@ type recovering struct {
 	blocked bool
 	retries int // attempts that people have had made
 	cleared int // of those as if nothing had been done outside
+	since   int // the inquiry that has cleared it last: what was agreed to before is spent
 }
 
 func (i *inquiry) escalates() bool { return i.fact.Kind == schemas.InquiryEscalation }
@@ -217,6 +218,7 @@ func (i *inquiry) tries(m *moment) {
 		i.task.close(m)
 		i.task.permit, i.task.doubted = nil, false
 		r.cleared++
+		r.since = i.number
 	}
 }
 

@@ -421,7 +421,7 @@ func (o *oracle) personsAreCounted(m *moment) {
 	}
 	persons, hash := map[string]bool{}, cmp.Or(f.Hash, i.fact.Hash)
 	for _, other := range m.run.inquiries {
-		spent := i.task.permit != nil && other.number <= i.task.agreed
+		spent := i.task.permit != nil && other.number <= i.task.agreed || other.number < i.task.recovering.since
 		if spent || !other.approval() || other.task != i.task {
 			continue
 		}

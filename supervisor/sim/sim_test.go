@@ -139,18 +139,22 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// kinds are the worlds that a seed that is kept may be one of.
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads}
+
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {
 	t.Parallel()
 	library := sim.NewLibrary()
 	for line := range strings.Lines(regressions) {
 		number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		number, ofDays := strings.CutPrefix(number, "days:")
+		kind, number, named := strings.Cut(number, ":")
+		if !named {
+			kind, number = "", kind
+		}
 		seed, err := strconv.ParseUint(number, 10, 64)
-		if err == nil && ofDays {
-			simulate(t, sim.NewWithDays(seed, library))
-		} else if err == nil {
-			simulate(t, world(seed, library))
+		if build := kinds[kind]; err == nil && build != nil {
+			simulate(t, build(seed, library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}
