@@ -120,6 +120,7 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
 			others := i.toPeople() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause) || r.declinesTwin(i))
+			others = others || r.plannedAnew(i)
 			others = others || i.fact.Kind == schemas.InquiryBudget && i.closed == schemas.InquiryWithdrawn // what was held fits after all
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
@@ -154,7 +155,7 @@ func (o *oracle) askedOnce(m *moment) {
 	}
 	i := m.run.inquiry(number)
 	switch {
-	case i == nil || !i.open:
+	case i == nil || !i.open || i.fact.Upstream:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
@@ -173,7 +174,7 @@ func (o *oracle) askedOnce(m *moment) {
 	}
 	o.dismissed(m, i)
 	for _, other := range m.run.inquiries {
-		if other.open && other.number < number && !other.toPeople() && !i.toPeople() {
+		if other.open && other.number < number && !other.toPeople() && !i.toPeople() && !other.fact.Upstream {
 			o.world.violate(AskedOnce, "%s: inquiry %d is told while inquiry %d is open", m.id, number, other.number)
 		}
 	}
@@ -324,7 +325,7 @@ func (r *run) inquiry(number int) *inquiry {
 // openInquiry returns the oldest that waits for a word of the requester, or nil.
 func (r *run) openInquiry() *inquiry {
 	for _, i := range r.inquiries {
-		if i.open && !i.toPeople() {
+		if i.open && !i.toPeople() && !i.fact.Upstream {
 			return i
 		}
 	}
@@ -371,6 +372,9 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	i := &inquiry{task: m.task, number: f.Inquiry, fact: f, opened: m.cause.Time, open: true}
 	if !m.run.rests() {
 		m.run.resting = m.cause.Time
+	}
+	if f.Upstream {
+		i.asked = m.cause.Time
 	}
 	if f.Adopts != nil && len(f.Adopts.Letters) > 0 {
 		i.asked = f.Adopts.Asked

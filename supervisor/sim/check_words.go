@@ -255,6 +255,9 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 		} else if i == nil {
 			i = r.inquiry(len(r.inquiries))
 		}
+		if r.asksUpstream() != nil && control.Inquiry == 0 {
+			return // see upstreamIsHeard
+		}
 		rejects := control.Action == schemas.ControlReject && i != nil && i.work()
 		if control.Action != schemas.ControlAnswer && !rejects || control.Run != r.id() && control.Inquiry == 0 {
 			return
