@@ -75,16 +75,25 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 }
 
 // askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
+// From schemas.Edition9 on a letter is of no thread, and who may not decide an inquiry is not asked by it.
 func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 	active := d.state.Active
 	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
 		return nil
 	}
+	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat {
+		return nil
+	}
 	for _, inquiry := range active.Inquiries {
-		if inquiry.Open() && inquiry.InThread {
-			if _, may := d.personIn(message, inquiry); may {
-				return inquiry
-			}
+		if !inquiry.Open() || !inquiry.InThread {
+			continue
+		}
+		_, may := d.personIn(message, inquiry)
+		if may && inquiry.Kind.Entitled() && active.Edition >= schemas.Edition9 {
+			_, may = d.mayDecide(message, inquiry)
+		}
+		if may {
+			return inquiry
 		}
 	}
 	return nil

@@ -169,7 +169,7 @@ func (o *oracle) wordsOnFailures(m *moment, f *schemas.InquiryAnswered) {
 	may := heard.of(&first)
 	if i.toPeople() {
 		by := o.author(m, i, &heard)
-		may = by != "" && by == f.Actor.ID && heard.names(m.run) == f.Inquiry
+		may = by != "" && by == f.Actor.ID && o.isAsked(m, i, &heard)
 	}
 	if vouched := heard.mail == nil || heard.mail.Origin == schemas.OriginProven && heard.mail.Class == schemas.MailHuman; !may || !vouched {
 		o.world.violate(WordsOnFailures, "%s: inquiry %d is decided %s by %s (%s) of %v", m.id, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Proof, i.fact.People)

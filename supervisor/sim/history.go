@@ -259,6 +259,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			m.find(session)
 			o.wordsAreTaken(session, m)
 			o.decisionsAreTaken(session, m)
+			o.threadIsHeard(session, m)
 			o.retriesAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)

@@ -135,6 +135,10 @@ func (p *people) told(pr *pendingRequest) {
 		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
 		sent: pr.event.Time, expires: pr.event.Time,
 	}
+	if names := w.threads.Asked(arguments.Text); names != nil && arguments.Reply.InReplyTo != "" {
+		q.inThread(names, arguments.Text)
+		return
+	}
 	if w.advisers.Asks(arguments.Text) {
 		q.advise()
 		return

@@ -131,6 +131,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
+	w.threads.Declare(sources)
 	return sources
 }
 

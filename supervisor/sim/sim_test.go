@@ -30,6 +30,7 @@ var (
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
+	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is that of a seed.
+// world is that of a seed, of the kind that flags ask for.
 func world(seed uint64, library *sim.Library) *sim.World {
 	switch {
 	case *asks:
@@ -61,13 +62,15 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithRetries(seed, library)
 	case *leave:
 		return sim.NewWithLeave(seed, library)
+	case *chats:
+		return sim.NewWithThreads(seed, library)
 	}
 	return sim.New(seed, library)
 }
 
-func simulate(t *testing.T, seed uint64, library *sim.Library) {
+func simulate(t *testing.T, simulated *sim.World) {
 	t.Helper()
-	simulated := world(seed, library)
+	seed := simulated.Seed
 	violations := simulated.Run()
 	if len(violations) == 0 {
 		return
@@ -100,6 +103,9 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	if *retry {
 		again += " RETRIES=1"
 	}
+	if *chats {
+		again += " THREADS=1"
+	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
 	}
@@ -115,7 +121,7 @@ func TestSimulation(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := next.Add(1) - 1; seed < *first+*seeds && (*all || !t.Failed()); seed = next.Add(1) - 1 {
-				simulate(t, seed, library)
+				simulate(t, world(seed, library))
 				done.Add(1)
 			}
 		})
@@ -139,8 +145,12 @@ func TestRegressions(t *testing.T) {
 	library := sim.NewLibrary()
 	for line := range strings.Lines(regressions) {
 		number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
-			simulate(t, seed, library)
+		number, ofDays := strings.CutPrefix(number, "days:")
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if err == nil && ofDays {
+			simulate(t, sim.NewWithDays(seed, library))
+		} else if err == nil {
+			simulate(t, world(seed, library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}

@@ -19,6 +19,7 @@ import (
 	"podium/supervisor/sim/retriers"
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
+	"podium/supervisor/sim/threads"
 )
 
 // World is one simulated installation.
@@ -49,6 +50,7 @@ type World struct {
 	// signatories are there when answers wait for leave; nil is never.
 	signatories *signatories.Signatories
 	retriers    *retriers.Retriers // nil: no run is begun anew
+	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
 	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
 	origins     *rand.Rand         // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
@@ -79,8 +81,14 @@ const Itself = "the simulation works"
 // originStream is a source of its own for where mail is from.
 const originStream = 0x6f726967696e
 
+// aboutStream is one for what else a world is about.
+const aboutStream = 0x61626f7574
+
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
+	if hasThreads(seed) {
+		return NewWithThreads(seed, library)
+	}
 	return newWorld(seed, library, with{
 		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
 	})
@@ -99,8 +107,11 @@ func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
 // hasRetries reports whether runs are begun anew in the world of a seed, by the same rule.
 func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
 
+// hasThreads reports whether people are asked in the threads of a chat in the world of a seed, by the same rule.
+func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -144,6 +155,13 @@ func NewWithRetries(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: seed%4 == 0, reviews: seed%4 == 1, retries: true})
 }
 
+// NewWithThreads returns the world of a seed, as one in which people are asked in the threads of a chat: whether they agree or work, and in some of them about failures,
+// budgets and answers, too. It is the world that New returns if the seed's own has that.
+func NewWithThreads(seed uint64, library *Library) *World {
+	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
+	return newWorld(seed, library, with{people: true, threads: true, recovery: once(about, 2), budgets: once(about, 3), leave: once(about, 5)})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -164,6 +182,10 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	}
 	if with.leave {
 		w.signatories = signatories.New(seed)
+	}
+	if with.threads {
+		w.threads = threads.New(seed)
+		w.configuration.demand[adapterChat] += 6
 	}
 	if with.people {
 		w.people = newPeople(w)
