@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"podium/bus"
 	"podium/bus/history"
@@ -92,11 +94,36 @@ func (e *environment) follow(core bus.Core, excerpt *workflow.Excerpt, message r
 	if excerpt.Number > 0 {
 		name = schemas.RunID(excerpt.Session, excerpt.Number)
 	}
-	if asked := excerpt.Run(); asked != nil && asked.WaitsForPeople() {
+	switch asked := excerpt.Run(); {
+	case asked != nil && asked.WaitsForPeople():
 		return e.asks(asked, detail)
+	case asked == nil && excerpt.Number > 0:
+		return e.waitsBehind(core, name)
 	}
-	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", name)
+	return goesOn(name)
 }
+
+func goesOn(run string) error {
+	return fmt.Errorf("the wait is over, but the run goes on; `podium runs watch %s` follows it", run)
+}
+
+// waitsBehind tells that the wait is over for a run that has not begun, and what comes before it.
+func (e *environment) waitsBehind(core bus.Core, run string) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(e.ctx), lookAgain)
+	defer stop()
+	_, err := e.runLog(core).Run(ctx, run)
+	queued, is := errors.AsType[*runlog.QueuedError](err)
+	switch {
+	case !is:
+		return goesOn(run)
+	case queued.Before.WaitsForPeople():
+		return &exitError{code: exitAsks, err: fmt.Errorf("the wait is over; %w: %s", queued, strings.Join(view.Asks(queued.Before), "; "))}
+	}
+	return fmt.Errorf("the wait is over; %w", queued)
+}
+
+// lookAgain bounds looking what a wait was for, once it is over.
+const lookAgain = 5 * time.Second
 
 // A waitingInquiry is what a wait ends with when a run waits for a person, for programs.
 type waitingInquiry struct {

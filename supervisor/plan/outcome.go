@@ -113,6 +113,9 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 }
 
 func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
+	if asked := d.Run.AsksForBudget(); asked != nil && d.Run.Edition >= schemas.Edition9 {
+		d.closeInquiry(asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
+	}
 	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
 	d.tell(&settled)
 	if status == schemas.RunCompleted || status == schemas.RunPartial && reason == schemas.StopPartial {

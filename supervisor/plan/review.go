@@ -165,9 +165,7 @@ func (d *Decision) endReview(files []review.File) {
 		case question.State == workflow.TaskCompleted:
 			more = true // it says what is to be done instead
 		default:
-			unassigned = append(unassigned, schemas.ReviewIssue{
-				Check: question.Agent, Severity: schemas.ValidationError, Message: "The check could not be made: " + string(question.Failure().Cause) + ".",
-			})
+			unassigned = append(unassigned, schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: d.notMade(question)})
 		}
 	}
 	review.Assign(d.Run, files, issues)
@@ -207,6 +205,15 @@ func (d *Decision) afterReview() {
 	default:
 		d.reviewFailed()
 	}
+}
+
+// notMade tells that a check could not be made, from schemas.Edition9 on which one, and what it says.
+func (d *Decision) notMade(question *workflow.Task) string {
+	failure := question.Failure()
+	if d.Run.Edition < schemas.Edition9 {
+		return "The check could not be made: " + string(failure.Cause) + "."
+	}
+	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
 }
 
 // mayReturn reports whether the run may go back to work once more (P-15).

@@ -75,16 +75,25 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 }
 
 // askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
+// From schemas.Edition9 on a letter is of no thread, and who may not decide an inquiry is not asked by it.
 func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 	active := d.state.Active
 	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
 		return nil
 	}
+	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat {
+		return nil
+	}
 	for _, inquiry := range active.Inquiries {
-		if inquiry.Open() && inquiry.InThread {
-			if _, may := d.personIn(message, inquiry); may {
-				return inquiry
-			}
+		if !inquiry.Open() || !inquiry.InThread {
+			continue
+		}
+		_, may := d.personIn(message, inquiry)
+		if may && inquiry.Kind.Entitled() && active.Edition >= schemas.Edition9 {
+			_, may = d.mayDecide(message, inquiry)
+		}
+		if may {
+			return inquiry
 		}
 	}
 	return nil
@@ -473,6 +482,10 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 			inquiry = cmp.Or(active.AsksUpstream(), active.Inquiry(len(active.Inquiries)))
 		}
 	}
+	left := d.state.left().Named(name)
+	if d.ofUpstream(control) {
+		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
+	}
 	said := controlSays(control)
 	if inquiry != nil && inquiry.Upstream && control.Run == "" {
 		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
@@ -484,7 +497,6 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	choice := said.Choice
-	left := d.state.left().Named(name)
 	switch {
 	case d.env.Unconfigured:
 		received.Reason = schemas.WordNotAllowed
@@ -522,6 +534,28 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	received.Disposition = schemas.DispositionRefused
 	d.emit(&received)
+}
+
+// ofUpstream reports whether a word names a request, as whoever is upstream does: from schemas.Edition9 on it decides nothing else than what they are asked.
+func (d *decision) ofUpstream(control *schemas.Control) bool {
+	return control.Run == "" && d.state.Active != nil && d.state.Active.Edition >= schemas.Edition9
+}
+
+// askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.
+func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
+	active := d.state.Active
+	if active.Number != run {
+		return nil
+	}
+	if open := active.AsksUpstream(); open != nil && number == 0 {
+		return open
+	}
+	for _, inquiry := range slices.Backward(active.Inquiries) {
+		if inquiry.Upstream && (number == 0 || inquiry.Inquiry == number) {
+			return inquiry
+		}
+	}
+	return nil
 }
 
 // controlSays is the word that a person has given to the service itself.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/sim/retriers"
+	"podium/supervisor/sim/threads"
 )
 
 // sent is a message that an adapter has published and the ledger has taken.
@@ -389,4 +391,125 @@ func (w *World) retry() {
 	w.body(&event, w.retriers.Control(target.session))
 	w.publish(bus.ControlSubject(target.shard), &event)
 	w.retriers.Said = append(w.retriers.Said, retriers.Said{ID: event.ID, Session: target.session})
+}
+
+// A remark is what somebody writes in a chat.
+type remark struct {
+	user, text string
+	taken      time.Time // by its adapter; when it is written, if zero
+	elsewhere  bool      // in another chat that the same thread is of
+	thread     *thread   // another one; that of the question, if nil
+	edits      string    // the message that it takes the place of; empty is none
+}
+
+// write has somebody write in a chat, and returns the id that its provider has for that.
+func (q *question) write(what *remark) string {
+	w, in := q.people.world, q.thread
+	if what.thread != nil {
+		in = *what.thread
+	}
+	event := schemas.Event{
+		ID: w.id("chat"), Source: "/podium/sim", Type: schemas.TypeChatReceived, Time: w.now, Profile: in.profile, PartitionKey: in.partition,
+		DataContentType: schemas.MediaTypeJSON,
+	}
+	if !what.taken.IsZero() {
+		event.Time = what.taken
+	}
+	chat := schemas.ChatReceived{
+		Provider: "sim", Channel: threads.Channel, Thread: event.PartitionKey, MessageID: cmp.Or(what.edits, event.ID), User: schemas.ChatUser{ID: what.user}, Text: what.text,
+	}
+	if what.elsewhere {
+		chat.Channel = threads.Elsewhere
+	}
+	w.people.users[event.ID] = chat.User
+	w.body(&event, chat)
+	w.deliver("chat", &event, nil)
+	return chat.MessageID
+}
+
+// inThread has those do something who are asked in the thread of a run, and others who read it.
+func (q *question) inThread(names []string, notice string) {
+	p, w := q.people, q.people.world
+	t, r := w.threads, w.threads.Rand
+	soon := w.now.Add(time.Duration(r.Int64N(int64(20 * time.Second))))
+	q.expires = q.sent.Add(pick(r, 6*time.Second, 40*time.Second, 10*time.Minute)) // one of these it is, mostly
+	if p.staff.short(q, schemas.ControlAnswer, schemas.ControlReject) {
+		return
+	}
+	says := func(at time.Time, what remark) {
+		if what.user == "" {
+			what.user = threads.User(pick(r, names...))
+		}
+		what.text = q.saysThere(notice)
+		p.later(at, func() { q.write(&what) })
+	}
+	after := soon.Add(pick(r, 0, time.Second))
+	switch r.IntN(20) {
+	case 0: // nothing, ever
+	case 1: // somebody else, and then who was asked
+		p.later(soon, func() { q.write(&remark{user: t.Another(threads.User(names[0])), text: q.saysThere(notice)}) })
+		says(after, remark{})
+	case 2: // about when its time is over
+		says(q.expires.Add(pick(r, -time.Millisecond, 0, time.Millisecond)), remark{})
+	case 3: // in time, and its adapter is slow
+		taken := q.expires.Add(-time.Duration(1 + r.Int64N(int64(2*time.Second))))
+		says(taken.Add(time.Duration(r.Int64N(int64(10*time.Second)))), remark{taken: taken})
+	case 4: // long after
+		says(q.expires.Add(time.Duration(r.Int64N(int64(time.Minute)))), remark{})
+	case 5: // twice
+		says(soon, remark{})
+		says(after, remark{})
+	case 6: // each of them
+		for n, name := range names {
+			says(soon.Add(time.Duration(n)*pick(r, 0, time.Second)), remark{user: threads.User(name)})
+		}
+	case 7: // in another thread, and maybe here as well
+		says(soon, remark{thread: &thread{pick(r, outer, inner), fmt.Sprintf("thread-%d", r.IntN(w.configuration.threads+1))}})
+		if once(r, 2) {
+			says(after, remark{})
+		}
+	case 8: // one of the same name, in another chat
+		says(soon, remark{elsewhere: true})
+	case 9: // what is edited later
+		user := threads.User(pick(r, names...))
+		p.later(soon, func() {
+			first := q.write(&remark{user: user, text: q.saysThere(notice)})
+			p.later(after, func() { q.write(&remark{user: user, text: q.saysThere(notice), edits: first}) })
+		})
+	case 10: // in the moment in which somebody stops the run
+		says(soon, remark{})
+		p.later(soon, q.cancel)
+	case 11: // another owner takes the shard over
+		p.later(soon, func() { w.start(q.shard()) })
+		says(after, remark{})
+	case 12: // the owner dies of the word, or between it and what follows
+		says(soon, remark{})
+		p.later(soon, func() { w.dies(q.shard(), 1+r.Int64N(8), pick(r, CrashBefore, CrashAfter)) })
+	case 13: // others are there by now, maybe
+		p.later(soon, w.restart)
+		says(after, remark{})
+	case 14: // by a letter that names the question
+		p.staff.write(q, soon, letter{from: pick(r, "anna@staff", "ben@staff", "eve@sim")})
+	case 15: // by a word to the service itself, too
+		p.later(soon, func() { p.staff.say(q, schemas.ControlAnswer, pick(r, q.inquiry, q.inquiry, 0, q.inquiry+1)) })
+		says(after, remark{})
+	case 16: // before they were asked
+		says(soon, remark{taken: q.sent.Add(-time.Duration(r.Int64N(int64(3 * time.Second))))})
+	default:
+		says(soon, remark{})
+	}
+}
+
+// saysThere is what somebody says to what is asked in a thread.
+func (q *question) saysThere(notice string) string {
+	p, w := q.people, q.people.world
+	switch {
+	case w.advisers.Asks(notice):
+		return w.advisers.Says()
+	case strings.Contains(notice, asksForMore):
+		return w.threads.Raises()
+	case strings.Contains(notice, handedOver):
+		return w.threads.Works()
+	}
+	return p.approvers.word()
 }

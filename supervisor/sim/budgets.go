@@ -361,6 +361,7 @@ func (o *oracle) settled(m *moment, spent *schemas.Spent) {
 	asked := o.requests[request]
 	said := m.cause.Malformed != nil || by.status != "" // a question for a permit is no answer
 	answers := err == nil && said && m.cause.Sequence > 0 && asked != nil && asked.task.run == m.run && asked.task.id == schemas.TaskOf(m.fact)
+	answers = answers && asked.at.sequence >= m.run.reopened // what a run has asked that was over stays reserved, also when its answer is sent again
 	open := s.open[request]
 	switch {
 	case answers && open != nil:

@@ -54,6 +54,7 @@ func (o *oracle) judge(m *moment) {
 	o.personsAreCounted(m)
 	o.answersWait(m)
 	o.noTellsWhy(m)
+	o.askedWhereTheyAre(m)
 	o.runsRest(m)
 	o.phasesAreLegal(m)
 	o.idsComeOnce(m)

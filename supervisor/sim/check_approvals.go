@@ -3,9 +3,11 @@ package sim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"podium/schemas"
 	"podium/supervisor/sim/signatories"
+	"podium/supervisor/sim/threads"
 )
 
 // The invariants that speak of people who have to agree.
@@ -34,10 +36,24 @@ func (r *run) declinesTwin(i *inquiry) bool {
 // asks are the addresses of those who are asked by an inquiry, as the profile in force says.
 func (o *oracle) asks(m *moment, f *schemas.InquiryOpened) []schemas.Address {
 	to := o.reached(m, f.People)
-	if author := m.run.message.Author; f.Kind == schemas.InquiryApproval && author != nil {
-		to = slices.DeleteFunc(to, func(address schemas.Address) bool { return strings.EqualFold(address.Address, author.Address) })
+	if agrees := f.Kind == schemas.InquiryApproval || f.Kind == schemas.InquiryBudget; agrees {
+		to = slices.DeleteFunc(to, func(address schemas.Address) bool { return o.hasBegun(m, m.run, address.Address) })
 	}
 	return to
+}
+
+// hasBegun reports whether somebody who works for a profile has begun a run, as it is known by their address or in its chat.
+func (o *oracle) hasBegun(m *moment, r *run, address string) bool {
+	author, reply := r.message.Author, r.message.Reply
+	if author == nil {
+		return false
+	}
+	begun := strings.EqualFold(address, author.Address)
+	for _, person := range o.profile(m.cause.Profile).People {
+		there := person.Mail == address && person.Chat != nil && reply != nil
+		begun = begun || there && author.User != "" && *person.Chat == schemas.PersonInChat{Channel: reply.Channel, User: author.User}
+	}
+	return begun
 }
 
 // approvalRule is the rule by which somebody has to agree to a task; nil is none. No rule of these worlds is tainted.
@@ -121,9 +137,8 @@ func (o *oracle) wordsOfApprovers(m *moment) {
 	}
 	may := heard.of(&first)
 	if i.toPeople() {
-		author := m.run.message.Author
-		own := author != nil && heard.mail != nil && len(heard.mail.From) > 0 && strings.EqualFold(author.Address, heard.mail.From[0].Address)
-		may = o.author(m, i, &heard) != "" && heard.names(m.run) == f.Inquiry && !own
+		by := o.author(m, i, &heard)
+		may = by != "" && o.isAsked(m, i, &heard) && !o.hasBegun(m, m.run, o.profile(m.cause.Profile).People[by].Mail)
 	}
 	if vouched := heard.mail == nil || heard.mail.Origin == schemas.OriginProven; !may || !vouched || decides == "" || decides != f.Choice {
 		o.world.violate(WordsOfApprovers, "%s: inquiry %d is decided %s by %s (%s) of %v with %q", m.id, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Proof, i.fact.People, line)
@@ -302,8 +317,7 @@ func (o *oracle) decisionsAreTaken(session *sessionHistory, m *moment) {
 	at := *m
 	at.run = r
 	by, mail := o.author(&at, i, &heard), heard.mail
-	author := r.message.Author
-	own := author != nil && len(mail.From) > 0 && strings.EqualFold(author.Address, mail.From[0].Address)
+	own := by != "" && o.hasBegun(m, r, o.profile(m.cause.Profile).People[by].Mail)
 	choice, below := whole(heard.said())
 	if by == "" || own || mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven || choice == "" {
 		return
@@ -344,4 +358,138 @@ func (o *oracle) noTellsWhy(m *moment) {
 	if f.Detail != want {
 		o.world.violate(NoTellsWhy, "%s: inquiry %d is rejected by %q, and that is told as %q", m.id, said.number, heard.said(), f.Detail)
 	}
+}
+
+// The invariants that speak of people who are asked in the thread of a run.
+const (
+	AskedWhereTheyAre = "people are asked in the thread of a run when all of them are in its chat, and else by letters, as they are about what nobody there may see yet"
+	ThreadIsHeard     = "what somebody writes in the thread of a run is a word on the oldest question by which they are asked there, when it decides that, and by nobody else"
+)
+
+// askedWhereTheyAre holds a question to where people are when it is asked, and notices of it to that.
+func (o *oracle) askedWhereTheyAre(m *moment) {
+	if f := schemas.As[*schemas.InquiryOpened](m.fact); f != nil {
+		reply, people, known, away := m.run.message.Reply, o.profile(m.cause.Profile).People, 0, 0
+		for _, name := range f.People {
+			person, works := people[name]
+			if !works {
+				continue
+			}
+			if known++; reply == nil || person.Chat == nil || person.Chat.Channel != reply.Channel {
+				away++
+			}
+		}
+		there := m.run.message.Channel == schemas.ChannelChat && known > 0 && away == 0 && f.Task != schemas.DeliveryTask
+		if f.InThread != there {
+			o.world.violate(AskedWhereTheyAre, "%s: inquiry %d asks %v in the thread: %t, and of those %d who work there %d are not in it", m.id, f.Inquiry, f.People, f.InThread, known, away)
+		}
+		return
+	}
+	i, agent := m.run.inquiry(schemas.NoticeOf(schemas.TaskOf(m.fact))), m.agent()
+	if i == nil || agent == "" || m.task != nil && m.task.planned != nil {
+		return
+	}
+	want := schemas.MailDelivery
+	if !i.toPeople() || i.fact.InThread {
+		want = m.run.message.Reply.Agent
+	}
+	if agent != want {
+		o.world.violate(AskedWhereTheyAre, "%s: inquiry %d is told by %s instead of %s", m.id, i.number, agent, want)
+	}
+}
+
+// inThread returns which of those who are asked by a question in a thread has written there, as the profile in force says; empty is none.
+func (o *oracle) inThread(m *moment, i *inquiry, heard *hearing) string {
+	if heard.chat == nil || heard.chat.User.ID == "" || !i.fact.InThread {
+		return ""
+	}
+	for _, name := range i.fact.People {
+		person := o.profile(m.cause.Profile).People[name]
+		if person.Chat != nil && *person.Chat == (schemas.PersonInChat{Channel: heard.chat.Channel, User: heard.chat.User.ID}) {
+			return name
+		}
+	}
+	return ""
+}
+
+// asksThere is the oldest open question by which whoever has written is asked in the thread of a run; nil is none. Whoever has begun the run answers what they are
+// asked as that first, and decides nothing by their name but what is done about a failure, and their own work.
+func (o *oracle) asksThere(m *moment, r *run, heard *hearing) *inquiry {
+	if first := o.heard(m.shard, r.message.Sequence); r.openInquiry() != nil && heard.of(&first) {
+		return nil
+	}
+	for _, i := range r.inquiries {
+		by := o.inThread(m, i, heard)
+		agrees := i.approval() || i.fact.Kind == schemas.InquiryBudget
+		if i.open && by != "" && (!agrees || !o.hasBegun(m, r, o.profile(m.cause.Profile).People[by].Mail)) {
+			return i
+		}
+	}
+	return nil
+}
+
+// isAsked reports whether a message of one of those who are asked is about a question: it names that, or it is the one that they are asked in the thread.
+func (o *oracle) isAsked(m *moment, i *inquiry, heard *hearing) bool {
+	if heard.chat != nil {
+		return o.asksThere(m, m.run, heard) == i
+	}
+	return heard.names(m.run) == i.number
+}
+
+// threadIsHeard holds what becomes of a message in a chat to who has written it, when, and what it says.
+func (o *oracle) threadIsHeard(session *sessionHistory, m *moment) {
+	f := schemas.As[*schemas.MessageReceived](m.fact)
+	at := slices.IndexFunc(session.runs, func(r *run) bool { return r.ended == nil })
+	if f == nil || f.Sequence != m.cause.Sequence || at < 0 {
+		return
+	}
+	r, heard := session.runs[at], o.heard(m.shard, f.Sequence)
+	if heard.chat == nil {
+		return
+	}
+	i := o.asksThere(m, r, &heard)
+	counts := i != nil && !i.asked.IsZero() && !heard.taken.Before(i.asked.Truncate(time.Second)) && heard.taken.Before(i.expires()) && i.decidedBy(heard.said())
+	answers := f.Disposition == schemas.DispositionAnswered && r.inquiry(f.Inquiry) != nil && r.inquiry(f.Inquiry).toPeople()
+	refused := f.Disposition == schemas.DispositionRefused && counts && f.Inquiry == i.number && o.refusable(m, i, &heard, f.Reason)
+	if answers && (!counts || f.Inquiry != i.number) || counts && !answers && !refused {
+		number := 0
+		if i != nil {
+			number = i.number
+		}
+		o.world.violate(ThreadIsHeard, "%s: %s of %q is %s (%s) for inquiry %d, and is about inquiry %d: %t, by %q", r.id(), f.ID, heard.chat.User.ID, f.Disposition, f.Reason, f.Inquiry, number, counts, heard.said())
+	}
+}
+
+// decidedBy reports whether words decide a question.
+func (i *inquiry) decidedBy(said string) bool {
+	switch choice, _ := whole(said); i.fact.Kind {
+	case schemas.InquiryWork:
+		return said != ""
+	case schemas.InquiryApproval:
+		return choice != ""
+	case schemas.InquiryBudget:
+		return threads.Decides(said)
+	case schemas.InquiryEscalation:
+		choice, _ = decided(said)
+		return choice != ""
+	case schemas.InquiryInput:
+	}
+	return false
+}
+
+// refusable reports whether a word that decides may be refused: it changes what nobody can change so, comes from somebody who has agreed, or says what cannot be done.
+func (o *oracle) refusable(m *moment, i *inquiry, heard *hearing, reason string) bool {
+	choice, below := whole(heard.said())
+	agrees := i.approval() && choice == schemas.ChoiceApprove
+	switch reason {
+	case schemas.WordEdit:
+		return agrees && strings.ContainsAny(below, "{:")
+	case schemas.WordDecided:
+		by := o.inThread(m, i, heard)
+		return agrees && slices.ContainsFunc(i.words(), func(word *schemas.InquiryAnswered) bool { return i.person(word) == by })
+	case schemas.WordChoice, schemas.WordPlan:
+		choice, _ = decided(heard.said())
+		return i.escalates() && (choice == schemas.ChoiceReplan || !slices.Contains(i.fact.Choices, choice))
+	}
+	return false
 }

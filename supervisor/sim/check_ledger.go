@@ -47,14 +47,14 @@ func Invariants() []string {
 		AskedAsDeclared, PermitIsForWork, StrangersAreNotObeyed, OursIsDone, PermittedOnce, PermitIsAskedFor, LeaveHolds, ActsArePermitted, EffectsHappenOnce, QuestionsAnswered,
 		InquiriesNumbered, AsksBounded, InquiriesEndOnce, WordsInTime, WordsOfTheRequester, WordsVouched, WordsHaveOneFate, WordsAreTaken,
 		WorkIsHanded, WordsOfTheStaff, WorkIsWhatTheyDo, ApprovalsAreAsked, ApprovedBeforeActing, WordsOfApprovers, PersonsAreCounted,
-		AnswersWait, ShownIsSent, DecisionsAreTaken, NoTellsWhy,
+		AnswersWait, ShownIsSent, DecisionsAreTaken, NoTellsWhy, AskedWhereTheyAre, ThreadIsHeard,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
 		CountsOnce, AnswersCount, SilenceIsTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
 		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,
-		FailuresAreMet, RecoveredAsSaid, WordsOnFailures, RetriedAsSaid, RetriesAreTaken,
+		FailuresAreMet, RecoveredAsSaid, WordsOnFailures, UpstreamIsHeard, RetriedAsSaid, RetriesAreTaken,
 		Itself,
 	}
 }

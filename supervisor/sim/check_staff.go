@@ -90,8 +90,11 @@ func (o *oracle) dismissed(m *moment, i *inquiry) {
 	}
 }
 
-// author returns which of those who are asked to do work has written a mail, as the profile in force says; empty is none.
+// author returns which of those who are asked by a question has written a message, as the profile in force says; empty is none.
 func (o *oracle) author(m *moment, i *inquiry, heard *hearing) string {
+	if heard.chat != nil {
+		return o.inThread(m, i, heard)
+	}
 	if heard.mail == nil || len(heard.mail.From) == 0 {
 		return ""
 	}
@@ -122,9 +125,12 @@ func (o *oracle) wordsOfTheStaff(m *moment) {
 		}
 		return
 	}
-	by, named := o.author(m, i, &heard), heard.names(m.run)
-	if by == "" || f.Actor.ID != by || f.Actor.Via != schemas.ViaMail || named != f.Inquiry || f.Choice != schemas.ChoiceAnswer || !i.has(m, f) {
-		o.world.violate(WordsOfTheStaff, "%s: inquiry %d has the word %s by %q of %v, which names %d", m.id, f.Inquiry, f.Choice, f.Actor.ID, i.fact.People, named)
+	by, via := o.author(m, i, &heard), schemas.ViaMail
+	if heard.chat != nil {
+		via = schemas.ViaChat
+	}
+	if by == "" || f.Actor.ID != by || f.Actor.Via != via || !o.isAsked(m, i, &heard) || f.Choice != schemas.ChoiceAnswer || !i.has(m, f) {
+		o.world.violate(WordsOfTheStaff, "%s: inquiry %d has the word %s by %q of %v, which names %d", m.id, f.Inquiry, f.Choice, f.Actor.ID, i.fact.People, heard.names(m.run))
 	}
 }
 

@@ -81,6 +81,9 @@ func (p *people) step() bool {
 	if p == nil {
 		return false
 	}
+	if p.world.hearsUpstream() {
+		return true
+	}
 	i := slices.IndexFunc(p.held, func(h held) bool { return !h.at.After(p.world.now) })
 	if i < 0 {
 		return false
@@ -134,6 +137,10 @@ func (p *people) told(pr *pendingRequest) {
 	q := &question{
 		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
 		sent: pr.event.Time, expires: pr.event.Time,
+	}
+	if names := w.threads.Asked(arguments.Text); names != nil && arguments.Reply.InReplyTo != "" {
+		q.inThread(names, arguments.Text)
+		return
 	}
 	if w.advisers.Asks(arguments.Text) {
 		q.advise()

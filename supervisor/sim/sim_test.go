@@ -30,6 +30,8 @@ var (
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
+	waits = flag.Bool("sim.upstream", false, "runs wait for a decision from upstream in all worlds")
+	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -42,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is that of a seed.
+// world is that of a seed, of the kind that flags ask for.
 func world(seed uint64, library *sim.Library) *sim.World {
 	switch {
 	case *asks:
@@ -61,13 +63,17 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithRetries(seed, library)
 	case *leave:
 		return sim.NewWithLeave(seed, library)
+	case *waits:
+		return sim.NewWithUpstream(seed, library)
+	case *chats:
+		return sim.NewWithThreads(seed, library)
 	}
 	return sim.New(seed, library)
 }
 
-func simulate(t *testing.T, seed uint64, library *sim.Library) {
+func simulate(t *testing.T, simulated *sim.World) {
 	t.Helper()
-	simulated := world(seed, library)
+	seed := simulated.Seed
 	violations := simulated.Run()
 	if len(violations) == 0 {
 		return
@@ -100,6 +106,12 @@ func simulate(t *testing.T, seed uint64, library *sim.Library) {
 	if *retry {
 		again += " RETRIES=1"
 	}
+	if *waits {
+		again += " UPSTREAM=1"
+	}
+	if *chats {
+		again += " THREADS=1"
+	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
 	}
@@ -115,7 +127,7 @@ func TestSimulation(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := next.Add(1) - 1; seed < *first+*seeds && (*all || !t.Failed()); seed = next.Add(1) - 1 {
-				simulate(t, seed, library)
+				simulate(t, world(seed, library))
 				done.Add(1)
 			}
 		})
@@ -133,14 +145,22 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// kinds are the worlds that a seed that is kept may be one of.
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream}
+
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {
 	t.Parallel()
 	library := sim.NewLibrary()
 	for line := range strings.Lines(regressions) {
 		number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
-			simulate(t, seed, library)
+		kind, number, named := strings.Cut(number, ":")
+		if !named {
+			kind, number = "", kind
+		}
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if build := kinds[kind]; err == nil && build != nil {
+			simulate(t, build(seed, library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}

@@ -30,7 +30,7 @@ type staff struct {
 // newStaff returns the staff of a world with people, in half of them; nil is none.
 func newStaff(p *people) *staff {
 	r := rand.New(rand.NewPCG(p.world.Seed, staffStream)) //nolint:gosec // a simulation repeats
-	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) && p.world.signatories == nil {
+	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) && p.world.signatories == nil && p.world.threads == nil {
 		return nil
 	}
 	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
@@ -53,12 +53,15 @@ func staffMember(mail string) schemas.Person {
 	return schemas.Person{Mail: mail, Account: staffAccount}
 }
 
+// handedOver is what people are told who are to do a task.
+const handedOver = "Please do this:"
+
 // handOver has people do the tasks of some agents.
 func handOver(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
 		for n := range p.Languages {
-			p.Languages[n].Texts.Handed, p.Languages[n].Texts.Rejected = "Please do this:", "Somebody will not."
+			p.Languages[n].Texts.Handed, p.Languages[n].Texts.Rejected = handedOver, "Somebody will not."
 		}
 		p.People = map[string]schemas.Person{
 			"anna": staffMember("anna@staff"), "ben": staffMember("ben@staff"), "dora": staffMember("dora@staff"),
@@ -110,7 +113,11 @@ func (s *staff) editions(sources []schemas.Profile) []*restore.Profiles {
 	w := s.people.world
 	handOver(s.rand, sources)
 	s.people.approvers.declare(sources)
-	return []*restore.Profiles{w.compile(sources), w.compile(restaffed(s.rand, sources)), w.compile(restaffed(s.rand, edited(sources)))}
+	w.threads.Declare(sources)
+	now, later := restaffed(s.rand, sources), restaffed(s.rand, edited(sources))
+	w.threads.Seat(now)
+	w.threads.Seat(later)
+	return []*restore.Profiles{w.compile(sources), w.compile(now), w.compile(later)}
 }
 
 // told has those who were written to do something about it.
@@ -340,17 +347,7 @@ func (s *staff) mail(q *question, event *schemas.Event, what *letter) schemas.Em
 
 // chat is a message of somebody with the name of one of the staff.
 func (s *staff) chat(q *question) func() {
-	return func() {
-		w := s.people.world
-		event := schemas.Event{
-			ID: w.id("chat"), Source: "/podium/sim", Type: schemas.TypeChatReceived, Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition,
-			DataContentType: schemas.MediaTypeJSON,
-		}
-		w.body(&event, schemas.ChatReceived{
-			Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, User: schemas.ChatUser{ID: q.reply.To[0].Address}, Text: "It is done.",
-		})
-		w.deliver("chat", &event, nil)
-	}
+	return func() { q.write(&remark{user: q.reply.To[0].Address, text: "It is done."}) }
 }
 
 // decline says to the service itself that nobody will do it.
@@ -403,7 +400,7 @@ type approvers struct {
 }
 
 func newApprovers(w *World) *approvers {
-	if !hasApprovals(w.Seed) && w.signatories == nil {
+	if !hasApprovals(w.Seed) && w.signatories == nil && w.threads == nil {
 		return nil
 	}
 	a := &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats

@@ -29,6 +29,7 @@ func (p *Plan) Cautions(profile *plan.Profile) []string {
 	if profile == nil {
 		return cautions
 	}
+	cautions = append(cautions, beyond(tasks, profile)...)
 	for i := range profile.Agents {
 		agent := &profile.Agents[i]
 		unused := !slices.ContainsFunc(tasks, func(task schemas.Task) bool { return task.AssignedTo == agent.Name })

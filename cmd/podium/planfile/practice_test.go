@@ -18,6 +18,11 @@ func TestPracticeOfPlans_C18(t *testing.T) {
 	profile := &plan.Profile{Profile: schemas.Profile{Name: "loop", Agents: []schemas.AgentUse{
 		{Name: "answer"}, {Name: "validate_smiles", Verdict: &schemas.Verdict{Pointer: "/valid"}},
 	}}}
+	bounded := &plan.Profile{Profile: schemas.Profile{
+		Name: "small", Agents: []schemas.AgentUse{{Name: "answer"}}, Review: &schemas.Review{}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG, Steps: 2},
+		Budget: &schemas.Budget{Run: schemas.Usage{Tokens: 100, CostMicros: 40_000_000}, Reserve: schemas.Usage{Tokens: 60}, Price: 1_000_000_000_000},
+	}}
+	cheap := &plan.Profile{Profile: schemas.Profile{Name: "small", Agents: []schemas.AgentUse{{Name: "answer"}}, Budget: &schemas.Budget{Run: schemas.Usage{Tokens: 100}, Reserve: schemas.Usage{Tokens: 60}}}}
 	for name, c := range map[string]struct {
 		tasks   []string
 		profile *plan.Profile
@@ -33,8 +38,15 @@ func TestPracticeOfPlans_C18(t *testing.T) {
 		"a long chain": {[]string{
 			step("e", "answer", `"d"`, `"c"`), step("a", "answer", ``, `"c"`), step("b", "answer", `"a"`, `"c"`), step("c", "answer", `"b"`, `"c"`), step("d", "answer", `"c"`, `"c"`),
 		}, nil, []string{"5 tasks wait for one another: a, b, c, d, e."}},
-		"no criteria":          {[]string{step("a", "answer", ``, ``), step("b", "answer", ``, `"c"`)}, nil, []string{"nothing says when these tasks are done right: a."}},
-		"nobody looks at it":   {[]string{step("a", "answer", ``, `"c"`)}, profile, []string{"no task is for validate_smiles"}},
+		"no criteria":        {[]string{step("a", "answer", ``, ``), step("b", "answer", ``, `"c"`)}, nil, []string{"nothing says when these tasks are done right: a."}},
+		"nobody looks at it": {[]string{step("a", "answer", ``, `"c"`)}, profile, []string{"no task is for validate_smiles"}},
+		"more than a run has room for": {[]string{step("a", "answer", ``, `"c"`), step("b", "answer", ``, `"c"`), step("c", "answer", ``, `"c"`)}, bounded, []string{
+			"the plan has 3 tasks, and a run takes 2 steps, ",
+			`task "a" needs a cost of 60.00, and a run may have one of 40.00 (profiles.small.budget.run): it does not begin`, `task "b" needs`, `task "c" needs`,
+		}},
+		"all of it together": {[]string{step("a", "answer", ``, `"c"`), step("b", "answer", ``, `"c"`)}, cheap, []string{
+			"by what they are estimated, and budget.reserve, the tasks need 120 tokens, and a run may use 100 (profiles.small.budget.run)",
+		}},
 		"words and not a plan": {[]string{step("a", "supervisor", ``, ``)}, profile, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

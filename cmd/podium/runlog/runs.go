@@ -110,7 +110,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 	if session, number, err := schemas.ParseRunID(name); err == nil {
 		run, err := r.run(ctx, session, number)
 		if err == nil && run == nil {
-			err = noRun(name)
+			err = r.queued(ctx, session, number)
 		}
 		return run, err
 	}

@@ -156,6 +156,8 @@ func Asked(run *workflow.RunHistory) string {
 		return asked
 	case run.Message.Text.Size > 0:
 		return fmt.Sprintf("(%d bytes of words)", run.Message.Text.Size)
+	case run.Message.Upstream != nil && run.Message.Upstream.Planned && len(run.Tasks) == 0: // it was refused
+		return Line("(a plan by "+run.Message.Upstream.From+")", 40)
 	case run.Message.Upstream != nil && run.Message.Upstream.Planned:
 		return Line(fmt.Sprintf("(a plan of %d tasks by %s)", len(run.Tasks), run.Message.Upstream.From), 40)
 	case run.Message.Upstream != nil:

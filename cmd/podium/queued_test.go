@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWhatIsWrittenBesideAQuestion: who writes beside what asks them for leave is told that this comes first, and what it asks. The message is a run once that has ended.
+func TestWhatIsWrittenBesideAQuestion(t *testing.T) {
+	t.Parallel()
+	i := install(t, `
+agents:
+  mill: {kind: exec, command: [sh, -c, 'cat >/dev/null; echo Ground.'], description: Grinds.}
+profiles:
+  desk:
+    language: en
+    agents: [mill]
+    routers: [{kind: default, agent: mill}]
+    approval: [{agents: [mill], people: [requester], expires: 1h}]
+`)
+	i.up()
+	asked := i.podium("send", "Grind it.", "--thread", "one", "--wait", "--timeout", "1m", "-o", "json")
+	first := lines[waitingInquiry](t, outcome{stdout: asked.stdout})
+	if len(first) != 1 || asked.code != exitAsks {
+		t.Fatalf("who waits sees %d %q\n%s", asked.code, asked.stdout, asked.stderr)
+	}
+	beside := i.podium("send", "And when is it ready?", "--thread", "one", "--wait", "--timeout", "2s")
+	second := strings.TrimSuffix(first[0].Run, "-1") + "-2"
+	if want := "run " + second + " has not begun: its message waits until run " + first[0].Run + " has ended"; beside.code != exitAsks || !strings.Contains(beside.stderr, want) ||
+		!strings.Contains(beside.stderr, "answer it: podium ") {
+		t.Errorf("who writes beside it sees %d %q", beside.code, beside.stderr)
+	}
+	if shown := i.podium("runs", "show", second); shown.code != exitNotFound || !strings.Contains(shown.stderr, "podium runs show "+first[0].Run) {
+		t.Errorf("it is shown: %d %q", shown.code, shown.stderr)
+	}
+	i.podium("reject", first[0].ID).succeeds(t)
+	within(t, patience, "the message is a run", func() bool { return i.podium("runs", "show", second).code == 0 })
+	if none := i.podium("runs", "show", strings.TrimSuffix(second, "2")+"3"); none.code != exitNotFound || !strings.Contains(none.stderr, "there is no run") {
+		t.Errorf("what is no run: %d %q", none.code, none.stderr)
+	}
+}
