@@ -14,11 +14,16 @@ import (
 // that cannot be read, and so do the page of agents and podium agents; it is well again once the server is there.
 func TestHealthTellsThatNoMailGoesOut(t *testing.T) {
 	t.Parallel()
-	i, _, sink := correspondence(t, "desk")
-	address := fmt.Sprintf("127.0.0.1:%d", sink.Port())
-	if err := sink.Close(); err != nil {
+	gone, err := smtpsink.Start(t.Context(), smtpsink.Config{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	port := gone.Port()
+	if err = gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, mailbox, _ := correspondence(t, "desk")
+	i := install(t, fmt.Sprintf(filesConfig, "desk", mailbox.Port(), port))
 	i.up()
 	const name, problem = `{"name":"mail","healthy":false,"problem":"the mail server of account `, " does not answer: "
 	within(t, 20*time.Second, "mail out is not well", func() bool {
@@ -30,7 +35,7 @@ func TestHealthTellsThatNoMailGoesOut(t *testing.T) {
 			t.Errorf("%s: %s", where, said)
 		}
 	}
-	again, err := smtpsink.Start(t.Context(), smtpsink.Config{Address: address})
+	again, err := smtpsink.Start(t.Context(), smtpsink.Config{Address: fmt.Sprintf("127.0.0.1:%d", port)})
 	if err != nil {
 		t.Fatal(err)
 	}
