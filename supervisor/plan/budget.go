@@ -224,7 +224,7 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 		switch {
 		case task == but || task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
-		case d.waitsForJudge(task):
+		case d.waitsForJudge(task), d.waitsForOthers(task, asks):
 		case asks && task.State.WaitsForPerson():
 		default:
 			return true
@@ -237,6 +237,12 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 func (d *Decision) waitsForJudge(task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
 	return waits && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
+}
+
+// waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
+// somebody has said what is done about it, who keeps nobody from being asked for more; from schemas.Edition9 on.
+func (d *Decision) waitsForOthers(task *workflow.Task, asks bool) bool {
+	return task.State == workflow.TaskBlocked && (asks || task.Mending()) && d.Run.Edition >= schemas.Edition9
 }
 
 // asksForMore reports whether people are asked when the budget is used up.
