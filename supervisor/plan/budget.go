@@ -142,12 +142,23 @@ func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
 	return spent
 }
 
-// Resume goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
-// the run ends. It is the last of each decision, and does nothing for a run without a budget.
+// Resume is the last of each decision. It goes on with what the budget has held back, and from schemas.Edition9 on it asks whoever has written the next thing,
+// whatever has ended the question before.
 func (d *Decision) Resume() {
-	if d.Profile.Budget == nil || d.Run == nil {
+	if d.Run == nil {
 		return
 	}
+	if d.Profile.Budget != nil {
+		d.resumeHeld()
+	}
+	if d.Run.Edition >= schemas.Edition9 {
+		d.notifyNext()
+	}
+}
+
+// resumeHeld goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
+// the run ends.
+func (d *Decision) resumeHeld() {
 	// Each turn but the last ends a task. From schemas.Edition9 on those count, too, that are made meanwhile: before, a run with questions to many of its
 	// tasks came to rest with some of them held.
 	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
