@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
@@ -301,6 +302,46 @@ func TestTacticalFiles_M48(t *testing.T) {
 	if err != nil || !strings.Contains(string(said), `"its file is another one than was said", "file": "a.py"`) || !strings.Contains(string(said), `"its file cannot be read", "file": "b.py"`) {
 		t.Errorf("%v: %s", err, said)
 	}
+}
+
+// TestTacticalHangs: a specialist that hangs is stopped when its time is over, and has half as much more for each further attempt. The hour of its program never comes before that, nor does that of a check.
+func TestTacticalHangs_M26(t *testing.T) {
+	t.Parallel()
+	i := tactical(t, "[/usr/bin/python3, -B, reporter.py]", "[/bin/sleep, '61.5']", "{name: reporter, work: 1m}", "{name: reporter, work: 200ms}", "wait: 1s", "wait: 10ms")
+	i.up()
+	response, _ := i.plans([]byte(`{"message_id": "` + uuid.NewString() + `", "from": "planner", "to": "supervisor", "type": "execution_request", "timestamp": "2026-11-26T09:00:00Z",
+		"payload": {"plan_id": "` + uuid.NewString() + `", "request_id": "HANG", "tasks": [{"task_id": "H", "description": "Hang", "assigned_to": "reporter"}]}}`))
+	run := i.runs()[0].ID
+	told := i.podium("runs", "watch", run).stdout
+	if response.Payload.Status == schemas.StatusCompleted || strings.Count(told, "failed (timeout)") != 3 {
+		t.Errorf("%s\n%s", response.Payload.Status, told)
+	}
+	var worked []time.Duration
+	for _, line := range lines[replayed](t, i.podium("replay", "--run", run, "-o", "json")) {
+		var event struct {
+			Time time.Time
+			Data struct {
+				Transitions []struct {
+					Facts []struct {
+						Started schemas.TaskStarted `json:"task_started"`
+					}
+				}
+			}
+		}
+		_ = json.Unmarshal(line.Event, &event) // others are no records
+		for _, transition := range event.Data.Transitions {
+			for _, fact := range transition.Facts {
+				if fact.Started.Task == "H" {
+					worked = append(worked, fact.Started.Deadline.Sub(event.Time))
+				}
+			}
+		}
+	}
+	if !slices.Equal(worked, []time.Duration{200 * time.Millisecond, 300 * time.Millisecond, 450 * time.Millisecond}) {
+		t.Errorf("attempts have %v", worked)
+	}
+	i.stop()
+	i.verify()
 }
 
 // TestTacticalByACritic: a model looks as well, and what it finds goes back to whoever has made the file, as what tools find does.

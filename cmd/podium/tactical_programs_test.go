@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,9 +21,28 @@ import (
 // A programRun is what a program of the profile has made of one request, without a service around it.
 type programRun struct {
 	schemas.ResponsePayload
+	data struct { // of those that answer nothing else
+		Response          string
+		Tasks             []plannedPart
+		ValidationResults []schemas.ValidationResult `json:"validation_results"`
+	}
 	folder string // PODIUM_DIR
 	code   int
 	says   string // on standard error
+}
+
+// A plannedPart is a task of a plan that a program has made, and has a plan itself where it is for a tier below.
+type plannedPart struct {
+	TaskID          string   `json:"task_id"`
+	AssignedTo      string   `json:"assigned_to"`
+	Dependencies    []string `json:"dependencies"`
+	EstimatedTokens int      `json:"estimated_tokens"`
+	Context         struct {
+		Arguments struct {
+			Subject string        `json:"subject"`
+			Tasks   []plannedPart `json:"tasks"`
+		} `json:"arguments"`
+	} `json:"context"`
 }
 
 // runsProgram gives a program of the profile one request: the kind and the constraints of its task, its arguments, and files that have been made by path.
@@ -57,7 +77,7 @@ func runsProgram(t *testing.T, command, context string, made map[string]string, 
 	asked.Dir = tacticalProfile
 	asked.Env = append([]string{"PODIUM_DIR=" + ran.folder, "PODIUM_ATTEMPT=1", "PATH=" + os.Getenv("PATH")}, environment...)
 	asked.Stdin = strings.NewReader(`{"payload": {"tasks": [{"task_id": "T", "description": "d", "dependencies": ["before"],
-		"context": {"inputs": {"before": {"data": {"files": ` + string(input) + `}}}, ` + context + `}}]}}`)
+		"context": {"inputs": {"before": {"data": {"files": ` + string(input) + `}}}, ` + context + `}}]}}`) // where one names inputs of its own, those count
 	said, err := asked.Output()
 	if failed, is := errors.AsType[*exec.ExitError](err); is {
 		ran.code, ran.says = failed.ExitCode(), string(failed.Stderr)
@@ -65,7 +85,7 @@ func runsProgram(t *testing.T, command, context string, made map[string]string, 
 		t.Fatal(err)
 	}
 	if len(said) > 0 {
-		if err = json.Unmarshal(said, &ran.ResponsePayload); err != nil {
+		if err = errors.Join(json.Unmarshal(said, &ran.ResponsePayload), json.Unmarshal(said, &struct{ Data any }{&ran.data})); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, said)
 		}
 	}
@@ -173,6 +193,104 @@ func TestTacticalWithoutSettings(t *testing.T) {
 		}
 		if ran = runsProgram(t, "validate.py "+tool, `"arguments": {}`, map[string]string{"README.md": "# A\n"}); len(ran.ValidationResults) != 1 || ran.ValidationResults[0].Status != "passed" {
 			t.Errorf("%s without code: exit code %d %s, %+v", tool, ran.code, ran.says, ran.ValidationResults)
+		}
+	}
+}
+
+// TestTacticalTypesOfProject: code is written only where its task names a type of project in which tools look at it, and what is wanted beside that is told as looked for by none.
+func TestTacticalTypesOfProject(t *testing.T) {
+	t.Parallel()
+	const arguments = `"arguments": {"module": "m", "record": "R", "fields": [{"name": "n", "type": "number"}], "functions": `
+	for _, c := range []struct{ program, constraints, functions string }{
+		{"python_ml.py", `{}`, `["mean"]`},
+		{"python_ml.py", `{"language": "en", "project_type": "data-science"}`, `["mean"]`},
+		{"python_ml.py", `{"project_type": "fullstack"}`, `["mean"]`},
+		{"frontend_coder.py", `{"project_type": "audited"}`, `[]`},
+		{"r_analytics.py", `{"project_type": "ml"}`, `["growth"]`},
+	} {
+		ran := runsProgram(t, c.program, `"constraints": `+c.constraints+`, `+arguments+c.functions+`}`, nil)
+		if ran.code != 65 || !strings.HasPrefix(ran.says, "Nothing would check this code: context.constraints.project_type of its task is ") {
+			t.Errorf("%s in %s: exit code %d, %q", c.program, c.constraints, ran.code, ran.says)
+		}
+	}
+	const unanswered = "All tests pass.; it compiles; its files are there; the mean of nothing is 0"
+	for kind, want := range map[string]string{
+		"python_ml.py ml": "it compiles; its files are there; the mean of nothing is 0", "frontend_coder.py frontend": "its files are there; the mean of nothing is 0", "research.py ml": "it compiles; its files are there; the mean of nothing is 0", "research.py zoo": unanswered,
+	} {
+		program, project, _ := strings.Cut(kind, " ")
+		ran := runsProgram(t, program, `"constraints": {"project_type": "`+project+`"}, `+strings.Replace(arguments, "{", `{"subject": "mistake", `, 1)+`["mean"]}}, "validation_criteria": ["`+
+			strings.ReplaceAll(unanswered, "; ", `", "`)+`", "no link leads nowhere"], "x": {`, nil)
+		if ran.code != 0 || ran.Result == nil || !strings.HasSuffix(ran.Result.Text, "\n\nChecked by no tool: "+want) {
+			t.Errorf("%s: exit code %d %s, %+v", kind, ran.code, ran.says, ran.Result)
+		}
+	}
+}
+
+// TestTacticalSummary: what is told of a plan that is carried out has what was left out, and what is wanted and no tool looks for.
+func TestTacticalSummary(t *testing.T) {
+	t.Parallel()
+	ran := runsProgram(t, "summary.py", `"inputs": {"a": {"data": {"unchecked": ["it is fast", "it is fine"]}}, "b": {"data": {"unchecked": ["it is fine"]}}, "c": {"text": "t"}}, "arguments": {
+		"deliverables": [{"path": "a.py", "type": "code"}], "tasks": [{"task": "A", "agent": "python_ml", "state": "completed"},
+		{"task": "B", "agent": "research", "state": "skipped", "failure": {"detail": "None of the documents says anything of this: zebra."}}]}`, nil)
+	const want = "1 files stand.\n\ncode: a.py\n\nleft out: B of research: None of the documents says anything of this: zebra.\n\nChecked by no tool: it is fast; it is fine"
+	if ran.data.Response != want {
+		t.Errorf("exit code %d %s: %q", ran.code, ran.says, ran.data.Response)
+	}
+}
+
+// TestTacticalEndless: a tool that does not come to an end is a finding about the project, and no failure of the check.
+func TestTacticalEndless(t *testing.T) {
+	t.Parallel()
+	needs(t, "flake8")
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, ".bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, ".bin", "flake8"), []byte("#!/bin/sh\nulimit -c 0\nkill -XCPU $$\n"), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	ran := runsProgram(t, "validate.py flake8", `"arguments": {}`, map[string]string{"a.py": "pass\n"}, "TACTICAL_TOOLS="+folder)
+	if len(ran.ValidationResults) != 1 || ran.ValidationResults[0].Status != "failed" || !strings.Contains(ran.Result.Text, "flake8 did not come to an end") {
+		t.Errorf("exit code %d %s, %+v", ran.code, ran.says, ran.ValidationResults)
+	}
+}
+
+// TestTacticalPlansAnew: two tasks that have changed the same lines work one behind the other in the next plan, by what they depend on; research without a subject gets the words of the
+// message for one. What was planned anew before is what counts, what waits is kept, and of what no plan helps there is none.
+func TestTacticalPlansAnew(t *testing.T) {
+	t.Parallel()
+	const tasks = `{"tasks": [{"task_id": "A", "assigned_to": "spec_kit", "dependencies": [], "estimated_tokens": 5, "context": {}}, {"task_id": "B", "assigned_to": "python_ml", "dependencies": ["A"],
+		"estimated_tokens": 7, "context": {}}, {"task_id": "C", "assigned_to": "python_ml", "dependencies": ["A"], "context": {}}, {"task_id": "D", "assigned_to": "research", "dependencies": ["A"], "context": {}},
+		{"task_id": "E", "assigned_to": "research", "dependencies": ["B", "C"], "context": {"arguments": {"subject": "price"}}}]}`
+	failed := func(task, state, why string) string {
+		return `{"task": "` + task + `", "description": "Build it.", "state": "` + state + `", "arguments": ` + tasks + `, "failure": {"detail": "` + why + `"}}`
+	}
+	const conflict = "Conflict in setup.cfg between [python_ml, python_ml] (tasks B, C)"
+	for name, c := range map[string]struct {
+		told []string
+		want []string // of each task the id; of a plan its estimate, and of its tasks what each depends on and its subject
+	}{
+		"a conflict":            {[]string{failed("box", "failed", conflict)}, []string{"box-anew 12 A:[] B:[A] C:[A B] D:[A] E:[B C]price"}},
+		"no subject":            {[]string{failed("box", "failed", "It needs a subject, which the plan does not name.")}, []string{"box-anew 12 A:[] B:[A] C:[A] D:[A]Build the box E:[B C]price"}},
+		"one waits":             {[]string{failed("box", "failed", conflict), failed("mill", "pending", "")}, []string{"mill", "box-anew 12 A:[] B:[A] C:[A B] D:[A] E:[B C]price"}},
+		"it was planned anew":   {[]string{failed("box", "failed", conflict), failed("c1.box-anew", "completed", "")}, nil},
+		"it has failed anew":    {[]string{failed("box", "failed", "x"), failed("c1.box-anew", "failed", conflict)}, []string{"box-anew 12 A:[] B:[A] C:[A B] D:[A] E:[B C]price"}},
+		"no plan helps with it": {[]string{failed("box", "failed", "The disk is full.")}, nil},
+	} {
+		ran := runsProgram(t, "architect.py", `"kind": "judge", "request": "Build the box", "arguments": {"tasks": [`+strings.Join(c.told, ",")+`]}`, nil)
+		var planned []string
+		for _, part := range ran.data.Tasks {
+			words := []string{part.TaskID}
+			if part.AssignedTo == "supervisor" {
+				words = append(words, strconv.Itoa(part.EstimatedTokens))
+			}
+			for _, task := range part.Context.Arguments.Tasks {
+				words = append(words, fmt.Sprintf("%s:%v%s", task.TaskID, task.Dependencies, task.Context.Arguments.Subject))
+			}
+			planned = append(planned, strings.Join(words, " "))
+		}
+		if refused := len(ran.data.ValidationResults) == 1 && ran.data.ValidationResults[0].Status == "failed"; ran.code != 0 || !slices.Equal(planned, c.want) || refused != (c.want == nil) {
+			t.Errorf("%s: exit code %d %s: %q, refused %v", name, ran.code, ran.says, planned, refused)
 		}
 	}
 }

@@ -7,9 +7,10 @@ With the argument slip it begins with mistakes, so that checks have something to
 import json
 import re
 
-from specialist import CODE, Task, refuse
+from specialist import CODE, TYPESCRIPT, Task, refuse
 
 task = Task()
+task.checked_as(*TYPESCRIPT)
 module, record, fields = task.arguments["module"], task.arguments["record"], task.arguments["fields"]
 if not re.fullmatch(r"[a-z][a-z0-9]*", module) or module == "index" or not re.fullmatch(r"[A-Z][A-Za-z0-9]*", record):
     refuse("A module is named in small letters, and not index; its record begins with a capital one.")

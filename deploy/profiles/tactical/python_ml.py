@@ -8,7 +8,7 @@ import keyword
 import re
 import sys
 
-from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
+from specialist import CODE, CONFIG, DOCUMENTATION, PYTHON, REPORT, Task, refuse
 
 # Of each function the code, the test, and a mistake in the code with its words in the findings.
 KNOWN = {
@@ -34,6 +34,7 @@ KNOWN = {
 # What projects and their tests have by these names.
 TAKEN = ("conftest", "modules", "pytest", "setup", "tests")
 task = Task()
+task.checked_as(*PYTHON)
 module, functions = task.arguments.get("module", "model"), task.arguments["functions"]
 if not re.fullmatch(r"[a-z][a-z0-9_]*", module) or keyword.iskeyword(module):
     refuse("A module is named in small letters, digits and underscores, and is no word of Python.")

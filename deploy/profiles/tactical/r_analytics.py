@@ -4,7 +4,7 @@
 With the argument slip it begins with mistakes, so that checks have something to find. It mends what a review names, and nothing else.
 """
 
-from specialist import CODE, Task, refuse
+from specialist import CODE, R, Task, refuse
 
 KNOWN = {
     "standard_error": (
@@ -19,6 +19,7 @@ KNOWN = {
     ),
 }
 task = Task()
+task.checked_as(*R)
 functions = task.arguments["functions"]
 if unknown := [name for name in functions if name not in KNOWN]:
     refuse(f"I write {', '.join(KNOWN)}, and not {', '.join(unknown)}.")

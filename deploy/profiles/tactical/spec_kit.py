@@ -4,7 +4,7 @@
 import json
 import re
 
-from specialist import CODE, CONFIG, DOCUMENTATION, REPORT, Task, refuse
+from specialist import CODE, CONFIG, DOCUMENTATION, PYTHON, R, REPORT, TYPESCRIPT, Task, refuse
 
 task = Task()
 name, modules = task.arguments["name"], task.arguments.get("modules", [])
@@ -14,7 +14,7 @@ if not name.isprintable() or not name.strip():
     refuse("A project has a name of one line.")
 kind = task.context.get("constraints", {}).get("project_type", "")
 
-if kind in ("frontend", "fullstack"):
+if kind in TYPESCRIPT:
     task.keep("package.json", json.dumps({
         "name": name, "private": True, "type": "module", "jest": {"testMatch": ["**/src/*.test.mjs"], "transform": {}},
     }, indent=2) + "\n", CONFIG, "what Node.js and jest are told")
@@ -28,15 +28,15 @@ export default ts.config({ ignores: ['**/*.test.mjs', 'dist/**', '*.config.js'] 
 """, CONFIG, "what is looked for in code")
     # Each module has a place of its own, so that those who work beside each other do not meet.
     task.keep("src/index.ts", "// What this project offers.\n" + "".join(f"\n// {module}\n" for module in modules), CODE, "the index of all modules")
-elif kind in ("ml", "data_science"):
+elif kind in PYTHON:
     index = task.arguments.get("index", False)
     task.keep("setup.cfg", "[flake8]\nmax-line-length = 120\n" + "".join(f"\n[{module}]\n" for module in modules if index), CONFIG, "what flake8 is told")
     if index:
         task.keep("modules.py", '"""What this project offers."""\n\nMODULES = {}\n' + "".join(f"\n# {module}\n" for module in modules), CODE, "the index of all modules")
         task.keep("docs/modules.md", "# Modules\n" + "".join(f"\n## {module}\n" for module in modules), DOCUMENTATION, "what each module is for")
         task.keep("reports/functions.txt", "Functions\n" + "".join(f"\n{module}:\n" for module in modules), REPORT, "the functions of each module")
-elif kind != "analytics":
-    refuse(f"I begin projects of the types frontend, fullstack, ml, data_science and analytics, and not {kind or 'without one'}.")
+elif kind not in R:
+    refuse(f"I begin projects of the types {', '.join(TYPESCRIPT + PYTHON + R)}, and not {kind or 'without one'}.")
 
 wanted = task.task.get("validation_criteria", [])
 lines = [f"# {name}", "", f"A project of the type {kind}.", "", "## Modules", "", *(f"- {module}" for module in modules), "", "## What holds", "", *(f"- {one}" for one in wanted)]

@@ -9,12 +9,16 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
 CODE, CONFIG, DOCUMENTATION, REPORT = "code", "config", "documentation", "report"
+# The types of project in which tools look at code, as review.checks in podium.yaml has it, and by the words of a criterion those in which one answers it.
+TYPESCRIPT, PYTHON, R = ("frontend", "fullstack"), ("ml", "data_science"), ("analytics",)
+ANSWERED = {"it compiles": TYPESCRIPT, "all tests pass": TYPESCRIPT + PYTHON + R, "nothing lets others in": ("audited",)}
 
 
 def refuse(sentence, code=65):
@@ -22,11 +26,20 @@ def refuse(sentence, code=65):
     sys.exit(code)
 
 
+class Endless(Exception):
+    """A program has used up its time, so that what it runs does not come to an end."""
+
+
 def run(*command, folder, may_end=(0,), **variables):
     """Runs a program in a folder. What it needs of the environment is its path; what it must not do, it cannot. What it leaves is gone with the request."""
     environment = {"PATH": search(), "HOME": tempfile.gettempdir(), "TMPDIR": tempfile.gettempdir(), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1", **variables}
     there(command[0])
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
+    try:
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, env=environment)
+    except subprocess.TimeoutExpired as late:
+        raise Endless(f"{command[0]} has not ended") from late
+    if -ran.returncode in (signal.SIGXCPU, signal.SIGKILL):
+        raise Endless(f"{command[0]} has used up its time")
     if ran.returncode not in may_end:
         refuse(f"{command[0]} has ended by {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-300:]}", 70)
     return ran
@@ -64,6 +77,10 @@ def tools():
     return (HERE / os.environ.get("TACTICAL_TOOLS", "node_modules")).resolve()
 
 
+def not_checked(wanted):
+    return "Checked by no tool: " + "; ".join(wanted)
+
+
 class Task:
     def __init__(self):
         self.task = json.load(sys.stdin)["payload"]["tasks"][0]
@@ -91,6 +108,20 @@ class Task:
                 if file["sha256"] in self.attached:
                     found[file["path"]] = self.attached[file["sha256"]].read_text("utf-8")
         return found
+
+    def checked_as(self, *types):
+        """Ends where no tool would look at the code that this makes, since its task names none of the types of project in which one does."""
+        kind = self.context.get("constraints", {}).get("project_type", "")
+        if kind not in types:
+            refuse(f"Nothing would check this code: context.constraints.project_type of its task is {' or '.join(types)}, and not {kind or 'left out'}.")
+
+    def unchecked(self):
+        """What is wanted of this task and no tool answers, as far as its words tell."""
+        kind = self.context.get("constraints", {}).get("project_type", "")
+        answered = ["no link leads nowhere", *(words for words, types in ANSWERED.items() if kind in types)]
+        if self.task.get("deliverables"):
+            answered.append("its files are there")
+        return [wanted for wanted in self.task.get("validation_criteria", []) if wanted.strip(" .").lower() not in answered]
 
     def issues(self):
         """What a review has found wrong with what this agent has made."""
@@ -123,7 +154,10 @@ class Task:
 
     def answer(self, text, **said):
         files = [{"path": made["path"], "sha256": hashlib.sha256(made["content"].encode()).hexdigest()} for made in self.made if "content" in made]
-        data = {**said.pop("data", {}), **({"files": files} if files else {}), **({"slip": self.left} if self.left else {})}
+        unchecked = [] if said.get("status") == "blocked" else self.unchecked()
+        if unchecked:
+            text = f"{text.rstrip()}\n\n{not_checked(unchecked)}"
+        data = {**said.pop("data", {}), **({"files": files} if files else {}), **({"slip": self.left} if self.left else {}), **({"unchecked": unchecked} if unchecked else {})}
         deliverables = [
             {"deliverable_id": f"{self.task['task_id']}-{at}", **{member: made[member] for member in ("type", "path", "description")}, "validation_status": "skipped"}
             for at, made in enumerate(self.made, 1)

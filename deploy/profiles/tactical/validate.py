@@ -12,7 +12,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from specialist import HERE, Task, confined, place, refuse, run, tools
+from specialist import HERE, Endless, Task, confined, place, refuse, run, tools
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 issues = []
@@ -87,7 +87,7 @@ def jest():
         return "no tests"
     list(compiled())  # the tests import what it writes; what it says is the business of tsc
     with tempfile.NamedTemporaryFile() as report:
-        run(*confined("jest", "--passWithNoTests", "--json", "--testLocationInResults", "--outputFile", report.name), folder=root, may_end=(0, 1),
+        run(*confined("jest", "--runInBand", "--passWithNoTests", "--json", "--testLocationInResults", "--outputFile", report.name), folder=root, may_end=(0, 1),
             NODE_OPTIONS="--experimental-vm-modules")
         said = json.load(open(report.name, encoding="utf-8"))
     for file in said["testResults"]:
@@ -180,7 +180,11 @@ with tempfile.TemporaryDirectory() as root:
         file.write_text(content, "utf-8")
     if tools().is_dir():
         os.symlink(tools(), os.path.join(root, "node_modules"))
-    details = VALIDATORS[sys.argv[1]]()
+    try:
+        details = VALIDATORS[sys.argv[1]]()
+    except Endless:
+        details = "broken off"
+        found("error", f"{sys.argv[1]} did not come to an end, so that something in the project goes on for ever")
 wrong = any(issue["severity"] == "error" for issue in issues)
 result = {"validator": sys.argv[1], "status": "failed" if wrong else "passed", "details": details, "issues": issues}
 places = "".join(f"\n{issue['file']}:{issue['line']}: {issue['message']}" if "file" in issue else f"\n{issue['message']}" for issue in issues)
