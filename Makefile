@@ -170,6 +170,7 @@ at-once: profiles ## Give the systems of deploy/profiles, all in one process, ME
 	@$(GO) test -tags profiles -count=1 -timeout 90m -v -run '^TestProfilesAtOnce$$' ./cmd/podium -five.messages=$(MESSAGES)
 
 .PHONY: removals
+removals: SEED = 18
 removals: ## Take 20 features out that are drawn by SEED, one at a time, and see a test of each fail (10 min)
 	@$(GO) run ./tools/removals -seed $(SEED)
 

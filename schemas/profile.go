@@ -277,6 +277,8 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// Quoted has what somebody has said, "{text}", in quotation marks.
+	Quoted string `json:"quoted,omitzero"`
 	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". ChoiceRetry and those behind it
 	// tell one of these, by its "{word}".
 	Escalation   string `json:"escalation,omitzero"`

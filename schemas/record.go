@@ -282,7 +282,8 @@ const Edition8 = 8
 // for whom the budget has no room. A plan from upstream that is refused and brings no words of a person is asked of nobody as one task; and
 // whatever has no room in the budget is seen to in one decision, however many questions that takes. A no by podium answer is
 // no reason for itself. Whoever has said no to what they have asked for is not asked what becomes of it. A
-// request lists MaxAttachments files, and says how many more there are. Of a check that could not be made it is said which one it is. What waits
+// request lists MaxAttachments files, and says how many more there are. And of a check that could not be made it is said which one it is.
+// Of the words of a person a day and a part of it that are one word are read, as in Donnerstagnachmittag, and a day of birth is taken for no other day. What waits
 // until others have mended what it has found keeps nobody from being asked for more of the budget. And whatever ends a question to whoever has written, they are asked the next one.
 const Edition9 = 9
 

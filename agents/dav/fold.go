@@ -11,7 +11,7 @@ import (
 // Fold writes a text as it is compared: without case and accents, with ü as ue, and ß as ss, as they are written where
 // keys for them are missing.
 func Fold(text string) string {
-	spelled := strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "æ", "ae", "ø", "oe", "å", "aa", "œ", "oe", "ł", "l", "đ", "d")
+	spelled := strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "æ", "ae", "ø", "oe", "å", "aa", "œ", "oe", "ł", "l", "đ", "d", "ı", "i")
 	var folded strings.Builder
 	for _, r := range norm.NFD.String(spelled.Replace(strings.ToLower(norm.NFC.String(text)))) {
 		if !unicode.Is(unicode.Mn, r) {

@@ -176,7 +176,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 	id, run := inbox[0].ID, inbox[0].Run
 	if want := "waits for a person: asks: For which day?; answer it: podium answer " + id; waits.code != exitAsks || !strings.Contains(waits.stderr, want) ||
 		!strings.Contains(waits.stdout, "t1: has question "+id+" (input): For which day?\n") ||
-		!strings.HasSuffix(waits.stdout, "ask:1:1: done\nwaits for a person; asks: For which day?; answer it: podium answer "+id+"\n") {
+		!strings.HasSuffix(waits.stdout, "ask:1:1: done\nwaits for a person; answer it: podium answer "+id+"\n") || strings.Count(waits.stdout, "For which day?") != 1 {
 		t.Errorf("who waits sees %d %q\n%s", waits.code, waits.stderr, waits.stdout)
 	}
 	i.tells(t, map[string]string{

@@ -132,7 +132,7 @@ func (a *API) await(ctx context.Context, ref reference, granted access, wait tim
 			return nil, err
 		}
 	}
-	for wait > 0 && !w.Settled() && w.Asks() == nil {
+	for wait > 0 && !w.Settled() && !w.asked() {
 		_, ok, err := w.Next(ctx, timer.C)
 		if errors.Is(err, ErrClosing) || err == nil && !ok {
 			break

@@ -190,6 +190,12 @@ func (w *Watch) Asks() *workflow.Inquiry {
 	return nil
 }
 
+// asked reports whether the question of Asks has gone out: what its requester writes before that is no answer to it.
+func (w *Watch) asked() bool {
+	open := w.Asks()
+	return open != nil && !open.Asked.IsZero()
+}
+
 // WaitsFor is Asks, and where the requester is asked nothing what other people are asked.
 func (w *Watch) WaitsFor() *workflow.Inquiry {
 	if open := w.Asks(); open != nil || w.excerpt.Run() == nil || w.undecided() {

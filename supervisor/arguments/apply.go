@@ -165,6 +165,9 @@ func (s *filling) matches(r *rule) ([]string, bool) {
 		} else {
 			s.useMatch(match[0], match[1], match[2*r.group], match[2*r.group+1])
 		}
+		if days, more := s.typedAll(r, []string{text}); r.As == KindDate && r.Past && len(days) == 1 && !more {
+			s.text.past = append(s.text.past, span{s.tokenAt(match[2*r.group]), s.tokenAt(match[2*r.group+1])})
+		}
 		readings = append(readings, text)
 	}
 	if r.property.kind == "array" && len(readings) > 0 {

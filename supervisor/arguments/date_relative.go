@@ -233,3 +233,39 @@ func (r *reader) monthsAway(months int) string {
 		}
 	}
 }
+
+// divideDays takes words such as Donnerstagnachmittag for two: the day, and the part of it.
+func (r *reader) divideDays() {
+	var tokens []token
+	for i := range r.tokens {
+		t := &r.tokens[i]
+		day, part := r.dayAndPart(t.fold)
+		if t.kind != tokenWord || day == "" || len(day) >= t.end-t.start {
+			tokens = append(tokens, *t)
+			continue
+		}
+		first, second := *t, *t
+		first.fold, first.end = day, t.start+len(day)
+		second.fold, second.start, second.joined, second.newline = part, first.end, true, false
+		tokens = append(tokens, first, second)
+	}
+	if len(tokens) == len(r.tokens) {
+		return
+	}
+	r.tokens = tokens
+	r.dates = r.findDates()
+	r.times = r.findTimes()
+}
+
+// dayAndPart are the day of the week with which a word begins, and the word for the part of it that is all the rest; both are empty where there is none.
+// The days are written in ASCII, so that a day is as long in the text.
+func (r *reader) dayAndPart(word string) (day, part string) {
+	for _, names := range r.Weekdays {
+		for _, name := range names {
+			if rest, ok := strings.CutPrefix(word, name); ok && r.DayParts[rest] != "" && !has(r.ShortWeekdays, name) {
+				return name, r.DayParts[rest]
+			}
+		}
+	}
+	return "", ""
+}

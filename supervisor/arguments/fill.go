@@ -43,6 +43,7 @@ type passage struct {
 	signed  span             // the name of who has written
 	behind  int              // where what is under that name begins
 	known   phrases
+	past    []span // what patterns have read as days that were
 }
 
 // Fill fills the arguments of one task.
@@ -118,6 +119,9 @@ func (s *filling) readWords(words string, source Source) {
 		known: s.Filler.known, taken: map[string]bool{}, matched: map[string][]int{},
 	}
 	s.text.degrees = s.given.Degrees
+	if s.given.DayParts {
+		s.text.divideDays()
+	}
 	if s.given.DayLists {
 		s.text.listDays()
 	}

@@ -29,7 +29,7 @@ func FuzzFill(f *testing.F) {
 		name := names[int(agent)%len(names)]
 		asked := arguments.Given{
 			Words: words, Language: "en", Moment: monday, Extracted: []byte(given), SharedMonths: true, DayLists: true,
-			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
 		}
 		if german {
 			asked.Language = "de"
@@ -85,7 +85,7 @@ func TestLongWords(t *testing.T) {
 	} {
 		given := arguments.Given{
 			Words: strings.Repeat(piece, 1<<20/len(piece)-1), Language: "de", Moment: monday, SharedMonths: true, DayLists: true,
-			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
 		}
 		for _, name := range []string{"calculator", "calendar_agent", "inventory_agent", "writer_agent"} {
 			begun := time.Now()

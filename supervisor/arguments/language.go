@@ -63,8 +63,10 @@ type language struct {
 	To            []string `json:"to"`
 	Forenoon      []string `json:"forenoon"`
 	Afternoon     []string `json:"afternoon"`
-	Noon          []string `json:"noon"`
-	Midnight      []string `json:"midnight"`
+	// DayParts are parts of the day that are one word with the day of the week before them, each with the word that stands for it alone.
+	DayParts map[string]string `json:"day_parts"`
+	Noon     []string          `json:"noon"`
+	Midnight []string          `json:"midnight"`
 
 	Negations       []string `json:"negations"`
 	NegationFillers []string `json:"negation_fillers"` // between a negation and what it negates

@@ -37,6 +37,9 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 	unsure := false
 	for i := range all {
 		f := &all[i]
+		if r.Find == KindDate && !r.Past && s.given.PastDays && s.wasRead(f) {
+			continue
+		}
 		governor := s.text.governor(f.from, r.After, r.NotAfter, s.text.Bounds)
 		if r.Find == KindNumber || r.Find == KindPhone {
 			governor = s.text.at(f.from - 1).fold
@@ -72,6 +75,11 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 		return vague, true
 	}
 	return readings, unsure || len(readings) > 1
+}
+
+// wasRead says whether a pattern has read a day as one that was, such as the day of a birth.
+func (s *filling) wasRead(f *found) bool {
+	return slices.ContainsFunc(s.text.past, func(read span) bool { return read.from <= f.from && f.to <= read.to })
 }
 
 // past are the readings of a day that is taken for one that was. The next one may be meant as well if it is nearer than the last one.

@@ -192,7 +192,7 @@ func (u *utterance) given(tb testing.TB) arguments.Given {
 	}
 	given := arguments.Given{
 		Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin, SharedMonths: true, DayLists: true,
-		Degrees: true, Contradictions: true, NearDates: true, Alternatives: true,
+		Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
 	}
 	if u.From != "" {
 		given.Message = arguments.Message{From: u.From, Subject: u.Subject}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -207,7 +208,12 @@ func (d *Decision) disapproval(word *Word) string {
 	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
 		return told
 	}
-	return told + " “" + truncate(reason, maxFeedback) + "”"
+	return told + " " + d.quoted(truncate(reason, maxFeedback))
+}
+
+// quoted is what somebody has said, in the quotation marks of the language of the run; a profile from before they were known has English ones.
+func (d *Decision) quoted(text string) string {
+	return strings.ReplaceAll(cmp.Or(d.texts().Quoted, "“{text}”"), "{text}", text)
 }
 
 // withdraw closes what others are asked about a task, since it is decided.

@@ -196,6 +196,8 @@ func readBy(given *arguments.Given, edition int) {
 	fourth := edition >= schemas.Edition4
 	given.Degrees, given.Contradictions, given.NearDates, given.Alternatives = fourth, fourth, fourth, fourth
 	given.Offers = edition >= schemas.Edition5
+	ninth := edition >= schemas.Edition9
+	given.DayParts, given.PastDays = ninth, ninth
 }
 
 // filledBefore is what was known of arguments when a person was asked for the rest.

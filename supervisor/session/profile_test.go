@@ -48,7 +48,7 @@ func storyProfile() schemas.Profile {
 			}},
 			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Withdraw: []string{"vergiss es", "hat sich erledigt"}, Approve: []string{"freigeben", "ja"}, Reject: []string{"ablehnen", "nein"}, Raise: []string{"erhöhen"}, Texts: schemas.Texts{
 				Budget: "{agent} braucht {need} für {work}, und {taken} von {limit} sind weg.\n\n{raise} für {offer} oder {reject}.", OutOfBudget: "Das Budget ist aufgebraucht.", Tokens: "{amount} Tokens", Cost: "Kosten von {amount}",
-				Approval: "Darf {agent} das tun?\n\n{work}\n\n{approve} oder {reject}.", Together: "{need} von Ihnen.", Indecisive: "Das entscheidet nichts.", Disapproved: "Jemand hat nein gesagt.", Unasked: "Niemand konnte gefragt werden.",
+				Approval: "Darf {agent} das tun?\n\n{work}\n\n{approve} oder {reject}.", Together: "{need} von Ihnen.", Indecisive: "Das entscheidet nichts.", Disapproved: "Jemand hat nein gesagt.", Quoted: "„{text}“", Unasked: "Niemand konnte gefragt werden.",
 				TaskFailed: "Das ging nicht: {detail}", Timeout: "Niemand hat rechtzeitig geantwortet.",
 				NoRoute: "Dafür ist hier niemand zuständig.", Undecided: "Niemand kann sagen, wer zuständig ist.", Cancelled: "Es wurde angehalten.",
 				Partial: "So viel liegt vor:", Empty: "Es ist erledigt.", UnknownEffect: "Bitte nachsehen, ob das erledigt ist. {detail}",

@@ -50,17 +50,9 @@ func run(ctx context.Context, out io.Writer, seed uint64, count int, items []str
 	if err != nil {
 		return err
 	}
-	body, err := os.ReadFile(removalsFile)
+	known, err := known()
 	if err != nil {
 		return err
-	}
-	var all []removal
-	if err := json.Unmarshal(body, &all); err != nil {
-		return fmt.Errorf("read %s: %w", removalsFile, err)
-	}
-	known := map[string]removal{}
-	for _, one := range all {
-		known[one.Item] = one
 	}
 	if len(items) == 0 {
 		items = drawn(string(text), seed, count)
@@ -80,6 +72,23 @@ func run(ctx context.Context, out io.Writer, seed uint64, count int, items []str
 		fmt.Fprintf(out, "%s  %s fails without it\n", item, one.Test)
 	}
 	return errors.Join(faults...)
+}
+
+// known are the removals by their items.
+func known() (map[string]removal, error) {
+	body, err := os.ReadFile(removalsFile)
+	if err != nil {
+		return nil, err
+	}
+	var all []removal
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, fmt.Errorf("read %s: %w", removalsFile, err)
+	}
+	byItem := map[string]removal{}
+	for _, one := range all {
+		byItem[one.Item] = one
+	}
+	return byItem, nil
 }
 
 var row = regexp.MustCompile(`(?m)^\| ([A-Z]-\d\d) \| (done|partly|not yet) \|`)
@@ -117,14 +126,23 @@ func (r *removal) fails(ctx context.Context) error {
 	return nil
 }
 
-// overlay writes the edited file, and the overlay that names it, into a new directory.
-func (r *removal) overlay() (path string, err error) {
+// edited is the file without the feature.
+func (r *removal) edited() (string, error) {
 	text, err := os.ReadFile(r.File)
 	if err != nil {
 		return "", err
 	}
 	if found := strings.Count(string(text), r.Old); found != 1 || r.Old == "" {
 		return "", fmt.Errorf("what is to be taken out stands %d times in %s", found, r.File)
+	}
+	return strings.Replace(string(text), r.Old, r.New, 1), nil
+}
+
+// overlay writes the edited file, and the overlay that names it, into a new directory.
+func (r *removal) overlay() (path string, err error) {
+	text, err := r.edited()
+	if err != nil {
+		return "", err
 	}
 	original, err := filepath.Abs(r.File)
 	if err != nil {
@@ -140,5 +158,5 @@ func (r *removal) overlay() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(folder, "overlay.json")
-	return path, errors.Join(os.WriteFile(edited, []byte(strings.Replace(string(text), r.Old, r.New, 1)), 0o600), os.WriteFile(path, replaced, 0o600))
+	return path, errors.Join(os.WriteFile(edited, []byte(text), 0o600), os.WriteFile(path, replaced, 0o600))
 }

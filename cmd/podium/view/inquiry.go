@@ -142,15 +142,23 @@ func Asks(run *workflow.RunHistory) []string {
 	return told
 }
 
-// argumentsLine tells what an agent is given beside what the plan says, and what it lacks; not the values.
+// argumentsLine tells what an agent is given beside what the plan says, what it lacks, and what people are asked about because it may be meant otherwise, be it
+// needed or not; not the values.
 func argumentsLine(f *schemas.ArgumentsFilled) string {
 	line := fmt.Sprintf("%s: %d arguments of %s are filled", f.Task, len(f.Sources), f.Agent)
-	missing := make([]string, len(f.Missing))
+	var missing, unsure []string
 	for i := range f.Missing {
-		missing[i] = f.Missing[i].Name
+		if need := &f.Missing[i]; len(need.Readings) > 0 {
+			unsure = append(unsure, need.Name)
+		} else {
+			missing = append(missing, need.Name)
+		}
 	}
 	if len(missing) > 0 {
 		line += "; missing: " + strings.Join(missing, ", ")
+	}
+	if len(unsure) > 0 {
+		line += "; read and not sure: " + strings.Join(unsure, ", ")
 	}
 	return line
 }

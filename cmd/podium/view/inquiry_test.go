@@ -99,14 +99,14 @@ func TestLinesTellQuestions(t *testing.T) {
 	run := asking()
 	record := &schemas.Record{Session: "5f0c", Transitions: []schemas.Transition{{Facts: []schemas.Fact{
 		&schemas.ArgumentsFilled{
-			Run: 1, Task: "t1", Agent: "clerk", Sources: map[string]schemas.ArgumentSource{"day": schemas.ArgumentRule}, Missing: []schemas.Need{{Name: "to"}, {Name: "by"}},
+			Run: 1, Task: "t1", Agent: "clerk", Sources: map[string]schemas.ArgumentSource{"day": schemas.ArgumentRule}, Missing: []schemas.Need{{Name: "to"}, {Name: "reason", Readings: []string{"check-up"}}, {Name: "by"}},
 		},
 		&schemas.MessageReceived{ID: "m2", Run: 1, Inquiry: 1, Disposition: schemas.DispositionAnswered}, run.Inquiries[0].Answered,
 		run.Inquiries[1].Answered, &schemas.InquiryClosed{Run: 1, Inquiry: 3, Reason: schemas.InquiryExpired}, &run.Inquiries[3].InquiryOpened,
 		&schemas.DeliveryBounced{Run: 1, Inquiry: 4, Failed: true},
 	}}}}
 	want := []string{
-		"t1: 1 arguments of clerk are filled; missing: to, by",
+		"t1: 1 arguments of clerk are filled; missing: to, by; read and not sure: reason",
 		"message received: answers question 1 of run 1",
 		"question 1: answered by ana@example.org by mail (letter): Rue de la Paix 3",
 		"question 2: rejected by command line by api (token)",

@@ -72,7 +72,7 @@ func (w *Watcher) Show(place Place, record *schemas.Record, run *workflow.RunHis
 			w.say(record.First().Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
 		}
 		if asks := Asks(run); w.terminal == nil && len(asks) > 0 && tellsQuestion(record, run.Number) { // which nothing follows until somebody answers
-			w.say(w.tree.path(run.ID) + "waits for a person; " + strings.Join(asks, "; "))
+			w.say(w.tree.path(run.ID) + "waits for a person; " + strings.Join(asks[1:], "; ")) // a line has told the question
 		}
 	}
 }

@@ -1,25 +1,21 @@
-"""Sagt der Praxis mit einer Mail, dass eine Nachricht nach einem Notfall klingt."""
+"""Schreibt der Praxis Mails: sofort, wenn eine Nachricht nach einem Notfall klingt, und was offen.py zusammenstellt."""
 
 import email.message
 import email.policy
 import os
 import smtplib
 
-SECONDS = 3  # so lange wartet die Antwort höchstens auf den Mailserver
+SECONDS = 3  # so lange wartet, wer schreibt, höchstens auf den Mailserver
 
 
-def tell(server, sender, recipient, words):
-    """Ob die Mail angenommen ist. Wird die Anfrage wiederholt, hat sie dieselbe Message-ID."""
+def send(server, sender, recipient, subject, text, identity):
+    """Ob die Mail angenommen ist. Wird sie wiederholt, hat sie dieselbe Message-ID."""
     message = email.message.EmailMessage(policy=email.policy.SMTP)
     message["From"], message["To"] = sender, recipient
-    message["Subject"] = "Eine Nachricht klingt nach einem Notfall"
+    message["Subject"] = subject
     message["Auto-Submitted"] = "auto-generated"
-    message["Message-ID"] = f"<notfall.{os.environ.get('PODIUM_EFFECT', '')}@{sender.partition('@')[2]}>"
-    run = os.environ.get("PODIUM_RUN", "")
-    message.set_content(
-        "Geantwortet ist: Notruf 112. Wer geschrieben hat, zeigt der Lauf, aus dem dieser kommt (task of):\n\n"
-        f"    podium runs show {run}\n\nGeschrieben wurde:\n\n{words}\n"
-    )
+    message["Message-ID"] = f"<{identity}@{sender.partition('@')[2]}>"
+    message.set_content(text)
     host, _, port = server.rpartition(":")
     try:
         with smtplib.SMTP(host, int(port), timeout=SECONDS) as connection:
@@ -27,3 +23,12 @@ def tell(server, sender, recipient, words):
     except (OSError, smtplib.SMTPException):
         return False
     return True
+
+
+def tell(server, sender, recipient, words):
+    """Ob eine Mail angenommen ist, die sagt, dass diese Worte nach einem Notfall klingen."""
+    text = (
+        "Geantwortet ist: Notruf 112. Wer geschrieben hat, zeigt der Lauf, aus dem dieser kommt (task of):\n\n"
+        f"    podium runs show {os.environ.get('PODIUM_RUN', '')}\n\nGeschrieben wurde:\n\n{words}\n"
+    )
+    return send(server, sender, recipient, "Eine Nachricht klingt nach einem Notfall", text, f"notfall.{os.environ.get('PODIUM_EFFECT', '')}")
