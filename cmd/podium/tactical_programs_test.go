@@ -146,6 +146,21 @@ func TestTacticalNamesStayInside(t *testing.T) {
 	}
 }
 
+// TestTacticalLinksLeadNowhere: a file is made in its folder, and neither through a link there nor in its place.
+func TestTacticalLinksLeadNowhere(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := errors.Join(os.Symlink(t.TempDir(), filepath.Join(folder, "away")), os.Symlink(filepath.Join(t.TempDir(), "victim.py"), filepath.Join(folder, "link.py"))); err != nil {
+		t.Fatal(err)
+	}
+	asked := exec.CommandContext(t.Context(), "/usr/bin/python3", "-B", "-c", "import sys; from specialist import place; print([place(sys.argv[1], name) is not None for name in sys.argv[2:]])",
+		folder, "away/a.py", "link.py", "new/a.py", ".hidden", "/etc/a.py", "../a.py", "a//b.py", "a\\b.py", "a\n.py", "")
+	asked.Dir = tacticalProfile
+	if said, err := asked.Output(); err != nil || string(said) != "[False, False, True, True, False, False, False, False, False, False]\n" {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
 // filesBelow are the regular files below a folder, but for those that a program works with.
 func filesBelow(t *testing.T, folder string) (files []string) {
 	t.Helper()
