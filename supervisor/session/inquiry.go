@@ -482,6 +482,10 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 			inquiry = cmp.Or(active.AsksUpstream(), active.Inquiry(len(active.Inquiries)))
 		}
 	}
+	left := d.state.left().Named(name)
+	if d.ofUpstream(control) {
+		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
+	}
 	said := controlSays(control)
 	if inquiry != nil && inquiry.Upstream && control.Run == "" {
 		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
@@ -493,7 +497,6 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	choice := said.Choice
-	left := d.state.left().Named(name)
 	switch {
 	case d.env.Unconfigured:
 		received.Reason = schemas.WordNotAllowed
@@ -531,6 +534,28 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	received.Disposition = schemas.DispositionRefused
 	d.emit(&received)
+}
+
+// ofUpstream reports whether a word names a request, as whoever is upstream does: from schemas.Edition9 on it decides nothing else than what they are asked.
+func (d *decision) ofUpstream(control *schemas.Control) bool {
+	return control.Run == "" && d.state.Active != nil && d.state.Active.Edition >= schemas.Edition9
+}
+
+// askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.
+func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
+	active := d.state.Active
+	if active.Number != run {
+		return nil
+	}
+	if open := active.AsksUpstream(); open != nil && number == 0 {
+		return open
+	}
+	for _, inquiry := range slices.Backward(active.Inquiries) {
+		if inquiry.Upstream && (number == 0 || inquiry.Inquiry == number) {
+			return inquiry
+		}
+	}
+	return nil
 }
 
 // controlSays is the word that a person has given to the service itself.

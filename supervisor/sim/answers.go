@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
+	"podium/supervisor/sim/upstreamers"
 )
 
 // answer completes a request as the agent was asked to.
@@ -259,4 +263,131 @@ func (pr *pendingRequest) readsWhatItMay() {
 			w.violate(FilesByGrant, "request %s: agent %s may read what %s only names", pr.event.ID, pr.agent.name, name)
 		}
 	}
+}
+
+// hearsUpstream has whoever has asked for runs learn how far these are, and say something to what waits for them. They know it by progress alone.
+func (w *World) hearsUpstream() bool {
+	u := w.upstreamers
+	if u == nil {
+		return false
+	}
+	heard := false
+	for _, stream := range w.streams() {
+		state, err := w.ledger.State(context.Background(), stream)
+		w.must(err)
+		if state.Last < u.Next[stream] {
+			continue
+		}
+		from := max(u.Next[stream], 1)
+		u.Next[stream] = state.Last + 1
+		for message, err := range w.ledger.Scan(context.Background(), stream, from, "podium.agent."+front+".progress", "podium.agent."+tower+".progress.*") {
+			w.must(err)
+			event, err := artifact.DecodeWhole(context.Background(), w.ledger.Artifacts(), message)
+			w.must(err)
+			update, err := schemas.DecodeProgressUpdate(event.Data)
+			if err != nil {
+				continue
+			}
+			heard = w.learns(&event, &update) || heard
+		}
+	}
+	return heard
+}
+
+// learns has somebody decide about what an update says of their request.
+func (w *World) learns(event *schemas.Event, update *schemas.ProgressUpdate) bool {
+	u, request := w.upstreamers, cmp.Or(update.InReplyTo, event.CausationID)
+	at := slices.IndexFunc(update.Payload.TasksBlocked, func(blocked schemas.TaskBlocked) bool { return blocked.RequiresReplanning })
+	if at < 0 || !u.Speaks(request) {
+		return false
+	}
+	asked := thread{}
+	for i := range w.sent {
+		if w.sent[i].id == request && w.sent[i].asking != nil {
+			asked = thread{w.sent[i].asking.profile, w.sent[i].asking.partition}
+		}
+	}
+	for _, a := range w.agents {
+		if passed, is := a.nested[request]; is {
+			asked = thread{passed.Profile, passed.PartitionKey}
+		}
+	}
+	if asked.profile == "" {
+		return false
+	}
+	q := &question{people: w.people, thread: asked, session: schemas.SessionID(asked.profile, asked.partition), sent: event.Time}
+	keeps := ""
+	if pending := update.Payload.TasksPending; len(pending) > 0 {
+		keeps = pick(u.Rand, pending...)
+	}
+	q.decideUpstream(request, update.Payload.TasksBlocked[at].TaskID, keeps)
+	return true
+}
+
+// decideUpstream is what whoever is upstream does about a task that is blocked: mostly there is another plan.
+func (q *question) decideUpstream(request, blocked, keeps string) {
+	p, w := q.people, q.people.world
+	u, r := w.upstreamers, w.upstreamers.Rand
+	soon := w.now.Add(time.Duration(r.Int64N(int64(8 * time.Second))))
+	say := func(at time.Time, control schemas.Control, sound bool) {
+		p.later(at, func() {
+			if id := q.sayUpstream(request, &control); sound {
+				u.Sound[id] = true
+			}
+		})
+	}
+	replan := func(tasks string) schemas.Control {
+		return schemas.Control{Action: schemas.ControlReplan, Tasks: []byte(tasks)}
+	}
+	ends := q.sent.Add(pick(r, upstreamers.Waits()...) - pick(r, 0, 500*time.Millisecond, time.Second)) // of the wait, maybe
+	switch r.IntN(16) {
+	case 0: // nothing
+	case 1: // about when the time is over
+		say(ends.Add(pick(r, -time.Millisecond, 0, time.Millisecond)), replan(u.Plan()), true)
+	case 2: // long after
+		say(ends.Add(time.Duration(r.Int64N(int64(10*time.Minute)))), replan(u.Plan()), true)
+	case 3: // two at once
+		say(soon, replan(u.Plan()), true)
+		say(soon, replan(u.Plan()), true)
+	case 4: // one that cannot be carried out, and then another one
+		say(soon, replan(u.Unsound(blocked)), false)
+		say(soon.Add(time.Second), replan(u.Plan()), true)
+	case 5: // in lines
+		say(soon, schemas.Control{Action: schemas.ControlReplan, Text: pick(r, "look at alpha\nthen at beta", "calculate beta", "")}, false)
+	case 6: // that nobody waits any more, in the same moment
+		say(soon, replan(u.Plan()), true)
+		say(soon, schemas.Control{Action: schemas.ControlCancel}, false)
+	case 7: // another owner takes the shard over
+		p.later(soon, func() { w.start(q.shard()) })
+		say(soon.Add(pick(r, 0, time.Second)), replan(u.Plan()), true)
+	case 8: // the owner dies of the word, or between it and what follows
+		say(soon, replan(u.Plan()), true)
+		p.later(soon, func() { w.dies(q.shard(), 1+r.Int64N(8), pick(r, CrashBefore, CrashAfter)) })
+	case 9: // all else goes on as it was planned
+		say(soon, replan(u.Keeping(keeps)), false)
+	case 10: // another word than a plan
+		say(soon, schemas.Control{Action: schemas.ControlAnswer, Text: w.advisers.Says()}, false)
+	case 11: // by the service itself, which names the run
+		p.later(soon, func() {
+			q.run = schemas.RunID(q.session, 1+r.IntN(3))
+			q.control(&schemas.Control{Action: pick(r, schemas.ControlAnswer, schemas.ControlReplan), Inquiry: r.IntN(3), Text: pick(r, "again", "skip", "replan: look at alpha", "end", "look at alpha")})
+			p.commands = p.commands[:len(p.commands)-1] // there may be no such run
+		})
+	default:
+		say(soon, replan(u.Plan()), true)
+	}
+}
+
+// sayUpstream says something about a request, as whoever has made it does.
+func (q *question) sayUpstream(request string, control *schemas.Control) string {
+	w := q.people.world
+	event := schemas.Event{
+		ID: w.id("upstream"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition,
+		DataContentType: schemas.MediaTypeJSON,
+	}
+	control.Request = request
+	w.body(&event, control)
+	w.publish(bus.ControlSubject(q.shard()), &event)
+	q.people.commands = append(q.people.commands, command{event.ID, q.session})
+	return event.ID
 }

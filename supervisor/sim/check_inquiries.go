@@ -120,6 +120,7 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 	for _, r := range session.runs {
 		for _, i := range r.inquiries {
 			others := i.toPeople() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause) || r.declinesTwin(i))
+			others = others || r.plannedAnew(i)
 			others = others || i.fact.Kind == schemas.InquiryBudget && i.closed == schemas.InquiryWithdrawn // what was held fits after all
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
@@ -154,13 +155,14 @@ func (o *oracle) askedOnce(m *moment) {
 	}
 	i := m.run.inquiry(number)
 	switch {
-	case i == nil || !i.open:
+	case i == nil || !i.open || i.fact.Upstream:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
+	case schemas.IsExplanation(id) && i.fact.Kind.Entitled():
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
-	case id == schemas.NoticeTask(number, 1), schemas.IsExplanation(id) && i.fact.Kind.Entitled():
+	case id == schemas.NoticeTask(number, 1):
 	case id != schemas.NoticeTask(number, 2) || i.fact.Remind == 0:
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d", m.id, m.fact.Name(), number)
 	case m.task == nil && (m.cause.Deadline == nil || m.cause.Deadline.Kind != schemas.DeadlineRemind || i.asked.IsZero() ||
@@ -172,7 +174,7 @@ func (o *oracle) askedOnce(m *moment) {
 	}
 	o.dismissed(m, i)
 	for _, other := range m.run.inquiries {
-		if other.open && other.number < number && !other.toPeople() && !i.toPeople() {
+		if other.open && other.number < number && !other.toPeople() && !i.toPeople() && !other.fact.Upstream {
 			o.world.violate(AskedOnce, "%s: inquiry %d is told while inquiry %d is open", m.id, number, other.number)
 		}
 	}
@@ -323,7 +325,7 @@ func (r *run) inquiry(number int) *inquiry {
 // openInquiry returns the oldest that waits for a word of the requester, or nil.
 func (r *run) openInquiry() *inquiry {
 	for _, i := range r.inquiries {
-		if i.open && !i.toPeople() {
+		if i.open && !i.toPeople() && !i.fact.Upstream {
 			return i
 		}
 	}
@@ -370,6 +372,9 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 	i := &inquiry{task: m.task, number: f.Inquiry, fact: f, opened: m.cause.Time, open: true}
 	if !m.run.rests() {
 		m.run.resting = m.cause.Time
+	}
+	if f.Upstream {
+		i.asked = m.cause.Time
 	}
 	if f.Adopts != nil && len(f.Adopts.Letters) > 0 {
 		i.asked = f.Adopts.Asked

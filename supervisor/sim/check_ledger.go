@@ -54,7 +54,7 @@ func Invariants() []string {
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
 		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,
-		FailuresAreMet, RecoveredAsSaid, WordsOnFailures, RetriedAsSaid, RetriesAreTaken,
+		FailuresAreMet, RecoveredAsSaid, WordsOnFailures, UpstreamIsHeard, RetriedAsSaid, RetriesAreTaken,
 		Itself,
 	}
 }

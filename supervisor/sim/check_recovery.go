@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"podium/schemas"
 )
@@ -21,6 +22,7 @@ type recovering struct {
 	blocked bool
 	retries int // attempts that people have had made
 	cleared int // of those as if nothing had been done outside
+	since   int // the inquiry that has cleared it last: what was agreed to before is spent
 }
 
 func (i *inquiry) escalates() bool { return i.fact.Kind == schemas.InquiryEscalation }
@@ -103,7 +105,7 @@ func (o *oracle) failureIsMet(m *moment, f *schemas.TaskFailed) {
 	}
 	exempt := t.planned == nil || m.refusesPlan() || t.mends() || t.optional() || f.Cause == schemas.FailureUnapproved || f.Cause == schemas.FailureBudget || asked >= schemas.MaxEscalations
 	channel := r.channel(way)
-	reached := channel != nil && len(o.reached(m, channel.People)) > 0 && len(r.inquiries) < schemas.MaxInquiries
+	reached := (channel != nil && len(o.reached(m, channel.People)) > 0 || r.waitsUpstream(way) > 0) && len(r.inquiries) < schemas.MaxInquiries
 	switch {
 	case f.Recovering != "" && (exempt || f.Recovering != way):
 		o.world.violate(FailuresAreMet, "%s: %s (%s) has %s done about it, and the profile says %q; %d have answered before", m.id, f.Cause, f.Category, f.Recovering, way, asked)
@@ -134,6 +136,12 @@ func (o *oracle) failureIsTold(m *moment, f *schemas.InquiryOpened) {
 		o.world.violate(FailuresAreMet, "%s: inquiry %d asks about a failure, and there is none", m.id, f.Inquiry)
 		return
 	}
+	if wait := r.waitsUpstream(t.recovering.failed.Recovering); f.Upstream || wait > 0 {
+		if wait <= 0 || !f.Upstream || f.Expire != wait || len(f.People) > 0 || f.Remind > 0 {
+			o.world.violate(FailuresAreMet, "%s: inquiry %d waits for whoever is upstream: %+v, and the profile says %s", m.id, f.Inquiry, f, time.Duration(wait))
+		}
+		return
+	}
 	if t.recovering.failed.Recovering == schemas.WayRequester {
 		if waiting := r.profile.Waiting; waiting == nil || len(f.People) > 0 || r.message.Reply == nil || f.Expire != waiting.Expire || slices.Contains(f.Choices, schemas.ChoiceReplan) {
 			o.world.violate(FailuresAreMet, "%s: inquiry %d asks whoever has begun the run: %+v", m.id, f.Inquiry, f)
@@ -154,6 +162,9 @@ func (o *oracle) wordsOnFailures(m *moment, f *schemas.InquiryAnswered) {
 	}
 	heard, first := o.heard(m.shard, f.Sequence), o.heard(m.shard, m.run.message.Sequence)
 	choice, rest := decided(heard.said())
+	if control := heard.control; control != nil && control.Action == schemas.ControlReplan {
+		choice, rest = schemas.ChoiceReplan, control.Words()
+	}
 	if choice != f.Choice || !slices.Contains(i.fact.Choices, choice) {
 		o.world.violate(WordsOnFailures, "%s: inquiry %d is decided %s of %v by %q", m.id, f.Inquiry, f.Choice, i.fact.Choices, heard.said())
 	}
@@ -161,12 +172,13 @@ func (o *oracle) wordsOnFailures(m *moment, f *schemas.InquiryAnswered) {
 		o.world.violate(WordsOnFailures, "%s: inquiry %d has the words %q of %q", m.id, f.Inquiry, f.Text.Text, heard.said())
 	}
 	if heard.control != nil {
-		if f.Actor.Via != schemas.ViaAPI || heard.control.Action != schemas.ControlAnswer {
+		says := heard.control.Action == schemas.ControlAnswer || heard.control.Action == schemas.ControlReplan
+		if f.Actor.Via != schemas.ViaAPI || !says || !m.run.isNamed(heard.control) {
 			o.world.violate(WordsOnFailures, "%s: inquiry %d is decided by %+v", m.id, f.Inquiry, heard.control)
 		}
 		return
 	}
-	may := heard.of(&first)
+	may := heard.of(&first) && !i.fact.Upstream
 	if i.toPeople() {
 		by := o.author(m, i, &heard)
 		may = by != "" && by == f.Actor.ID && o.isAsked(m, i, &heard)
@@ -217,6 +229,7 @@ func (i *inquiry) tries(m *moment) {
 		i.task.close(m)
 		i.task.permit, i.task.doubted = nil, false
 		r.cleared++
+		r.since = i.number
 	}
 }
 
@@ -245,6 +258,7 @@ func (o *oracle) insteadIsSound(m *moment, f *schemas.PlanChanged) {
 		return
 	}
 	m.run.inquiries[at].replans = true
+	o.allIsAnswered(m, f, m.run.inquiries[at])
 	for _, id := range f.Replaces {
 		if t := m.run.task(id); t == nil || t.state != taskFailed || t.judged.replaced {
 			o.world.violate(ChangesSound, "%s: task %s is replaced, and has not failed", m.id, id)
@@ -254,6 +268,75 @@ func (o *oracle) insteadIsSound(m *moment, f *schemas.PlanChanged) {
 		if t.unbegun() && !slices.Contains(f.Kept, t.id) {
 			o.world.violate(ChangesSound, "%s: task %s is neither kept nor replaced", m.id, t.id)
 		}
+	}
+}
+
+// UpstreamIsHeard is the invariant of what is decided upstream.
+const UpstreamIsHeard = "whoever is upstream says what is done instead of all that they are asked about at once, while that waits, and what they say is taken if it can be done"
+
+// waitsUpstream is for how long a run waits for whoever has asked for it by a way; 0 is not at all.
+func (r *run) waitsUpstream(way schemas.RecoveryWay) schemas.Duration {
+	escalation := r.profile.Escalation
+	if escalation == nil || r.message.Upstream == nil {
+		return 0
+	}
+	channel := map[schemas.RecoveryWay]*schemas.EscalationChannel{schemas.WayHuman: escalation.Human, schemas.WayCoordinator: escalation.Coordinator, schemas.WayPlanner: escalation.Planner}[way]
+	if channel == nil || !channel.Upstream {
+		return 0
+	}
+	return channel.Wait
+}
+
+// asksUpstream is the oldest inquiry that waits for whoever is upstream; nil is none.
+func (r *run) asksUpstream() *inquiry {
+	at := slices.IndexFunc(r.inquiries, func(i *inquiry) bool { return i.open && i.fact.Upstream })
+	if at < 0 {
+		return nil
+	}
+	return r.inquiries[at]
+}
+
+// plannedAnew reports whether a wait ends because another plan was said to what somebody upstream was asked beside it.
+func (r *run) plannedAnew(i *inquiry) bool {
+	return i.fact.Upstream && i.closed == schemas.InquiryWithdrawn && slices.ContainsFunc(r.inquiries, func(other *inquiry) bool {
+		return other.fact.Upstream && other.said(schemas.ChoiceReplan) && other.cause == i.cause
+	})
+}
+
+// isNamed reports whether a word to the service itself is about a run: by its id, or by that of a request that it is for.
+func (r *run) isNamed(control *schemas.Control) bool {
+	if control.Run != "" {
+		return control.Run == r.id()
+	}
+	return slices.ContainsFunc(r.session.messages[control.Request], func(received schemas.MessageReceived) bool { return received.Run == r.number })
+}
+
+// allIsAnswered: one plan is instead of all that whoever is upstream was asked about.
+func (o *oracle) allIsAnswered(m *moment, f *schemas.PlanChanged, said *inquiry) {
+	for _, i := range m.run.inquiries {
+		if said.fact.Upstream && i.fact.Upstream && (i.open || i.cause == m.cause && !slices.Contains(f.Replaces, i.task.id)) {
+			o.world.violate(UpstreamIsHeard, "%s: inquiry %d is answered by a plan instead of %v, and inquiry %d is about task %s", m.id, said.number, f.Replaces, i.number, i.task.id)
+		}
+	}
+}
+
+// upstreamIsHeard: a plan that can be carried out counts for the oldest wait of the run, in its time, and nothing else does.
+func (o *oracle) upstreamIsHeard(session *sessionHistory, m *moment) {
+	f := schemas.As[*schemas.MessageReceived](m.fact)
+	if f == nil || f.Sequence != m.cause.Sequence || o.world.upstreamers == nil || f.Run < 1 || f.Run > len(session.runs) {
+		return
+	}
+	r, control := session.runs[f.Run-1], o.heard(m.shard, f.Sequence).control
+	if control == nil || control.Run != "" || control.Action == schemas.ControlCancel {
+		return
+	}
+	i := r.asksUpstream()
+	counts := i != nil && o.heard(m.shard, f.Sequence).taken.Before(i.expires())
+	answers := f.Disposition == schemas.DispositionAnswered
+	bounded := r.profile.Planner != nil && r.profile.Planner.MaxTasks > 0
+	can := o.world.upstreamers.Sound[f.ID] && r.judging.phase == phaseExecuting && !bounded
+	if answers && (!counts || f.Inquiry != i.number) || !answers && counts && can && slices.Contains(i.fact.Choices, schemas.ChoiceReplan) {
+		o.world.violate(UpstreamIsHeard, "%s: %s is %s (%s) for inquiry %d, and counts: %t", r.id(), f.ID, f.Disposition, f.Reason, f.Inquiry, counts)
 	}
 }
 

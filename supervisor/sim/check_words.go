@@ -255,6 +255,9 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 		} else if i == nil {
 			i = r.inquiry(len(r.inquiries))
 		}
+		if r.asksUpstream() != nil && control.Inquiry == 0 {
+			return // see upstreamIsHeard
+		}
 		rejects := control.Action == schemas.ControlReject && i != nil && i.work()
 		if control.Action != schemas.ControlAnswer && !rejects || control.Run != r.id() && control.Inquiry == 0 {
 			return
@@ -421,7 +424,7 @@ func (o *oracle) personsAreCounted(m *moment) {
 	}
 	persons, hash := map[string]bool{}, cmp.Or(f.Hash, i.fact.Hash)
 	for _, other := range m.run.inquiries {
-		spent := i.task.permit != nil && other.number <= i.task.agreed
+		spent := i.task.permit != nil && other.number <= i.task.agreed || other.number < i.task.recovering.since
 		if spent || !other.approval() || other.task != i.task {
 			continue
 		}

@@ -260,6 +260,7 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 			o.wordsAreTaken(session, m)
 			o.decisionsAreTaken(session, m)
 			o.threadIsHeard(session, m)
+			o.upstreamIsHeard(session, m)
 			o.retriesAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)

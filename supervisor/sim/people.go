@@ -81,6 +81,9 @@ func (p *people) step() bool {
 	if p == nil {
 		return false
 	}
+	if p.world.hearsUpstream() {
+		return true
+	}
 	i := slices.IndexFunc(p.held, func(h held) bool { return !h.at.After(p.world.now) })
 	if i < 0 {
 		return false

@@ -11,6 +11,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
+	"podium/bus/binding"
+	"podium/bus/memory"
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor"
@@ -364,4 +367,37 @@ func (w *World) crash() {
 		}
 		return next - min(next, w.crashes.Uint64N(8))
 	})
+}
+
+// last returns the sequence of the newest message of a shard; 0 is none.
+func (w *World) last(shard int) uint64 {
+	state, err := w.ledger.State(context.Background(), bus.ShardStream(shard))
+	w.must(err)
+	return state.Last
+}
+
+// lastInput returns the sequence of the newest input of a shard; 0 is none.
+func (w *World) lastInput(shard int) uint64 {
+	for sequence := w.last(shard); sequence > 0; sequence-- {
+		message, err := w.ledger.Get(context.Background(), bus.ShardStream(shard), sequence)
+		w.must(err)
+		if memory.MatchAny(bus.InputSubjects(shard), message.Subject) {
+			return sequence
+		}
+	}
+	return 0
+}
+
+// publish stores a message, past all processes.
+func (w *World) publish(subject string, event *schemas.Event) uint64 {
+	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
+	w.grants.GrantBody(subject, event)
+	message, err := binding.Encode(subject, event)
+	w.must(err)
+	var sequence uint64
+	w.ledger.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {
+		w.must(err)
+		sequence = ack.Sequence
+	})
+	return sequence
 }

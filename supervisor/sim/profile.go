@@ -128,6 +128,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.budgets.declare(sources)
 	w.reviews.Declare(sources)
 	w.advisers.Declare(sources, staffMember)
+	w.upstreamers.Declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}

@@ -30,6 +30,7 @@ var (
 	mend  = flag.Bool("sim.recovery", false, "something is done about failures in all worlds")
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
+	waits = flag.Bool("sim.upstream", false, "runs wait for a decision from upstream in all worlds")
 	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
 )
 
@@ -62,6 +63,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithRetries(seed, library)
 	case *leave:
 		return sim.NewWithLeave(seed, library)
+	case *waits:
+		return sim.NewWithUpstream(seed, library)
 	case *chats:
 		return sim.NewWithThreads(seed, library)
 	}
@@ -103,6 +106,9 @@ func simulate(t *testing.T, simulated *sim.World) {
 	if *retry {
 		again += " RETRIES=1"
 	}
+	if *waits {
+		again += " UPSTREAM=1"
+	}
 	if *chats {
 		again += " THREADS=1"
 	}
@@ -139,18 +145,22 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// kinds are the worlds that a seed that is kept may be one of.
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream}
+
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {
 	t.Parallel()
 	library := sim.NewLibrary()
 	for line := range strings.Lines(regressions) {
 		number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		number, ofDays := strings.CutPrefix(number, "days:")
+		kind, number, named := strings.Cut(number, ":")
+		if !named {
+			kind, number = "", kind
+		}
 		seed, err := strconv.ParseUint(number, 10, 64)
-		if err == nil && ofDays {
-			simulate(t, sim.NewWithDays(seed, library))
-		} else if err == nil {
-			simulate(t, world(seed, library))
+		if build := kinds[kind]; err == nil && build != nil {
+			simulate(t, build(seed, library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}

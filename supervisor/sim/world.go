@@ -10,7 +10,6 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
-	"podium/bus/binding"
 	"podium/bus/memory"
 	"podium/schemas"
 	"podium/supervisor/admission"
@@ -20,6 +19,7 @@ import (
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
 	"podium/supervisor/sim/threads"
+	"podium/supervisor/sim/upstreamers"
 )
 
 // World is one simulated installation.
@@ -51,8 +51,10 @@ type World struct {
 	signatories *signatories.Signatories
 	retriers    *retriers.Retriers // nil: no run is begun anew
 	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
-	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand         // of mails; nil: nobody says where they are from
+	// upstreamers are there when runs wait for a decision from upstream; nil is never.
+	upstreamers *upstreamers.Upstreamers
+	further     *rand.Rand // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
 	processes   []*process
 	meanwhile   func() // happens during the next takeover
@@ -86,8 +88,11 @@ const aboutStream = 0x61626f7574
 
 // New returns the world of a seed.
 func New(seed uint64, library *Library) *World {
-	if hasThreads(seed) {
+	switch {
+	case hasThreads(seed):
 		return NewWithThreads(seed, library)
+	case hasUpstream(seed):
+		return NewWithUpstream(seed, library)
 	}
 	return newWorld(seed, library, with{
 		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
@@ -110,8 +115,11 @@ func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
 // hasThreads reports whether people are asked in the threads of a chat in the world of a seed, by the same rule.
 func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
 
+// hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
+func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -162,6 +170,13 @@ func NewWithThreads(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: true, threads: true, recovery: once(about, 2), budgets: once(about, 3), leave: once(about, 5)})
 }
 
+// NewWithUpstream returns the world of a seed, as one in which runs wait for a decision from upstream about their failures, and plans are judged in some of them. It is the
+// world that New returns if the seed's own has that.
+func NewWithUpstream(seed uint64, library *Library) *World {
+	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
+	return newWorld(seed, library, with{people: true, recovery: true, upstream: true, judges: once(about, 4), budgets: once(about, 5)})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -182,6 +197,11 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	}
 	if with.leave {
 		w.signatories = signatories.New(seed)
+	}
+	if with.upstream {
+		w.upstreamers = upstreamers.New(seed)
+		w.configuration.demand[adapterRequest] += 3
+		w.configuration.demand[adapterPlan] += 8
 	}
 	if with.threads {
 		w.threads = threads.New(seed)
@@ -234,6 +254,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.budgets.declare(sources)
 		w.reviews.Declare(sources)
 		w.advisers.Declare(sources, staffMember)
+		w.upstreamers.Declare(sources)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {
@@ -552,37 +573,4 @@ func (w *World) quiet() bool {
 		}
 	}
 	return true
-}
-
-// last returns the sequence of the newest message of a shard; 0 is none.
-func (w *World) last(shard int) uint64 {
-	state, err := w.ledger.State(context.Background(), bus.ShardStream(shard))
-	w.must(err)
-	return state.Last
-}
-
-// lastInput returns the sequence of the newest input of a shard; 0 is none.
-func (w *World) lastInput(shard int) uint64 {
-	for sequence := w.last(shard); sequence > 0; sequence-- {
-		message, err := w.ledger.Get(context.Background(), bus.ShardStream(shard), sequence)
-		w.must(err)
-		if memory.MatchAny(bus.InputSubjects(shard), message.Subject) {
-			return sequence
-		}
-	}
-	return 0
-}
-
-// publish stores a message, past all processes.
-func (w *World) publish(subject string, event *schemas.Event) uint64 {
-	w.must(artifact.Offload(context.Background(), w.ledger.Artifacts(), event))
-	w.grants.GrantBody(subject, event)
-	message, err := binding.Encode(subject, event)
-	w.must(err)
-	var sequence uint64
-	w.ledger.Publish(message, bus.Expect{}, func(ack bus.Ack, err error) {
-		w.must(err)
-		sequence = ack.Sequence
-	})
-	return sequence
 }
