@@ -287,6 +287,9 @@ const Edition8 = 8
 //
 // What people write in the thread of a run is not for what they may not decide by their name, as having begun the run, and a letter that names no question is of no
 // thread. A word that names a request decides nothing but what is asked upstream. And what people are asked about a budget ends with the run.
+//
+// What waits until others have mended what it has found keeps nobody from being asked for more of the budget. Whatever ends a question to whoever has written, they
+// are asked the next one.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

@@ -47,13 +47,13 @@ func (r *Run) applyJudged(f *schemas.Judged) {
 	}
 }
 
-// checkReview lets a review begin when all work is over, round by round.
+// checkReview lets a review begin when all work is over, round by round, and one that has failed be looked at again when somebody says so.
 func (r *Run) checkReview(f *schemas.ReviewBegan) error {
 	before := 0
 	if r.Review != nil {
 		before = r.Review.Round
 	}
-	if r.Phase != PhaseExecuting || f.Round != before+1 {
+	if r.Phase != PhaseExecuting && !r.reviewsAgain() || f.Round != before+1 {
 		return fmt.Errorf("review %d follows review %d in phase %s", f.Round, before, r.Phase)
 	}
 	for _, task := range r.Tasks {
@@ -62,6 +62,17 @@ func (r *Run) checkReview(f *schemas.ReviewBegan) error {
 		}
 	}
 	return nil
+}
+
+// reviewsAgain reports whether somebody who was asked about the review that has failed wants it tried once more.
+func (r *Run) reviewsAgain() bool {
+	if r.Phase != PhaseReviewing || r.Review.Outcome != schemas.OutcomeFailed {
+		return false
+	}
+	again := func(inquiry *Inquiry) bool {
+		return inquiry.Task == schemas.ReviewInput(r.Review.Round) && inquiry.Answered != nil && inquiry.Answered.Choice == schemas.ChoiceRetry
+	}
+	return slices.ContainsFunc(r.Inquiries, again)
 }
 
 // checkReviewed lets each round have one outcome, when nobody is asked any more.

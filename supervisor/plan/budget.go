@@ -142,12 +142,23 @@ func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
 	return spent
 }
 
-// Resume goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
-// the run ends. It is the last of each decision, and does nothing for a run without a budget.
+// Resume is the last of each decision. It goes on with what the budget has held back, and from schemas.Edition9 on it asks whoever has written the next thing,
+// whatever has ended the question before.
 func (d *Decision) Resume() {
-	if d.Profile.Budget == nil || d.Run == nil {
+	if d.Run == nil {
 		return
 	}
+	if d.Profile.Budget != nil {
+		d.resumeHeld()
+	}
+	if d.Run.Edition >= schemas.Edition9 {
+		d.notifyNext()
+	}
+}
+
+// resumeHeld goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
+// the run ends.
+func (d *Decision) resumeHeld() {
 	// Each turn but the last ends a task. From schemas.Edition9 on those count, too, that are made meanwhile: before, a run with questions to many of its
 	// tasks came to rest with some of them held.
 	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
@@ -224,7 +235,7 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 		switch {
 		case task == but || task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
-		case d.waitsForJudge(task):
+		case d.waitsForJudge(task), d.waitsForOthers(task, asks):
 		case asks && task.State.WaitsForPerson():
 		default:
 			return true
@@ -237,6 +248,12 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 func (d *Decision) waitsForJudge(task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
 	return waits && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
+}
+
+// waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
+// somebody has said what is done about it, who keeps nobody from being asked for more; from schemas.Edition9 on.
+func (d *Decision) waitsForOthers(task *workflow.Task, asks bool) bool {
+	return task.State == workflow.TaskBlocked && (asks || task.Mending()) && d.Run.Edition >= schemas.Edition9
 }
 
 // asksForMore reports whether people are asked when the budget is used up.

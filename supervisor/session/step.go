@@ -107,9 +107,13 @@ func Step(env Env, state State, input Input) Outcome {
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
 }
 
-// resume goes on with what the budget of the run under way has held back.
+// resume goes on with what the budget of the run under way has held back, and with what people are still to be asked.
 func (d *decision) resume() {
-	if active, pinned := d.state.Active, d.env.Pinned; active != nil && pinned != nil && pinned.Budget != nil && active.ProfileHash == pinned.Hash {
+	active, pinned := d.state.Active, d.env.Pinned
+	if active == nil || pinned == nil || active.ProfileHash != pinned.Hash {
+		return
+	}
+	if pinned.Budget != nil || len(active.Inquiries) > 0 && active.Edition >= schemas.Edition9 {
 		d.planDecision(pinned).Resume()
 	}
 }
