@@ -112,7 +112,8 @@ profiles: {desk: {agents: [maker], execution: {mode: dag}, planner: {kind: exter
 	file := write("plan.json", `{"tasks": [{"task_id": "a", "description": "d", "assigned_to": "makr", "estimated_tokens": 1000},
 {"task_id": "b", "description": "d", "assigned_to": "maker"},
 {"task_id": "c", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"], "least": "x"}}},
-{"task_id": "d", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"]}}}]}`)
+{"task_id": "d", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"]}}},
+{"task_id": "e", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": [5]}}}]}`)
 	o := in(t, "", "check", "--plan", file, "-c", config)
 	for _, want := range []string{`"makr" is not one of the agents`, "more than the 10 that are allowed", "plan.json:2:1: tasks[1].context.arguments.names: it is needed, and missing", "plan.json:3:", "tasks[2].context.arguments.least: "} {
 		if o.code != exitUsage || !strings.Contains(o.stderr, want) {
@@ -121,5 +122,8 @@ profiles: {desk: {agents: [maker], execution: {mode: dag}, planner: {kind: exter
 	}
 	if strings.Contains(o.stderr, "tasks[3]") {
 		t.Errorf("what is right is a fault:\n%s", o.stderr)
+	}
+	if strings.Count(o.stderr, "tasks[4]") != 1 {
+		t.Errorf("what is wrong is missing as well:\n%s", o.stderr)
 	}
 }

@@ -96,6 +96,9 @@ func TestTacticalPlan_M49_M51_M52(t *testing.T) {
 	var made, checked []string
 	for _, file := range payload.Deliverables {
 		made = append(made, file.TaskID+" "+file.Type+" "+file.Path)
+		if file.ValidationStatus != schemas.ValidationPassed {
+			t.Errorf("%s has passed the review, and is told to be %q", file.Path, file.ValidationStatus)
+		}
 	}
 	for _, result := range payload.ValidationResults {
 		checked = append(checked, result.Validator+" "+result.Status)
@@ -179,6 +182,11 @@ func TestTacticalResponses_M07(t *testing.T) {
 		for _, want := range c.says {
 			if !slices.Contains(said, want) {
 				t.Errorf("%s: %q is not in %q", c.plan, want, said)
+			}
+		}
+		for _, file := range payload.Deliverables {
+			if wrong := file.ValidationStatus == schemas.ValidationFailed; wrong != (c.status == schemas.StatusFailed && file.Path == "model.py") {
+				t.Errorf("%s: %s is told to be %q", c.plan, file.Path, file.ValidationStatus)
 			}
 		}
 	}

@@ -125,7 +125,10 @@ func (p *Profile) ArgumentFaults(agent, words string, given jsontext.Value) []ar
 		return faults
 	}
 	for i := range filled.Missing {
-		faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: "is needed, and missing"})
+		refused := func(fault arguments.Refused) bool { return fault.Path == filled.Missing[i].Path }
+		if !slices.ContainsFunc(faults, refused) { // it is there, and not what it must be
+			faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: "is needed, and missing"})
+		}
 	}
 	if len(faults) == 0 {
 		return refusedBy(check, filled.Values)

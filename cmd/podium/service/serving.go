@@ -133,14 +133,19 @@ func (s *Service) external() map[string]installation.ExternalAgent {
 // agentHealth is an agent of this process on the health page.
 type agentHealth struct {
 	Name    string `json:"name"`
-	Healthy bool   `json:"healthy"` // it takes requests
+	Healthy bool   `json:"healthy"` // it takes requests; of mail, it has a server for its letters, too
 	Problem string `json:"problem,omitempty"`
 }
 
+// agentHealth says whether each agent is served. Mail goes out by a server of the installation, as it comes in by one: while none of them answers, that is
+// no better than a mailbox that is not read. What other agents need of others is their matter (ADR 71).
 func (s *Service) agentHealth() []agentHealth {
 	report := make([]agentHealth, len(s.serving))
 	for i, agent := range s.serving {
 		problem, _ := agent.problem.Load().(string)
+		if why, _ := agent.unwell.Load().(string); problem == "" && agent.name == config.MailAgent {
+			problem = why
+		}
 		report[i] = agentHealth{Name: agent.name, Healthy: problem == "", Problem: problem}
 	}
 	return report

@@ -158,8 +158,9 @@ class Task:
         if unchecked:
             text = f"{text.rstrip()}\n\n{not_checked(unchecked)}"
         data = {**said.pop("data", {}), **({"files": files} if files else {}), **({"slip": self.left} if self.left else {}), **({"unchecked": unchecked} if unchecked else {})}
+        # Whether a deliverable is right the review says.
         deliverables = [
-            {"deliverable_id": f"{self.task['task_id']}-{at}", **{member: made[member] for member in ("type", "path", "description")}, "validation_status": "skipped"}
+            {"deliverable_id": f"{self.task['task_id']}-{at}", **{member: made[member] for member in ("type", "path", "description")}}
             for at, made in enumerate(self.made, 1)
         ]
         payload = {"status": "completed", "result": {"text": text, **({"data": data} if data else {})}, **said}
