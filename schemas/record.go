@@ -289,7 +289,7 @@ const Edition8 = 8
 // thread. A word that names a request decides nothing but what is asked upstream. And what people are asked about a budget ends with the run.
 //
 // What waits until others have mended what it has found keeps nobody from being asked for more of the budget. Whatever ends a question to whoever has written, they
-// are asked the next one.
+// are asked the next one. And what people have changed as they agreed to it comes from nobody outside.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

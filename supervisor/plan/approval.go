@@ -29,7 +29,24 @@ func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
 		return nil
 	}
 	strange := d.Run.Message.FromOutside() && !named && !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
-	return d.Profile.rules.For(task, outside, strange)
+	rule := d.Profile.rules.For(task, outside, strange)
+	if rule == nil && outside && d.agreedAsChanged(task) {
+		return d.Profile.rules.For(task, false, strange)
+	}
+	return rule
+}
+
+// agreedAsChanged reports whether people of the profile have agreed to what a task is to do now. Where the profile has held it before, one of those who were asked has changed it,
+// which is no word from outside, from schemas.Edition9 on.
+func (d *Decision) agreedAsChanged(task *workflow.Task) bool {
+	if d.Run.Edition < schemas.Edition9 || task.Filled == nil || !task.Filled.Edited {
+		return false
+	}
+	hash := d.approvalHash(task, nil)
+	return slices.ContainsFunc(d.Run.Inquiries, func(inquiry *workflow.Inquiry) bool {
+		agreed := inquiry.Task == task.ID && inquiry.Kind == schemas.InquiryApproval && inquiry.Answered != nil && inquiry.Answered.Choice == schemas.ChoiceApprove
+		return agreed && len(inquiry.People) > 0 && inquiry.AgreedHash() == hash
+	})
 }
 
 // operationRule is approvalRule for what an agent has proposed.
@@ -120,7 +137,8 @@ func (d *Decision) agreedOutside(task *workflow.Task) bool {
 		return d.answerRule() != nil // else nobody could have it sent again
 	}
 	agreed := d.Run.Inquiry(int(task.Approval))
-	return agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || d.unapprovedUnasked(task))
+	byPeople := agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || d.unapprovedUnasked(task))
+	return byPeople || agreed != nil && d.agreedAsChanged(task)
 }
 
 // disapproved reports whether a task has failed because people have to agree and have not: then nobody else does it instead.
@@ -311,8 +329,9 @@ func (d *Decision) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsont
 	} else {
 		made = d.Profile.rules.Arguments(task.Agent, made, nil)
 		trial.Filled = d.edited(task, made)
-		if d.argumentFault(&trial) != "" {
-			return nil, false
+		stranger := inquiry.OfRequester() && d.Run.Edition >= schemas.Edition9 && d.unapprovedUnasked(&trial) && d.approvalRule(&trial) == nil
+		if stranger || d.argumentFault(&trial) != "" {
+			return nil, false // what whoever has written would have done is for others to agree to
 		}
 	}
 	switch hash := d.approvalHash(&trial, proposed); {
