@@ -289,7 +289,8 @@ const Edition8 = 8
 // thread. A word that names a request decides nothing but what is asked upstream. And what people are asked about a budget ends with the run.
 //
 // What waits until others have mended what it has found keeps nobody from being asked for more of the budget. Whatever ends a question to whoever has written, they
-// are asked the next one. And what people have changed as they agreed to it comes from nobody outside.
+// are asked the next one. What people have changed as they agreed to it comes from nobody outside. And a change of the plan takes back what agents are asked
+// about the tasks that it leaves out.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

@@ -51,6 +51,7 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) && !slices.Contains(c.kept, task.ID) {
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
+			d.withdrawQuestions(task.ID)
 		}
 	}
 	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: d.failuresTold()}
@@ -60,6 +61,18 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 	}
 	d.Emit(&changed)
 	d.routing()
+}
+
+// withdrawQuestions takes back what agents are asked about a task that is not done any more, from schemas.Edition9 on: a run settles only when nothing is under way.
+func (d *Decision) withdrawQuestions(about string) {
+	if d.Run.Edition < schemas.Edition9 {
+		return
+	}
+	for _, question := range d.Run.DecisionTasks {
+		if question.Kind != schemas.KindPlan && QuestionedTask(question) == about && question.Notice() == 0 && !question.State.Ended() {
+			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
+		}
+	}
 }
 
 // failuresTold are the tasks that the judge knows to have failed, unless another plan has replaced them.
