@@ -223,6 +223,17 @@ const (
 	FailureVerdict       FailureKind = "verdict"           // what the agent has looked at is not right, see AgentUse.Verdict
 )
 
+// Answered reports whether an attempt has failed by what its agent has said of it.
+func (k FailureKind) Answered() bool {
+	switch k {
+	case FailureAgent, FailurePermanent, FailureBlocked, FailureInvalidResult, FailureUnapproved, FailureVerdict, FailureConflict:
+		return true
+	case FailureTimeout, FailureNotStarted, FailureNoRoute, FailureCrashed, FailureBudget, FailureUnavailable, FailureArguments, FailureUnknownEffect, FailureMalformed,
+		FailureRejected:
+	}
+	return false
+}
+
 // TaskSkipped says that a task is not done because one it depends on failed.
 type TaskSkipped struct {
 	Run    int    `json:"run"`

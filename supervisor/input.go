@@ -11,6 +11,7 @@ import (
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/gateway"
 	"podium/supervisor/quarantine"
+	"podium/supervisor/restore"
 	"podium/supervisor/session"
 )
 
@@ -143,14 +144,36 @@ func (in *input) namesPlanOnly() bool {
 // overtaken reports whether a session that an input was given to, by the request that it
 // names alone, has taken inputs behind it and waits for it no longer. Then nobody may have
 // dealt with the input: a former owner knew that the run had ended, took the input for an
-// orphan, let later inputs pass, and died before the input was in quarantine.
+// orphan, let later inputs pass, and died before the input was in quarantine. A run whose
+// answer is sent again meanwhile has asked for that before.
 func (o *Owner) overtaken(live *liveSession, in *input) bool {
 	if in.lookedUp || in.message.Sequence > live.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
 		return false
 	}
 	run, _, _ := strings.Cut(in.event.Subject, "/")
 	_, named := o.sessionOfRun(run)
-	return !named && !slices.Contains(live.requests, in.names())
+	if named || !slices.Contains(live.requests, in.names()) {
+		return !named
+	}
+	_, before := o.askedBefore(live, in)
+	return before
+}
+
+// askedBefore returns the attempt of the run under way that an answer is to, if another one has followed it.
+func (o *Owner) askedBefore(live *liveSession, in *input) (of restore.Attempt, before bool) {
+	active := live.state.Active
+	if active == nil || in.kind != bus.KindResponse {
+		return of, false
+	}
+	run := schemas.RunID(live.id(), active.Number)
+	for task := range active.All {
+		for attempt := 1; attempt < task.Attempt; attempt++ {
+			if keyOf(schemas.RequestID(o.Shard, 0, run, task.ID, attempt)) == in.names() {
+				return restore.Attempt{Run: active.Number, Task: task.ID, Number: attempt}, true
+			}
+		}
+	}
+	return of, false
 }
 
 func (o *Owner) sessionOfRun(run string) (string, bool) {

@@ -181,13 +181,24 @@ func (o *Owner) compareWithLedger(asked []string, records map[string]uint64, rea
 }
 
 // lookUpOvertaken looks for the record that an overtaken input has caused. Without one it belongs
-// to nobody.
+// to nobody: what is behind it has been taken.
 func (o *Owner) lookUpOvertaken(ctx context.Context, live *liveSession, in *input) {
+	attempt, before := o.askedBefore(live, in)
 	fetchFor(ctx, o, live, func() (bool, error) {
+		if before {
+			return restore.IsAnswered(ctx, o.Core, live.id(), in.message.Sequence, attempt)
+		}
 		return restore.IsOnRecord(ctx, o.Core, live.id(), in.message.Sequence)
 	}, func(_ time.Time, taken bool) {
-		if in.lookedUp = true; !taken {
+		in.lookedUp = true
+		if !taken {
 			live.inputs = slices.Delete(live.inputs, 0, 1)
+		}
+		switch {
+		case taken:
+		case before:
+			o.dropOrphan(ctx, in)
+		default:
 			o.holdOrphan(in)
 		}
 		o.end(live)

@@ -189,24 +189,12 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	}
 	switch task.State {
 	case workflow.TaskCompleted:
-		return d.state.Active.Edition < schemas.Edition7 || failure.Attempt != attempt || answered(failure.Cause)
+		return d.state.Active.Edition < schemas.Edition7 || failure.Attempt != attempt || failure.Cause.Answered()
 	case workflow.TaskWaiting, workflow.TaskBlocked, workflow.TaskFailed:
-		return answered(failure.Cause)
+		return failure.Cause.Answered()
 	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 		return true
 	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
-	}
-	return false
-}
-
-// answered reports whether an attempt has failed by what its agent has said of it.
-func answered(cause schemas.FailureKind) bool {
-	switch cause {
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureInvalidResult, schemas.FailureUnapproved,
-		schemas.FailureVerdict, schemas.FailureConflict:
-		return true
-	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureNoRoute, schemas.FailureCrashed, schemas.FailureBudget,
-		schemas.FailureUnavailable, schemas.FailureArguments, schemas.FailureUnknownEffect, schemas.FailureMalformed, schemas.FailureRejected:
 	}
 	return false
 }

@@ -191,10 +191,16 @@ func (o *oracle) onlyBadIsQuarantined() {
 }
 
 // answersAreTaken: no answer of an agent to a request that it was given is lost,
-// not even to an owner that does not know of the request and dies right after.
+// not even to an owner that does not know of the request and dies right after. What an
+// agent has said once more may be taken before its first words, and stands for them.
 func (o *oracle) answersAreTaken() {
 	for _, s := range o.shards {
-		answered := map[string]bool{}
+		answered, copied := map[string]bool{}, map[string]bool{}
+		for sequence, taken := range s.taken {
+			if said, err := o.saidAt(s, sequence); err == nil && !taken.IsZero() {
+				copied[said.id] = true
+			}
+		}
 		for _, sequence := range slices.Sorted(maps.Keys(s.inputs)) {
 			if !strings.Contains(s.inputs[sequence].Subject, ".response.") {
 				continue
@@ -206,7 +212,7 @@ func (o *oracle) answersAreTaken() {
 			case err != nil || asked == nil || asked.agent != said.agent:
 			case !s.taken[sequence].IsZero() || dead:
 				answered[said.request] = true
-			case !answered[said.request]:
+			case !answered[said.request] && !copied[said.id]:
 				o.world.violate(AnswersAreTaken, "the answer %d of agent %s to %s is lost", sequence, said.agent, said.request)
 			}
 		}
@@ -410,6 +416,7 @@ func (o *oracle) decidedAgain() {
 
 // A saying is whose word an input is, and what it is about.
 type saying struct {
+	id             string // of the message: that of its copies
 	agent, request string
 	status         schemas.ResponseStatus
 	open           bool      // it says that nobody knows what has become of an effect
@@ -448,7 +455,7 @@ func (o *oracle) sayingOf(s *shardHistory, sequence uint64) (saying, error) {
 	}
 	err = schemas.Unmarshal(event.Data, &said)
 	open := slices.ContainsFunc(said.Payload.Issues, func(issue schemas.Issue) bool { return issue.EffectUnknown })
-	made := saying{strings.Split(message.Subject, ".")[2], said.InReplyTo, said.Payload.Status, open, said.Payload.Until, nil}
+	made := saying{said.MessageID, strings.Split(message.Subject, ".")[2], said.InReplyTo, said.Payload.Status, open, said.Payload.Until, nil}
 	if said.Payload.Used != nil {
 		made.tokens = said.Payload.Used.TokensUsed
 	}

@@ -2,9 +2,9 @@ package runlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
-	"podium/bus/history"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -23,24 +23,19 @@ func (e *QueuedError) Error() string {
 // Unwrap returns ErrNoRun.
 func (e *QueuedError) Unwrap() error { return ErrNoRun }
 
-// queued returns why there is no run of a number: a *QueuedError, or that no message has it.
+// queued returns why there is no run of a number that has a message: those before it come first.
 func (r Reader) queued(ctx context.Context, session string, number int) error {
-	name := schemas.RunID(session, number)
-	folded := workflow.SessionHistory{Session: session}
-	for record, err := range history.LoadSession(ctx, r.Core, session) {
-		if err == nil {
-			err = folded.Apply(record.Record)
+	for before := number - 1; before > 0; before-- {
+		under, err := r.run(ctx, session, before)
+		if queued, is := errors.AsType[*QueuedError](err); is {
+			under, err = queued.Before, nil
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case under != nil:
+			return &QueuedError{Run: schemas.RunID(session, number), Before: under}
 		}
 	}
-	if under := folded.Run(len(folded.Runs)); under != nil {
-		for i := range folded.Messages {
-			if message := &folded.Messages[i]; message.Run == number && message.Disposition == schemas.DispositionQueued {
-				return &QueuedError{Run: name, Before: under}
-			}
-		}
-	}
-	return noRun(name)
+	return noRun(schemas.RunID(session, number))
 }

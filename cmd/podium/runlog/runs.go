@@ -83,7 +83,7 @@ func (r Reader) Fold(ctx context.Context, apply func(*schemas.Record) error) err
 	return nil
 }
 
-// run reads one run; nil when there is none of that number.
+// run reads one run; nil when there is none of that number. The error is a QueuedError when a message of that number waits.
 func (r Reader) run(ctx context.Context, session string, number int) (*workflow.RunHistory, error) {
 	opened, err := history.OpenSession(ctx, r.Core, session)
 	if err != nil {
@@ -98,6 +98,9 @@ func (r Reader) run(ctx context.Context, session string, number int) (*workflow.
 			return nil, err
 		}
 	}
+	if excerpt.Run() == nil && excerpt.Known() {
+		return nil, r.queued(ctx, session, number)
+	}
 	return excerpt.Run(), nil
 }
 
@@ -110,7 +113,7 @@ func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, err
 	if session, number, err := schemas.ParseRunID(name); err == nil {
 		run, err := r.run(ctx, session, number)
 		if err == nil && run == nil {
-			err = r.queued(ctx, session, number)
+			err = noRun(name)
 		}
 		return run, err
 	}
