@@ -23,7 +23,8 @@ with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder, "page.html")
         page.write_text(content, "utf-8")
         alone = ["--no-sandbox"] if os.getuid() == 0 else []
-        shown = run(*confined(chromium), "--headless", *alone, "--disable-gpu", f"--user-data-dir={folder}/user", "--virtual-time-budget=2000", "--dump-dom", page.as_uri(), folder=folder, TMPDIR=".").stdout  # the path of its socket is short
+        options = ["--headless", *alone, "--disable-gpu", f"--user-data-dir={folder}/user", "--virtual-time-budget=2000", "--dump-dom", page.as_uri()]
+        shown = run(*confined(chromium), *options, folder=folder, TMPDIR=".").stdout  # by TMPDIR the path of its socket is short
         title = re.search(r"<title>(.*?)</title>", shown)
         items = [html.unescape(item) for item in re.findall(r"<li>(.*?)</li>", shown)]
         told.append({"page": path, "title": html.unescape(title[1]) if title else "", "items": items})
