@@ -283,7 +283,7 @@ const Edition8 = 8
 // whatever has no room in the budget is seen to in one decision, however many questions that takes. A no by podium answer is
 // no reason for itself. Whoever has said no to what they have asked for is not asked what becomes of it. A
 // request lists MaxAttachments files, and says how many more there are. And of a check that could not be made it is said which one it is.
-// Of the words of a person a day and a part of it that are one word are read, as in Donnerstagnachmittag, and a day of birth is taken for no other day.
+// Of the words of a person a day and a part of it that are one word are read, and a day of birth is taken for no other day.
 //
 // What people write in the thread of a run is not for what they may not decide by their name, as having begun the run, and a letter that names no question is of no
 // thread. A word that names a request decides nothing but what is asked upstream. And what people are asked about a budget ends with the run.

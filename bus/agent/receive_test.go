@@ -134,8 +134,8 @@ func TestReceiveRefuses_X06(t *testing.T) {
 	})
 }
 
-// TestBrokenRequestsAreAnswered_X06: whoever asks learns what is wrong, whatever it is, as long as it is known who they are and what for.
-func TestBrokenRequestsAreAnswered_X06(t *testing.T) {
+// TestBrokenRequestsAreAnswered: whoever asks learns what is wrong, whatever it is, as long as it is known who they are and what for.
+func TestBrokenRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1)

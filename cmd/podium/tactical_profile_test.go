@@ -313,7 +313,7 @@ func TestTacticalFiles_M48(t *testing.T) {
 }
 
 // TestTacticalHangs: a specialist that hangs is stopped when its time is over, and has half as much more for each further attempt. The hour of its program never comes before that, nor does that of a check.
-func TestTacticalHangs_M26(t *testing.T) {
+func TestTacticalHangs(t *testing.T) {
 	t.Parallel()
 	i := tactical(t, "[/usr/bin/python3, -B, reporter.py]", "[/bin/sleep, '61.5']", "{name: reporter, work: 1m}", "{name: reporter, work: 200ms}", "wait: 1s", "wait: 10ms")
 	i.up()

@@ -234,7 +234,7 @@ func (r *reader) monthsAway(months int) string {
 	}
 }
 
-// divideDays takes words such as Donnerstagnachmittag for two: the day, and the part of it.
+// divideDays takes a day of the week and a part of the day that a language writes as one word for two.
 func (r *reader) divideDays() {
 	var tokens []token
 	for i := range r.tokens {

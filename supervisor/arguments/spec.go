@@ -173,7 +173,7 @@ type Given struct {
 	// Offers has what was read in one way only, and is not sure, offered: along with what would be taken and asked for if it were so, so that one
 	// answer can bring all of it. Without it, that is asked for afterwards.
 	Offers bool
-	// DayParts reads a day of the week and a part of the day that are one word: Donnerstagnachmittag. Without it, that is no day.
+	// DayParts reads a day of the week and a part of the day that a language writes as one word. Without it, that is no day.
 	DayParts bool
 	// PastDays takes a day that a pattern has read as one that was for no other: who was born on 2.2.1960 and comes on 8.12. comes on 8.12.
 	PastDays bool

@@ -19,26 +19,16 @@ type Attempt struct {
 // the newest record back to the one that has made the attempt.
 func IsAnswered(ctx context.Context, core bus.Core, id string, sequence uint64, of Attempt) (bool, error) {
 	said := answers{of: of}
-	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
-	for err == nil {
-		var stored Record
-		if stored, err = ReadRecord(ctx, core.Artifacts(), message); err != nil {
-			break
-		}
-		for _, transition := range slices.Backward(stored.Transitions) {
-			if transition.Cause.Sequence == sequence {
-				return true, nil
-			}
+	err := newestFirst(ctx, core, id, func(record *schemas.Record) (enough bool) {
+		for _, transition := range slices.Backward(record.Transitions) {
+			said.answered = said.answered || !said.made && transition.Cause.Sequence == sequence
 			for _, fact := range slices.Backward(transition.Facts) {
 				said.before(fact)
 			}
 		}
-		if said.made || stored.Previous == 0 {
-			return said.answered, nil
-		}
-		message, err = core.Get(ctx, message.Stream, stored.Previous)
-	}
-	return false, err
+		return said.answered || said.made
+	})
+	return said.answered, err
 }
 
 // answers are what facts, the newest first, say of the answers to an attempt.

@@ -36,26 +36,30 @@ func ReadInput(ctx context.Context, core bus.Core, shard int, sequence uint64) (
 
 // IsOnRecord reports whether an input of that sequence has caused a record of a session.
 // It reads from the newest record back to those that have taken earlier inputs.
-func IsOnRecord(ctx context.Context, core bus.Core, id string, sequence uint64) (bool, error) {
+func IsOnRecord(ctx context.Context, core bus.Core, id string, sequence uint64) (taken bool, err error) {
+	err = newestFirst(ctx, core, id, func(record *schemas.Record) (enough bool) {
+		for i := range record.Transitions {
+			cause := record.Transitions[i].Cause.Sequence
+			taken = taken || cause == sequence
+			enough = enough || cause > 0 && cause <= sequence
+		}
+		return enough
+	})
+	return taken, err
+}
+
+// newestFirst gives look the records of a session, the newest first, until it has seen enough.
+func newestFirst(ctx context.Context, core bus.Core, id string, look func(*schemas.Record) (enough bool)) error {
 	message, err := core.Last(ctx, bus.SessionSubject(id, core.Shards()))
 	for err == nil {
 		var stored Record
 		if stored, err = ReadRecord(ctx, core.Artifacts(), message); err != nil {
-			break
+			return err
 		}
-		earlier := stored.Previous == 0
-		for i := range stored.Transitions {
-			transition := &stored.Transitions[i]
-			cause := transition.Cause.Sequence
-			if cause == sequence {
-				return true, nil
-			}
-			earlier = earlier || cause > 0 && cause < sequence
-		}
-		if earlier {
-			return false, nil
+		if look(stored.Record) || stored.Previous == 0 {
+			return nil
 		}
 		message, err = core.Get(ctx, message.Stream, stored.Previous)
 	}
-	return false, err
+	return err
 }

@@ -19,16 +19,17 @@ func beyond(tasks []schemas.Task, profile *plan.Profile) (cautions []string) {
 		return cautions
 	}
 	var all schemas.Usage
-	limit := profile.Budget.Run
+	limit, alone := profile.Budget.Run, false
 	for i := range tasks {
 		task := &tasks[i]
 		need := budget.Need(profile.Budget, task.AssignedTo, &schemas.PlannedTask{Tokens: task.EstimatedTokens, Seconds: task.EstimatedTimeSeconds})
 		if short := shortOf(limit, need); short != "" {
 			cautions = append(cautions, fmt.Sprintf("task %q needs %s (profiles.%s.budget.run): it does not begin", task.TaskID, short, profile.Name))
+			alone = true
 		}
 		all = all.Plus(need)
 	}
-	if short := shortOf(limit, all); short != "" && len(cautions) == 0 {
+	if short := shortOf(limit, all); short != "" && !alone {
 		cautions = append(cautions, fmt.Sprintf("by what they are estimated, and budget.reserve, the tasks need %s (profiles.%s.budget.run): what comes last is left out if no less is used", short, profile.Name))
 	}
 	return cautions

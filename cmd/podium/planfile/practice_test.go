@@ -22,6 +22,10 @@ func TestPracticeOfPlans_C18(t *testing.T) {
 		Name: "small", Agents: []schemas.AgentUse{{Name: "answer"}}, Review: &schemas.Review{}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG, Steps: 2},
 		Budget: &schemas.Budget{Run: schemas.Usage{Tokens: 100, CostMicros: 40_000_000}, Reserve: schemas.Usage{Tokens: 60}, Price: 1_000_000_000_000},
 	}}
+	both := &plan.Profile{Profile: schemas.Profile{
+		Name: "small", Agents: []schemas.AgentUse{{Name: "answer"}}, Review: &schemas.Review{}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG, Steps: 1},
+		Budget: &schemas.Budget{Run: schemas.Usage{Tokens: 100}, Reserve: schemas.Usage{Tokens: 60}},
+	}}
 	cheap := &plan.Profile{Profile: schemas.Profile{Name: "small", Agents: []schemas.AgentUse{{Name: "answer"}}, Budget: &schemas.Budget{Run: schemas.Usage{Tokens: 100}, Reserve: schemas.Usage{Tokens: 60}}}}
 	for name, c := range map[string]struct {
 		tasks   []string
@@ -46,6 +50,9 @@ func TestPracticeOfPlans_C18(t *testing.T) {
 		}},
 		"all of it together": {[]string{step("a", "answer", ``, `"c"`), step("b", "answer", ``, `"c"`)}, cheap, []string{
 			"by what they are estimated, and budget.reserve, the tasks need 120 tokens, and a run may use 100 (profiles.small.budget.run)",
+		}},
+		"steps, and all of it together": {[]string{step("a", "answer", ``, `"c"`), step("b", "answer", ``, `"c"`)}, both, []string{
+			"the plan has 2 tasks, and a run takes 1 steps, ", "by what they are estimated, and budget.reserve, the tasks need 120 tokens",
 		}},
 		"words and not a plan": {[]string{step("a", "supervisor", ``, ``)}, profile, nil},
 	} {
