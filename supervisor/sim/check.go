@@ -160,8 +160,8 @@ func (t *task) optional() bool {
 }
 
 func (o *oracle) levelsInOrder(m *moment) {
-	if !m.begins() || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
-		return
+	if !m.begins() || m.task.attempts > 0 || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
+		return // a further attempt begins nothing: the plan may have changed meanwhile
 	}
 	for _, before := range m.run.tasks {
 		if before.level < m.task.level && !before.state.ended() {

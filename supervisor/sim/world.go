@@ -15,6 +15,7 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/advisers"
+	"podium/supervisor/sim/mixture"
 	"podium/supervisor/sim/retriers"
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
@@ -93,6 +94,8 @@ func New(seed uint64, library *Library) *World {
 		return NewWithThreads(seed, library)
 	case hasUpstream(seed):
 		return NewWithUpstream(seed, library)
+	case hasMixed(seed):
+		return NewMixed(seed, library)
 	}
 	return newWorld(seed, library, with{
 		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
@@ -117,6 +120,9 @@ func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
 
 // hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
 func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
+
+// hasMixed reports whether kinds of knobs meet in the world of a seed, by the same rule.
+func hasMixed(seed uint64) bool { return seed%128 == 47 || seed%128 == 111 }
 
 // with is what a world has besides.
 type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream bool }
@@ -175,6 +181,15 @@ func NewWithThreads(seed uint64, library *Library) *World {
 func NewWithUpstream(seed uint64, library *Library) *World {
 	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
 	return newWorld(seed, library, with{people: true, recovery: true, upstream: true, judges: once(about, 4), budgets: once(about, 5)})
+}
+
+// NewMixed returns the world of a seed, as one in which kinds of knobs meet, each of them drawn on its own. It is the world that New returns if the seed's own does that.
+func NewMixed(seed uint64, library *Library) *World {
+	drawn := mixture.Of(seed)
+	return newWorld(seed, library, with{
+		people: drawn.People || hasPeople(seed) || hasFurther(seed), judges: drawn.Judges, budgets: drawn.Budgets, days: drawn.Days, reviews: drawn.Reviews, recovery: drawn.Recovery,
+		leave: drawn.Leave, retries: drawn.Retries, threads: drawn.Threads, upstream: drawn.Upstream,
+	})
 }
 
 func newWorld(seed uint64, library *Library, with with) *World {
