@@ -90,8 +90,8 @@ var layers = []struct {
 	}},
 	// Who says what in a world, and what has to come of it, each on its own: neither knows the other, nor what is judged.
 	{"supervisor/sim/advisers", []string{"schemas"}},
+	{"supervisor/sim/mixture", []string{"schemas"}},
 	{"supervisor/sim/reviewers", []string{"schemas", "bus/artifact"}},
-	{"supervisor/sim/mixture", nil},
 	{"supervisor/sim/retriers", []string{"schemas"}},
 	{"supervisor/sim/signatories", []string{"schemas"}},
 	{"supervisor/sim/threads", []string{"schemas"}},

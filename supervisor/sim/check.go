@@ -203,7 +203,7 @@ func (o *oracle) attemptsInOrder(m *moment) {
 		}
 	}
 	if m.task != nil {
-		policy.Attempts += m.task.recovering.retries
+		policy.Attempts += m.task.recovering.retries + m.run.mendings(m.task)
 	}
 	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
@@ -406,8 +406,8 @@ func (o *oracle) resultsKept(m *moment) {
 	}
 	var want []string
 	for _, t := range m.run.tasks {
-		if t.state == taskCompleted && !m.run.builtOn(t) {
-			want = append(want, t.id)
+		if t.state == taskCompleted && !t.mends() && !m.run.builtOn(t) {
+			want = append(want, m.run.stood(t.id).id)
 		}
 	}
 	if m.run.profile.Review != nil {

@@ -45,6 +45,32 @@ func (t *task) root() string {
 
 func (t *task) mends() bool { return t.planned != nil && t.planned.Options().Fixes != "" }
 
+// recovers is the failed task that has found what a task mends; empty is none, or a review has.
+func (t *task) recovers() string {
+	if t.planned == nil {
+		return ""
+	}
+	return t.planned.Options().Recovers
+}
+
+// origin is the task whose work a task does: what mends a failure does that of another one, or its own anew.
+func (t *task) origin() string {
+	if t.recovers() == "" {
+		return t.id
+	}
+	return t.root()
+}
+
+// stood is the task by which the work of another one stands for those who build on it: what has mended its failure last, or itself.
+func (r *run) stood(id string) *task {
+	for _, t := range slices.Backward(r.tasks) {
+		if t.recovers() != "" && t.origin() == id && t.state == taskCompleted {
+			return t
+		}
+	}
+	return r.task(id)
+}
+
 // counts reports whether what a task has made is a part of what the run answers.
 func (t *task) counts() bool {
 	return t.planned != nil && t.state == taskCompleted && !t.judged.replaced
@@ -423,9 +449,12 @@ func (r *run) steps() int {
 	return steps
 }
 
-// toldFix is the name of the input that tells who mends something what a round has found; empty for all other tasks.
+// toldFix is the name of the input that tells who mends something what a round, or a task that has failed, has found; empty for all other tasks.
 func (t *task) toldFix() string {
-	if !t.mends() {
+	switch recovers := t.recovers(); {
+	case recovers != "":
+		return recovers
+	case !t.mends():
 		return ""
 	}
 	return "review:" + strconv.Itoa(t.run.reviewing.round)

@@ -5,20 +5,18 @@ import "podium/supervisor/sim"
 // mutationsOfMixture are those that show where kinds of knobs meet.
 func mutationsOfMixture() []mutation {
 	return []mutation{{
-		name: "who has written stays unasked once the budget has room", seed: 1, mixed: true, invariant: sim.ComesToRest,
+		name: "who mends is not told what they have asked", seed: 500040028, mixed: true, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
-			"supervisor/plan/budget.go",
-			`	if d.Run.Edition >= schemas.Edition9 {
-		d.notifyNext()`,
-			`	if d.Run.Edition >= schemas.Edition9 && !planted("who has written stays unasked once the budget has room") {
-		d.notifyNext()`,
+			"schemas/workflow/mend.go",
+			`	return about != nil && about.Origin() == asked.Origin()`,
+			`	return about != nil && about.Origin() == asked.Origin() && !planted("who mends is not told what they have asked")`,
 		}},
 	}, {
-		name: "what is asked about a failure keeps people from being asked for more", seed: 1, mixed: true, invariant: sim.ComesToRest,
+		name: "who waits for what mends a failure is taken for somebody who works", seed: 500040795, mixed: true, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/plan/budget.go",
-			`	return task.State == workflow.TaskBlocked && (asks`,
-			`	return !planted("what is asked about a failure keeps people from being asked for more") && task.State == workflow.TaskBlocked && (asks`,
+			`(asks || task.Mending())`,
+			`(asks || task.Mending() && !planted("who waits for what mends a failure is taken for somebody who works"))`,
 		}},
 	}}
 }

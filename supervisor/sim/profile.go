@@ -129,6 +129,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.reviews.Declare(sources)
 	w.advisers.Declare(sources, staffMember)
 	w.upstreamers.Declare(sources)
+	w.couplings.Declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}

@@ -54,8 +54,9 @@ type World struct {
 	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
 	upstreamers *upstreamers.Upstreamers
-	further     *rand.Rand // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand // of mails; nil: nobody says where they are from
+	couplings   *mixture.Couplings // nil: kinds of knobs meet by chance alone
+	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand         // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
 	processes   []*process
 	meanwhile   func() // happens during the next takeover
@@ -125,7 +126,7 @@ func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
 func hasMixed(seed uint64) bool { return seed%128 == 47 || seed%128 == 111 }
 
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, mixed bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -188,7 +189,7 @@ func NewMixed(seed uint64, library *Library) *World {
 	drawn := mixture.Of(seed)
 	return newWorld(seed, library, with{
 		people: drawn.People || hasPeople(seed) || hasFurther(seed), judges: drawn.Judges, budgets: drawn.Budgets, days: drawn.Days, reviews: drawn.Reviews, recovery: drawn.Recovery,
-		leave: drawn.Leave, retries: drawn.Retries, threads: drawn.Threads, upstream: drawn.Upstream,
+		leave: drawn.Leave, retries: drawn.Retries, threads: drawn.Threads, upstream: drawn.Upstream, mixed: true,
 	})
 }
 
@@ -209,6 +210,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	}
 	if with.retries {
 		w.retriers = retriers.New(seed)
+	}
+	if with.mixed {
+		w.couplings = mixture.New(seed)
 	}
 	if with.leave {
 		w.signatories = signatories.New(seed)
@@ -270,6 +274,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.reviews.Declare(sources)
 		w.advisers.Declare(sources, staffMember)
 		w.upstreamers.Declare(sources)
+		w.couplings.Declare(sources)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {
