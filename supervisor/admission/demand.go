@@ -8,7 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/session"
 )
 
@@ -208,11 +208,11 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 		return d.short.Day == schemas.Day(c.now) // to be held
 	}
 	switch c.breakerVerdictOf(d) {
-	case plan.VerdictDeny:
+	case circuit.Deny:
 		return true // to be refused
-	case plan.VerdictAllow:
+	case circuit.Allow:
 		return d.reserved && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
-	case plan.VerdictProbing:
+	case circuit.Probing:
 	}
 	return false
 }

@@ -413,7 +413,7 @@ func (o *oracle) resultsKept(m *moment) {
 	if m.run.profile.Review != nil {
 		want = m.run.standing()
 	}
-	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed {
+	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed || m.run.withholds(f) {
 		want = nil
 	}
 	if want = m.run.answerOf(f, want); len(want) == 1 && schemas.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {

@@ -260,6 +260,13 @@ func (o *oracle) roundSaysWhatIsThere(m *moment, f *schemas.Judged) {
 	o.blamesWhoHasMadeIt(m, f, files)
 }
 
+// withholds reports whether nothing is told of what was made: the work of the run is not done, and its newest round has not passed it.
+func (r *run) withholds(f *schemas.RunSettled) bool {
+	v := &r.reviewing
+	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed) && r.edition >= schemas.Edition9
+	return unpassed && f.Status != schemas.RunCompleted && f.Reason != schemas.StopPartial && r.profile.Review.OnFailed != schemas.ReviewPartial
+}
+
 // blamesWhoHasMadeIt: an error in a file is of those who have made it or are to change it, or of whom all of it is.
 func (o *oracle) blamesWhoHasMadeIt(m *moment, f *schemas.Judged, files []versions.File) {
 	for i := range f.Issues {
@@ -289,6 +296,10 @@ func (o *oracle) reviewedBeforeTold(m *moment, f *schemas.RunSettled) {
 	if (v.round > 0 || r.profile.Review.When == "") && made && complete && !passed {
 		o.world.violate(ReviewedBeforeTold, "%s: %s (%s), and round %d has come to %+v", m.id, f.Status, f.Reason, v.round, v.over)
 	}
+	partial := r.profile.Review.OnFailed == schemas.ReviewPartial
+	if r.withholds(f) && (len(f.Answer) > 0 || f.Status == schemas.RunPartial) {
+		o.world.violate(ReviewedBeforeTold, "%s: %s (%s) tells what round %d has not passed: %v", m.id, f.Status, f.Reason, v.round, f.Answer)
+	}
 	if f.Reason != schemas.StopReviewFailed {
 		return
 	}
@@ -299,7 +310,6 @@ func (o *oracle) reviewedBeforeTold(m *moment, f *schemas.RunSettled) {
 	if !v.forced && v.round <= r.profile.Review.Rounds && r.steps() < r.profile.StepLimit() && len(r.mendable()) > 0 {
 		o.world.violate(ReviewedBeforeTold, "%s: given up after round %d of %d", m.id, v.round, r.profile.Review.Rounds)
 	}
-	partial := r.profile.Review.OnFailed == schemas.ReviewPartial
 	if partial != (f.Status == schemas.RunPartial) {
 		o.world.violate(ReviewedBeforeTold, "%s: the review has failed, and the run is %s", m.id, f.Status)
 	}
