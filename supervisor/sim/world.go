@@ -123,7 +123,7 @@ func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
 func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
 
 // hasMixed reports whether kinds of knobs meet in the world of a seed, by the same rule.
-func hasMixed(seed uint64) bool { return seed%128 == 47 || seed%128 == 111 }
+func hasMixed(seed uint64) bool { return seed%128 == 43 || seed%128 == 107 }
 
 // with is what a world has besides.
 type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, mixed bool }
