@@ -12,7 +12,7 @@
 // successor tells them, or a checkpoint of theirs that was long on its way. In some, people are asked what
 // their messages lack, and in half of those others are handed the tasks of some agents. In some an agent
 // lets go of its requests and answers by callback, and in some whoever is upstream asks again in the same words. In some, profiles say what strangers may have done outside, and in some what runs may
-// use, which agents tell, or do not, or too late. In some, what runs have made is looked at, merged and mended in rounds, by agents that pass it, find errors, want something else done, or are of no use. In some, something is done about failures: people are asked, whoever is upstream decides, or the run goes on without. In some, answers wait until people have agreed to them, in some, runs that are over are begun anew, in some, people are asked in the threads of a chat, and in some, runs wait for a decision from upstream. After that it lets the
+// use, which agents tell, or do not, or too late. In some, what runs have made is looked at, merged and mended in rounds, by agents that pass it, find errors, want something else done, or are of no use. In some, something is done about failures: people are asked, whoever is upstream decides, or the run goes on without. In some, answers wait until people have agreed to them, in some, runs that are over are begun anew, in some, people are asked in the threads of a chat, and in some, runs wait for a decision from upstream, and in some a supervisor below another one gives places back while all of its work waits. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.
 //
 // The seed chooses everything: the configuration of the world, the profiles, the

@@ -129,6 +129,7 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	w.reviews.Declare(sources)
 	w.advisers.Declare(sources, staffMember)
 	w.upstreamers.Declare(sources)
+	w.tiers.Declare(sources, tower)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
@@ -379,7 +380,10 @@ func (w *World) hire() {
 	bounded := !w.once(4)
 	for _, name := range names {
 		size := 1 + w.rand.IntN(w.configuration.pool)
-		if bounded {
+		if name == tower {
+			size = w.tiers.Places(size)
+		}
+		if bounded || name == tower && w.tiers != nil {
 			w.pools[name] = size
 		}
 		w.agents = append(w.agents, w.agent(name, size))

@@ -19,6 +19,7 @@ import (
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
 	"podium/supervisor/sim/threads"
+	"podium/supervisor/sim/tiers"
 	"podium/supervisor/sim/upstreamers"
 )
 
@@ -53,8 +54,9 @@ type World struct {
 	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
 	upstreamers *upstreamers.Upstreamers
-	further     *rand.Rand // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand // of mails; nil: nobody says where they are from
+	tiers       *tiers.Tiers // nil: no supervisor gives a place back
+	further     *rand.Rand   // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand   // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
 	processes   []*process
 	meanwhile   func() // happens during the next takeover
@@ -93,6 +95,8 @@ func New(seed uint64, library *Library) *World {
 		return NewWithThreads(seed, library)
 	case hasUpstream(seed):
 		return NewWithUpstream(seed, library)
+	case hasTiers(seed):
+		return NewWithTiers(seed, library)
 	}
 	return newWorld(seed, library, with{
 		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
@@ -118,8 +122,11 @@ func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
 // hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
 func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
 
+// hasTiers reports whether a supervisor gives places back in the world of a seed, by the same rule.
+func hasTiers(seed uint64) bool { return seed%64 == 13 }
+
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, tiers bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -177,6 +184,14 @@ func NewWithUpstream(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: true, recovery: true, upstream: true, judges: once(about, 4), budgets: once(about, 5)})
 }
 
+// NewWithTiers returns the world of a seed, as one in which a supervisor below another one gives places back while it waits for people, and in half of them for a decision from
+// upstream, too. It is the world that New returns if the seed's own has that.
+func NewWithTiers(seed uint64, library *Library) *World {
+	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
+	upstream := once(about, 2)
+	return newWorld(seed, library, with{people: true, recovery: true, upstream: upstream, tiers: true})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -202,6 +217,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.upstreamers = upstreamers.New(seed)
 		w.configuration.demand[adapterRequest] += 3
 		w.configuration.demand[adapterPlan] += 8
+	}
+	if with.tiers {
+		w.tiers = tiers.New(seed)
 	}
 	if with.threads {
 		w.threads = threads.New(seed)
@@ -255,6 +273,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.reviews.Declare(sources)
 		w.advisers.Declare(sources, staffMember)
 		w.upstreamers.Declare(sources)
+		w.tiers.Declare(sources, tower)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {
