@@ -214,7 +214,7 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 	case plan.VerdictDeny:
 		return true // to be refused
 	case plan.VerdictAllow:
-		return d.reserved && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
+		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
 	case plan.VerdictProbing:
 	}
 	return false

@@ -87,6 +87,21 @@ func TestWhatWorksAgainTakesItsPlace(t *testing.T) {
 	s.expect("first", "second", "sixth")
 }
 
+// TestAGrantGivesWayToWhatWorksAgain: a place that a busy session was given and has not used is none when its former holder is back.
+func TestAGrantGivesWayToWhatWorksAgain(t *testing.T) {
+	t.Parallel()
+	s := tiers(t)
+	s.ask("low", "busy")
+	s.conversation("busy").busy = true
+	s.waits(48*time.Hour, "first")
+	s.waits(0, "first")
+	s.conversation("busy").busy = false
+	s.ledger.settle()
+	s.expect("first", "second", "third")
+	s.finish("second")
+	s.expect("first", "third", "busy")
+}
+
 // TestWaitsAreKnownAfterATakeover: by the states alone, so that a successor lets as many be asked.
 func TestWaitsAreKnownAfterATakeover(t *testing.T) {
 	t.Parallel()
