@@ -62,6 +62,7 @@ var layers = []struct {
 	{"supervisor/answer", []string{"schemas"}},
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/approval", []string{"schemas", "schemas/validation", "schemas/workflow"}},
+	{"supervisor/circuit", []string{"schemas"}},
 	{"supervisor/budget", []string{"schemas", "schemas/workflow", "supervisor/phrase"}},
 	{"supervisor/recovery", []string{"schemas", "schemas/workflow", "supervisor/phrase"}},
 	{"supervisor/review", []string{"schemas", "schemas/workflow", "supervisor/findings"}},
@@ -75,17 +76,17 @@ var layers = []struct {
 	{"supervisor/publisher", []string{"schemas", "bus", "bus/agent", "bus/artifact", "bus/binding", "supervisor/eventloop"}},
 	{"supervisor/progress", []string{"schemas", "schemas/workflow", "bus", "supervisor/session", "supervisor/eventloop", "supervisor/restore", "supervisor/publisher"}},
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
-	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/budget", "supervisor/eventloop", "supervisor/restore"}},
+	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/budget", "supervisor/circuit", "supervisor/eventloop", "supervisor/restore"}},
 	{"supervisor/statistics", []string{"schemas", "schemas/workflow", "bus", "supervisor/session"}},
 	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
 	// The loop of a shard's owner; only its tests use verify and budget.
 	{"supervisor", []string{
 		"schemas", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
-		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/restore", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/budget", "supervisor/verify",
+		"supervisor/plan", "supervisor/eventloop", "supervisor/quarantine", "supervisor/gateway", "supervisor/restore", "supervisor/publisher", "supervisor/progress", "supervisor/checkpoint", "supervisor/admission", "supervisor/budget", "supervisor/circuit", "supervisor/verify",
 	}},
 	{"supervisor/sim", []string{
 		"schemas", "schemas/reference", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
-		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/budget", "supervisor/admission", "supervisor/restore", "supervisor/verify",
+		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/budget", "supervisor/circuit", "supervisor/admission", "supervisor/restore", "supervisor/verify",
 		"supervisor/sim/advisers", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/upstreamers", "supervisor/sim/versions",
 	}},
 	// Who says what in a world, and what has to come of it, each on its own: neither knows the other, nor what is judged.

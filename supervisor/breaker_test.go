@@ -11,7 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/restore"
 )
 
@@ -26,8 +26,8 @@ func (d *desk) openAs(name string, core bus.Core, shard int, change func(*superv
 }
 
 func breaking(config *supervisor.Config) {
-	config.Breaker = func(string) plan.BreakerPolicy {
-		return plan.BreakerPolicy{Failures: 3, Within: 30 * time.Second, Open: time.Minute}
+	config.Breaker = func(string) circuit.Policy {
+		return circuit.Policy{Failures: 3, Within: 30 * time.Second, Open: time.Minute}
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // TestPermitOfAFallback: nobody knows what became of an agent's effect, and its
@@ -68,8 +68,8 @@ func TestGrantOfAnotherAgent_M19_M28(t *testing.T) {
 		profile.Agents = []schemas.AgentUse{{Name: "worker", Fallback: "other"}, {Name: "other"}}
 	})
 	o := d.openAs("one", d.ledger, 0, func(config *supervisor.Config) {
-		config.Breaker = func(agent string) plan.BreakerPolicy {
-			return map[string]plan.BreakerPolicy{"worker": {Failures: 1, Within: time.Minute, Open: time.Hour}}[agent]
+		config.Breaker = func(agent string) circuit.Policy {
+			return map[string]circuit.Policy{"worker": {Failures: 1, Within: time.Minute, Open: time.Hour}}[agent]
 		}
 	})
 	d.ask(o, 0, 1, "print")

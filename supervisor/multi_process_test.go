@@ -22,7 +22,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/restore"
 	"podium/supervisor/verify"
 )
@@ -194,8 +194,8 @@ func TestBreakerBetweenProcesses_M28(t *testing.T) {
 	profile := deskProfile()
 	profile.Retry.Attempts = 1
 	i := install(t, profile, func(config *supervisor.Config) {
-		config.Breaker = func(string) plan.BreakerPolicy {
-			return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: 3 * time.Second}
+		config.Breaker = func(string) circuit.Policy {
+			return circuit.Policy{Failures: 3, Within: time.Minute, Open: 3 * time.Second}
 		}
 	}, map[string]agent.HandlerFunc{"chat": delivered, "worker": func(context.Context, *agent.Request, agent.Report) (agent.Outcome, error) {
 		calls.Add(1)

@@ -12,8 +12,8 @@ import (
 	"podium/schemas"
 	"podium/supervisor/admission"
 	"podium/supervisor/checkpoint"
+	"podium/supervisor/circuit"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
 	"podium/supervisor/restore"
@@ -51,7 +51,7 @@ type Config struct {
 	Async func(agent string) bool
 
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
-	Breaker func(agent string) plan.BreakerPolicy
+	Breaker func(agent string) circuit.Policy
 
 	// ArtifactGrants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.

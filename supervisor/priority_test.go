@@ -7,7 +7,7 @@ import (
 	"podium/bus"
 	"podium/schemas"
 	"podium/supervisor"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // ranked is a profile whose texts say how urgent their one task is.
@@ -156,8 +156,8 @@ func TestWhoWasToBeRefusedWaitsAgain_M17_M28(t *testing.T) {
 	d.use(ranked)
 	core := &tardy{Core: d.ledger}
 	o := d.roomForThree(core, func(config *supervisor.Config) {
-		config.Breaker = func(agent string) plan.BreakerPolicy {
-			return map[string]plan.BreakerPolicy{"worker": {Failures: 1, Within: time.Minute, Open: 5 * time.Second}}[agent]
+		config.Breaker = func(agent string) circuit.Policy {
+			return map[string]circuit.Policy{"worker": {Failures: 1, Within: time.Minute, Open: 5 * time.Second}}[agent]
 		}
 	})
 	d.ask(o, 0, 1, "low")

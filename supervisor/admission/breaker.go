@@ -10,8 +10,8 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/supervisor/circuit"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/plan"
 )
 
 // An agent that fails is not asked for a while (M-28). What all owners have seen
@@ -24,16 +24,16 @@ import (
 // A breaker is an agent's circuit breaker as this owner knows it.
 type breaker struct {
 	agent  string
-	policy plan.BreakerPolicy
-	read   time.Time           // when the ledger was read last
-	stored schemas.Breaker     // what it said
-	events []plan.BreakerEvent // that it does not know yet
-	value  schemas.Breaker     // stored, and after that the events
-	probe  *waitingTask        // who would be the probe, until the ledger has said so
-	queued bool                // in Controller.unsynced
-	busy   bool                // an operation is under way
-	tries  int                 // that have failed in a row
-	again  time.Time           // when the next may begin
+	policy circuit.Policy
+	read   time.Time       // when the ledger was read last
+	stored schemas.Breaker // what it said
+	events []circuit.Event // that it does not know yet
+	value  schemas.Breaker // stored, and after that the events
+	probe  *waitingTask    // who would be the probe, until the ledger has said so
+	queued bool            // in Controller.unsynced
+	busy   bool            // an operation is under way
+	tries  int             // that have failed in a row
+	again  time.Time       // when the next may begin
 }
 
 // breakerStale is how old an owner's knowledge may be when it decides by it.
@@ -76,21 +76,21 @@ func (c *Controller) openBreakers(ctx context.Context) error {
 
 // breakerVerdict returns what the breaker of an agent says to a request; one that has no
 // id yet is empty. Who is barred is refused like one whose breaker is open.
-func (c *Controller) breakerVerdict(agent, request string) plan.BreakerVerdict {
+func (c *Controller) breakerVerdict(agent, request string) circuit.Verdict {
 	if c.Barred != nil && c.Barred(agent, c.now) {
-		return plan.VerdictDeny
+		return circuit.Deny
 	}
 	b := c.breaker(agent)
 	if b == nil || b.policy.Failures <= 0 {
-		return plan.VerdictAllow
+		return circuit.Allow
 	}
 	stale := c.now.Sub(b.read) >= breakerStale
 	if stale && !c.now.Before(b.again) {
 		c.scheduleSync(b)
 	}
 	verdict := b.policy.Verdict(&b.value, request, c.now)
-	if verdict == plan.VerdictDeny && stale {
-		return plan.VerdictProbing // nobody is refused by what may not be so any more
+	if verdict == circuit.Deny && stale {
+		return circuit.Probing // nobody is refused by what may not be so any more
 	}
 	return verdict
 }
@@ -109,12 +109,12 @@ func (c *Controller) Observe(demand *Demand, record *schemas.Record) {
 func (c *Controller) observeTransition(demand *Demand, transition *schemas.Transition) {
 	for _, f := range transition.Facts {
 		if asked, is := f.(*schemas.TaskDispatched); is {
-			c.record(asked.Agent, plan.BreakerEvent{
-				Kind: plan.BreakerDispatched, Request: schemas.AttemptKey(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
+			c.record(asked.Agent, circuit.Event{
+				Kind: circuit.Dispatched, Request: schemas.AttemptKey(asked.Request), At: transition.Cause.Time, Until: asked.Expires,
 			})
 			continue
 		}
-		kind, says := plan.BreakerEventOf(f)
+		kind, says := circuit.EventOf(f)
 		if !says || demand.State.Active == nil || demand.State.Active.Number != schemas.RunOf(f) {
 			continue
 		}
@@ -122,11 +122,11 @@ func (c *Controller) observeTransition(demand *Demand, transition *schemas.Trans
 		if task == nil || !task.State.UnderWay() {
 			continue
 		}
-		event := plan.BreakerEvent{Kind: kind, Request: schemas.AttemptKey(task.Request), At: transition.Cause.Time}
+		event := circuit.Event{Kind: kind, Request: schemas.AttemptKey(task.Request), At: transition.Cause.Time}
 		if transition.Cause.Deadline != nil && strings.Contains(demand.inherited, task.Request) {
-			event.Kind = plan.BreakerEnded // its time ran while nobody was here to hear the agent
+			event.Kind = circuit.Ended // its time ran while nobody was here to hear the agent
 		}
-		if failed, is := f.(*schemas.TaskFailed); is && failed.Cause == schemas.FailureNotStarted && event.Kind == plan.BreakerFailed {
+		if failed, is := f.(*schemas.TaskFailed); is && failed.Cause == schemas.FailureNotStarted && event.Kind == circuit.Failed {
 			c.unstarted(task, event)
 		} else {
 			c.record(task.Agent, event)
@@ -135,7 +135,7 @@ func (c *Controller) observeTransition(demand *Demand, transition *schemas.Trans
 }
 
 // record notes an event that changes something, and has the ledger told.
-func (c *Controller) record(agent string, event plan.BreakerEvent) {
+func (c *Controller) record(agent string, event circuit.Event) {
 	b := c.breaker(agent)
 	if b == nil {
 		return
@@ -146,7 +146,7 @@ func (c *Controller) record(agent string, event plan.BreakerEvent) {
 	}
 	if value.State != b.value.State {
 		c.withCapacity = append(c.withCapacity, agent) // those who wait may go, or are refused
-		if !plan.BreakerBlocks(&value) {
+		if !circuit.Blocks(&value) {
 			c.requeue(agent)
 		}
 		c.Log.Info().Str("agent", agent).Str("breaker", string(value.State)).Msg("the agent's breaker changes")
@@ -167,7 +167,7 @@ func (c *Controller) claimProbe(d *waitingTask) {
 // have it soon, goes without having asked.
 func (c *Controller) releaseProbe(d *waitingTask) {
 	if c.Breaker != nil {
-		c.record(d.agent, plan.BreakerEvent{Kind: plan.BreakerEnded, Request: d.request, At: c.now})
+		c.record(d.agent, circuit.Event{Kind: circuit.Ended, Request: d.request, At: c.now})
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 	told, probe := len(b.events), b.probe
 	events := slices.Clone(b.events)
 	if probe != nil {
-		events = append(events, plan.BreakerEvent{Kind: plan.BreakerProbeClaimed, Request: probe.request, At: c.now})
+		events = append(events, circuit.Event{Kind: circuit.ProbeClaimed, Request: probe.request, At: c.now})
 	}
 	store := c.Core.KeyValue(bus.AgentBucket)
 	b.busy = true
@@ -214,9 +214,9 @@ func (c *Controller) sync(ctx context.Context, b *breaker) {
 		}
 		b.tries, b.read, b.stored = 0, now, found
 		b.events = slices.Clone(b.events[told:])
-		barred := plan.BreakerBlocks(&b.value)
+		barred := circuit.Blocks(&b.value)
 		b.value, _ = b.policy.Change(found, b.events...)
-		if barred && !plan.BreakerBlocks(&b.value) {
+		if barred && !circuit.Blocks(&b.value) {
 			c.requeue(b.agent)
 		}
 		if probe != nil {

@@ -11,14 +11,14 @@ import (
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/supervisor/admission"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/session"
 )
 
 // breaking has three failures in a row open the breaker of an agent for a minute.
 func breaking(config *admission.Config) {
-	config.Breaker = func(string) plan.BreakerPolicy {
-		return plan.BreakerPolicy{Failures: 3, Within: 30 * time.Second, Open: time.Minute}
+	config.Breaker = func(string) circuit.Policy {
+		return circuit.Policy{Failures: 3, Within: 30 * time.Second, Open: time.Minute}
 	}
 }
 

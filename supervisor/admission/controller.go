@@ -15,8 +15,8 @@ import (
 	"podium/bus"
 	"podium/bus/registry"
 	"podium/schemas"
+	"podium/supervisor/circuit"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/plan"
 )
 
 // Config is what a Controller needs.
@@ -35,7 +35,7 @@ type Config struct {
 	// nothing but the count of what is under way bounds it. Nil is nobody.
 	Async func(agent string) bool
 	// Breaker returns when an agent is not asked any more (M-28). Nil asks always.
-	Breaker func(agent string) plan.BreakerPolicy
+	Breaker func(agent string) circuit.Policy
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)
 	// Barred reports whether nobody is to ask an agent at this moment, for another reason than its breaker: it

@@ -175,12 +175,10 @@ func (c *Controller) grantFitting(d *waitingTask) {
 	if d.asked != "" && d.asked != day {
 		d.session.doWithout(unneeded{d.grant, d.asked, d.request}) // a former owner may have asked on that day, and not have said so yet
 	}
-	d.asked, d.fresh = day, new(bool)
-	fresh := d.fresh
+	d.asked = day
 	c.tellDay(d.profile, day, dayOperation{
 		change: func(account *budget.DayAccount) (changed bool) {
 			short, changed = account.Reserve(&want, &claim, day)
-			*fresh = *fresh || changed && short == nil
 			return changed
 		},
 		done: func(_ time.Time, void bool) {
@@ -327,11 +325,6 @@ func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
 		lost = demand.day.lost
 	}
 	demand.day = nil
-	for _, d := range lost {
-		if last == nil || last.Epoch != c.epoch {
-			c.leaveCounted(d)
-		}
-	}
 	if last != nil {
 		c.SettleDays(demand, last, nil)
 	}
@@ -373,18 +366,8 @@ type unneeded struct {
 	day, request string
 }
 
-// leaveCounted gives back what this owner has reserved for a request that another one has made and that is answered, if nothing was reserved for it before:
-// then that one has counted the answer already. Of two tries to reserve, the second cannot tell whether the first was lost or was overtaken by the other owner.
-func (c *Controller) leaveCounted(d *waitingTask) {
-	if task := taskOf(d.session, d.grant); d.fresh == nil || task != nil && (task.Attempt < d.attempt || reserves(d.session.State.Active.Account, d.request)) {
-		return
-	}
-	fresh, request := d.fresh, d.request
-	c.tellDay(d.profile, d.asked, dayOperation{frees: true, change: func(account *budget.DayAccount) bool { return *fresh && account.Release(request) }})
-}
-
-// leaveLost gives back what was reserved for a task that another owner has decided about, if no request needs it: nobody was asked, or the answer was
-// counted before this owner has reserved it once more. What the session does not tell stays for the day.
+// leaveLost gives back what was reserved for a task that another owner has decided about, if no request needs it. What the session does not tell stays
+// for the day.
 func (c *Controller) leaveLost(d *waitingTask) {
 	task := taskOf(d.session, d.grant)
 	switch {

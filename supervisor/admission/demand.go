@@ -8,7 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/session"
 )
 
@@ -211,11 +211,10 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 		return d.short.Day == schemas.Day(c.now) // to be held
 	}
 	switch c.breakerVerdictOf(d) {
-	case plan.VerdictDeny:
+	case circuit.Deny:
 		return true // to be refused
-	case plan.VerdictAllow:
+	case circuit.Allow:
 		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
-	case plan.VerdictProbing:
 	}
 	return false
 }

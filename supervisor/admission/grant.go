@@ -3,7 +3,7 @@ package admission
 import (
 	"container/heap"
 
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // tryGrant has the most urgent waiting task go on, and reports whether the one behind it may
@@ -11,7 +11,7 @@ import (
 // agent delivers the answer, too, that needs room: no breaker refuses an answer.
 func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 	verdict := c.breakerVerdictOf(d)
-	refused := verdict == plan.VerdictDeny
+	refused := verdict == circuit.Deny
 	switch {
 	case refused && !d.session.repliesBy(d.agent):
 		heap.Pop(&p.waiting)
@@ -19,7 +19,7 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 		return true
 	case !c.room(p):
 		return false
-	case verdict == plan.VerdictProbing:
+	case verdict == circuit.Probing:
 		c.claimProbe(d)
 		return false
 	}
@@ -37,10 +37,10 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 }
 
 // breakerVerdictOf returns what the breaker of its agent says to a waiting task.
-func (c *Controller) breakerVerdictOf(d *waitingTask) plan.BreakerVerdict {
+func (c *Controller) breakerVerdictOf(d *waitingTask) circuit.Verdict {
 	verdict := c.breakerVerdict(d.agent, d.request)
-	if d.first && verdict == plan.VerdictDeny {
-		return plan.VerdictAllow // an answer is worth the try
+	if d.first && verdict == circuit.Deny {
+		return circuit.Allow // an answer is worth the try
 	}
 	return verdict
 }
@@ -57,6 +57,6 @@ func (c *Controller) grantTo(d *waitingTask) {
 func (c *Controller) preempted(d *waitingTask) bool {
 	p := c.pool(d.agent)
 	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
-		return !first.gone && c.holdsFor(first) && c.breakerVerdictOf(first) == plan.VerdictAllow
+		return !first.gone && c.holdsFor(first) && c.breakerVerdictOf(first) == circuit.Allow
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/circuit"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
 )
@@ -58,14 +59,14 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 // LacksDay implements plan.Admission. Who is granted has reserved what it needs, or lacks it.
 func (d *inputAdmission) LacksDay(string) *schemas.Shortage { return d.short }
 
-func (d *inputAdmission) bar(agent string, verdict plan.BreakerVerdict) plan.AdmissionResult {
+func (d *inputAdmission) bar(agent string, verdict circuit.Verdict) plan.AdmissionResult {
 	switch verdict {
-	case plan.VerdictDeny:
+	case circuit.Deny:
 		d.barred = append(d.barred, agent)
 		return plan.Unavailable
-	case plan.VerdictProbing:
+	case circuit.Probing:
 		return plan.Full // it waits until the ledger has said who may be the probe
-	case plan.VerdictAllow:
+	case circuit.Allow:
 	}
 	return plan.Admitted
 }

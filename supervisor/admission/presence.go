@@ -9,8 +9,8 @@ import (
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/circuit"
 	"podium/supervisor/eventloop"
-	"podium/supervisor/plan"
 )
 
 // A watchedAgent is what a controller knows of whether anybody serves an agent.
@@ -22,7 +22,7 @@ type watchedAgent struct {
 	asking []*Demand        // that want to know, once it has answered
 	// unstarted are requests that nobody has begun; whether somebody could have, is
 	// to be found out before its breaker counts them.
-	unstarted []plan.BreakerEvent
+	unstarted []circuit.Event
 }
 
 // ObserveAgent notes a sign of life.
@@ -33,7 +33,7 @@ func (c *Controller) ObserveAgent(agent string, at time.Time) {
 	}
 	p.agent.heard = at
 	if c.now.Sub(p.agent.heard) < registry.AliveWithin {
-		c.countUnstarted(agent, p, plan.BreakerEnded) // it may have come just now
+		c.countUnstarted(agent, p, circuit.Ended) // it may have come just now
 		c.present(p)
 	}
 }
@@ -53,7 +53,7 @@ func (c *Controller) missed(agent string, p *pool, since time.Time) bool {
 	if p.agent.heard.After(since) {
 		since = p.agent.heard
 	}
-	c.countUnstarted(agent, p, plan.BreakerEnded)
+	c.countUnstarted(agent, p, circuit.Ended)
 	news := p.agent.absent == nil
 	p.agent.absent = &schemas.Absence{Agent: agent, Since: since.UTC()}
 	if news {
@@ -70,12 +70,12 @@ func (c *Controller) missed(agent string, p *pool, since time.Time) bool {
 // unstarted takes a request that nobody has begun in time. That is the agent's failure
 // when somebody serves it; an agent that is not there has failed at nothing, and is
 // asked as soon as it comes.
-func (c *Controller) unstarted(task *workflow.Task, event plan.BreakerEvent) {
+func (c *Controller) unstarted(task *workflow.Task, event circuit.Event) {
 	p := c.pool(task.Agent)
 	absent := p.agent.absent != nil && c.now.Sub(p.agent.looked) <= lookStale
 	switch {
 	case task.Unserved != nil || absent:
-		event.Kind = plan.BreakerEnded
+		event.Kind = circuit.Ended
 		c.record(task.Agent, event)
 	case c.Presence == nil || c.now.Sub(p.agent.heard) < registry.AliveWithin:
 		c.record(task.Agent, event)
@@ -86,7 +86,7 @@ func (c *Controller) unstarted(task *workflow.Task, event plan.BreakerEvent) {
 }
 
 // countUnstarted tells the agent's breaker of requests that nobody has begun.
-func (c *Controller) countUnstarted(agent string, p *pool, kind plan.BreakerEventKind) {
+func (c *Controller) countUnstarted(agent string, p *pool, kind circuit.EventKind) {
 	waiting := p.agent.unstarted
 	p.agent.unstarted = nil
 	for _, event := range waiting {
@@ -139,7 +139,7 @@ func (c *Controller) look(ctx context.Context, agent string, p *pool) {
 		p.agent.looked = began
 		switch {
 		case found.Served || c.now.Sub(p.agent.heard) < registry.AliveWithin:
-			c.countUnstarted(agent, p, plan.BreakerFailed)
+			c.countUnstarted(agent, p, circuit.Failed)
 			c.present(p)
 		case c.missed(agent, p, found.LastSeen):
 			asking = c.waitingFor(agent)

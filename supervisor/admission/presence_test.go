@@ -9,7 +9,7 @@ import (
 	"podium/bus/registry"
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // TestNobodyAsksForAnAgentThatIsThere: sessions that wanted to know since when an
@@ -35,8 +35,8 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	a := &Controller{
 		Config: Config{
-			Breaker: func(string) plan.BreakerPolicy {
-				return plan.BreakerPolicy{Failures: 3, Within: time.Minute, Open: time.Minute}
+			Breaker: func(string) circuit.Policy {
+				return circuit.Policy{Failures: 3, Within: time.Minute, Open: time.Minute}
 			},
 			Presence: func(context.Context, string, time.Time) (registry.Presence, error) { return registry.Presence{}, nil },
 		},
@@ -44,7 +44,7 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 	}
 	fail := func(request string) {
 		for n := range 3 {
-			a.unstarted(&workflow.Task{Agent: "worker"}, plan.BreakerEvent{Kind: plan.BreakerFailed, Request: fmt.Sprint(request, n), At: now})
+			a.unstarted(&workflow.Task{Agent: "worker"}, circuit.Event{Kind: circuit.Failed, Request: fmt.Sprint(request, n), At: now})
 		}
 	}
 	fail("before")
@@ -52,11 +52,11 @@ func TestAgentThatHasJustComeIsNotBarred_M28(t *testing.T) {
 		t.Error("it is not looked for at once")
 	}
 	a.ObserveAgent("worker", now.Add(time.Millisecond))
-	if b := a.breaker("worker"); plan.BreakerBlocks(&b.value) || len(b.value.Failures) > 0 {
+	if b := a.breaker("worker"); circuit.Blocks(&b.value) || len(b.value.Failures) > 0 {
 		t.Errorf("it has just come, and its breaker is %+v", b.value)
 	}
 	fail("after")
-	if b := a.breaker("worker"); !plan.BreakerBlocks(&b.value) {
+	if b := a.breaker("worker"); !circuit.Blocks(&b.value) {
 		t.Errorf("it is there and begins nothing, and its breaker is %+v", b.value)
 	}
 }

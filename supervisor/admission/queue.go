@@ -22,7 +22,6 @@ type waitingTask struct {
 	looks       bool              // it is held, and looks whether it still is
 	asked       string            // the day for which something may be reserved; empty is none
 	reservedFor string            // the day for which that is
-	fresh       *bool             // nothing was reserved before; operations of the account write it
 	short       *schemas.Shortage // why it is to be held, when it is granted for that
 }
 

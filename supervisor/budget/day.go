@@ -23,12 +23,24 @@ func FitsAnotherDay(short *schemas.Shortage) bool {
 
 // A DayAccount is what the requests of all runs of a profile have used and have reserved that went out on one day (UTC). Everything in it goes by
 // the id of a request (schemas.AttemptKey), so that whatever is told twice, or by two owners, counts once. What an owner tells that another one has
-// succeeded changes nothing, once that one has told something: it would be about a past.
+// succeeded changes nothing, once that one has told something: it would be about a past. For two owners that live at a time it remembers what was
+// closed last: one may not know yet that a request is answered, and the other may have given back what a request goes by that is made after all.
 type DayAccount struct {
 	Used   []workflow.AgentAccount `json:"used,omitzero"`   // by agent, each once
 	Open   []DayReservation        `json:"open,omitzero"`   // the oldest first
+	Closed []DayClosed             `json:"closed,omitzero"` // the oldest first, MaxClosed at most
 	Owners []DayOwner              `json:"owners,omitzero"` // who has told of each shard last
 }
+
+// A DayClosed is a reservation that is none any more: it was settled, or given back.
+type DayClosed struct {
+	Request string `json:"request"`
+	// Agent is whose it was when it was given back, so that what it has used is counted if it is answered after all. Empty is that it is settled.
+	Agent string `json:"agent,omitzero"`
+}
+
+// MaxClosed bounds what an account remembers: owners live at the same time for seconds.
+const MaxClosed = 128
 
 // DayKey is the key of the account of a profile and a day in bus.BudgetBucket.
 func DayKey(profile, day string) string { return profile + "." + day }
@@ -89,8 +101,37 @@ func (a *DayAccount) open(request string) int {
 	return slices.IndexFunc(a.Open, func(open DayReservation) bool { return open.Request == request })
 }
 
+// close takes a reservation out, and remembers it.
+func (a *DayAccount) close(at int, closed DayClosed) {
+	a.Open = slices.Delete(a.Open, at, at+1)
+	a.Closed = append(a.Closed, closed)
+	a.Closed = slices.Delete(a.Closed, 0, max(len(a.Closed)-MaxClosed, 0))
+}
+
+func (a *DayAccount) closed(request string) int {
+	return slices.IndexFunc(a.Closed, func(closed DayClosed) bool { return closed.Request == request })
+}
+
+// settled reports whether a request is answered, and what it has used is counted.
+func (a *DayAccount) settled(request string) bool {
+	at := a.closed(request)
+	return at >= 0 && a.Closed[at].Agent == ""
+}
+
+// reserve adds a reservation.
+func (a *DayAccount) reserve(want *DayReservation) {
+	a.Open = append(a.Open, *want)
+	if at := a.closed(want.Request); at >= 0 {
+		a.Closed = slices.Delete(a.Closed, at, at+1)
+	}
+}
+
 // Reserve reserves what a request may use, if that fits what its claim says. It returns why it does not fit, or nil, and whether the account has changed.
+// For one that is settled nothing is reserved: whoever asks does not know yet that another owner has made it.
 func (a *DayAccount) Reserve(want *DayReservation, claim *schemas.DayClaim, day string) (short *schemas.Shortage, changed bool) {
+	if a.settled(want.Request) {
+		return nil, false
+	}
 	if at := a.open(want.Request); at >= 0 {
 		open := &a.Open[at]
 		if open.Agent == want.Agent && open.Usage == want.Usage {
@@ -99,7 +140,8 @@ func (a *DayAccount) Reserve(want *DayReservation, claim *schemas.DayClaim, day 
 		a.Open, changed = slices.Delete(a.Open, at, at+1), true // nobody was asked by it
 	}
 	if short = a.lacking(claim, want.Agent, day); short == nil {
-		a.Open, changed = append(a.Open, *want), true
+		a.reserve(want)
+		changed = true
 	}
 	return short, changed
 }
@@ -126,14 +168,17 @@ func (a *DayAccount) lacking(claim *schemas.DayClaim, agent, day string) *schema
 }
 
 // Settle counts what a request has used, in the place of what was reserved for it, and reports whether that changes anything: what has nothing to
-// settle is settled already.
+// settle is settled already. What was given back by an owner that did not know of the request is counted, too.
 func (a *DayAccount) Settle(request string, used schemas.Usage) bool {
-	at := a.open(request)
-	if at < 0 {
+	agent := ""
+	if at := a.open(request); at >= 0 {
+		agent = a.Open[at].Agent
+		a.close(at, DayClosed{Request: request})
+	} else if at = a.closed(request); at >= 0 && a.Closed[at].Agent != "" {
+		agent, a.Closed[at].Agent = a.Closed[at].Agent, ""
+	} else {
 		return false
 	}
-	agent := a.Open[at].Agent
-	a.Open = slices.Delete(a.Open, at, at+1)
 	if by := slices.IndexFunc(a.Used, func(of workflow.AgentAccount) bool { return of.Agent == agent }); by >= 0 {
 		a.Used[by].Usage = a.Used[by].Plus(used)
 		return true
@@ -148,15 +193,15 @@ func (a *DayAccount) Release(request string) bool {
 	if at < 0 {
 		return false
 	}
-	a.Open = slices.Delete(a.Open, at, at+1)
+	a.close(at, DayClosed{Request: request, Agent: a.Open[at].Agent})
 	return true
 }
 
 // Adopt notes a request that is under way, whether it fits or not, and reports whether that was not known.
 func (a *DayAccount) Adopt(want *DayReservation) bool {
-	if a.open(want.Request) >= 0 {
+	if a.open(want.Request) >= 0 || a.settled(want.Request) {
 		return false
 	}
-	a.Open = append(a.Open, *want)
+	a.reserve(want)
 	return true
 }

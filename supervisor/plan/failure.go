@@ -320,7 +320,8 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 // whatNow is what people are told of a failure, and what they may say. Whoever works for the profile is told what an agent has said of it as it has.
 func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
-	detail, agents := d.failure(task, false).Message[d.Run.Message.Language], task.Agent
+	_, detail := d.failureOf(task)
+	detail, agents := strings.TrimSpace(detail), task.Agent
 	if !opened.OfRequester() {
 		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), maxFeedback), ": ")
 	}

@@ -124,17 +124,27 @@ func (d *Decision) stepsTaken() string {
 	return "the run has taken all of the " + strconv.Itoa(d.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
 }
 
-// incomplete stops a run before its work is done, and keeps the results that it has.
+// incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.
 func (d *Decision) incomplete(reason schemas.StopReason, details string) {
 	d.incompleteWith(reason, details, without(d.texts().TaskFailed))
 }
 
 func (d *Decision) incompleteWith(reason schemas.StopReason, details, sentence string) {
+	d.unfinished(reason, schemas.ActionEscalate, details, sentence)
+}
+
+// unfinished stops a run before its work is done. Its results are told, or else what a review has found wrong with them.
+func (d *Decision) unfinished(reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) {
 	status := schemas.RunFailed
-	if d.completedAny() {
+	switch {
+	case d.tellsResults():
 		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
+	case d.withheldByReview():
+		if found, errorsFound := d.reviewErrors(); errorsFound > 0 {
+			sentence += "\n\n" + d.reviewFault(found)
+		}
 	}
-	d.stop(status, reason, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
+	d.stop(status, reason, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, action, details, sentence))
 }
 
 // without is a sentence that is about nothing in particular.

@@ -17,22 +17,22 @@ import (
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
 func (d *Decision) settle() {
-	completed, failed := d.completedAny(), d.decisive()
+	completed, failed := d.tellsResults(), d.decisive()
 	switch {
 	case failed == nil && d.partial() != nil:
 		d.conclude(schemas.RunPartial, schemas.StopPartial, d.partialResult(d.partial()))
 	case failed == nil:
 		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
 	case failed.Failure().Cause == schemas.FailureBlocked && d.unanswered(failed):
-		d.conclude(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
+		d.concludeUnfinished(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
 	case failed.Failure().Cause == schemas.FailureUnapproved && d.onTainted(failed) == schemas.OnTaintedAsk:
-		d.conclude(schemas.RunBlocked, schemas.StopUnapproved, d.failure(failed, completed))
+		d.concludeUnfinished(schemas.RunBlocked, schemas.StopUnapproved, d.failure(failed, completed))
 	case failed.Failure().Cause == schemas.FailureBlocked, d.forUpstream(failed):
-		d.conclude(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
+		d.concludeUnfinished(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
 	case completed:
-		d.conclude(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
+		d.concludeUnfinished(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
 	default:
-		d.conclude(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
+		d.concludeUnfinished(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
 	}
 }
 
@@ -45,6 +45,9 @@ func (d *Decision) forUpstream(failed *workflow.Task) bool {
 func (d *Decision) completedAny() bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
 }
+
+// tellsResults reports whether some of the results of a run whose work is not done are told.
+func (d *Decision) tellsResults() bool { return d.completedAny() && !d.withheldByReview() }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
@@ -112,6 +115,15 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 	d.concludeWith(status, reason, failure, answer)
 }
 
+// concludeUnfinished is conclude for a run whose work is not done: results that a review has not passed are not told.
+func (d *Decision) concludeUnfinished(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	if d.withheldByReview() {
+		d.concludeWith(status, reason, failure, nil)
+		return
+	}
+	d.conclude(status, reason, failure)
+}
+
 func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
 	if asked := d.Run.AsksForBudget(); asked != nil && d.Run.Edition >= schemas.Edition9 {
 		d.closeInquiry(asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
@@ -176,8 +188,32 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 	return schemas.StopTaskFailed
 }
 
-// failure tells a failure in the requester's language (G-28).
+// maxFailuresTold is how many failures of tasks an answer tells at the most.
+const maxFailuresTold = 5
+
+// failure tells why a run has failed in the requester's language (G-28): by the task that decides it, and from schemas.Edition9 on by the others behind it.
 func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
+	failure, sentence := d.failureOf(task)
+	told := []string{sentence}
+	for _, other := range d.Run.Tasks {
+		if other == task || other.State != workflow.TaskFailed || other.Replaced || review.IsFix(other) || d.Run.Edition < schemas.Edition9 {
+			continue
+		}
+		also, sentence := d.failureOf(other)
+		failure.InternalDetails = truncate(failure.InternalDetails+"; "+also.InternalDetails, maxFeedback)
+		if !slices.Contains(told, sentence) && len(told) < maxFailuresTold {
+			told = append(told, sentence)
+		}
+	}
+	if partial {
+		told = append(told, d.texts().Partial)
+	}
+	failure.Message = d.inLanguage(strings.Join(told, "\n\n"))
+	return failure
+}
+
+// failureOf tells the failure of one task.
+func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 	texts := d.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
@@ -223,11 +259,7 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 		detail = told
 	}
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
-	if partial {
-		sentence += "\n\n" + texts.Partial
-	}
-	failure.Message = d.inLanguage(sentence)
-	return &failure
+	return &failure, sentence
 }
 
 func namesOf(needs []schemas.Need) []string {
@@ -249,11 +281,11 @@ func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAc
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
-// Cancel stops the run for a person, for good. It reports false when the outcome is
+// Cancel stops the run for a person, for good, for the reason that they say. It reports false when the outcome is
 // already fixed, and its answer waits for nobody.
-func (d *Decision) Cancel() bool {
+func (d *Decision) Cancel(reason string) bool {
 	d.final = true
-	return d.Release()
+	return d.release(d.texts().Cancelled, reason)
 }
 
 // Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
@@ -263,18 +295,21 @@ func (d *Decision) Withdraw() bool {
 		told = cmp.Or(d.texts().Withdrawn, told)
 	}
 	d.final = true
-	return d.release(told)
+	return d.release(told, "")
 }
 
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() bool { return d.release(d.texts().Cancelled) }
+func (d *Decision) Release() bool { return d.release(d.texts().Cancelled, "") }
 
-func (d *Decision) release(told string) bool {
+func (d *Decision) release(told, reason string) bool {
 	if d.Run.Settled() {
 		return d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
 	}
-	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
-		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
+	details := "cancelled by a person"
+	if reason = strings.TrimSpace(reason); reason != "" && d.Run.Edition >= schemas.Edition9 {
+		details += ": " + truncate(reason, maxFeedback)
+	}
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled, d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, details, told))
 	return true
 }
 
@@ -304,17 +339,13 @@ func (d *Decision) Refuse() {
 
 // expire stops the run because its time is over; what is there is kept (M-56).
 func (d *Decision) expire() {
-	status, sentence := schemas.RunFailed, d.texts().Timeout
-	if d.completedAny() {
-		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
-	}
-	d.stop(status, schemas.StopExpired, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionRetry, "the run's deadline has passed", sentence))
+	d.unfinished(schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", d.texts().Timeout)
 }
 
 // stop ends all work of the run, and closes what people are asked.
 func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) {
 	d.cancelTasks(closed)
-	d.conclude(status, reason, failure)
+	d.concludeUnfinished(status, reason, failure)
 }
 
 func (d *Decision) cancelTasks(closed schemas.InquiryReason) {

@@ -12,7 +12,6 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/answer"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
 )
@@ -278,17 +277,41 @@ func (d *Decision) escalates() bool {
 	return true
 }
 
-// reviewFailed ends a run whose review has failed for good, with what was found.
-func (d *Decision) reviewFailed() {
-	errorsFound, first := 0, ""
+// withheldByReview reports whether the results of a run are not told, from schemas.Edition9 on: it is reviewed, and the last round has not passed them.
+func (d *Decision) withheldByReview() bool {
+	return d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9
+}
+
+// maxErrorsTold is how many errors of a review an answer tells at the most; all of them stand on record.
+const maxErrorsTold = 10
+
+// reviewErrors are the errors that the last round has found, as they are told, and how many there are. Before schemas.Edition9 the first is told.
+func (d *Decision) reviewErrors() (told string, errorsFound int) {
+	var lines []string
 	for i := range d.Run.Review.Issues {
 		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
 			errorsFound++
-			first = cmp.Or(first, d.fitting(issue.Message))
+			if line := d.fitting(issue.Message); line != "" && !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
 		}
 	}
+	switch {
+	case len(lines) == 0:
+		return "", errorsFound
+	case len(lines) == 1 || d.Run.Edition < schemas.Edition9:
+		return lines[0], errorsFound
+	case len(lines) > maxErrorsTold:
+		lines = append(lines[:maxErrorsTold], "…")
+	}
+	return truncate("\n- "+strings.Join(lines, "\n- "), maxFeedback), errorsFound
+}
+
+// reviewFailed ends a run whose review has failed for good, with what was found.
+func (d *Decision) reviewFailed() {
+	found, errorsFound := d.reviewErrors()
 	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
-	sentence := d.reviewFault(first)
+	sentence := d.reviewFault(found)
 	partial := d.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {
 		sentence += "\n\n" + d.texts().Partial
@@ -301,11 +324,14 @@ func (d *Decision) reviewFailed() {
 	d.concludeWith(schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
 }
 
-// reviewFault tells whoever has asked what a review has found first.
-func (d *Decision) reviewFault(first string) string {
-	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", first).Replace(d.texts().ReviewFailed))
+// reviewFault tells whoever has asked what a review has found.
+func (d *Decision) reviewFault(found string) string {
+	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", found).Replace(d.texts().ReviewFailed))
 	if sentence == "" {
 		sentence = without(d.texts().TaskFailed)
+	}
+	if strings.HasPrefix(found, "\n") {
+		sentence = strings.Replace(sentence, " \n- ", "\n- ", 1) // a list has lines of its own
 	}
 	return sentence
 }
@@ -363,116 +389,6 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionMerge, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Merged: merged,
 	})
 	d.advance()
-}
-
-// summaryTask is the question by which the results are told.
-var summaryTask = schemas.JudgeTask(schemas.OccasionSummary, 1) //nolint:gochecknoglobals // a constant
-
-// summarize has the results told in one text before the run is settled, where several are there and all of them are right.
-func (d *Decision) summarize() {
-	summary := d.Profile.Summary
-	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(summaryTask) != nil {
-		d.settle()
-		return
-	}
-	d.ask(summaryTask, schemas.KindJudge, summary.Agent)
-}
-
-func (d *Decision) summarizes() bool {
-	results := 0
-	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskCompleted && !review.IsFix(task) {
-			results++
-		}
-	}
-	return results > 1 && d.decisive() == nil
-}
-
-// summaryAnswered takes the words that tell the results.
-func (d *Decision) summaryAnswered(question *workflow.Task, answer *Response) {
-	words, err := summaryIn(answer.WholeResult)
-	if err != nil {
-		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
-		return
-	}
-	if found := d.otherLanguage(words); found != "" {
-		d.fail(question, schemas.FailureInvalidResult, d.wrongLanguage(found))
-		return
-	}
-	d.completed(question, answer)
-	d.Emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
-	d.advance()
-}
-
-var errNoSummary = errors.New("the answer holds no summary: response is needed, with the words of it")
-
-// summaryIn are the words of a summary: a response, or else the text as it is.
-func summaryIn(result schemas.Result) (string, error) {
-	said, err := ReadVerdict(result)
-	words := said.Response
-	if err != nil {
-		words = strings.TrimSpace(result.Text)
-	}
-	switch {
-	case words == "":
-		return "", errNoSummary
-	case len(words) > maxResponse:
-		return "", fmt.Errorf("the summary has more than %d bytes", maxResponse)
-	}
-	return words, nil
-}
-
-// summaryOf is what is told instead of the words of an answer's parts: what an agent has said, or else the template; empty is nothing.
-func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
-	if d.Profile.Summary == nil || !d.summarizes() {
-		return ""
-	}
-	if question := d.Run.Task(summaryTask); question != nil && question.State == workflow.TaskCompleted {
-		if words, err := summaryIn(d.content(question.Result)); err == nil {
-			return words
-		}
-	}
-	if d.Profile.summary == nil {
-		return ""
-	}
-	var results struct {
-		Tasks []toldResult `json:"tasks"`
-		Steps []toldResult `json:"steps"`
-	}
-	for i := range parts {
-		results.Tasks = append(results.Tasks, d.toldResult(d.Run.Task(parts[i].Task), &parts[i]))
-	}
-	for _, task := range d.Run.Tasks {
-		if task.Plan != nil && task.State == workflow.TaskCompleted {
-			results.Steps = append(results.Steps, d.toldResult(task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
-		}
-	}
-	body, err := schemas.Marshal(results)
-	if err != nil {
-		return ""
-	}
-	words, err := d.Profile.summary.Tell(body)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(words)
-}
-
-// A toldResult is one result as a template tells it.
-type toldResult struct {
-	Task  string         `json:"task"`
-	Agent string         `json:"agent"`
-	Text  string         `json:"text"`
-	Data  jsontext.Value `json:"data,omitzero"`
-}
-
-func (d *Decision) toldResult(task *workflow.Task, part *schemas.AnswerPart) toldResult {
-	content := d.content(part.Body)
-	told := toldResult{Task: part.Task, Text: cmp.Or(part.Told, content.Text), Data: content.Data}
-	if task != nil {
-		told.Agent = task.Agent
-	}
-	return told
 }
 
 // standing are the tasks whose results the answer is made of, each in the place of what it mends.
@@ -546,26 +462,6 @@ func (p *Profile) reviewFaults() []error {
 			faults = append(faults, fmt.Errorf("review.checks[%d]: it names no agent, or one that is asked already", i))
 		}
 		asked = append(asked, agent)
-	}
-	return faults
-}
-
-// compileSummary makes ready what the results are told by.
-func (p *Profile) compileSummary() []error {
-	summary := p.Summary
-	if summary == nil {
-		return nil
-	}
-	var faults []error
-	if summary.Agent == "" && summary.Template == "" || summary.Agent != "" && !schemas.ValidAgentName(summary.Agent) {
-		faults = append(faults, errors.New("summary: it names an agent or has a template"))
-	}
-	if summary.Template != "" {
-		template, err := answer.ParseTemplate(summary.Template)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("summary: %w", err))
-		}
-		p.summary = template
 	}
 	return faults
 }

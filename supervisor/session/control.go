@@ -35,7 +35,7 @@ func (d *decision) control(control *schemas.Control) {
 		if control.Run == "" { // the request's word: another attempt may follow
 			d.planDecision(d.env.Pinned).Release()
 		} else {
-			d.planDecision(d.env.Pinned).Cancel()
+			d.planDecision(d.env.Pinned).Cancel(control.Reason)
 		}
 	case d.state.Queue.has(number):
 		received.Final = control.Run != "" && d.env.Current.Edition >= schemas.Edition3

@@ -303,6 +303,11 @@ func asksRequester(run *workflow.Run, task string) bool {
 	return inquiry != nil && len(inquiry.People) == 0
 }
 
+// agreed reports whether people have agreed to the answer, which its budget does not hold back then.
+func agreed(run *workflow.Run) bool {
+	return slices.ContainsFunc(run.Inquiries, func(i *workflow.Inquiry) bool { return i.Task == schemas.DeliveryTask && i.Approved() })
+}
+
 // budget: within any hour a session has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
@@ -319,8 +324,8 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	if limit == 0 {
 		limit = schemas.DefaultRepliesPerHour
 	}
-	if len(run.Inquiries) > 0 { // whoever was asked something is answered
-		limit++
+	if slices.ContainsFunc(run.Inquiries, func(i *workflow.Inquiry) bool { return len(i.People) == 0 || run.Edition < schemas.Edition9 }) {
+		limit++ // whoever was asked something is answered
 	}
 	doubt := run.Message.Withheld
 	switch sent := schemas.As[*schemas.TaskDispatched](fact); {
@@ -333,7 +338,7 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
 	case sent == nil || sent.Task != schemas.DeliveryTask && !asksRequester(run, sent.Task) || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
-	case recent >= limit && !run.Reopened && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
+	case recent >= limit && !run.Reopened && !agreed(run) && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
 		s.mailed = append(s.mailed, s.now)

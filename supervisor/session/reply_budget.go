@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
 
@@ -21,8 +22,8 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
-	if len(active.Inquiries) > 0 { // whoever was asked something is answered
-		limit++
+	if asked := active.Inquiries; slices.ContainsFunc(asked, func(i *workflow.Inquiry) bool { return i.OfRequester() || active.Edition < schemas.Edition9 }) {
+		limit++ // whoever was asked something is answered
 	}
 	recent := d.state.recentReplies(d.input.Now)
 	if len(recent) < limit {

@@ -263,6 +263,11 @@ func (o *oracle) reviewedBeforeTold(m *moment, f *schemas.RunSettled) {
 	if (v.round > 0 || r.profile.Review.When == "") && made && complete && !passed {
 		o.world.violate(ReviewedBeforeTold, "%s: %s (%s), and round %d has come to %+v", m.id, f.Status, f.Reason, v.round, v.over)
 	}
+	partial := r.profile.Review.OnFailed == schemas.ReviewPartial
+	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed) && r.edition >= schemas.Edition9
+	if ended := f.Status != schemas.RunCompleted && f.Reason != schemas.StopPartial; unpassed && ended && !partial && (len(f.Answer) > 0 || f.Status == schemas.RunPartial) {
+		o.world.violate(ReviewedBeforeTold, "%s: %s (%s) tells what round %d has not passed: %v", m.id, f.Status, f.Reason, v.round, f.Answer)
+	}
 	if f.Reason != schemas.StopReviewFailed {
 		return
 	}
@@ -273,7 +278,6 @@ func (o *oracle) reviewedBeforeTold(m *moment, f *schemas.RunSettled) {
 	if !v.forced && v.round <= r.profile.Review.Rounds && r.steps() < r.profile.StepLimit() && len(r.mendable()) > 0 {
 		o.world.violate(ReviewedBeforeTold, "%s: given up after round %d of %d", m.id, v.round, r.profile.Review.Rounds)
 	}
-	partial := r.profile.Review.OnFailed == schemas.ReviewPartial
 	if partial != (f.Status == schemas.RunPartial) {
 		o.world.violate(ReviewedBeforeTold, "%s: the review has failed, and the run is %s", m.id, f.Status)
 	}

@@ -140,7 +140,7 @@ func mutationsOfBudgets() []mutation {
 			`		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" && !planted("what a day was used for is not counted") {`,
 		}},
 	}, {
-		name: "a new day takes what a former owner has asked for", seed: 210150297, days: true, invariant: sim.ReservationsSettleOnce,
+		name: "a new day takes what a former owner has asked for", seed: 400103443, days: true, invariant: sim.ReservationsSettleOnce,
 		edits: []edit{{
 			"supervisor/admission/day_budget.go",
 			`	if d.asked != "" && d.asked != day {`,
@@ -152,8 +152,24 @@ func mutationsOfBudgets() []mutation {
 		name: "what nobody has answered counts as counted", seed: 220000076, days: true, invariant: sim.ReservationsSettleOnce,
 		edits: []edit{{
 			"supervisor/admission/day_budget.go",
-			`reserves(d.session.State.Active.Account, d.request)) {`,
-			`!planted("what nobody has answered counts as counted") && reserves(d.session.State.Active.Account, d.request)) {`,
+			`	case task == nil || reserves(d.session.State.Active.Account, d.request):`,
+			`	case task == nil || !planted("what nobody has answered counts as counted") && reserves(d.session.State.Active.Account, d.request):`,
+		}},
+	}, {
+		name: "what is answered is reserved once more", seed: 400109435, days: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/budget/day.go",
+			`	if a.settled(want.Request) {
+`,
+			`	if a.settled(want.Request) && !planted("what is answered is reserved once more") {
+`,
+		}},
+	}, {
+		name: "what was given back is not counted when it is answered", seed: 400109952, days: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/budget/day.go",
+			`a.closed(request); at >= 0 && a.Closed[at].Agent != "" {`,
+			`a.closed(request); at >= 0 && a.Closed[at].Agent != "" && !planted("what was given back is not counted when it is answered") {`,
 		}},
 	}, {
 		name: "what is asked meanwhile has no turn", seed: 220001584, days: true, invariant: sim.ComesToRest,

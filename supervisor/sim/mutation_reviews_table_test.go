@@ -105,6 +105,13 @@ func mutationsOfReviews() []mutation {
 		d.conclude(`,
 		}},
 	}, {
+		name: "what has not passed is told when a run ends otherwise", seed: 1, reviews: true, invariant: sim.ReviewedBeforeTold,
+		edits: []edit{{
+			"supervisor/plan/review.go",
+			`	return d.Run.Review != nil && d.Run.Review.Outcome`,
+			`	return !planted("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome`,
+		}},
+	}, {
 		name: "a mend builds on the first version", seed: 1, reviews: true, invariant: sim.ChangesSound,
 		edits: []edit{{
 			"supervisor/review/fixes.go",

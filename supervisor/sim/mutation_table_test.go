@@ -370,16 +370,16 @@ func mutations() []mutation {
 	}, {
 		name: "everybody is the probe", seed: 45, invariant: sim.BreakersHold,
 		edits: []edit{{
-			"supervisor/plan/breaker.go",
+			"supervisor/circuit/breaker.go",
 			`request != "" && request == b.Probe &&`,
 			`(request != "" && request == b.Probe || planted("everybody is the probe")) &&`,
 		}},
 	}, {
 		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,
 		edits: []edit{{
-			"supervisor/plan/breaker.go",
-			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) {`,
-			`e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
+			"supervisor/circuit/breaker.go",
+			`e.Kind != ProbeClaimed || e.At.Before(b.Until) {`,
+			`e.Kind != ProbeClaimed || e.At.Before(b.Until) && !(b.State == schemas.BreakerHalfOpen && planted("a probe is given away twice")) {`,
 		}},
 	}, {
 		name: "what is refused goes by what is remembered", seed: 39, invariant: sim.WantedIsTaken,

@@ -18,7 +18,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // process is one owner of one shard, with its own view of the ledger and its
@@ -44,11 +44,11 @@ func (w *World) ownerless() []int {
 }
 
 // breaker returns the policies of the world; nil when it has none.
-func (w *World) breaker() func(string) plan.BreakerPolicy {
+func (w *World) breaker() func(string) circuit.Policy {
 	if w.configuration.breaker.Failures == 0 {
 		return nil
 	}
-	return func(string) plan.BreakerPolicy { return w.configuration.breaker }
+	return func(string) circuit.Policy { return w.configuration.breaker }
 }
 
 // presence says in turns of some seconds that nobody serves an agent, whatever that

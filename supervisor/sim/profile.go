@@ -9,7 +9,7 @@ import (
 
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
 	"podium/supervisor/sim/reviewers"
@@ -413,7 +413,7 @@ type configuration struct {
 	groups   int           // processes of several owners that tell each other; 0 is none
 	catchUp  time.Duration // that a new owner waits for what is on its way; 0 is the default
 	hurry    time.Duration // the longest time in which nothing happens
-	breaker  plan.BreakerPolicy
+	breaker  circuit.Policy
 	absent   bool // owners look whether anybody serves an agent
 	named    bool // garbage names the request that it answers
 	formers  bool // shards are taken over from owners that live on
@@ -490,7 +490,7 @@ func newConfiguration(r, traits *rand.Rand) configuration {
 		c.trouble, c.steps = 3, min(2*c.steps, 120)
 	}
 	if once(traits, 4) {
-		c.breaker = plan.BreakerPolicy{
+		c.breaker = circuit.Policy{
 			Failures: 2 + traits.IntN(2), Within: 30 * time.Second, Open: pick(traits, 5*time.Second, 20*time.Second),
 		}
 	}

@@ -121,7 +121,10 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	} else {
 		sink.server.TLSConfig = config.TLS
 	}
-	go func() { sink.served <- sink.server.Serve(listener) }()
+	go func() {
+		sink.served <- sink.server.Serve(listener)
+		close(sink.served) // whoever closes it once more does not wait
+	}()
 	return sink, nil
 }
 

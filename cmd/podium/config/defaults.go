@@ -10,7 +10,7 @@ import (
 	"podium/agents/mcp"
 	"podium/cmd/podium/config/keyword"
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/route"
 )
 
@@ -139,9 +139,9 @@ func (a Agent) withDefaults() Agent {
 	if a.Kind == KindPerson {
 		a.Remind, a.Expires = cmp.Or(a.Remind, defaultRemind), cmp.Or(a.Expires, defaultExpire)
 	}
-	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, plan.DefaultBreakerFailures)
-	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(plan.DefaultBreakerWithin))
-	a.Breaker.Open = cmp.Or(a.Breaker.Open, schemas.Duration(plan.DefaultBreakerOpen))
+	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, circuit.DefaultFailures)
+	a.Breaker.Within = cmp.Or(a.Breaker.Within, schemas.Duration(circuit.DefaultWithin))
+	a.Breaker.Open = cmp.Or(a.Breaker.Open, schemas.Duration(circuit.DefaultOpen))
 	return a
 }
 

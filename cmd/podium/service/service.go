@@ -37,7 +37,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor"
 	"podium/supervisor/admission"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 	"podium/supervisor/restore"
 	"podium/supervisor/statistics"
 )
@@ -285,9 +285,9 @@ func (s *Service) own(ctx context.Context, shard int) error {
 }
 
 // breaker returns when an agent is not asked any more.
-func (s *Service) breaker(agent string) plan.BreakerPolicy {
+func (s *Service) breaker(agent string) circuit.Policy {
 	policy := s.agentOf(agent).Breaker
-	return plan.BreakerPolicy{Failures: policy.Failures, Within: time.Duration(policy.Within), Open: time.Duration(policy.Open)}
+	return circuit.Policy{Failures: policy.Failures, Within: time.Duration(policy.Within), Open: time.Duration(policy.Open)}
 }
 
 func hostname() string {

@@ -1,4 +1,6 @@
-package plan
+// Package circuit is the circuit breaker of an agent: after some failures in a row it is not asked any more, until a probe shows that it answers again (M-28). It is pure:
+// what a breaker is stands in the ledger (schemas.Breaker), and all who ask share it.
+package circuit
 
 import (
 	"time"
@@ -6,79 +8,79 @@ import (
 	"podium/schemas"
 )
 
-// A BreakerPolicy says when an agent is not asked any more, and when it is tried
+// A Policy says when an agent is not asked any more, and when it is tried
 // again (M-28). The zero policy never refuses.
-type BreakerPolicy struct {
+type Policy struct {
 	Failures int           // in a row open the breaker; 0 never does
 	Within   time.Duration // the time in which they fall
 	Open     time.Duration // how long nobody asks; then one probe decides
 }
 
-// The defaults of a BreakerPolicy.
+// The defaults of a Policy.
 const (
-	DefaultBreakerFailures = 5
-	DefaultBreakerWithin   = 30 * time.Second
-	DefaultBreakerOpen     = 30 * time.Second
+	DefaultFailures = 5
+	DefaultWithin   = 30 * time.Second
+	DefaultOpen     = 30 * time.Second
 )
 
-// A BreakerEvent is something that changes a breaker.
-type BreakerEvent struct {
-	Kind    BreakerEventKind
+// An Event is something that changes a breaker.
+type Event struct {
+	Kind    EventKind
 	Request string // that it is about, as schemas.AttemptKey has it
 	At      time.Time
-	Until   time.Time // BreakerDispatched: when the request expires
+	Until   time.Time // Dispatched: when the request expires
 }
 
-// BreakerEventKind is what has happened.
-type BreakerEventKind string
+// EventKind is what has happened.
+type EventKind string
 
-// The kinds of BreakerEvent.
+// The kinds of Event.
 const (
-	BreakerFailed    BreakerEventKind = "failed"
-	BreakerSucceeded BreakerEventKind = "succeeded"
-	// BreakerEnded: the request says nothing of its agent: it was cancelled, or the
+	Failed    EventKind = "failed"
+	Succeeded EventKind = "succeeded"
+	// Ended: the request says nothing of its agent: it was cancelled, or the
 	// agent has refused it with reason, or had no room for it.
-	BreakerEnded BreakerEventKind = "ended"
-	// BreakerProbeClaimed: the request would be the probe.
-	BreakerProbeClaimed BreakerEventKind = "claimed"
-	// BreakerDispatched: the request is on its way.
-	BreakerDispatched BreakerEventKind = "asked"
+	Ended EventKind = "ended"
+	// ProbeClaimed: the request would be the probe.
+	ProbeClaimed EventKind = "claimed"
+	// Dispatched: the request is on its way.
+	Dispatched EventKind = "asked"
 )
 
-// BreakerEventOf returns what a fact about a request that was under way says of
+// EventOf returns what a fact about a request that was under way says of
 // its agent; false is nothing.
-func BreakerEventOf(f schemas.Fact) (BreakerEventKind, bool) {
+func EventOf(f schemas.Fact) (EventKind, bool) {
 	switch f := f.(type) {
 	case *schemas.TaskCompleted:
-		return BreakerSucceeded, true
+		return Succeeded, true
 	case *schemas.TaskCancelled, *schemas.InquiryOpened:
-		return BreakerEnded, true
+		return Ended, true
 	case *schemas.TaskFailed:
-		return breakerEventOfFailure(f), true
+		return eventOfFailure(f), true
 	default:
 		return "", false
 	}
 }
 
-func breakerEventOfFailure(f *schemas.TaskFailed) BreakerEventKind {
+func eventOfFailure(f *schemas.TaskFailed) EventKind {
 	if f.Category == schemas.CategoryResource {
-		return BreakerEnded
+		return Ended
 	}
 	switch f.Cause {
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailureInvalidResult, schemas.FailureCrashed,
 		schemas.FailureMalformed:
-		return BreakerFailed
+		return Failed
 	case schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureUnknownEffect,
 		schemas.FailureUnavailable, schemas.FailureNoRoute, schemas.FailureArguments, schemas.FailureRejected, schemas.FailureUnapproved,
 		schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
-	return BreakerEnded
+	return Ended
 }
 
 // Change returns a breaker after some events, and whether that is another one.
 // Every owner tells what it has seen, in any order, and possibly twice: each event
 // carries its moment and its request.
-func (p BreakerPolicy) Change(b schemas.Breaker, events ...BreakerEvent) (schemas.Breaker, bool) {
+func (p Policy) Change(b schemas.Breaker, events ...Event) (schemas.Breaker, bool) {
 	changed := false
 	for i := range events {
 		next, other := p.change(b, &events[i])
@@ -87,7 +89,7 @@ func (p BreakerPolicy) Change(b schemas.Breaker, events ...BreakerEvent) (schema
 	return b, changed
 }
 
-func (p BreakerPolicy) change(b schemas.Breaker, e *BreakerEvent) (schemas.Breaker, bool) {
+func (p Policy) change(b schemas.Breaker, e *Event) (schemas.Breaker, bool) {
 	if p.Failures <= 0 {
 		return b, false
 	}
@@ -95,7 +97,7 @@ func (p BreakerPolicy) change(b schemas.Breaker, e *BreakerEvent) (schemas.Break
 	case schemas.BreakerOpen:
 		return p.changeOpen(b, e)
 	case schemas.BreakerHalfOpen:
-		if e.Kind == BreakerProbeClaimed {
+		if e.Kind == ProbeClaimed {
 			return p.changeOpen(b, e)
 		}
 		return p.changeHalfOpen(b, e)
@@ -106,9 +108,9 @@ func (p BreakerPolicy) change(b schemas.Breaker, e *BreakerEvent) (schemas.Break
 
 // changeClosed counts failures in a row. A success in between ends the row: an
 // agent that does most of its work is not down, however much of it there is.
-func (p BreakerPolicy) changeClosed(b schemas.Breaker, e *BreakerEvent) (schemas.Breaker, bool) {
+func (p Policy) changeClosed(b schemas.Breaker, e *Event) (schemas.Breaker, bool) {
 	switch e.Kind {
-	case BreakerFailed:
+	case Failed:
 		for i := range b.Failures {
 			if b.Failures[i].Request == e.Request {
 				return b, false // it is counted already
@@ -119,11 +121,11 @@ func (p BreakerPolicy) changeClosed(b schemas.Breaker, e *BreakerEvent) (schemas
 			return p.open(e.At), true
 		}
 		return b, true
-	case BreakerSucceeded:
+	case Succeeded:
 		before := len(b.Failures)
 		b.Failures = after(b.Failures, e.At)
 		return b, len(b.Failures) < before
-	case BreakerEnded, BreakerProbeClaimed, BreakerDispatched:
+	case Ended, ProbeClaimed, Dispatched:
 	}
 	return b, false
 }
@@ -139,67 +141,67 @@ func after(failures []schemas.BreakerFailure, moment time.Time) []schemas.Breake
 	return kept
 }
 
-func (p BreakerPolicy) open(at time.Time) schemas.Breaker {
+func (p Policy) open(at time.Time) schemas.Breaker {
 	return schemas.Breaker{State: schemas.BreakerOpen, Since: at, Until: at.Add(p.Open)}
 }
 
 // changeOpen lets the first who claims it after its time have the probe. The ends
 // of requests that were made before say nothing about now.
-func (p BreakerPolicy) changeOpen(b schemas.Breaker, e *BreakerEvent) (schemas.Breaker, bool) {
-	if e.Kind != BreakerProbeClaimed || e.At.Before(b.Until) {
+func (p Policy) changeOpen(b schemas.Breaker, e *Event) (schemas.Breaker, bool) {
+	if e.Kind != ProbeClaimed || e.At.Before(b.Until) {
 		return b, false
 	}
 	return schemas.Breaker{State: schemas.BreakerHalfOpen, Since: e.At, Until: e.At.Add(p.Open), Probe: e.Request}, true
 }
 
 // changeHalfOpen has the probe decide, and nothing else.
-func (p BreakerPolicy) changeHalfOpen(b schemas.Breaker, e *BreakerEvent) (schemas.Breaker, bool) {
+func (p Policy) changeHalfOpen(b schemas.Breaker, e *Event) (schemas.Breaker, bool) {
 	if e.Request != b.Probe {
 		return b, false
 	}
 	switch e.Kind {
-	case BreakerSucceeded:
+	case Succeeded:
 		return schemas.Breaker{State: schemas.BreakerClosed, Since: e.At}, true
-	case BreakerFailed:
+	case Failed:
 		return p.open(e.At), true
-	case BreakerEnded:
+	case Ended:
 		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
-	case BreakerDispatched:
+	case Dispatched:
 		changed := e.Until.After(b.Until)
 		if changed {
 			b.Until = e.Until
 		}
 		return b, changed
-	case BreakerProbeClaimed:
+	case ProbeClaimed:
 	}
 	return b, false
 }
 
-// A BreakerVerdict is what a breaker says to a request.
-type BreakerVerdict int
+// A Verdict is what a breaker says to a request.
+type Verdict int
 
 // The verdicts.
 const (
-	VerdictAllow   BreakerVerdict = iota
-	VerdictDeny                   // it is refused
-	VerdictProbing                // it may go if its claim to be the probe holds
+	Allow   Verdict = iota
+	Deny            // it is refused
+	Probing         // it may go if its claim to be the probe holds
 )
 
-// BreakerBlocks reports whether a breaker lets nobody pass but a probe.
-func BreakerBlocks(b *schemas.Breaker) bool {
+// Blocks reports whether a breaker lets nobody pass but a probe.
+func Blocks(b *schemas.Breaker) bool {
 	return b.State == schemas.BreakerOpen || b.State == schemas.BreakerHalfOpen
 }
 
 // Verdict returns what a breaker says to a request at a moment. A request that
 // has no id yet cannot be the probe.
-func (p BreakerPolicy) Verdict(b *schemas.Breaker, request string, now time.Time) BreakerVerdict {
+func (p Policy) Verdict(b *schemas.Breaker, request string, now time.Time) Verdict {
 	switch {
-	case p.Failures <= 0 || !BreakerBlocks(b):
-		return VerdictAllow
+	case p.Failures <= 0 || !Blocks(b):
+		return Allow
 	case b.State == schemas.BreakerHalfOpen && request != "" && request == b.Probe && now.Before(b.Until):
-		return VerdictAllow
+		return Allow
 	case now.Before(b.Until):
-		return VerdictDeny
+		return Deny
 	}
-	return VerdictProbing
+	return Probing
 }

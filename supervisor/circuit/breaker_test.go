@@ -1,4 +1,4 @@
-package plan_test
+package circuit_test
 
 import (
 	"fmt"
@@ -9,93 +9,95 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/schemas"
-	"podium/supervisor/plan"
+	"podium/supervisor/circuit"
 )
 
 // threeFailures opens after three failures in a row within ten seconds, for a minute.
-func threeFailures() plan.BreakerPolicy {
-	return plan.BreakerPolicy{Failures: 3, Within: 10 * time.Second, Open: time.Minute}
+func threeFailures() circuit.Policy {
+	return circuit.Policy{Failures: 3, Within: 10 * time.Second, Open: time.Minute}
 }
+
+func start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func second(n int) time.Time { return start().Add(time.Duration(n) * time.Second) }
 
-func failed(n int) plan.BreakerEvent {
-	return plan.BreakerEvent{Kind: plan.BreakerFailed, Request: fmt.Sprint("r", n), At: second(n)}
+func failed(n int) circuit.Event {
+	return circuit.Event{Kind: circuit.Failed, Request: fmt.Sprint("r", n), At: second(n)}
 }
 
-func event(kind plan.BreakerEventKind, request string, n int) plan.BreakerEvent {
-	return plan.BreakerEvent{Kind: kind, Request: request, At: second(n)}
+func event(kind circuit.EventKind, request string, n int) circuit.Event {
+	return circuit.Event{Kind: kind, Request: request, At: second(n)}
 }
 
 func TestBreakerChanges_M28(t *testing.T) {
 	t.Parallel()
-	open := []plan.BreakerEvent{failed(1), failed(2), failed(3)} // until second 63
+	open := []circuit.Event{failed(1), failed(2), failed(3)} // until second 63
 	for name, c := range map[string]struct {
-		events []plan.BreakerEvent
+		events []circuit.Event
 		want   schemas.Breaker
 	}{
 		"nothing has happened": {nil, schemas.Breaker{}},
-		"a success is nothing": {[]plan.BreakerEvent{event(plan.BreakerSucceeded, "r1", 1)}, schemas.Breaker{}},
+		"a success is nothing": {[]circuit.Event{event(circuit.Succeeded, "r1", 1)}, schemas.Breaker{}},
 		"two failures":         {open[:2], schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r1", At: second(1)}, {Request: "r2", At: second(2)}}}},
 		"three failures":       {open, schemas.Breaker{State: schemas.BreakerOpen, Since: second(3), Until: second(63)}},
 		"one failure told twice": {
-			[]plan.BreakerEvent{failed(1), failed(1), failed(1)},
+			[]circuit.Event{failed(1), failed(1), failed(1)},
 			schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r1", At: second(1)}}},
 		},
 		"three failures too far apart": {
-			[]plan.BreakerEvent{failed(1), failed(2), failed(11)},
+			[]circuit.Event{failed(1), failed(2), failed(11)},
 			schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r2", At: second(2)}, {Request: "r11", At: second(11)}}},
 		},
 		"a success between failures": {
-			[]plan.BreakerEvent{failed(1), failed(2), event(plan.BreakerSucceeded, "x", 3), failed(4), failed(5)},
+			[]circuit.Event{failed(1), failed(2), event(circuit.Succeeded, "x", 3), failed(4), failed(5)},
 			schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r4", At: second(4)}, {Request: "r5", At: second(5)}}},
 		},
 		"a success that was before": {
-			[]plan.BreakerEvent{failed(1), failed(3), event(plan.BreakerSucceeded, "x", 2)},
+			[]circuit.Event{failed(1), failed(3), event(circuit.Succeeded, "x", 2)},
 			schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r3", At: second(3)}}},
 		},
 		"a refusal for good says nothing": {
-			[]plan.BreakerEvent{failed(1), failed(2), event(plan.BreakerEnded, "x", 3)},
+			[]circuit.Event{failed(1), failed(2), event(circuit.Ended, "x", 3)},
 			schemas.Breaker{Failures: []schemas.BreakerFailure{{Request: "r1", At: second(1)}, {Request: "r2", At: second(2)}}},
 		},
 		"open: what was asked before": {
-			append(open[:3:3], failed(20), event(plan.BreakerSucceeded, "y", 21)),
+			append(open[:3:3], failed(20), event(circuit.Succeeded, "y", 21)),
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(3), Until: second(63)},
 		},
 		"open: a claim before its time": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 62)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 62)),
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(3), Until: second(63)},
 		},
 		"half open: the first claim wins": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerProbeClaimed, "q", 64)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.ProbeClaimed, "q", 64)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(123), Probe: "p"},
 		},
 		"half open: asked": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), plan.BreakerEvent{Kind: plan.BreakerDispatched, Request: "p", At: second(64), Until: second(300)}),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), circuit.Event{Kind: circuit.Dispatched, Request: "p", At: second(64), Until: second(300)}),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(300), Probe: "p"},
 		},
 		"half open: others say nothing": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "q", 64), event(plan.BreakerFailed, "r", 65), event(plan.BreakerEnded, "s", 66)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Succeeded, "q", 64), event(circuit.Failed, "r", 65), event(circuit.Ended, "s", 66)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(123), Probe: "p"},
 		},
 		"half open: success": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 70)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Succeeded, "p", 70)),
 			schemas.Breaker{State: schemas.BreakerClosed, Since: second(70)},
 		},
 		"half open: failure": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerFailed, "p", 70)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Failed, "p", 70)),
 			schemas.Breaker{State: schemas.BreakerOpen, Since: second(70), Until: second(130)},
 		},
 		"half open: cancelled": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerEnded, "p", 70), event(plan.BreakerProbeClaimed, "q", 70)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Ended, "p", 70), event(circuit.ProbeClaimed, "q", 70)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(70), Until: second(130), Probe: "q"},
 		},
 		"half open: a probe that nobody hears of": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerProbeClaimed, "q", 123)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.ProbeClaimed, "q", 123)),
 			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(123), Until: second(183), Probe: "q"},
 		},
 		"closed again: counts anew": {
-			append(open[:3:3], event(plan.BreakerProbeClaimed, "p", 63), event(plan.BreakerSucceeded, "p", 64), failed(65)),
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Succeeded, "p", 64), failed(65)),
 			schemas.Breaker{State: schemas.BreakerClosed, Since: second(64), Failures: []schemas.BreakerFailure{{Request: "r65", At: second(65)}}},
 		},
 	} {
@@ -108,7 +110,7 @@ func TestBreakerChanges_M28(t *testing.T) {
 			if equal := reflect.DeepEqual(got, schemas.Breaker{}); !changed && !equal {
 				t.Error("a change that is not reported")
 			}
-			if never, _ := (plan.BreakerPolicy{}).Change(schemas.Breaker{}, c.events...); !reflect.DeepEqual(never, schemas.Breaker{}) {
+			if never, _ := (circuit.Policy{}).Change(schemas.Breaker{}, c.events...); !reflect.DeepEqual(never, schemas.Breaker{}) {
 				t.Errorf("without a policy: %+v", never)
 			}
 		})
@@ -123,24 +125,24 @@ func TestBreakerVerdict_M28(t *testing.T) {
 		breaker schemas.Breaker
 		request string
 		at      int
-		want    plan.BreakerVerdict
+		want    circuit.Verdict
 		shown   schemas.BreakerState
 	}{
-		"closed":                      {schemas.Breaker{}, "", 0, plan.VerdictAllow, schemas.BreakerClosed},
-		"open":                        {open, "p", 59, plan.VerdictDeny, schemas.BreakerOpen},
-		"open, its time is over":      {open, "", 60, plan.VerdictProbing, schemas.BreakerHalfOpen},
-		"half open, the probe":        {half, "p", 61, plan.VerdictAllow, schemas.BreakerHalfOpen},
-		"half open, another":          {half, "q", 61, plan.VerdictDeny, schemas.BreakerHalfOpen},
-		"half open, one without name": {half, "", 61, plan.VerdictDeny, schemas.BreakerHalfOpen},
-		"half open, no answer":        {half, "q", 90, plan.VerdictProbing, schemas.BreakerHalfOpen},
-		"half open, the probe, late":  {half, "p", 90, plan.VerdictProbing, schemas.BreakerHalfOpen},
+		"closed":                      {schemas.Breaker{}, "", 0, circuit.Allow, schemas.BreakerClosed},
+		"open":                        {open, "p", 59, circuit.Deny, schemas.BreakerOpen},
+		"open, its time is over":      {open, "", 60, circuit.Probing, schemas.BreakerHalfOpen},
+		"half open, the probe":        {half, "p", 61, circuit.Allow, schemas.BreakerHalfOpen},
+		"half open, another":          {half, "q", 61, circuit.Deny, schemas.BreakerHalfOpen},
+		"half open, one without name": {half, "", 61, circuit.Deny, schemas.BreakerHalfOpen},
+		"half open, no answer":        {half, "q", 90, circuit.Probing, schemas.BreakerHalfOpen},
+		"half open, the probe, late":  {half, "p", 90, circuit.Probing, schemas.BreakerHalfOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := threeFailures().Verdict(&c.breaker, c.request, second(c.at)); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
-			if got := (plan.BreakerPolicy{}).Verdict(&c.breaker, c.request, second(c.at)); got != plan.VerdictAllow {
+			if got := (circuit.Policy{}).Verdict(&c.breaker, c.request, second(c.at)); got != circuit.Allow {
 				t.Errorf("without a policy: %d", got)
 			}
 			if got := c.breaker.At(second(c.at)); got != c.shown {
@@ -159,25 +161,25 @@ func TestBreakerCounts_M28(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fact schemas.Fact
-		want plan.BreakerEventKind
+		want circuit.EventKind
 	}{
-		{cause(schemas.FailureTimeout), plan.BreakerFailed},
-		{cause(schemas.FailureNotStarted), plan.BreakerFailed},
-		{cause(schemas.FailureAgent), plan.BreakerFailed},
-		{cause(schemas.FailureInvalidResult), plan.BreakerFailed},
-		{cause(schemas.FailureCrashed), plan.BreakerFailed},
-		{cause(schemas.FailurePermanent), plan.BreakerEnded},
-		{cause(schemas.FailureBlocked), plan.BreakerEnded},
-		{cause(schemas.FailureUnknownEffect), plan.BreakerEnded},
-		{cause(schemas.FailureUnavailable), plan.BreakerEnded},
-		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}, plan.BreakerEnded},
-		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryExecution}, plan.BreakerFailed},
-		{&schemas.TaskCompleted{}, plan.BreakerSucceeded},
-		{&schemas.TaskCancelled{}, plan.BreakerEnded},
+		{cause(schemas.FailureTimeout), circuit.Failed},
+		{cause(schemas.FailureNotStarted), circuit.Failed},
+		{cause(schemas.FailureAgent), circuit.Failed},
+		{cause(schemas.FailureInvalidResult), circuit.Failed},
+		{cause(schemas.FailureCrashed), circuit.Failed},
+		{cause(schemas.FailurePermanent), circuit.Ended},
+		{cause(schemas.FailureBlocked), circuit.Ended},
+		{cause(schemas.FailureUnknownEffect), circuit.Ended},
+		{cause(schemas.FailureUnavailable), circuit.Ended},
+		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}, circuit.Ended},
+		{&schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryExecution}, circuit.Failed},
+		{&schemas.TaskCompleted{}, circuit.Succeeded},
+		{&schemas.TaskCancelled{}, circuit.Ended},
 		{&schemas.TaskStarted{}, ""},
 		{&schemas.RunEnded{}, ""},
 	} {
-		if got, says := plan.BreakerEventOf(c.fact); got != c.want || says != (c.want != "") {
+		if got, says := circuit.EventOf(c.fact); got != c.want || says != (c.want != "") {
 			t.Errorf("%s: %q %t, want %q", c.fact.Name(), got, says, c.want)
 		}
 	}
@@ -193,9 +195,9 @@ func TestBreakerLaws_M28(t *testing.T) {
 		now := 0
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			now += rapid.IntRange(0, 20).Draw(t, "seconds")
-			e := plan.BreakerEvent{
-				Kind: rapid.SampledFrom([]plan.BreakerEventKind{
-					plan.BreakerFailed, plan.BreakerFailed, plan.BreakerSucceeded, plan.BreakerEnded, plan.BreakerProbeClaimed, plan.BreakerDispatched,
+			e := circuit.Event{
+				Kind: rapid.SampledFrom([]circuit.EventKind{
+					circuit.Failed, circuit.Failed, circuit.Succeeded, circuit.Ended, circuit.ProbeClaimed, circuit.Dispatched,
 				}).Draw(t, "kind"),
 				Request: fmt.Sprint("r", rapid.IntRange(0, 9).Draw(t, "request")),
 				At:      second(now), Until: second(now + 90),
