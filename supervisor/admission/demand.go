@@ -215,6 +215,7 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 		return true // to be refused
 	case circuit.Allow:
 		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
+	case circuit.Probing:
 	}
 	return false
 }
