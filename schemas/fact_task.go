@@ -65,6 +65,8 @@ type TaskStarted struct {
 	Deadline time.Time `json:"deadline"`         // by when it must have answered
 	Slow     time.Time `json:"slow,omitzero"`    // when it will have taken twice its estimate
 	Silence  time.Time `json:"silence,omitzero"` // when it counts as crashed without another sign of life
+	// WaitingUntil is until when it waits and takes no place, as it says (AgentUse.Supervisor), from Edition9 on.
+	WaitingUntil time.Time `json:"waiting_until,omitzero"`
 }
 
 // TaskProgressed says how far an agent is.
@@ -76,12 +78,14 @@ type TaskProgressed struct {
 	Message    string `json:"message,omitzero"`
 }
 
-// TaskHeartbeat says that an agent which promised signs of life has given one.
+// TaskHeartbeat says that an agent which promised signs of life has given one, or that one waits from now on, or does not any more.
 type TaskHeartbeat struct {
 	Run     int       `json:"run"`
 	Task    string    `json:"task"`
 	Attempt int       `json:"attempt"`
-	Silence time.Time `json:"silence"` // when it counts as crashed without another one
+	Silence time.Time `json:"silence,omitzero"` // when it counts as crashed without another one; zero is never
+	// WaitingUntil is said at TaskStarted. Zero ends what was said before.
+	WaitingUntil time.Time `json:"waiting_until,omitzero"`
 }
 
 // TaskDelayed warns that a task takes more than twice its estimate (M-34).

@@ -124,7 +124,11 @@ type AgentUse struct {
 	Heartbeat Duration `json:"heartbeat,omitzero"`
 	// Async says that it may answer long after it was asked, by a callback: it may suspend its signs of life
 	// (ProgressPayload.WaitingUntil), and what it says to an earlier attempt counts for the one under way.
-	Async    bool   `json:"async,omitzero"`
+	Async bool `json:"async,omitzero"`
+	// Supervisor says that it lets go of a request as soon as it has taken it over: what it waits with, as it says
+	// (ProgressPayload.WaitingUntil), takes no place at it, and its silence is no crash meanwhile. From Edition9 on.
+	Supervisor bool `json:"supervisor,omitzero"`
+
 	Fallback string `json:"fallback,omitzero"` // who is asked when its attempts are used up (P-16)
 	// Reuse is how long a result of it may answer the same request again
 	// (M-29). Zero is never.

@@ -29,7 +29,8 @@ type ProgressPayload struct {
 	// Message is one line for a person, such as a line that a program printed.
 	Message string `json:"message,omitzero"`
 	// WaitingUntil says that the work goes on elsewhere: until then the agent gives no sign of life. It
-	// counts for an agent whose use says Async, and moves no other deadline.
+	// counts for an agent whose use says Async, and moves no other deadline. Of one whose use says Supervisor it says that
+	// nothing of the work goes on without a person, or before another day: until when the first of that is waited for.
 	WaitingUntil time.Time `json:"waiting_until,omitzero"`
 }
 

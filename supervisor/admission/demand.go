@@ -97,6 +97,9 @@ func (c *Controller) Track(demand *Demand) {
 		c.watchAgents()
 	}
 	for task := range demand.State.UnderWay {
+		if task.WaitingUntil != nil {
+			continue // its agent holds nothing for it meanwhile
+		}
 		demand.underWay = append(demand.underWay, task.Agent)
 		c.pool(task.Agent).underWay++
 	}
@@ -211,7 +214,7 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 	case circuit.Deny:
 		return true // to be refused
 	case circuit.Allow:
-		return d.reserved && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
+		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
 	case circuit.Probing:
 	}
 	return false

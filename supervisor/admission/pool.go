@@ -18,6 +18,9 @@ type pool struct {
 
 func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.limit }
 
+// overfull reports whether more is under way or reserved than there are places for: what waited works again, and others have been given its place.
+func (p *pool) overfull() bool { return p.limit > 0 && p.underWay+p.reserved > p.limit }
+
 // queuedAhead is how many requests more than an agent works on may stand in its queue,
 // so that it never waits for the next one.
 func queuedAhead(size int) int { return max(2, size/4) }

@@ -288,6 +288,12 @@ func (p *Profile) Async(agent string) bool {
 	return use != nil && use.Async
 }
 
+// Supervisor reports whether an agent lets go of a request as soon as it has taken it over, and waits without a place.
+func (p *Profile) Supervisor(agent string) bool {
+	use := p.agentUse(agent)
+	return use != nil && use.Supervisor
+}
+
 // timeoutPerEstimate is how much longer than its estimate a task may take, at
 // least (settlement 18).
 const timeoutPerEstimate = 3

@@ -55,7 +55,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksFailed = append(told.TasksFailed, task.ID)
 		}
 	}
-	told.EstimatedCompletion = EstimateCompletion(run, eta, now)
+	told.EstimatedCompletion, told.WaitingUntil = EstimateCompletion(run, eta, now), run.WaitingUntil()
 	return told
 }
 
@@ -163,14 +163,18 @@ func remaining(task *workflow.Task, slow permille, now time.Time) time.Duration 
 type Sign struct {
 	Percentage int
 	Message    string
-	// WaitingUntil, unless zero, is until when it gives no other one, as it says.
+	// WaitingUntil, unless zero, is until when it gives no other one, or waits for somebody else, as it says.
 	WaitingUntil time.Time
 }
 
 // Progress takes a sign of life. The first one says that work began.
 func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 	heartbeat, percentage, message := d.heartbeat(task), sign.Percentage, sign.Message
+	waiting := d.waitingUntil(task, sign.WaitingUntil)
 	silence, waits := d.silence(task, sign.WaitingUntil, heartbeat)
+	if !waiting.IsZero() && heartbeat > 0 {
+		silence = waiting.Add(missedHeartbeats * heartbeat)
+	}
 	if task.State == workflow.TaskDispatched {
 		started := schemas.TaskStarted{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
@@ -183,10 +187,13 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 		if estimate := task.Estimate(); estimate > 0 {
 			started.Slow = d.Now.Add(2 * estimate)
 		}
-		started.Silence = silence
+		started.Silence, started.WaitingUntil = silence, waiting
 		d.Emit(&started)
-	} else if heartbeat > 0 && (d.Now.Sub(task.Heartbeat) >= heartbeat/2 || waits) { // a regular sign may come a little early
-		d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence})
+	} else {
+		regular := heartbeat > 0 && waiting.IsZero() && d.Now.Sub(task.Heartbeat) >= heartbeat/2 // it may come a little early
+		if regular || waits || changed(task.WaitingUntil, waiting) {
+			d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence, WaitingUntil: waiting})
+		}
 	}
 	if percentage > task.Percentage || message != "" && message != task.Message {
 		d.Emit(&schemas.TaskProgressed{
@@ -194,6 +201,29 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 			Percentage: max(percentage, task.Percentage), Message: message,
 		})
 	}
+}
+
+// waitingUntil is until when an agent waits and takes no place: one that lets go of what it has taken over, as it says. No request waits longer than it is
+// good for. Another sign of life that does not say so ends it.
+func (d *Decision) waitingUntil(task *workflow.Task, until time.Time) time.Time {
+	if d.Run.Edition < schemas.Edition9 || !d.Profile.Supervisor(task.Agent) {
+		return time.Time{}
+	}
+	if until.After(task.Expires) {
+		until = task.Expires
+	}
+	if !until.After(d.Now) {
+		return time.Time{}
+	}
+	return until.UTC()
+}
+
+// changed reports whether an agent waits otherwise than it did.
+func changed(before *time.Time, now time.Time) bool {
+	if before == nil {
+		return !now.IsZero()
+	}
+	return !before.Equal(now)
 }
 
 // silence is from when on an agent counts as crashed that gives no sign of life after this one; zero is never.

@@ -46,6 +46,10 @@ func newDesk(tb testing.TB) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(1), loop: eventloop.New(func(operation func()) { operation() }), now: midnight()}
 	profile := bustest.DeskProfile(1)
+	profile.Edition = schemas.Edition9
+	for i := range profile.Agents {
+		profile.Agents[i].Supervisor = true
+	}
 	profile.Deadlines = schemas.Deadlines{Queue: schemas.Duration(time.Hour), Work: schemas.Duration(time.Hour)}
 	profiles, err := restore.NewProfiles(tb.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 	if err != nil {
@@ -106,6 +110,12 @@ func (l *live) request() string {
 // works has the worker say how far it is.
 func (l *live) works(percentage int) {
 	l.desk.tb.Helper()
+	l.says(percentage, time.Time{})
+}
+
+// says has the worker say how far it is, and until when it waits.
+func (l *live) says(percentage int, until time.Time) {
+	l.desk.tb.Helper()
 	run := schemas.RunID(l.state.Session, l.state.Active.Number)
 	task := l.state.Active.Tasks[0]
 	id := schemas.EffectID(task.Request, strconv.Itoa(percentage))
@@ -113,7 +123,7 @@ func (l *live) works(percentage int) {
 		Envelope: schemas.Envelope{
 			MessageID: id, From: "worker", To: session.Supervisor, Type: schemas.EnvelopeTypeProgressUpdate, Timestamp: l.desk.now, InReplyTo: task.Request,
 		},
-		Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(run), ProgressPercentage: percentage, Message: strconv.Itoa(percentage)},
+		Payload: schemas.ProgressPayload{PlanID: schemas.PlanID(run), ProgressPercentage: percentage, Message: strconv.Itoa(percentage), WaitingUntil: until},
 	}, schemas.Event{Subject: run + "/" + task.ID, CausationID: task.Request, Attempt: 1})
 }
 

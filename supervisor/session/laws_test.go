@@ -352,6 +352,11 @@ func (s *stage) told(tb judge, after *session.State) {
 	if after.Active == nil {
 		return
 	}
+	for task := range after.Active.All {
+		if task.WaitingUntil != nil && (task.State != workflow.TaskRunning || after.Active.Edition < schemas.Edition9) {
+			tb.Fatalf("%s is %s, and waits until %s", task.ID, task.State, task.WaitingUntil)
+		}
+	}
 	for _, eta := range []schemas.ETA{schemas.ETACriticalPath, schemas.ETASum} {
 		payload := plan.Progress(after.Active, eta, s.now)
 		if payload.ProgressPercentage < 0 || payload.ProgressPercentage > 100 || payload.EstimatedCompletion.Before(s.now) && !payload.EstimatedCompletion.IsZero() {

@@ -109,6 +109,7 @@ func (s *script) agents(p *schemas.Profile) {
 		use.OnUnknown = schemas.OnUnknown(s.pick("ask", "ask", "", "resend"))
 		use.Heartbeat, use.Reuse = s.span(0, 0, 2*time.Second), s.span(0, 0, time.Minute)
 		use.Async = use.Reuse > 0
+		use.Supervisor = i == 2 && !use.Async
 	}
 	for i := range p.Agents {
 		if s.one(4) {

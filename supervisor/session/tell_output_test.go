@@ -201,6 +201,9 @@ func (s *story) foretold(eta schemas.ETA) string {
 	} else {
 		fmt.Fprintf(&told, ", done at %s\n", s.clock(p.EstimatedCompletion))
 	}
+	if !p.WaitingUntil.IsZero() {
+		fmt.Fprintf(&told, "  all of it waits, the first until %s\n", s.clock(p.WaitingUntil))
+	}
 	list := func(name string, tasks []string) {
 		if len(tasks) > 0 {
 			fmt.Fprintf(&told, "  %s: %s\n", name, strings.Join(tasks, ", "))

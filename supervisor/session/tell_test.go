@@ -157,7 +157,7 @@ func (s *story) task(f schemas.Fact) string {
 	case *schemas.TaskProgressed:
 		return fmt.Sprintf("attempt %d: %d %% %q", f.Attempt, f.Percentage, f.Message)
 	case *schemas.TaskHeartbeat:
-		return fmt.Sprintf("attempt %d: alive, counts as crashed from %s on", f.Attempt, s.clock(f.Silence))
+		return fmt.Sprintf("attempt %d: alive", f.Attempt) + s.silent(f.Silence, f.WaitingUntil)
 	case *schemas.TaskDelayed:
 		return fmt.Sprintf("attempt %d: takes more than twice its %d s", f.Attempt, f.Seconds)
 	case *schemas.TaskCompleted:
@@ -266,8 +266,16 @@ func (s *story) begun(f *schemas.TaskStarted) string {
 	if !f.Slow.IsZero() {
 		told += ", slow from " + s.clock(f.Slow) + " on"
 	}
-	if !f.Silence.IsZero() {
-		told += ", counts as crashed from " + s.clock(f.Silence) + " on"
+	return told + s.silent(f.Silence, f.WaitingUntil)
+}
+
+// silent tells of what an agent that works may be silent.
+func (s *story) silent(silence, waiting time.Time) (told string) {
+	if !silence.IsZero() {
+		told += ", counts as crashed from " + s.clock(silence) + " on"
+	}
+	if !waiting.IsZero() {
+		told += ", waits without a place until " + s.clock(waiting)
 	}
 	return told
 }

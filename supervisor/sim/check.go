@@ -15,6 +15,7 @@ const (
 	AttemptsInOrder     = "attempts are numbered, one at a time, and no more than the profile allows"
 	AnswersFit          = "what an agent says counts for the attempt that it was asked for"
 	DeadlinesInTime     = "a deadline counts for its own attempt, and not before its moment"
+	WaitsAreTold        = "who takes no place is a supervisor, and says so, and how long it may be silent"
 	PoolsHold           = "an agent is asked for no more at a time than its pool takes"
 	UrgentFirst         = "nobody is overtaken by who is less urgent"
 	ResultsKept         = "the answer holds the results of all tasks that were completed"
@@ -76,6 +77,7 @@ func (o *oracle) judge(m *moment) {
 	o.deadlinesInTime(m)
 	o.signsOfLifeCount(m)
 	o.silenceIsTold(m)
+	o.waitsAreTold(m)
 	o.poolsHold(m)
 	o.urgentFirst(m)
 	o.reuseProven(m)
@@ -309,7 +311,7 @@ func (o *oracle) underWay(m *moment, agent string) []string {
 	since := m.shard.since(m.record.Epoch)
 	var under []string
 	for t := range m.shard.tasks[agent] {
-		if t == m.task || t.state != taskUnderWay || o.world.watch.late[t.attempt.at] && t.run.session.sequence == t.attempt.at.sequence {
+		if t == m.task || t.state != taskUnderWay || o.placeless(m, t.attempt) || o.world.watch.late[t.attempt.at] && t.run.session.sequence == t.attempt.at.sequence {
 			continue
 		}
 		if t.attempt.epoch == m.record.Epoch || t.attempt.at.sequence < since {

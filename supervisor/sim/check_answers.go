@@ -2,6 +2,7 @@ package sim
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,9 +224,9 @@ func (o *oracle) silenceIsTold(m *moment) {
 	async := o.world.callbacks.is(a.agent)
 	switch f := m.fact.(type) {
 	case *schemas.TaskStarted:
-		o.silentUntil(m, a, f.Silence, async)
+		o.silentUntil(m, a, f.Silence, f.WaitingUntil, async)
 	case *schemas.TaskHeartbeat:
-		o.silentUntil(m, a, f.Silence, async)
+		o.silentUntil(m, a, f.Silence, f.WaitingUntil, async)
 	case *schemas.TaskFailed:
 		mine, known := o.world.watch.seen[m.at]
 		if f.Cause != schemas.FailureCrashed || !async || !known || mine.asked == unknown {
@@ -242,7 +243,7 @@ func (o *oracle) silenceIsTold(m *moment) {
 	}
 }
 
-func (o *oracle) silentUntil(m *moment, a *attempt, silence time.Time, async bool) {
+func (o *oracle) silentUntil(m *moment, a *attempt, silence, waiting time.Time, async bool) {
 	missed := 3 * m.run.heartbeat(a.agent)
 	if missed == 0 {
 		if !silence.IsZero() {
@@ -251,6 +252,9 @@ func (o *oracle) silentUntil(m *moment, a *attempt, silence time.Time, async boo
 		return
 	}
 	want := m.cause.Time.Add(missed)
+	if !waiting.IsZero() { // see waitsAreTold
+		want = waiting.Add(missed)
+	}
 	if async {
 		if said, err := o.saidAt(m.shard, m.cause.Sequence); err == nil && said.until.After(m.cause.Time) && said.request == a.fact.Request {
 			a.silent = later(a.silent, earlier(said.until, a.fact.Expires))
@@ -270,6 +274,61 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// waitsAreTold: what takes no place is at a supervisor, which has just said until when it waits; it waits no longer than its request is good for. That is how long it may be
+// silent, too, where it promises signs of life.
+func (o *oracle) waitsAreTold(m *moment) {
+	a := m.attempt()
+	if a == nil || o.world.tiers == nil {
+		return
+	}
+	var silence, waiting time.Time
+	switch f := m.fact.(type) {
+	case *schemas.TaskStarted:
+		silence, waiting = f.Silence, f.WaitingUntil
+	case *schemas.TaskHeartbeat:
+		silence, waiting = f.Silence, f.WaitingUntil
+	default:
+		return
+	}
+	var want time.Time
+	said, err := o.saidAt(m.shard, m.cause.Sequence)
+	if until := earlier(said.until, a.fact.Expires); err == nil && until.After(m.cause.Time) && said.request == a.fact.Request && m.run.supervises(a.agent) {
+		want = until
+	}
+	if !waiting.Equal(want) {
+		o.world.violate(WaitsAreTold, "%s: agent %s waits until %s, and not until %s", m.id, a.agent, waiting, want)
+	}
+	if missed := 3 * m.run.heartbeat(a.agent); missed > 0 && !waiting.IsZero() && !silence.Equal(waiting.Add(missed)) {
+		o.world.violate(WaitsAreTold, "%s: agent %s waits until %s, and counts as crashed from %s on", m.id, a.agent, waiting, silence)
+	}
+}
+
+// waits notes until when the agent of an attempt waits with it.
+func (a *attempt) waits(m *moment, until time.Time) {
+	if until.IsZero() && !a.waiting.IsZero() {
+		a.resumed = m.at
+	}
+	a.waiting = until
+}
+
+// placeless reports whether a request takes no place, as far as whoever decides knows: what works again does as soon as it is known to.
+func (o *oracle) placeless(m *moment, a *attempt) bool {
+	if !a.waiting.IsZero() || a.resumed == (place{}) {
+		return !a.waiting.IsZero()
+	}
+	mine, seen := o.world.watch.seen[m.at]
+	written, ours := o.world.watch.seen[a.resumed]
+	if ours && seen && written.process == mine.process && written.known == unknown {
+		return true
+	}
+	_, knows := m.knows(mine, o.world.watch.seen, a.resumed)
+	return !knows
+}
+
+func (r *run) supervises(agent string) bool {
+	return slices.ContainsFunc(r.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == agent && use.Supervisor })
 }
 
 func later(a, b time.Time) time.Time {

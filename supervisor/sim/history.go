@@ -132,6 +132,8 @@ type attempt struct {
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
 	silent   time.Time       // until when its agent says that it gives no sign of life
+	waiting  time.Time       // until when its agent waits with it; zero: it works
+	resumed  place           // the record by which it works again after that
 	inputs   []string        // the completed tasks that it builds on
 	dropped  bool            // in the record that decided it
 	answers  []*inquiry      // what its agent is told of what people said
@@ -433,10 +435,12 @@ func (o *oracle) applyTask(m *moment) {
 	case *schemas.TaskStarted:
 		if t.attempt != nil {
 			t.attempt.deadline, t.attempt.silence = f.Deadline, f.Silence
+			t.attempt.waits(m, f.WaitingUntil)
 		}
 	case *schemas.TaskHeartbeat:
 		if t.attempt != nil {
 			t.attempt.silence = f.Silence
+			t.attempt.waits(m, f.WaitingUntil)
 		}
 	case *schemas.TaskCompleted:
 		if t.state == taskUnderWay {

@@ -31,6 +31,7 @@ var (
 	leave = flag.Bool("sim.leave", false, "answers wait for leave in all worlds")
 	retry = flag.Bool("sim.retries", false, "runs are begun anew in all worlds")
 	waits = flag.Bool("sim.upstream", false, "runs wait for a decision from upstream in all worlds")
+	tiers = flag.Bool("sim.tiers", false, "a supervisor gives places back while it waits in all worlds")
 	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
 	mixed = flag.Bool("sim.mixed", false, "kinds of knobs meet in all worlds")
 )
@@ -66,6 +67,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithLeave(seed, library)
 	case *waits:
 		return sim.NewWithUpstream(seed, library)
+	case *tiers:
+		return sim.NewWithTiers(seed, library)
 	case *chats:
 		return sim.NewWithThreads(seed, library)
 	case *mixed:
@@ -112,6 +115,9 @@ func simulate(t *testing.T, simulated *sim.World) {
 	if *waits {
 		again += " UPSTREAM=1"
 	}
+	if *tiers {
+		again += " TIERS=1"
+	}
 	if *chats {
 		again += " THREADS=1"
 	}
@@ -152,7 +158,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // kinds are the worlds that a seed that is kept may be one of.
-var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "mixed": sim.NewMixed}
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "tiers": sim.NewWithTiers, "mixed": sim.NewMixed}
 
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
 	"podium/supervisor/sim/threads"
+	"podium/supervisor/sim/tiers"
 	"podium/supervisor/sim/upstreamers"
 )
 
@@ -55,6 +56,7 @@ type World struct {
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
 	upstreamers *upstreamers.Upstreamers
 	couplings   *mixture.Couplings // nil: kinds of knobs meet by chance alone
+	tiers       *tiers.Tiers       // nil: no supervisor gives a place back
 	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
 	origins     *rand.Rand         // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
@@ -97,36 +99,16 @@ func New(seed uint64, library *Library) *World {
 		return NewWithUpstream(seed, library)
 	case hasMixed(seed):
 		return NewMixed(seed, library)
+	case hasTiers(seed):
+		return NewWithTiers(seed, library)
 	}
 	return newWorld(seed, library, with{
 		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
 	})
 }
 
-// hasReviews reports whether what runs have made is reviewed in the world of a seed. No world that is known to catch another bug is one
-// (mutation_table_test.go, testdata/seeds.txt).
-func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
-
-// hasRecovery reports whether something is done about failures in the world of a seed, by the same rule.
-func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
-
-// hasLeave reports whether answers wait for leave in the world of a seed, by the same rule.
-func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
-
-// hasRetries reports whether runs are begun anew in the world of a seed, by the same rule.
-func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
-
-// hasThreads reports whether people are asked in the threads of a chat in the world of a seed, by the same rule.
-func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
-
-// hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
-func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
-
-// hasMixed reports whether kinds of knobs meet in the world of a seed, by the same rule.
-func hasMixed(seed uint64) bool { return seed%128 == 43 || seed%128 == 107 }
-
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, mixed bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, tiers, mixed bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -193,6 +175,14 @@ func NewMixed(seed uint64, library *Library) *World {
 	})
 }
 
+// NewWithTiers returns the world of a seed, as one in which a supervisor below another one gives places back while it waits for people, and in half of them for a decision from
+// upstream, too. It is the world that New returns if the seed's own has that.
+func NewWithTiers(seed uint64, library *Library) *World {
+	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
+	upstream := once(about, 2)
+	return newWorld(seed, library, with{people: true, recovery: true, upstream: upstream, tiers: true})
+}
+
 func newWorld(seed uint64, library *Library, with with) *World {
 	w := &World{
 		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
@@ -221,6 +211,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.upstreamers = upstreamers.New(seed)
 		w.configuration.demand[adapterRequest] += 3
 		w.configuration.demand[adapterPlan] += 8
+	}
+	if with.tiers {
+		w.tiers = tiers.New(seed)
 	}
 	if with.threads {
 		w.threads = threads.New(seed)
@@ -275,6 +268,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.advisers.Declare(sources, staffMember)
 		w.upstreamers.Declare(sources)
 		w.couplings.Declare(sources)
+		w.tiers.Declare(sources, tower)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {

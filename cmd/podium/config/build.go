@@ -86,7 +86,7 @@ func (c *Config) uses(name string, profile *Profile) []schemas.AgentUse {
 		agent := c.Agents[use.Name]
 		uses[i] = schemas.AgentUse{
 			Name: use.Name, Description: agent.Description, Work: use.Work, Heartbeat: agent.heartbeat(), Async: agent.Async,
-			Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
+			Supervisor: agent.Kind == KindSupervisor || agent.Supervisor, Kinds: agent.Kinds, Capabilities: each(agent.Capabilities, (*Capability).build),
 			Fallback: use.Fallback, Reuse: use.Reuse, SideEffects: agent.sideEffects(), OnUnknown: use.OnUnknown,
 			OnTainted: use.OnTainted, Action: agent.actionKnown(),
 			InputSchema: agent.InputSchema, OutputSchema: agent.OutputSchema, Render: agent.Render,

@@ -160,6 +160,7 @@ type Agent struct {
 	Expires      schemas.Duration   `yaml:"expires" doc:"person: after that nobody waits any more, and the task has failed. Default: 72h."`
 	Profile      string             `yaml:"profile" doc:"supervisor: the profile that handles its requests."`
 	Heartbeat    schemas.Duration   `yaml:"heartbeat" doc:"external: how often it promises a sign of life while it works; after three that did not come it has crashed."`
+	Supervisor   bool               `yaml:"supervisor" doc:"external: it lets go of a request as soon as it has taken it over, as a Podium elsewhere does: what it says that it waits with (waiting_until in its progress) takes none of its places. Agents of kind supervisor do so by themselves."`
 	Required     bool               `yaml:"required" doc:"GET /health answers 503 while it is not well: nobody serves it, its own check fails, its breaker is open, or it is revoked."`
 	Breaker      Breaker            `yaml:"breaker" doc:"When it is not asked for a while, because it fails."`
 	InputSchema  jsontext.Value     `yaml:"input_schema" doc:"JSON Schema of the arguments that it takes; a request that breaks it is never sent. caldav and carddav have one of their own."`

@@ -161,6 +161,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 		{"env", len(agent.Env) > 0, []AgentKind{KindExec, KindMCP}},
 		{"side_effects", agent.SideEffects != "", []AgentKind{KindExec, KindHTTP, KindMCP, KindExternal, KindScripted, KindFile}},
 		{"heartbeat", agent.Heartbeat != 0, []AgentKind{KindExternal}},
+		{"supervisor", agent.Supervisor, []AgentKind{KindExternal}},
 		{"script", agent.Script != "", []AgentKind{KindScripted}},
 		{"templates", agent.Templates != "", []AgentKind{KindDocument}},
 		{"formats", len(agent.Formats) > 0, []AgentKind{KindDocument}},

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -189,4 +191,70 @@ func (v *validator) circle(name string, way []string) []string {
 		}
 	}
 	return nil
+}
+
+// shortTiers are cautions of supervisors whose answer is waited for shorter than people below them are: an attempt ends before their word, and another one has to adopt what they are asked.
+func (c *Config) shortTiers() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		profile := c.Profile(name)
+		for i := range profile.Agents {
+			use := &profile.Agents[i]
+			agent := c.Agents[use.Name]
+			if agent.Kind != KindSupervisor {
+				continue
+			}
+			work := cmp.Or(use.Work, profile.Deadlines.Work)
+			if waits := c.waits(agent.Profile); waits > work {
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.agents: profile %q of %q waits for people up to %s, and its answer is waited for %s: most words will come too late; write {name: %s, work: %s} or more, or let it wait shorter",
+					name, agent.Profile, use.Name, short(waits), short(work), use.Name, short(waits+waits/8)))
+			}
+		}
+	}
+	return cautions
+}
+
+// short is a length of time as people write it: without the parts at its end that are nothing.
+func short(length schemas.Duration) string {
+	text := time.Duration(length).String()
+	for _, nothing := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, nothing) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// waits returns how long a run of a profile may wait for people, one thing at a time, or a supervisor below it may.
+func (c *Config) waits(name string) schemas.Duration {
+	profile, waits := c.Profile(name), schemas.Duration(0)
+	longest := func(expire schemas.Duration, people []string) {
+		if slices.ContainsFunc(people, func(person string) bool { return person != schemas.ApprovingRequester }) {
+			waits = max(waits, expire)
+		}
+	}
+	for i := range profile.Approval {
+		if rule := &profile.Approval[i]; !rule.Delivery { // an answer to whoever is upstream is not held
+			longest(rule.Expire, rule.People)
+		}
+	}
+	if budget := profile.Budget; budget != nil && budget.Exhausted == schemas.BudgetAsks {
+		longest(budget.Expire, budget.People)
+	}
+	if asked := profile.Escalation; asked != nil {
+		for _, channel := range []*schemas.EscalationChannel{asked.Planner, asked.Coordinator, asked.Human} {
+			if channel != nil {
+				longest(channel.Expire, channel.People)
+			}
+		}
+	}
+	for i := range profile.Agents {
+		use := &profile.Agents[i]
+		if use.Person != nil {
+			longest(use.Person.Expire, use.Person.People)
+		}
+		if agent := c.Agents[use.Name]; agent.Kind == KindSupervisor {
+			waits = max(waits, c.waits(agent.Profile))
+		}
+	}
+	return waits
 }

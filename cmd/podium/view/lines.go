@@ -77,7 +77,8 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		return argumentsLine(f)
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 		return inquiryLine(session, f)
-	case *schemas.TaskHeartbeat: // each sign of life would be a line
+	case *schemas.TaskHeartbeat: // each sign of life would be a line, but for those that say that the agent waits
+		return waitLine(f.Task, f.WaitingUntil)
 	}
 	return ""
 }
@@ -132,6 +133,14 @@ func reviewedLine(f *schemas.Judged) string {
 	return line
 }
 
+// waitLine says until when the agent of a task waits; empty when it does not.
+func waitLine(task string, until time.Time) string {
+	if until.IsZero() {
+		return ""
+	}
+	return task + ": the agent says that it waits, first until " + until.Local().Format(time.DateTime)
+}
+
 func taskLine(f schemas.Fact, now time.Time) string {
 	switch f := f.(type) {
 	case *schemas.TaskReady:
@@ -147,6 +156,9 @@ func taskLine(f schemas.Fact, now time.Time) string {
 	case *schemas.TaskUnserved:
 		return f.Task + ": " + unserved(f.Agent, f.Since)
 	case *schemas.TaskStarted:
+		if !f.WaitingUntil.IsZero() {
+			return waitLine(f.Task, f.WaitingUntil)
+		}
 		return f.Task + ": the agent works on it"
 	case *schemas.TaskProgressed:
 		return strings.TrimSpace(fmt.Sprintf("%s: %d %% %s", f.Task, f.Percentage, f.Message))

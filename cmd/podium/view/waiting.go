@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ func State(run *workflow.RunHistory) string {
 func stopped(run *workflow.RunHistory) (waits string) {
 	for task := range run.All {
 		switch {
+		case task.WaitingUntil != nil:
+			waits = cmp.Or(waits, elsewhere(task))
 		case task.State.UnderWay() && task.Unserved == nil:
 			return ""
 		case task.Unbegun() && waits == "" && !extracts(run, task):
@@ -67,6 +70,11 @@ func room(task *workflow.Task) string {
 		return "waits until nobody uses: " + Line(strings.Join(used, ", "), shortLength)
 	}
 	return "waits for " + agent + " to have room"
+}
+
+// elsewhere says until when the agent of a task waits, as that has said.
+func elsewhere(task *workflow.Task) string {
+	return fmt.Sprintf("%s says that it waits, first until %s", Line(task.Agent, shortLength), task.WaitingUntil.Local().Format(time.DateTime))
 }
 
 // extracts reports whether an extractor is asked what the words say of a task, which waits for that.

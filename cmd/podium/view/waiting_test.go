@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,9 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 	}
 	unserved := task("t2", workflow.TaskDispatched)
 	unserved.Unserved = &workflow.Unserved{}
+	until := time.Date(2026, 1, 3, 13, 0, 0, 0, time.Local)
+	parked := task("t1", workflow.TaskRunning)
+	parked.WaitingUntil = &until
 	extraction := &workflow.Task{ID: "extract:t1:reader", Kind: schemas.KindExtract, Agent: "reader", State: workflow.TaskReady}
 	for name, test := range map[string]struct {
 		run   workflow.Run
@@ -38,6 +42,14 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 		},
 		"nobody serves it": {
 			workflow.Run{Tasks: []*workflow.Task{unserved}}, ", nobody serves clerk, and nobody ever has", "           waits: nobody serves clerk, and nobody ever has\n", nil,
+		},
+		"a supervisor waits with it": {
+			workflow.Run{Tasks: []*workflow.Task{parked, task("t2", workflow.TaskPending)}},
+			", clerk says that it waits, first until 2026-01-03 13:00:00",
+			"           clerk says that it waits, first until 2026-01-03 13:00:00\n", nil,
+		},
+		"a supervisor waits, and somebody is at work": {
+			workflow.Run{Tasks: []*workflow.Task{parked, task("t2", workflow.TaskRunning)}}, "", "           clerk says that it waits, first until 2026-01-03 13:00:00\n", nil,
 		},
 		"between attempts": {workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskWaiting)}}, "", "", nil},
 		"what the words say": {
@@ -100,5 +112,22 @@ func TestRunsThatWaitForADecisionAreBlocked_M56(t *testing.T) {
 		if got := view.State(&workflow.RunHistory{ID: "run-1", Run: run}); got != want {
 			t.Errorf("%q, and not %q", got, want)
 		}
+	}
+}
+
+// TestWaitsOfSupervisorsAreTold: whoever follows a run reads that an agent waits, and a sign of life that says nothing of it is no line.
+func TestWaitsOfSupervisorsAreTold(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 1, 3, 13, 0, 0, 0, time.Local)
+	lines := view.Lines(&schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{
+		&schemas.TaskStarted{Run: 1, Task: "t1", WaitingUntil: until}, &schemas.TaskHeartbeat{Run: 1, Task: "t2", WaitingUntil: until}, &schemas.TaskHeartbeat{Run: 1, Task: "t2"},
+	}}}})
+	const told = ": the agent says that it waits, first until 2026-01-03 13:00:00"
+	if want := []string{"t1" + told, "t2" + told}; !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	run := &workflow.RunHistory{Run: workflow.Run{Tasks: []*workflow.Task{{ID: "t1", Agent: "team", State: workflow.TaskRunning, WaitingUntil: &until}}}}
+	if told := drawn(run, until); !strings.Contains(told, "team says that it waits, first until 2026-01-03 13:00:00") {
+		t.Errorf("it is not drawn:\n%s", told)
 	}
 }

@@ -1,0 +1,46 @@
+package workflow
+
+import (
+	"time"
+
+	"podium/schemas"
+)
+
+// WaitingUntil is until when the first of what the run waits for is waited for, as long as nothing of it goes on without that: a word of somebody who was
+// asked, the budget of another day, or an agent that waits itself. Else it is zero. Letters about what people are asked are none of the run's work.
+func (r *Run) WaitingUntil() time.Time {
+	var first time.Time
+	sooner := func(until time.Time) {
+		if first.IsZero() || until.Before(first) {
+			first = until
+		}
+	}
+	for task := range r.All {
+		switch {
+		case task.State.Ended() || task.Notice() > 0:
+		case task.State.UnderWay():
+			if task.WaitingUntil == nil {
+				return time.Time{}
+			}
+			sooner(*task.WaitingUntil)
+		case task.HeldForDay():
+			sooner(schemas.DayEnd(task.Day.Short.Day))
+		case task.State == TaskReady && !task.Held || task.State == TaskWaiting:
+			return time.Time{}
+		}
+	}
+	for _, inquiry := range r.Inquiries {
+		if inquiry.Open() && !inquiry.Asked.IsZero() {
+			sooner(inquiry.Expires())
+		}
+	}
+	return first
+}
+
+// moment returns a time to be kept, or nil when it is zero.
+func moment(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}

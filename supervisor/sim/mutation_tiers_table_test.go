@@ -1,0 +1,32 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// mutationsOfTiers are those that concern supervisors which give places back while they wait.
+func mutationsOfTiers() []mutation {
+	return []mutation{{
+		name: "what works again takes no place", seed: 202, tiers: true, invariant: sim.PoolsHold,
+		edits: []edit{{
+			"schemas/workflow/apply.go",
+			`		t.Heartbeat, t.Silence, t.WaitingUntil = now, f.Silence, moment(f.WaitingUntil)`,
+			`		t.Heartbeat, t.Silence = now, f.Silence
+		if !f.WaitingUntil.IsZero() || !planted("what works again takes no place") {
+			t.WaitingUntil = moment(f.WaitingUntil)
+		}`,
+		}},
+	}, {
+		name: "whoever says so takes no place", seed: 2, tiers: true, invariant: sim.WaitsAreTold,
+		edits: []edit{{
+			"supervisor/plan/progress.go",
+			`|| !d.Profile.Supervisor(task.Agent) {`,
+			`|| !d.Profile.Supervisor(task.Agent) && !planted("whoever says so takes no place") {`,
+		}},
+	}, {
+		name: "who waits has crashed when it is silent", seed: 3, tiers: true, invariant: sim.WaitsAreTold,
+		edits: []edit{{
+			"supervisor/plan/progress.go",
+			`	if !waiting.IsZero() && heartbeat > 0 {`,
+			`	if !waiting.IsZero() && heartbeat > 0 && !planted("who waits has crashed when it is silent") {`,
+		}},
+	}}
+}
