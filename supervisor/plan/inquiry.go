@@ -26,6 +26,9 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 }
 
 func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
+	if asked := d.Run.AsksForBudget(); asked != nil && asked.Task == task.ID && d.Run.Edition >= schemas.Edition9 {
+		d.closeInquiry(asked, schemas.InquiryWithdrawn) // it had some since, and people are asked something else about it
+	}
 	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, len(d.Run.Inquiries)+1, task.ID
 	if opened.Attempt > 0 {
 		opened.Usage = d.takeSpent(task)

@@ -5,6 +5,13 @@ import "podium/supervisor/sim"
 // mutationsOfMixture are those that show where kinds of knobs meet.
 func mutationsOfMixture() []mutation {
 	return []mutation{{
+		name: "a task has two questions", seed: 500060132, mixed: true, invariant: sim.FailuresAreMet,
+		edits: []edit{{
+			"supervisor/plan/inquiry.go",
+			`asked != nil && asked.Task == task.ID && d.Run.Edition`,
+			`asked != nil && asked.Task == task.ID && !planted("a task has two questions") && d.Run.Edition`,
+		}},
+	}, {
 		name: "who mends is not told what they have asked", seed: 500040028, mixed: true, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
 			"schemas/workflow/mend.go",
