@@ -269,7 +269,7 @@ func (o *oracle) phasesAreLegal(m *moment) {
 	case *schemas.PlanRefused:
 		legal = phase < phaseAssembling && !slices.ContainsFunc(m.run.tasks, func(t *task) bool { return t.attempts > 0 })
 	case *schemas.PlanChanged:
-		legal = phase == phaseExecuting || phase == phaseReviewing
+		legal = phase == phaseExecuting || phase == phaseReviewing || phase == phaseRouting && f.Source == schemas.OccasionFix // others have begun
 	case *schemas.ReviewBegan:
 		legal = phase == phaseExecuting
 	case *schemas.TaskReady, *schemas.TaskDispatched:
