@@ -22,6 +22,16 @@ func (t *Task) Origin() string {
 	return t.Plan.TaskOptions.Fixes
 }
 
+// SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends a failure is told what that task was told, and from
+// schemas.Edition9 on also what they and others have asked who have mended it.
+func (r *Run) SaidAbout(id string, asked *Task) bool {
+	if id == asked.Origin() || r.Edition < schemas.Edition9 {
+		return id == asked.Origin()
+	}
+	about := r.Task(id)
+	return about != nil && about.Origin() == asked.Origin()
+}
+
 // Mending reports whether the task is blocked until what it has found is mended.
 func (t *Task) Mending() bool {
 	return t.State == TaskBlocked && t.Failure().Recovering == schemas.WayFix

@@ -150,14 +150,25 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
-// not when another result builds on it, or was to.
+// not when another result builds on it, or on what has mended it, or was to.
 func (d *Decision) inAnswer(task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
 	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.Contains(other.Dependencies(), task.ID)
+		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), d.isOf(task))
 	})
+}
+
+// isOf reports whether a result is that of a task, from schemas.Edition9 on also by the id of what has mended that.
+func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
+	return func(id string) bool {
+		if id == task.ID || d.Run.Edition < schemas.Edition9 {
+			return id == task.ID
+		}
+		other := d.Run.Task(id)
+		return other != nil && other.Origin() == task.ID
+	}
 }
 
 func (d *Decision) end(reason schemas.StopReason, delivered string) {

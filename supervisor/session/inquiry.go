@@ -582,7 +582,7 @@ func controlSays(control *schemas.Control) plan.Word {
 func (env *Env) answersTo(state *State, asked *workflow.Task) []schemas.InquiryAnswer {
 	var told []schemas.InquiryAnswer
 	for _, inquiry := range state.Active.Inquiries {
-		if inquiry.Task != asked.Origin() || inquiry.Answered == nil || inquiry.Kind != schemas.InquiryInput {
+		if !state.Active.SaidAbout(inquiry.Task, asked) || inquiry.Answered == nil || inquiry.Kind != schemas.InquiryInput {
 			continue
 		}
 		answer := schemas.InquiryAnswer{

@@ -57,7 +57,10 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		if w.once(5) {
 			result.Data = fmt.Appendf(nil, `{"done":true,"account_id":"P-%d"}`, w.rand.IntN(3))
 		}
-		result.Data = w.reviews.Says(w.judges.wrong(pr.withFiles(result.Data)))
+		if result.Data = pr.withFiles(result.Data); w.judges == nil {
+			result.Data = w.couplings.Wrong(result.Data)
+		}
+		result.Data = w.reviews.Says(w.judges.wrong(result.Data))
 		result.Text += w.bulk(10)
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}

@@ -164,8 +164,8 @@ func (t *task) optional() bool {
 }
 
 func (o *oracle) levelsInOrder(m *moment) {
-	if !m.begins() || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
-		return
+	if !m.begins() || m.task.attempts > 0 || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
+		return // a further attempt begins nothing: the plan may have changed meanwhile
 	}
 	for _, before := range m.run.tasks {
 		if before.level < m.task.level && !before.state.ended() {
@@ -207,7 +207,7 @@ func (o *oracle) attemptsInOrder(m *moment) {
 		}
 	}
 	if m.task != nil {
-		policy.Attempts += m.task.recovering.retries
+		policy.Attempts += m.task.recovering.retries + m.run.mendings(m.task)
 	}
 	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
@@ -410,14 +410,14 @@ func (o *oracle) resultsKept(m *moment) {
 	}
 	var want []string
 	for _, t := range m.run.tasks {
-		if t.state == taskCompleted && !m.run.builtOn(t) {
-			want = append(want, t.id)
+		if t.state == taskCompleted && !t.mends() && !m.run.builtOn(t) {
+			want = append(want, m.run.stood(t.id).id)
 		}
 	}
 	if m.run.profile.Review != nil {
 		want = m.run.standing()
 	}
-	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed {
+	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed || m.run.withholds(f) {
 		want = nil
 	}
 	if want = m.run.answerOf(f, want); len(want) == 1 && schemas.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {

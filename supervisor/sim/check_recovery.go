@@ -64,7 +64,7 @@ func (r *run) way(f *schemas.TaskFailed) schemas.RecoveryWay {
 		way = r.profile.Recovery[schemas.RecoveryDefault]
 	}
 	if f.Cause != schemas.FailureUnknownEffect || r.channel(way) != nil {
-		return way
+		return r.unmended(way, f)
 	}
 	for _, people := range []schemas.RecoveryWay{schemas.WayHuman, schemas.WayCoordinator} {
 		if r.channel(people) != nil {
@@ -72,6 +72,58 @@ func (r *run) way(f *schemas.TaskFailed) schemas.RecoveryWay {
 		}
 	}
 	return ""
+}
+
+// unmended is the way of a failure of which nobody mends what it has found: then it is one of coordination.
+func (r *run) unmended(way schemas.RecoveryWay, f *schemas.TaskFailed) schemas.RecoveryWay {
+	switch {
+	case way != schemas.WayFix || len(r.blamed(r.task(f.Task), f)) > 0 && !r.stepwise():
+		return way
+	case r.stepwise():
+		return schemas.WayPlanner
+	}
+	coordination := *f
+	if coordination.Category = schemas.CategoryCoordination; r.profile.Recovery[string(coordination.Category)] == schemas.WayFix {
+		return ""
+	}
+	return r.way(&coordination)
+}
+
+// mendings is how often it was mended what a task has found: each time it may look once more.
+func (r *run) mendings(t *task) int {
+	rounds := map[string]bool{}
+	for _, other := range r.tasks {
+		if change, _, _ := strings.Cut(other.id, "."); t.planned != nil && other.recovers() == t.id {
+			rounds[change] = true
+		}
+	}
+	return len(rounds)
+}
+
+// blamed are the tasks that what a task has found by failing is mended by: itself, when its result cannot be used or is about nothing that others have made, else
+// those whose results it was given.
+func (r *run) blamed(t *task, f *schemas.TaskFailed) []*task {
+	if t == nil || t.planned == nil {
+		return nil
+	}
+	made := []*task{t}
+	switch {
+	case r.mendings(t) >= schemas.MaxMendings:
+		return nil
+	case f.Cause == schemas.FailureVerdict && len(t.planned.Dependencies) > 0:
+		made = nil
+		for _, id := range t.planned.Dependencies {
+			if of := r.task(id); of != nil && r.newest(of.root()) != nil && !slices.Contains(made, r.newest(of.root())) {
+				made = append(made, r.newest(of.root()))
+			}
+		}
+	case f.Cause != schemas.FailureVerdict && f.Cause != schemas.FailureInvalidResult && f.Cause != schemas.FailureMalformed:
+		return nil
+	}
+	return slices.DeleteFunc(made, func(other *task) bool {
+		use := r.use(other.agent)
+		return use == nil || use.Person != nil || other.permit != nil
+	})
 }
 
 // channel is the people who are asked by a way, or nil.
@@ -527,11 +579,5 @@ func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 
 // standingOf is the result of what has mended the failure of a task last, or its own: what mends it after a review is for the next review to say.
 func (r *run) standingOf(was *task) *schemas.TaskCompleted {
-	standing := was.result
-	for _, t := range r.tasks {
-		if t.mends() && t.planned.Options().Recovers != "" && t.root() == was.id && t.state == taskCompleted && t.result != nil {
-			standing = t.result
-		}
-	}
-	return standing
+	return r.stood(was.id).result
 }

@@ -45,6 +45,32 @@ func (t *task) root() string {
 
 func (t *task) mends() bool { return t.planned != nil && t.planned.Options().Fixes != "" }
 
+// recovers is the failed task that has found what a task mends; empty is none, or a review has.
+func (t *task) recovers() string {
+	if t.planned == nil {
+		return ""
+	}
+	return t.planned.Options().Recovers
+}
+
+// origin is the task whose work a task does: what mends a failure does that of another one, or its own anew.
+func (t *task) origin() string {
+	if t.recovers() == "" {
+		return t.id
+	}
+	return t.root()
+}
+
+// stood is the task by which the work of another one stands for those who build on it: what has mended its failure last, or itself.
+func (r *run) stood(id string) *task {
+	for _, t := range slices.Backward(r.tasks) {
+		if t.recovers() != "" && t.origin() == id && t.state == taskCompleted {
+			return t
+		}
+	}
+	return r.task(id)
+}
+
 // counts reports whether what a task has made is a part of what the run answers.
 func (t *task) counts() bool {
 	return t.planned != nil && t.state == taskCompleted && !t.judged.replaced
@@ -234,6 +260,13 @@ func (o *oracle) roundSaysWhatIsThere(m *moment, f *schemas.Judged) {
 	o.blamesWhoHasMadeIt(m, f, files)
 }
 
+// withholds reports whether nothing is told of what was made: the work of the run is not done, and its newest round has not passed it.
+func (r *run) withholds(f *schemas.RunSettled) bool {
+	v := &r.reviewing
+	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed) && r.edition >= schemas.Edition9
+	return unpassed && f.Status != schemas.RunCompleted && f.Reason != schemas.StopPartial && r.profile.Review.OnFailed != schemas.ReviewPartial
+}
+
 // blamesWhoHasMadeIt: an error in a file is of those who have made it or are to change it, or of whom all of it is.
 func (o *oracle) blamesWhoHasMadeIt(m *moment, f *schemas.Judged, files []versions.File) {
 	for i := range f.Issues {
@@ -264,8 +297,7 @@ func (o *oracle) reviewedBeforeTold(m *moment, f *schemas.RunSettled) {
 		o.world.violate(ReviewedBeforeTold, "%s: %s (%s), and round %d has come to %+v", m.id, f.Status, f.Reason, v.round, v.over)
 	}
 	partial := r.profile.Review.OnFailed == schemas.ReviewPartial
-	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed) && r.edition >= schemas.Edition9
-	if ended := f.Status != schemas.RunCompleted && f.Reason != schemas.StopPartial; unpassed && ended && !partial && (len(f.Answer) > 0 || f.Status == schemas.RunPartial) {
+	if r.withholds(f) && (len(f.Answer) > 0 || f.Status == schemas.RunPartial) {
 		o.world.violate(ReviewedBeforeTold, "%s: %s (%s) tells what round %d has not passed: %v", m.id, f.Status, f.Reason, v.round, f.Answer)
 	}
 	if f.Reason != schemas.StopReviewFailed {
@@ -427,9 +459,12 @@ func (r *run) steps() int {
 	return steps
 }
 
-// toldFix is the name of the input that tells who mends something what a round has found; empty for all other tasks.
+// toldFix is the name of the input that tells who mends something what a round, or a task that has failed, has found; empty for all other tasks.
 func (t *task) toldFix() string {
-	if !t.mends() {
+	switch recovers := t.recovers(); {
+	case recovers != "":
+		return recovers
+	case !t.mends():
 		return ""
 	}
 	return "review:" + strconv.Itoa(t.run.reviewing.round)

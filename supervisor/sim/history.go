@@ -472,7 +472,7 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	}
 	if t.planned != nil {
 		for _, id := range t.planned.Dependencies {
-			if before := t.run.task(id); before != nil && before.state == taskCompleted {
+			if before := t.run.stood(id); before != nil && before.state == taskCompleted {
 				t.attempt.inputs = append(t.attempt.inputs, id)
 			}
 		}

@@ -355,6 +355,10 @@ func (o *oracle) changeIsSound(m *moment, f *schemas.PlanChanged) {
 		o.insteadIsSound(m, f)
 		return
 	}
+	if f.Source == schemas.OccasionFix {
+		o.mendsAreSound(m, f)
+		return
+	}
 	if j.newest == nil || j.judgedBy != m.cause || j.newest.Outcome != schemas.OutcomePlan || j.newest.Occasion != f.Source {
 		o.world.violate(ChangesSound, "%s: no judge has said so", m.id)
 		return
@@ -376,6 +380,28 @@ func (o *oracle) changeIsSound(m *moment, f *schemas.PlanChanged) {
 		if t := m.run.task(id); t == nil || t.planned == nil || !t.unbegun() {
 			o.world.violate(ChangesSound, "%s: task %s is not kept", m.id, id)
 		}
+	}
+}
+
+// mendsAreSound: what a task has found by failing is mended by one task for each that is blamed for it, and nothing is replaced for that.
+func (o *oracle) mendsAreSound(m *moment, f *schemas.PlanChanged) {
+	at := slices.IndexFunc(m.run.tasks, func(t *task) bool {
+		return t.recovering.by == m.cause && t.recovering.blocked && t.recovering.failed.Recovering == schemas.WayFix && len(f.Tasks) > 0 && f.Tasks[0].Options().Recovers == t.id
+	})
+	if at < 0 || len(f.Replaces) > 0 || len(f.Kept) > 0 {
+		o.world.violate(ChangesSound, "%s: nothing has failed that is mended, or it replaces %v or keeps %v", m.id, f.Replaces, f.Kept)
+		return
+	}
+	failed := m.run.tasks[at]
+	var mended, roots []string
+	for i := range f.Tasks {
+		mended = append(mended, f.Tasks[i].Options().Fixes)
+	}
+	for _, t := range m.run.blamed(failed, failed.recovering.failed) {
+		roots = append(roots, t.root())
+	}
+	if !slices.Equal(mended, roots) {
+		o.world.violate(ChangesSound, "%s: %v are mended for %s, and it builds on %v", m.id, mended, failed.id, roots)
 	}
 }
 
@@ -488,7 +514,7 @@ func (o *oracle) asksJudge(m *moment) {
 func (o *oracle) change(m *moment, f *schemas.PlanChanged) {
 	r := m.run
 	r.judging.phase, r.judging.changed, r.judging.replaced = phaseRouting, m.cause, false
-	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson {
+	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson && f.Source != schemas.OccasionFix {
 		r.judging.changes++
 	}
 	r.reviewing.over = nil

@@ -7,7 +7,7 @@ import "podium/supervisor/sim"
 //
 //	go test ./supervisor/sim -run TestMutations -v -sim.hunt=5000
 func mutations() []mutation {
-	return append(append(append(mutationsOfPeople(), mutationsOfAttempts()...), append(append(append(mutationsOfTaint(), mutationsOfBudgets()...), mutationsOfJudges()...), append(append(append(append(mutationsOfReviews(), mutationsOfRecovery()...), mutationsOfLeave()...), mutationsOfRetries()...), append(append(mutationsOfThreads(), mutationsOfUpstream()...), mutationsOfTiers()...)...)...)...), []mutation{{
+	return append(append(append(mutationsOfPeople(), mutationsOfAttempts()...), append(append(append(mutationsOfTaint(), mutationsOfBudgets()...), mutationsOfJudges()...), append(append(append(append(mutationsOfReviews(), mutationsOfRecovery()...), mutationsOfLeave()...), mutationsOfRetries()...), append(append(mutationsOfThreads(), mutationsOfUpstream()...), append(mutationsOfTiers(), mutationsOfMixture()...)...)...)...)...), []mutation{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",

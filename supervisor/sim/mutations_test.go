@@ -47,6 +47,7 @@ type mutation struct {
 	threads   bool   // in worlds in which people are asked in threads of a chat, all of them
 	tiers     bool   // in worlds in which a supervisor gives places back while it waits, all of them
 	upstream  bool   // in worlds in which runs wait for a decision from upstream, all of them
+	mixed     bool   // in worlds in which kinds of knobs meet, all of them
 }
 
 type edit struct{ file, old, new string }
@@ -106,7 +107,7 @@ func catch(t *testing.T, binary string, bug *mutation, from, seeds uint64) (uint
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, "-test.run=^TestSeek$",
 		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10), "-sim.people="+strconv.FormatBool(bug.people), "-sim.judges="+strconv.FormatBool(bug.judges), "-sim.budgets="+strconv.FormatBool(bug.budgets),
-		"-sim.days="+strconv.FormatBool(bug.days), "-sim.reviews="+strconv.FormatBool(bug.reviews), "-sim.recovery="+strconv.FormatBool(bug.recovery), "-sim.leave="+strconv.FormatBool(bug.leave), "-sim.retries="+strconv.FormatBool(bug.retries), "-sim.threads="+strconv.FormatBool(bug.threads), "-sim.upstream="+strconv.FormatBool(bug.upstream), "-sim.tiers="+strconv.FormatBool(bug.tiers))
+		"-sim.days="+strconv.FormatBool(bug.days), "-sim.reviews="+strconv.FormatBool(bug.reviews), "-sim.recovery="+strconv.FormatBool(bug.recovery), "-sim.leave="+strconv.FormatBool(bug.leave), "-sim.retries="+strconv.FormatBool(bug.retries), "-sim.threads="+strconv.FormatBool(bug.threads), "-sim.upstream="+strconv.FormatBool(bug.upstream), "-sim.tiers="+strconv.FormatBool(bug.tiers), "-sim.mixed="+strconv.FormatBool(bug.mixed))
 	command.Env = append(os.Environ(), switchVariable+"="+bug.name)
 	output, _ := command.CombinedOutput() // it fails, by intent
 	for line := range strings.Lines(string(output)) {

@@ -146,6 +146,9 @@ func (p *people) told(pr *pendingRequest) {
 		q.advise()
 		return
 	}
+	if w.couplings != nil && w.budgets.told(q, arguments.Text) {
+		return
+	}
 	if p.staff != nil && arguments.Reply.InReplyTo == "" { // an answer to nobody's message
 		p.staff.told(q)
 		return

@@ -33,6 +33,7 @@ var (
 	waits = flag.Bool("sim.upstream", false, "runs wait for a decision from upstream in all worlds")
 	tiers = flag.Bool("sim.tiers", false, "a supervisor gives places back while it waits in all worlds")
 	chats = flag.Bool("sim.threads", false, "people are asked in the threads of a chat in all worlds")
+	mixed = flag.Bool("sim.mixed", false, "kinds of knobs meet in all worlds")
 )
 
 //go:embed testdata/seeds.txt
@@ -70,6 +71,8 @@ func world(seed uint64, library *sim.Library) *sim.World {
 		return sim.NewWithTiers(seed, library)
 	case *chats:
 		return sim.NewWithThreads(seed, library)
+	case *mixed:
+		return sim.NewMixed(seed, library)
 	}
 	return sim.New(seed, library)
 }
@@ -118,6 +121,9 @@ func simulate(t *testing.T, simulated *sim.World) {
 	if *chats {
 		again += " THREADS=1"
 	}
+	if *mixed {
+		again += " MIXED=1"
+	}
 	for _, violation := range violations[:min(len(violations), 5)] {
 		t.Errorf("seed %d (%s): %s: %s", seed, again, violation.Invariant, violation.Detail)
 	}
@@ -152,7 +158,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // kinds are the worlds that a seed that is kept may be one of.
-var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "tiers": sim.NewWithTiers}
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "tiers": sim.NewWithTiers, "mixed": sim.NewMixed}
 
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/advisers"
+	"podium/supervisor/sim/mixture"
 	"podium/supervisor/sim/retriers"
 	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/signatories"
@@ -54,9 +55,10 @@ type World struct {
 	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
 	upstreamers *upstreamers.Upstreamers
-	tiers       *tiers.Tiers // nil: no supervisor gives a place back
-	further     *rand.Rand   // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand   // of mails; nil: nobody says where they are from
+	couplings   *mixture.Couplings // nil: kinds of knobs meet by chance alone
+	tiers       *tiers.Tiers       // nil: no supervisor gives a place back
+	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
+	origins     *rand.Rand         // of mails; nil: nobody says where they are from
 	editions    []*restore.Profiles
 	processes   []*process
 	meanwhile   func() // happens during the next takeover
@@ -95,6 +97,8 @@ func New(seed uint64, library *Library) *World {
 		return NewWithThreads(seed, library)
 	case hasUpstream(seed):
 		return NewWithUpstream(seed, library)
+	case hasMixed(seed):
+		return NewMixed(seed, library)
 	case hasTiers(seed):
 		return NewWithTiers(seed, library)
 	}
@@ -103,30 +107,8 @@ func New(seed uint64, library *Library) *World {
 	})
 }
 
-// hasReviews reports whether what runs have made is reviewed in the world of a seed. No world that is known to catch another bug is one
-// (mutation_table_test.go, testdata/seeds.txt).
-func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
-
-// hasRecovery reports whether something is done about failures in the world of a seed, by the same rule.
-func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
-
-// hasLeave reports whether answers wait for leave in the world of a seed, by the same rule.
-func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
-
-// hasRetries reports whether runs are begun anew in the world of a seed, by the same rule.
-func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
-
-// hasThreads reports whether people are asked in the threads of a chat in the world of a seed, by the same rule.
-func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
-
-// hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
-func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
-
-// hasTiers reports whether a supervisor gives places back in the world of a seed, by the same rule.
-func hasTiers(seed uint64) bool { return seed%64 == 13 }
-
 // with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, tiers bool }
+type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, tiers, mixed bool }
 
 // NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
 // that New returns if the seed's own has people.
@@ -184,6 +166,15 @@ func NewWithUpstream(seed uint64, library *Library) *World {
 	return newWorld(seed, library, with{people: true, recovery: true, upstream: true, judges: once(about, 4), budgets: once(about, 5)})
 }
 
+// NewMixed returns the world of a seed, as one in which kinds of knobs meet, each of them drawn on its own. It is the world that New returns if the seed's own does that.
+func NewMixed(seed uint64, library *Library) *World {
+	drawn := mixture.Of(seed)
+	return newWorld(seed, library, with{
+		people: drawn.People || hasPeople(seed) || hasFurther(seed), judges: drawn.Judges, budgets: drawn.Budgets, days: drawn.Days, reviews: drawn.Reviews, recovery: drawn.Recovery,
+		leave: drawn.Leave, retries: drawn.Retries, threads: drawn.Threads, upstream: drawn.Upstream, mixed: true,
+	})
+}
+
 // NewWithTiers returns the world of a seed, as one in which a supervisor below another one gives places back while it waits for people, and in half of them for a decision from
 // upstream, too. It is the world that New returns if the seed's own has that.
 func NewWithTiers(seed uint64, library *Library) *World {
@@ -209,6 +200,9 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	}
 	if with.retries {
 		w.retriers = retriers.New(seed)
+	}
+	if with.mixed {
+		w.couplings = mixture.New(seed)
 	}
 	if with.leave {
 		w.signatories = signatories.New(seed)
@@ -273,6 +267,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.reviews.Declare(sources)
 		w.advisers.Declare(sources, staffMember)
 		w.upstreamers.Declare(sources)
+		w.couplings.Declare(sources)
 		w.tiers.Declare(sources, tower)
 		if with.people && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)

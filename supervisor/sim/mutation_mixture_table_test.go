@@ -1,0 +1,22 @@
+package sim_test
+
+import "podium/supervisor/sim"
+
+// mutationsOfMixture are those that show where kinds of knobs meet.
+func mutationsOfMixture() []mutation {
+	return []mutation{{
+		name: "who mends is not told what they have asked", seed: 500040028, mixed: true, invariant: sim.ToldWhatWasSaid,
+		edits: []edit{{
+			"schemas/workflow/mend.go",
+			`	return about != nil && about.Origin() == asked.Origin()`,
+			`	return about != nil && about.Origin() == asked.Origin() && !planted("who mends is not told what they have asked")`,
+		}},
+	}, {
+		name: "who waits for what mends a failure is taken for somebody who works", seed: 500040795, mixed: true, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/plan/budget.go",
+			`(asks || task.Mending())`,
+			`(asks || task.Mending() && !planted("who waits for what mends a failure is taken for somebody who works"))`,
+		}},
+	}}
+}
