@@ -16,6 +16,7 @@ const (
 	AnswersFit          = "what an agent says counts for the attempt that it was asked for"
 	DeadlinesInTime     = "a deadline counts for its own attempt, and not before its moment"
 	WaitsAreTold        = "who takes no place is a supervisor, and says so, and how long it may be silent"
+	RoomIsGiven         = "nobody waits for a supervisor that waits itself"
 	PoolsHold           = "an agent is asked for no more at a time than its pool takes"
 	UrgentFirst         = "nobody is overtaken by who is less urgent"
 	ResultsKept         = "the answer holds the results of all tasks that were completed"
@@ -57,6 +58,7 @@ func (o *oracle) judge(m *moment) {
 	o.noTellsWhy(m)
 	o.askedWhereTheyAre(m)
 	o.runsRest(m)
+	o.roomIsGiven(m)
 	o.phasesAreLegal(m)
 	o.idsComeOnce(m)
 	o.changesAreSound(m)

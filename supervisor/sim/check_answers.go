@@ -327,6 +327,39 @@ func (o *oracle) placeless(m *moment, a *attempt) bool {
 	return !knows
 }
 
+// roomWithin is longer than it takes to give somebody a place, once nothing goes wrong.
+const roomWithin = 5 * time.Second
+
+// roomIsGiven: once nothing goes wrong, nobody waits for a supervisor that has a place, since what waits there takes none.
+func (o *oracle) roomIsGiven(m *moment) {
+	w := o.world
+	if w.tiers == nil || w.calmSince.IsZero() || m.cause.Time.Before(w.calmSince.Add(roomWithin)) {
+		return
+	}
+	mine, known := w.watch.seen[m.at]
+	if !known || mine.asked == unknown || o.bars(m, mine, tower) {
+		m.shard.roomSince = time.Time{}
+		return
+	}
+	places, waits := w.places(tower, m.at.shard), ""
+	for t := range m.shard.tasks[tower] {
+		switch {
+		case t.state == taskUnderWay && t.attempt.waiting.IsZero():
+			places--
+		case t.state == taskReady && t != m.task && t.ready.sequence > m.shard.since(m.record.Epoch) && m.cause.Time.Sub(t.begun) > roomWithin && len(t.resources()) == 0 && !t.waitsForJudge() && !t.held:
+			waits = t.run.id() + "/" + t.id
+		}
+	}
+	switch since := m.shard.roomSince; {
+	case places <= 0 || waits == "":
+		m.shard.roomSince = time.Time{}
+	case since.IsZero(): // it may be given by the next fact
+		m.shard.roomSince = m.cause.Time
+	case m.cause.Time.Sub(since) > roomWithin:
+		w.violate(RoomIsGiven, "%s: at %s %s waits for %s, which has %d places since %s", m.id, m.cause.Time, waits, tower, places, since)
+	}
+}
+
 func (r *run) supervises(agent string) bool {
 	return slices.ContainsFunc(r.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == agent && use.Supervisor })
 }

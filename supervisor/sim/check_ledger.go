@@ -50,7 +50,7 @@ func Invariants() []string {
 		AnswersWait, ShownIsSent, DecisionsAreTaken, NoTellsWhy, AskedWhereTheyAre, ThreadIsHeard,
 		AskedOnce, WaitingIsSilent, WaitingHoldsNothing, RunsRest, AskingIsFree, ToldWhatWasSaid, ArgumentsFit,
 		ResourcesHold, BreakersHold, BreakersMove, RunsAreFound, FilesByGrant, WantedIsTaken, SignsOfLifeCount, QuestionsAreHeard,
-		CountsOnce, AnswersCount, SilenceIsTold, WaitsAreTold, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
+		CountsOnce, AnswersCount, SilenceIsTold, WaitsAreTold, RoomIsGiven, AttemptsEnd, AdoptedIsLeft, BroughtIsDone, FinalByPeople, LettersCount,
 		IdsOnce, PhasesLegal, ChangesSound, StepsAndRoundsEnd, JudgesHoldBack,
 		BudgetHolds, ReservationsSettleOnce,
 		NewestVersionsMerge, RoundsSayWhatIsThere, ReviewedBeforeTold,

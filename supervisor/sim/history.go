@@ -38,6 +38,8 @@ type shardHistory struct {
 	said   map[uint64]saying    // of inputs
 	taken  map[uint64]time.Time // when a record took an input
 	dead   map[uint64]schemas.Quarantined
+
+	roomSince time.Time // since when a supervisor that somebody waits for has a place, see roomIsGiven
 }
 
 // An epoch is an owner's time; since is the sequence of the checkpoint that it

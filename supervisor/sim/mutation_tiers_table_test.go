@@ -28,5 +28,12 @@ func mutationsOfTiers() []mutation {
 			`	if !waiting.IsZero() && heartbeat > 0 {`,
 			`	if !waiting.IsZero() && heartbeat > 0 && !planted("who waits has crashed when it is silent") {`,
 		}},
+	}, {
+		name: "a parked approval keeps its place", seed: 61, tiers: true, invariant: sim.RoomIsGiven,
+		edits: []edit{{
+			"supervisor/admission/demand.go",
+			`		if task.WaitingUntil != nil {`,
+			`		if task.WaitingUntil != nil && !planted("a parked approval keeps its place") {`,
+		}},
 	}}
 }
