@@ -35,9 +35,10 @@ type act struct {
 }
 
 const (
-	askEvery   = time.Second // as package bus has it
-	askEnough  = 20          // in a calm world one question is enough, but for those who are slow to hear
-	askForgets = 10          // one process of so many dies while it waits
+	askEvery = time.Second // as package bus has it
+	// In a calm world one question is enough, but for those who are slow to hear, and once what was not acknowledged before is given up.
+	askEnough  = int(patienceOfClients/askEvery) + 10
+	askForgets = 10 // one process of so many dies while it waits
 )
 
 // seek asks for a permit, and acts once that is given. An agent without side
