@@ -106,7 +106,7 @@ func (c *Controller) Track(demand *Demand) {
 	var still map[schemas.Grant]*waitingTask
 	for grant, task := range demand.State.AwaitingGrant {
 		d := demand.waiting[grant]
-		if d == nil || d.agent != task.Agent || d.held {
+		if d == nil || !d.isFor(task) || d.held {
 			d = c.newWaitingTask(demand, grant, task)
 			c.enqueue(d)
 		}
@@ -117,7 +117,7 @@ func (c *Controller) Track(demand *Demand) {
 	}
 	for grant, task := range demand.State.AwaitingDay {
 		d := demand.waiting[grant]
-		if d == nil || d.agent != task.Agent || !d.held {
+		if d == nil || !d.isFor(task) || !d.held {
 			d = c.newWaitingTask(demand, grant, task)
 			d.held = true
 			c.holdForDay(d)
@@ -149,6 +149,11 @@ func (c *Controller) Track(demand *Demand) {
 		c.EndGrant(demand) // so that others have its room at once
 	}
 	c.leaveUnneeded(demand)
+}
+
+// isFor reports whether it is what a task waits for now. Another owner may have asked meanwhile, and a further attempt has a room, a probe and a reservation of its own.
+func (d *waitingTask) isFor(task *workflow.Task) bool {
+	return d.agent == task.Agent && d.attempt == task.Attempt+1
 }
 
 func compareGrants(a, b schemas.Grant) int {

@@ -25,5 +25,12 @@ func mutationsOfMixture() []mutation {
 			`(asks || task.Mending())`,
 			`(asks || task.Mending() && !planted("who waits for what mends a failure is taken for somebody who works"))`,
 		}},
+	}, {
+		name: "a further attempt goes by the reservation of the one before", seed: 500062043, mixed: true, invariant: sim.ReservationsSettleOnce,
+		edits: []edit{{
+			"supervisor/admission/demand.go",
+			`d.agent == task.Agent && d.attempt == task.Attempt+1`,
+			`d.agent == task.Agent && (d.attempt == task.Attempt+1 || planted("a further attempt goes by the reservation of the one before"))`,
+		}},
 	}}
 }
