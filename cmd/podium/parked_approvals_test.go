@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"podium/agents/mail/smtpsink"
 	"podium/ingest/imap/memorymailbox"
@@ -61,7 +62,7 @@ func TestParkedApprovalsLeaveRoom(t *testing.T) {
 	if _, answer := i.answered("Please say hello."); !strings.Contains(answer, "say hello") {
 		t.Errorf("the answer is %q", answer)
 	}
-	shown := i.podium("runs", "show", i.parked()[0].ID)
+	shown := i.podium("runs", "show", i.parked()[0])
 	if !strings.Contains(shown.stdout, "team says that it waits, first until ") {
 		t.Errorf("shown is\n%s", shown.stdout)
 	}
@@ -94,12 +95,18 @@ func TestParkedApprovalsLeaveRoom(t *testing.T) {
 	i.verify()
 }
 
-// parked are the runs whose supervisor says that it waits.
-func (i *deployment) parked() (runs []workflow.RunHistory) {
+// parked are the ids of the runs whose supervisor says that it waits.
+func (i *deployment) parked() (runs []string) {
 	i.t.Helper()
-	for _, run := range i.runs() {
+	type shown struct {
+		ID    string `json:"id"`
+		Tasks []struct {
+			WaitingUntil *time.Time `json:"waiting_until"`
+		} `json:"tasks"`
+	}
+	for _, run := range lines[shown](i.t, i.podium("runs", "list", "-o", "json")) {
 		if len(run.Tasks) == 1 && run.Tasks[0].WaitingUntil != nil {
-			runs = append(runs, run)
+			runs = append(runs, run.ID)
 		}
 	}
 	return runs

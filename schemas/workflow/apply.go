@@ -210,7 +210,8 @@ func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
 	for i := range r.Tasks {
 		if !r.Tasks[i].State.Ended() {
 			task := changeAt(&r.Tasks[i])
-			task.State, task.Ended, task.Unserved, task.WaitingUntil = closed, now, nil, nil
+			task.State, task.Ended, task.Unserved = closed, now, nil
+			task.letGo(time.Time{})
 		}
 	}
 }
@@ -222,11 +223,13 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskStarted:
 		t.Unserved = nil
 		t.State, t.Due, t.Started, t.Heartbeat = TaskRunning, f.Deadline, now, now
-		t.Slow, t.Silence, t.WaitingUntil = f.Slow, f.Silence, moment(f.WaitingUntil)
+		t.Slow, t.Silence = f.Slow, f.Silence
+		t.letGo(f.WaitingUntil)
 	case *schemas.TaskProgressed:
 		t.Percentage, t.Message = f.Percentage, f.Message
 	case *schemas.TaskHeartbeat:
-		t.Heartbeat, t.Silence, t.WaitingUntil = now, f.Silence, moment(f.WaitingUntil)
+		t.Heartbeat, t.Silence = now, f.Silence
+		t.letGo(f.WaitingUntil)
 	case *schemas.TaskDelayed:
 		t.Slow, t.Delayed = time.Time{}, true
 	case *schemas.TaskCompleted:
@@ -234,10 +237,12 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskFailed:
 		t.fail(f, now)
 	case *schemas.TaskSkipped:
-		t.State, t.Ended, t.Message, t.Unserved, t.WaitingUntil = TaskSkipped, now, f.Reason, nil, nil
+		t.State, t.Ended, t.Message, t.Unserved = TaskSkipped, now, f.Reason, nil
+		t.letGo(time.Time{})
 		t.Replaced = f.Reason == schemas.SkippedReplanned
 	case *schemas.TaskCancelled:
-		t.State, t.Ended, t.Unserved, t.WaitingUntil = TaskCancelled, now, nil, nil
+		t.State, t.Ended, t.Unserved = TaskCancelled, now, nil
+		t.letGo(time.Time{})
 	case *schemas.PermitGranted:
 		t.Permit = f.Permit
 	default:
@@ -246,7 +251,8 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 
 func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 	t.State, t.Percentage, t.Result, t.Ended = TaskCompleted, 100, f.Result, now
-	t.Deliverables, t.Tokens, t.Unserved, t.WaitingUntil = f.Deliverables, t.Tokens+f.Tokens, nil, nil
+	t.Deliverables, t.Tokens, t.Unserved = f.Deliverables, t.Tokens+f.Tokens, nil
+	t.letGo(time.Time{})
 	t.Proven, t.Unproven, t.Reused = f.Proven, f.Unproven, f.Reused
 	t.Answered, t.Partial, t.Findings = f.Sequence, f.Partial, f.Findings
 	if f.Brought > 0 {
@@ -255,7 +261,8 @@ func (t *Task) complete(f *schemas.TaskCompleted, now time.Time) {
 }
 
 func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
-	t.LastFailure, t.Unserved, t.WaitingUntil, t.Tokens, t.Held, t.Day = f, nil, nil, t.Tokens+f.Tokens, false, nil
+	t.LastFailure, t.Unserved, t.Tokens, t.Held, t.Day = f, nil, t.Tokens+f.Tokens, false, nil
+	t.letGo(time.Time{})
 	if f.Cause == schemas.FailureVerdict {
 		t.Result, t.Proven = f.Result, f.Proven
 	}

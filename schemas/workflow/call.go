@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"slices"
+	"time"
 
 	"podium/schemas"
 )
@@ -31,6 +32,30 @@ type Asked struct {
 	Calls []Call `json:"calls,omitzero"` // the oldest first
 	// Permitted is, of a notice, the request that alone was permitted; empty when there is none, or another process may have been permitted too.
 	Permitted string `json:"permitted,omitzero"`
+	// WaitingUntil is there while the agent of the attempt under way waits and has let go of it, as that says: until when. It stands here for the room that a task takes.
+	WaitingUntil *time.Time `json:"waiting_until,omitzero"`
+}
+
+// WaitingUntil is until when its agent waits and has let go of it, as that says, from schemas.Edition9 on; nil is that it does not. Then the task takes no place at the agent.
+func (t *Task) WaitingUntil() *time.Time {
+	if t.Asked == nil {
+		return nil
+	}
+	return t.Asked.WaitingUntil
+}
+
+// letGo notes that its agent waits and has let go of it; the zero time is that it does not.
+func (t *Task) letGo(until time.Time) {
+	if until.IsZero() && t.WaitingUntil() == nil {
+		return
+	}
+	asked := Asked{Calls: t.calls(), Permitted: t.permitted()}
+	if !until.IsZero() {
+		asked.WaitingUntil = &until
+	}
+	if t.Asked = &asked; asked.Calls == nil && asked.Permitted == "" && asked.WaitingUntil == nil {
+		t.Asked = nil
+	}
 }
 
 // calls are all that the task remembers.

@@ -362,7 +362,8 @@ func (t *Task) wait(f *schemas.InquiryOpened) {
 	if f.Kind == schemas.InquiryEscalation {
 		return // it is blocked, and its attempt has failed
 	}
-	t.State, t.Unserved, t.WaitingUntil, t.Due, t.Tokens, t.Held = TaskWaitingInput, nil, nil, time.Time{}, t.Tokens+f.Tokens, false
+	t.State, t.Unserved, t.Due, t.Tokens, t.Held = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens, false
+	t.letGo(time.Time{})
 	if f.Kind == schemas.InquiryApproval {
 		t.State = TaskWaitingApproval
 	}

@@ -124,8 +124,6 @@ type Task struct {
 	Started    time.Time `json:"started,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
 
-	// WaitingUntil is there while its agent waits and has let go of it, as that says: until when. Then it takes no place at the agent.
-	WaitingUntil *time.Time `json:"waiting_until,omitzero"`
 	// Unserved is there while nobody serves the agent that the task waits for, as
 	// far as is known.
 	Unserved *Unserved `json:"unserved,omitzero"`

@@ -19,10 +19,11 @@ func (r *Run) WaitingUntil() time.Time {
 		switch {
 		case task.State.Ended() || task.Notice() > 0:
 		case task.State.UnderWay():
-			if task.WaitingUntil == nil {
+			until := task.WaitingUntil()
+			if until == nil {
 				return time.Time{}
 			}
-			sooner(*task.WaitingUntil)
+			sooner(*until)
 		case task.HeldForDay():
 			sooner(schemas.DayEnd(task.Day.Short.Day))
 		case task.State == TaskReady && !task.Held || task.State == TaskWaiting:
@@ -35,12 +36,4 @@ func (r *Run) WaitingUntil() time.Time {
 		}
 	}
 	return first
-}
-
-// moment returns a time to be kept, or nil when it is zero.
-func moment(at time.Time) *time.Time {
-	if at.IsZero() {
-		return nil
-	}
-	return &at
 }

@@ -97,7 +97,7 @@ func (c *Controller) Track(demand *Demand) {
 		c.watchAgents()
 	}
 	for task := range demand.State.UnderWay {
-		if task.WaitingUntil != nil {
+		if task.WaitingUntil() != nil {
 			continue // its agent holds nothing for it meanwhile
 		}
 		demand.underWay = append(demand.underWay, task.Agent)

@@ -191,7 +191,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 		d.Emit(&started)
 	} else {
 		regular := heartbeat > 0 && waiting.IsZero() && d.Now.Sub(task.Heartbeat) >= heartbeat/2 // it may come a little early
-		if regular || waits || changed(task.WaitingUntil, waiting) {
+		if regular || waits || changed(task.WaitingUntil(), waiting) {
 			d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence, WaitingUntil: waiting})
 		}
 	}

@@ -353,8 +353,8 @@ func (s *stage) told(tb judge, after *session.State) {
 		return
 	}
 	for task := range after.Active.All {
-		if task.WaitingUntil != nil && (task.State != workflow.TaskRunning || after.Active.Edition < schemas.Edition9) {
-			tb.Fatalf("%s is %s, and waits until %s", task.ID, task.State, task.WaitingUntil)
+		if task.WaitingUntil() != nil && (task.State != workflow.TaskRunning || after.Active.Edition < schemas.Edition9) {
+			tb.Fatalf("%s is %s, and waits until %s", task.ID, task.State, task.WaitingUntil())
 		}
 	}
 	for _, eta := range []schemas.ETA{schemas.ETACriticalPath, schemas.ETASum} {

@@ -516,6 +516,9 @@ func withoutCalls(tasks []*workflow.Task) []*workflow.Task {
 	for i, task := range tasks {
 		asked := *task
 		asked.Asked = nil
+		if until := task.WaitingUntil(); until != nil {
+			asked.Asked = &workflow.Asked{WaitingUntil: until}
+		}
 		known[i] = &asked
 	}
 	return known

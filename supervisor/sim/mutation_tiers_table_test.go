@@ -8,10 +8,11 @@ func mutationsOfTiers() []mutation {
 		name: "what works again takes no place", seed: 202, tiers: true, invariant: sim.PoolsHold,
 		edits: []edit{{
 			"schemas/workflow/apply.go",
-			`		t.Heartbeat, t.Silence, t.WaitingUntil = now, f.Silence, moment(f.WaitingUntil)`,
+			`		t.Heartbeat, t.Silence = now, f.Silence
+		t.letGo(f.WaitingUntil)`,
 			`		t.Heartbeat, t.Silence = now, f.Silence
 		if !f.WaitingUntil.IsZero() || !planted("what works again takes no place") {
-			t.WaitingUntil = moment(f.WaitingUntil)
+			t.letGo(f.WaitingUntil)
 		}`,
 		}},
 	}, {
@@ -32,8 +33,8 @@ func mutationsOfTiers() []mutation {
 		name: "a parked approval keeps its place", seed: 61, tiers: true, invariant: sim.RoomIsGiven,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
-			`		if task.WaitingUntil != nil {`,
-			`		if task.WaitingUntil != nil && !planted("a parked approval keeps its place") {`,
+			`		if task.WaitingUntil() != nil {`,
+			`		if task.WaitingUntil() != nil && !planted("a parked approval keeps its place") {`,
 		}},
 	}}
 }

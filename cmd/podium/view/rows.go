@@ -76,7 +76,7 @@ func (d *drawing) notes(task *workflow.Task) (notes []string) {
 	if task.Unserved != nil {
 		notes = append(notes, d.in(Yellow, "waits")+": "+unserved(Line(task.Agent, 0), task.Unserved.Since))
 	}
-	if task.WaitingUntil != nil {
+	if task.WaitingUntil() != nil {
 		notes = append(notes, elsewhere(task))
 	}
 	if task.State.Ended() {

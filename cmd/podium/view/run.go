@@ -204,7 +204,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, task *workflow.Ta
 	switch {
 	case task.Unserved != nil:
 		line("           waits: %s", unserved(task.Agent, task.Unserved.Since))
-	case task.WaitingUntil != nil:
+	case task.WaitingUntil() != nil:
 		line("           %s", elsewhere(task))
 	case task.State == workflow.TaskReady && !extracts(run, task):
 		line("           %s", room(task))

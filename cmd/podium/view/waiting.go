@@ -45,7 +45,7 @@ func State(run *workflow.RunHistory) string {
 func stopped(run *workflow.RunHistory) (waits string) {
 	for task := range run.All {
 		switch {
-		case task.WaitingUntil != nil:
+		case task.WaitingUntil() != nil:
 			waits = cmp.Or(waits, elsewhere(task))
 		case task.State.UnderWay() && task.Unserved == nil:
 			return ""
@@ -74,7 +74,7 @@ func room(task *workflow.Task) string {
 
 // elsewhere says until when the agent of a task waits, as that has said.
 func elsewhere(task *workflow.Task) string {
-	return fmt.Sprintf("%s says that it waits, first until %s", Line(task.Agent, shortLength), task.WaitingUntil.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s says that it waits, first until %s", Line(task.Agent, shortLength), task.WaitingUntil().Local().Format(time.DateTime))
 }
 
 // extracts reports whether an extractor is asked what the words say of a task, which waits for that.

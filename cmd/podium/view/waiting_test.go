@@ -21,7 +21,7 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 	unserved.Unserved = &workflow.Unserved{}
 	until := time.Date(2026, 1, 3, 13, 0, 0, 0, time.Local)
 	parked := task("t1", workflow.TaskRunning)
-	parked.WaitingUntil = &until
+	parked.Asked = &workflow.Asked{WaitingUntil: &until}
 	extraction := &workflow.Task{ID: "extract:t1:reader", Kind: schemas.KindExtract, Agent: "reader", State: workflow.TaskReady}
 	for name, test := range map[string]struct {
 		run   workflow.Run
@@ -126,7 +126,7 @@ func TestWaitsOfSupervisorsAreTold(t *testing.T) {
 	if want := []string{"t1" + told, "t2" + told}; !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
-	run := &workflow.RunHistory{Run: workflow.Run{Tasks: []*workflow.Task{{ID: "t1", Agent: "team", State: workflow.TaskRunning, WaitingUntil: &until}}}}
+	run := &workflow.RunHistory{Run: workflow.Run{Tasks: []*workflow.Task{{ID: "t1", Agent: "team", State: workflow.TaskRunning, Asked: &workflow.Asked{WaitingUntil: &until}}}}}
 	if told := drawn(run, until); !strings.Contains(told, "team says that it waits, first until 2026-01-03 13:00:00") {
 		t.Errorf("it is not drawn:\n%s", told)
 	}
