@@ -30,13 +30,16 @@ type people struct {
 	staff    *staff // nil: nobody does work
 	// approvers are there when somebody has to agree; nil is nobody.
 	approvers *approvers
-	// questions is how many requesters were told.
-	questions int
+	// questions is how many requesters were told, and letters how many the staff was.
+	questions, letters int
 }
 
 // enoughQuestions is how many questions requesters are told before they answer by words that begin no runs: those would lead
 // to questions again, in few worlds without end.
 const enoughQuestions = 64
+
+// enoughLetters is how many letters the staff is told before they say nothing more, for the same reason.
+const enoughLetters = 256
 
 // A thread is where the messages of a session come in.
 type thread struct{ profile, partition string }
@@ -150,7 +153,9 @@ func (p *people) told(pr *pendingRequest) {
 		return
 	}
 	if p.staff != nil && arguments.Reply.InReplyTo == "" { // an answer to nobody's message
-		p.staff.told(q)
+		if p.letters++; p.letters <= enoughLetters {
+			p.staff.told(q)
+		}
 		return
 	}
 	if w.budgets.told(q, arguments.Text) {
