@@ -155,7 +155,7 @@ func (t *Task) refuse(attempt int) {
 		calls[i].Refused = calls[i].Refused || calls[i].Attempt == attempt
 	}
 	if calls != nil {
-		t.Asked = &Asked{Calls: calls}
+		t.Asked = &Asked{Calls: calls, WaitingUntil: t.WaitingUntil()}
 	}
 }
 

@@ -234,6 +234,9 @@ func (c *Controller) EndGrant(demand *Demand) {
 		c.freed(d.agent, func(p *pool) { p.reserved-- })
 	}
 	if demand.awaits(d) {
+		if !c.pool(d.agent).room() {
+			c.leaveClaim(d)
+		}
 		c.enqueue(d)
 	}
 }

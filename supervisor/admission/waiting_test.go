@@ -134,3 +134,25 @@ func TestAFailedAttemptWaitsNoMore(t *testing.T) {
 	s.ask("low", "fourth", "fifth")
 	s.expect("second", "third", "fourth")
 }
+
+// TestWhoeverLosesItsPlaceLeavesWhatItHolds: who was granted a place, and stands without one since somebody works again, keeps no resource from others.
+func TestWhoeverLosesItsPlaceLeavesWhatItHolds(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t, 2)
+	s := l.open(0, size(1))
+	s.profile = supervised(t)
+	one := l.open(1, nil)
+	s.ask("low", "first", "second", "third")
+	s.ask("print", "busy")
+	s.expect("first", "second", "third")
+	s.conversation("busy").busy = true
+	s.waits(48*time.Hour, "first")
+	l.after(2 * time.Second)
+	s.waits(0, "first")
+	s.conversation("busy").busy = false
+	l.after(time.Second)
+	s.expect("first", "second", "third")
+	one.ask("print", "other")
+	l.after(5 * time.Minute)
+	one.expect("other")
+}

@@ -39,7 +39,8 @@ type DayClosed struct {
 	Agent string `json:"agent,omitzero"`
 }
 
-// MaxClosed bounds what an account remembers: owners live at the same time for seconds.
+// MaxClosed bounds what an account remembers. What was settled goes first, since owners live at the same time for seconds; what was given back may be
+// answered hours later.
 const MaxClosed = 128
 
 // DayKey is the key of the account of a profile and a day in bus.BudgetBucket.
@@ -104,8 +105,10 @@ func (a *DayAccount) open(request string) int {
 // close takes a reservation out, and remembers it.
 func (a *DayAccount) close(at int, closed DayClosed) {
 	a.Open = slices.Delete(a.Open, at, at+1)
-	a.Closed = append(a.Closed, closed)
-	a.Closed = slices.Delete(a.Closed, 0, max(len(a.Closed)-MaxClosed, 0))
+	if a.Closed = append(a.Closed, closed); len(a.Closed) > MaxClosed {
+		oldest := max(slices.IndexFunc(a.Closed, func(closed DayClosed) bool { return closed.Agent == "" }), 0)
+		a.Closed = slices.Delete(a.Closed, oldest, oldest+1)
+	}
 }
 
 func (a *DayAccount) closed(request string) int {

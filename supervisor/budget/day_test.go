@@ -72,3 +72,21 @@ func TestADayRemembersAFew(t *testing.T) {
 		t.Errorf("%d are remembered, the last %v", len(account.Closed), account.Closed[len(account.Closed)-1])
 	}
 }
+
+// TestWhatWasGivenBackIsRememberedLonger_P19: however much is settled meanwhile, since its request may be answered hours later.
+func TestWhatWasGivenBackIsRememberedLonger_P19(t *testing.T) {
+	t.Parallel()
+	var account budget.DayAccount
+	reserve := func(request string) {
+		account.Reserve(&budget.DayReservation{Request: request, Agent: "agent", Usage: schemas.Usage{Tokens: 1}}, &schemas.DayClaim{}, "2026-11-27")
+	}
+	reserve("given back")
+	account.Release("given back")
+	for n := range 2 * budget.MaxClosed {
+		reserve(strconv.Itoa(n))
+		account.Settle(strconv.Itoa(n), schemas.Usage{Tokens: 1})
+	}
+	if !account.Settle("given back", schemas.Usage{Tokens: 7}) || account.Taken("").Tokens != 2*budget.MaxClosed+7 {
+		t.Errorf("%d tokens are counted", account.Taken("").Tokens)
+	}
+}

@@ -224,7 +224,7 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	decision, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
 	decision.HandleResponse(decision.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
-	if !decision.Cancel("") {
+	if !decision.Cancel() {
 		t.Fatal("it could not be stopped")
 	}
 	for i, want := range []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCancelled, workflow.TaskCancelled} {
@@ -235,11 +235,11 @@ func TestCancel(t *testing.T) {
 	if decision.Run.Phase != workflow.PhaseAssembling || decision.Run.Status != schemas.RunCancelled || len(decision.Run.Answer) != 1 {
 		t.Errorf("the run is %s, %s with %d parts", decision.Run.Phase, decision.Run.Status, len(decision.Run.Answer))
 	}
-	if decision.Cancel("") {
+	if decision.Cancel() {
 		t.Error("it was stopped twice")
 	}
 	decision.HandleResponse(decision.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
-	if decision.Run.Phase != workflow.PhaseComplete || decision.Cancel("") {
+	if decision.Run.Phase != workflow.PhaseComplete || decision.Cancel() {
 		t.Errorf("the run is %s", decision.Run.Phase)
 	}
 }

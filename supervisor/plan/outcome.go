@@ -292,11 +292,11 @@ func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAc
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
-// Cancel stops the run for a person, for good, for the reason that they say. It reports false when the outcome is
+// Cancel stops the run for a person, for good. It reports false when the outcome is
 // already fixed, and its answer waits for nobody.
-func (d *Decision) Cancel(reason string) bool {
+func (d *Decision) Cancel() bool {
 	d.final = true
-	return d.release(d.texts().Cancelled, reason)
+	return d.Release()
 }
 
 // Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
@@ -306,21 +306,18 @@ func (d *Decision) Withdraw() bool {
 		told = cmp.Or(d.texts().Withdrawn, told)
 	}
 	d.final = true
-	return d.release(told, "")
+	return d.release(told)
 }
 
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() bool { return d.release(d.texts().Cancelled, "") }
+func (d *Decision) Release() bool { return d.release(d.texts().Cancelled) }
 
-func (d *Decision) release(told, reason string) bool {
+func (d *Decision) release(told string) bool {
 	if d.Run.Settled() {
 		return d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
 	}
-	details := "cancelled by a person"
-	if reason = strings.TrimSpace(reason); reason != "" && d.Run.Edition >= schemas.Edition9 {
-		details += ": " + truncate(reason, maxFeedback)
-	}
-	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled, d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, details, told))
+	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
+		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
 	return true
 }
 

@@ -197,7 +197,7 @@ func (d *Decision) afterReview() {
 	switch round := d.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
 		d.incomplete(schemas.StopStepLimit, d.stepsTaken())
-	case round.Outcome == schemas.OutcomePassed:
+	case round.Outcome == schemas.OutcomePassed, d.Run.Edition >= schemas.Edition9 && d.takenAsItIs():
 		d.summarize()
 	case d.mayReturn() && (d.wanted() || d.mend() || d.escalates()):
 	case d.asksAboutReview():
@@ -279,7 +279,14 @@ func (d *Decision) escalates() bool {
 
 // withheldByReview reports whether the results of a run are not told, from schemas.Edition9 on: it is reviewed, and the last round has not passed them.
 func (d *Decision) withheldByReview() bool {
-	return d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9
+	return d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9 && !d.takenAsItIs()
+}
+
+// takenAsItIs reports whether somebody who was asked about the newest round has said skip.
+func (d *Decision) takenAsItIs() bool {
+	return d.Run.Review != nil && slices.ContainsFunc(d.Run.Inquiries, func(i *workflow.Inquiry) bool {
+		return i.Task == schemas.ReviewInput(d.Run.Review.Round) && i.Answered != nil && i.Answered.Choice == schemas.ChoiceSkip
+	})
 }
 
 // maxErrorsTold is how many errors of a review an answer tells at the most; all of them stand on record.

@@ -35,7 +35,7 @@ func (d *decision) control(control *schemas.Control) {
 		if control.Run == "" { // the request's word: another attempt may follow
 			d.planDecision(d.env.Pinned).Release()
 		} else {
-			d.planDecision(d.env.Pinned).Cancel(control.Reason)
+			d.planDecision(d.env.Pinned).Cancel()
 		}
 	case d.state.Queue.has(number):
 		received.Final = control.Run != "" && d.env.Current.Edition >= schemas.Edition3

@@ -240,7 +240,7 @@ func (d *decision) next() {
 		started := d.start(run, message, content.Text, said)
 		switch {
 		case head.final:
-			started.Cancel("")
+			started.Cancel()
 		case head.cancelled:
 			started.Release()
 		case d.overtaken(&message):

@@ -401,7 +401,7 @@ func (s *script) control(tb judge) {
 		s.put(tb, s.resend(tb, id, run, allowDuplicate), "")
 		return
 	}
-	s.put(tb, s.cancel(tb, id, 1+s.next()%4, ""), "")
+	s.put(tb, s.cancel(tb, id, 1+s.next()%4), "")
 }
 
 // asked returns one of the tasks that an agent has been asked for, or nil.

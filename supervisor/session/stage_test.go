@@ -305,10 +305,10 @@ func (s *stage) progressOf(tb judge, agent string, run int, task string, attempt
 	return s.about(event, run, task, attempt)
 }
 
-func (s *stage) cancel(tb judge, id string, run int, reason string) schemas.Event {
+func (s *stage) cancel(tb judge, id string, run int) schemas.Event {
 	tb.Helper()
 	return s.event(tb, id, schemas.TypeControl, schemas.Control{
-		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator", Reason: reason,
+		Action: schemas.ControlCancel, Run: schemas.RunID(s.state.Session, run), By: "operator",
 	})
 }
 

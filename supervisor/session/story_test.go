@@ -270,7 +270,7 @@ func (s *story) stop(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	if request := text(d, "request", ""); request != "" {
 		return s.event(tb, text(d, "id", ""), schemas.TypeControl, schemas.Control{Action: schemas.ControlCancel, Request: identify(request), By: "planner"})
 	}
-	return s.cancel(tb, text(d, "id", ""), number(tb, d, "run", 1), text(d, "reason", ""))
+	return s.cancel(tb, text(d, "id", ""), number(tb, d, "run", 1))
 }
 
 func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {

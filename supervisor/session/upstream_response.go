@@ -325,7 +325,8 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 		}
 	}
-	if run.Reason == schemas.StopReviewFailed {
+	withheld := run.Edition >= schemas.Edition9 && run.Review != nil && run.Review.Outcome == schemas.OutcomeFailed && run.Status == schemas.RunFailed
+	if run.Reason == schemas.StopReviewFailed || withheld {
 		for i := range run.Review.Issues {
 			issue := &run.Review.Issues[i]
 			if issue.Severity != schemas.ValidationError {
@@ -339,7 +340,7 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:review:"+strconv.Itoa(i))
 		}
 	}
-	if run.Error != nil && len(told) == 0 {
+	if run.Error != nil && (len(told) == 0 || withheld && run.Reason != schemas.StopReviewFailed) {
 		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))
 	}
 	return append(told, unprovenFiles(run, upstream)...)
