@@ -131,8 +131,12 @@ func (r *Run) doubt(f *schemas.PermitRefused) {
 		if task := r.Task(f.Task); task != nil && f.Reason == schemas.PermitUnapproved && f.Attempt == task.Attempt {
 			r.change(f.Task).Unapproved = true
 		}
-		if task := r.Task(f.Task); task != nil && task.Asked != nil {
+		switch task := r.Task(f.Task); {
+		case task == nil:
+		case task.Asked != nil:
 			r.change(f.Task).refuse(f.Attempt)
+		case r.Edition >= schemas.Edition9 && task.Kind != "" && f.Attempt == task.Attempt: // a question is no call, but for this
+			r.change(f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
 		}
 		return
 	}

@@ -111,6 +111,13 @@ func mutationsOfAttempts() []mutation {
 			`	return call.Refused && !planted("the failure of who was refused ends another attempt") &&`,
 		}},
 	}, {
+		name: "the failure of who was refused ends another attempt at a question", seed: 650016017, invariant: sim.AnswersFit,
+		edits: []edit{{
+			"schemas/workflow/call.go",
+			`task.Kind != "" && f.Attempt == task.Attempt:`,
+			`task.Kind != "" && f.Attempt == task.Attempt && !planted("the failure of who was refused ends another attempt at a question"):`,
+		}},
+	}, {
 		name: "a letter that has not gone out is waited for", seed: 9041, people: true, invariant: sim.LettersCount,
 		edits: []edit{{
 			"schemas/workflow/left.go",
