@@ -147,6 +147,8 @@ type Breaker struct {
 	// Probe is, when it is half open, the message_id of the one request that may
 	// go to the agent.
 	Probe string `json:"probe,omitzero"`
+	// Asked says that the probe is on its way: whoever has only claimed it cannot give it back.
+	Asked bool `json:"asked,omitzero"`
 	// Failures are, when it is closed, those in a row.
 	Failures []BreakerFailure `json:"failures,omitzero"`
 }

@@ -167,7 +167,7 @@ func (c *Controller) claimProbe(d *waitingTask) {
 // have it soon, goes without having asked.
 func (c *Controller) releaseProbe(d *waitingTask) {
 	if c.Breaker != nil {
-		c.record(d.agent, circuit.Event{Kind: circuit.Ended, Request: d.request, At: c.now})
+		c.record(d.agent, circuit.Event{Kind: circuit.Released, Request: d.request, At: c.now})
 	}
 }
 

@@ -41,6 +41,8 @@ const (
 	// Ended: the request says nothing of its agent: it was cancelled, or the
 	// agent has refused it with reason, or had no room for it.
 	Ended EventKind = "ended"
+	// Released: a claim is given back, by somebody who knows of no such request. Another owner may have made it.
+	Released EventKind = "released"
 	// ProbeClaimed: the request would be the probe.
 	ProbeClaimed EventKind = "claimed"
 	// Dispatched: the request is on its way.
@@ -125,7 +127,7 @@ func (p Policy) changeClosed(b schemas.Breaker, e *Event) (schemas.Breaker, bool
 		before := len(b.Failures)
 		b.Failures = after(b.Failures, e.At)
 		return b, len(b.Failures) < before
-	case Ended, ProbeClaimed, Dispatched:
+	case Ended, Released, ProbeClaimed, Dispatched:
 	}
 	return b, false
 }
@@ -164,11 +166,16 @@ func (p Policy) changeHalfOpen(b schemas.Breaker, e *Event) (schemas.Breaker, bo
 		return schemas.Breaker{State: schemas.BreakerClosed, Since: e.At}, true
 	case Failed:
 		return p.open(e.At), true
+	case Released:
+		if b.Asked {
+			return b, false
+		}
+		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
 	case Ended:
 		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
 	case Dispatched:
-		changed := e.Until.After(b.Until)
-		if changed {
+		changed := e.Until.After(b.Until) || !b.Asked
+		if b.Asked = true; e.Until.After(b.Until) {
 			b.Until = e.Until
 		}
 		return b, changed

@@ -74,7 +74,19 @@ func TestBreakerChanges_M28(t *testing.T) {
 		},
 		"half open: asked": {
 			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), circuit.Event{Kind: circuit.Dispatched, Request: "p", At: second(64), Until: second(300)}),
-			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(300), Probe: "p"},
+			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(300), Probe: "p", Asked: true},
+		},
+		"half open: a claim is given back": {
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Released, "p", 70), event(circuit.ProbeClaimed, "q", 70)),
+			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(70), Until: second(130), Probe: "q"},
+		},
+		"half open: a claim is given back, and another owner has asked": {
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), circuit.Event{Kind: circuit.Dispatched, Request: "p", At: second(64), Until: second(300)}, event(circuit.Released, "p", 70)),
+			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(300), Probe: "p", Asked: true},
+		},
+		"half open: asked for a time that is over sooner": {
+			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), circuit.Event{Kind: circuit.Dispatched, Request: "p", At: second(64), Until: second(100)}),
+			schemas.Breaker{State: schemas.BreakerHalfOpen, Since: second(63), Until: second(123), Probe: "p", Asked: true},
 		},
 		"half open: others say nothing": {
 			append(open[:3:3], event(circuit.ProbeClaimed, "p", 63), event(circuit.Succeeded, "q", 64), event(circuit.Failed, "r", 65), event(circuit.Ended, "s", 66)),

@@ -375,6 +375,13 @@ func mutations() []mutation {
 			`(request != "" && request == b.Probe || planted("everybody is the probe")) &&`,
 		}},
 	}, {
+		name: "a claim that is given back ends a probe", seed: 650037232, invariant: sim.BreakersMove,
+		edits: []edit{{
+			"supervisor/circuit/breaker.go",
+			`		if b.Asked {`,
+			`		if b.Asked && !planted("a claim that is given back ends a probe") {`,
+		}},
+	}, {
 		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,
 		edits: []edit{{
 			"supervisor/circuit/breaker.go",
