@@ -291,6 +291,12 @@ const Edition8 = 8
 // What waits until others have mended what it has found keeps nobody from being asked for more of the budget. Whatever ends a question to whoever has written, they
 // are asked the next one. What people have changed as they agreed to it comes from nobody outside. And a change of the plan takes back what agents are asked
 // about the tasks that it leaves out.
+//
+// Once a review has begun, what none of its rounds has passed is told as Review.OnFailed says, whatever ends the run, unless somebody has taken it as it is; and whoever has is
+// asked no more about it. An answer tells several failed tasks, and several errors of a review. Only whoever has written, and is asked something, is answered beyond
+// Conversation.RepliesPerHour. What a supervisor waits with takes no place at it. Whoever mends is told what was asked meanwhile, and no mended result is told beside
+// the one that builds on it. A question about the budget of a task ends when people are asked something else about that. And that a process has failed which was refused a
+// permit for a question says nothing of another attempt at it.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

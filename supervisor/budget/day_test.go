@@ -10,9 +10,9 @@ import (
 	"podium/supervisor/budget"
 )
 
-// TestTwoOwnersLeaveADayRight_P19: two owners that live at a time reserve, give back and settle the same requests in any order, as each knows of them.
+// TestTwoOwnersLeaveADayRight: two owners that live at a time reserve, give back and settle the same requests in any order, as each knows of them.
 // What was reserved before it was answered is counted once, and then nothing is reserved for it any more.
-func TestTwoOwnersLeaveADayRight_P19(t *testing.T) {
+func TestTwoOwnersLeaveADayRight(t *testing.T) {
 	t.Parallel()
 	const requests, tokens = 8, 10
 	for seed := range uint64(500) {
@@ -73,8 +73,8 @@ func TestADayRemembersAFew(t *testing.T) {
 	}
 }
 
-// TestWhatWasGivenBackIsRememberedLonger_P19: however much is settled meanwhile, since its request may be answered hours later.
-func TestWhatWasGivenBackIsRememberedLonger_P19(t *testing.T) {
+// TestWhatWasGivenBackIsRememberedLonger: however much is settled meanwhile, since its request may be answered hours later.
+func TestWhatWasGivenBackIsRememberedLonger(t *testing.T) {
 	t.Parallel()
 	var account budget.DayAccount
 	reserve := func(request string) {

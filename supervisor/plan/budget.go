@@ -366,7 +366,7 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 		d.stop(schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
 		return
 	}
-	d.incompleteWith(schemas.StopBudget, details, sentence)
+	d.unfinished(schemas.StopBudget, schemas.ActionEscalate, details, sentence)
 }
 
 // budgeted takes what a person says who may raise a budget. Resume goes on by it.

@@ -126,11 +126,7 @@ func (d *Decision) stepsTaken() string {
 
 // incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.
 func (d *Decision) incomplete(reason schemas.StopReason, details string) {
-	d.incompleteWith(reason, details, without(d.texts().TaskFailed))
-}
-
-func (d *Decision) incompleteWith(reason schemas.StopReason, details, sentence string) {
-	d.unfinished(reason, schemas.ActionEscalate, details, sentence)
+	d.unfinished(reason, schemas.ActionEscalate, details, without(d.texts().TaskFailed))
 }
 
 // unfinished stops a run before its work is done. Its results are told, or else what a review has found wrong with them.
