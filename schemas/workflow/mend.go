@@ -14,7 +14,7 @@ func (t *Task) Recovers() string {
 	return t.Plan.TaskOptions.Recovers
 }
 
-// Origin is the task of the plan whose work this one does: what mends another one because of a failure is told what that was told.
+// Origin is the task of the plan whose work this one does because of a failure, or itself.
 func (t *Task) Origin() string {
 	if t.Recovers() == "" {
 		return t.ID
@@ -22,14 +22,23 @@ func (t *Task) Origin() string {
 	return t.Plan.TaskOptions.Fixes
 }
 
-// SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends a failure is told what that task was told, and from
+// OriginOf is the task of the plan whose work another one does: whoever mends that is told what that was told. Up to schemas.Edition8 whoever mends what a review has found is not.
+func (r *Run) OriginOf(task *Task) string {
+	if task.Plan == nil || task.Plan.TaskOptions == nil || task.Plan.TaskOptions.Fixes == "" || r.Edition < schemas.Edition9 {
+		return task.Origin()
+	}
+	return task.Plan.TaskOptions.Fixes
+}
+
+// SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends it is told what that task was told, and from
 // schemas.Edition9 on also what they and others have asked who have mended it.
 func (r *Run) SaidAbout(id string, asked *Task) bool {
-	if id == asked.Origin() || r.Edition < schemas.Edition9 {
-		return id == asked.Origin()
+	origin := r.OriginOf(asked)
+	if id == origin || r.Edition < schemas.Edition9 {
+		return id == origin
 	}
 	about := r.Task(id)
-	return about != nil && about.Origin() == asked.Origin()
+	return about != nil && r.OriginOf(about) == origin
 }
 
 // Mending reports whether the task is blocked until what it has found is mended.

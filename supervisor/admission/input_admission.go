@@ -16,7 +16,7 @@ type inputAdmission struct {
 	controller *Controller
 	demand     *Demand
 	now        time.Time
-	granted    *waitingTask      // whose grant is decided, until it is admitted
+	granted    *waitingTask      // whose grant is decided, until that is so
 	short      *schemas.Shortage // why it does not fit the budget of the day
 	barred     []string          // agents that were unavailable before
 }
@@ -55,6 +55,9 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	}
 	return admission
 }
+
+// GrantDecided implements plan.Admission. What the grant has kept is free once the decision is stored: whoever waits first has it.
+func (d *inputAdmission) GrantDecided() { d.granted = nil }
 
 // LacksDay implements plan.Admission. Who is granted has reserved what it needs, or lacks it.
 func (d *inputAdmission) LacksDay(string) *schemas.Shortage { return d.short }

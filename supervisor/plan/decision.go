@@ -60,6 +60,8 @@ type Decision struct {
 type Admission interface {
 	// Admit asks whether an agent has room for one more request, and counts it.
 	Admit(agent string) AdmissionResult
+	// GrantDecided says that the task that is granted goes on or does not: the room that its grant brings is nobody else's.
+	GrantDecided()
 	// LacksDay returns why the budget of the day has no room for the request to an agent that is granted; nil is that it is reserved there.
 	LacksDay(agent string) *schemas.Shortage
 	// Reuse returns the sequence and size of an answer that the agent gave to
@@ -85,6 +87,9 @@ type Unlimited struct{}
 
 // Admit implements Admission.
 func (Unlimited) Admit(string) AdmissionResult { return Admitted }
+
+// GrantDecided implements Admission.
+func (Unlimited) GrantDecided() {}
 
 // LacksDay implements Admission.
 func (Unlimited) LacksDay(string) *schemas.Shortage { return nil }

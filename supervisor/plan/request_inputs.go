@@ -35,7 +35,7 @@ func (r *RequestInputs) For(run *workflow.Run, task *workflow.Task, read func(sc
 	}
 	r.load(run.Message.Sequence, read)
 	if planned {
-		if place, found := r.places[task.Origin()]; found {
+		if place, found := r.places[run.OriginOf(task)]; found {
 			return r.tasks[place].Context.Inputs
 		}
 		return nil
@@ -54,7 +54,7 @@ func (r *RequestInputs) Answers(run *workflow.Run, task *workflow.Task, read fun
 	planned := upstream.Planned && run.Source == schemas.PlannerExternal
 	var told []schemas.InquiryAnswer
 	for i := range r.tasks {
-		if !planned || r.tasks[i].TaskID == task.Origin() {
+		if !planned || r.tasks[i].TaskID == run.OriginOf(task) {
 			told = append(told, r.tasks[i].Context.Answers...)
 		}
 	}

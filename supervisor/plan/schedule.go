@@ -178,8 +178,9 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
 // more; a delivery that has not been tried goes out all the same. A grant brings
-// room with it. It reports false, and does nothing, when no task of that id is ready.
+// room with it, which nobody else has when the task does not begin. It reports false, and does nothing, when no task of that id is ready.
 func (d *Decision) Grant(grant schemas.Grant) bool {
+	defer d.Admission.GrantDecided()
 	task := d.Run.Task(grant.Task)
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) {
 		return false

@@ -133,7 +133,8 @@ func prefixOf(run *workflow.Run, round int) string {
 func fix(run *workflow.Run, root *workflow.Task, names map[string]string, files []File, issues []schemas.ReviewIssue) schemas.PlannedTask {
 	newest := Newest(run, root.ID)
 	mends := *root.Plan
-	mends.Task, mends.Agent, mends.Routed, mends.HasInputs, mends.Optional = names[root.ID], newest.Agent, true, false, false
+	mends.Task, mends.Agent, mends.Routed, mends.Optional = names[root.ID], newest.Agent, true, false
+	mends.HasInputs = mends.HasInputs && run.Edition >= schemas.Edition9
 	mends.Dependencies = nil
 	depend := func(id string) {
 		if !slices.Contains(mends.Dependencies, id) {

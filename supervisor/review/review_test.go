@@ -29,7 +29,7 @@ func made(path, hash string) schemas.Deliverable {
 
 // run is written as "a:p=1,q=2 b<a:p=3 fix(a)b<a:p=4": completed tasks, what they build on, and the files that they have made.
 func run(text string) *workflow.Run {
-	r := &workflow.Run{Number: 1}
+	r := &workflow.Run{Number: 1, Edition: schemas.NewestEdition}
 	for word := range strings.FieldsSeq(text) {
 		head, files, _ := strings.Cut(word, ":")
 		id, depends, _ := strings.Cut(head, "<")
@@ -49,6 +49,11 @@ func run(text string) *workflow.Run {
 		}
 		r.Tasks = append(r.Tasks, task)
 	}
+	return r
+}
+
+func inEdition8(r *workflow.Run) *workflow.Run {
+	r.Edition = schemas.Edition8
 	return r
 }
 
@@ -90,6 +95,9 @@ func TestFiles_M38(t *testing.T) {
 		"only one side was mended after it":   {merge(run("a:p=1 b:p=2 c<a:p=4"), 2, "judge:merge:1", "p", "3", "a", "b"), "p: c judge:merge:1", "1"},
 		"merged again":                        {merge(merge(run("a:p=1 b:p=2 c<a:p=4"), 2, "m1", "p", "3", "a", "b"), 3, "m2", "p", "5", "c", "m1"), "p: m2", ""},
 		"mended after the second merge":       {merge(merge(run("a:p=1 b:p=2 c<a:p=4 d<c&b:p=6"), 2, "m1", "p", "3", "a", "b"), 3, "m2", "p", "5", "c", "m1"), "p: d", ""},
+		"a base that builds on a merge":       {merge(run("a:p=1 b:p=2 t<a&b:p=4 c<t:p=6 d<t:p=7"), 2, "m1", "p", "3", "a", "b"), "p: c d", "4"},
+		"a base of a merge and of a task":     {merge(merge(run("a:p=1 b:p=2 t<a&b:p=4 x<a&b:p=5 c<t:p=6"), 2, "m1", "p", "3", "a", "b"), 4, "m2", "p", "7", "t", "x"), "p: c m2", "4"},
+		"a base of before edition 9":          {inEdition8(merge(run("a:p=1 b:p=2 t<a&b:p=4 c<t:p=6 d<t:p=7"), 2, "m1", "p", "3", "a", "b")), "p: c d", "3"},
 		"another path's merge is not its own": {merge(run("a:p=1,q=1 b:p=2,q=2"), 2, "m1", "p", "3", "a", "b"), "p: m1; q: a b", ""},
 	} {
 		var told, bases []string

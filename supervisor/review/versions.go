@@ -28,7 +28,8 @@ type File struct {
 	Heads []Version
 	// Of are who has made them, with those of equal ones.
 	Of []string
-	// Base is the hash of the newest version that all heads build on, or of what all of them say that they were made from; empty is none.
+	// Base is the hash of the newest version that all heads build on, on which none of the others of that kind builds, or of what all of them say that they were made from;
+	// empty is none.
 	Base string
 	// Parents are the tasks whose work is in the heads, of a merge those that it has merged.
 	Parents []string
@@ -173,12 +174,9 @@ func (g *graph) file(name string, versions []Version) File {
 	if !file.Conflicts() {
 		return file
 	}
-	for i := range slices.Backward(versions) {
-		common := versions[i].Hash != "" && !slices.ContainsFunc(heads, func(head int) bool { return !below[head][i] })
-		if common {
-			file.Base = versions[i].Hash
-			return file
-		}
+	if base := g.commonBase(versions, heads, below); base != nil {
+		file.Base = base.Hash
+		return file
 	}
 	file.Base = baseOf(&standing[0].Deliverable)
 	for i := range standing {
@@ -187,6 +185,37 @@ func (g *graph) file(name string, versions []Version) File {
 		}
 	}
 	return file
+}
+
+// commonBase is the newest version below all heads; nil is none. Up to schemas.Edition8 a merge counts as newer than the tasks behind it.
+func (g *graph) commonBase(versions []Version, heads []int, below [][]bool) *Version {
+	if g.run.Edition >= schemas.Edition9 {
+		closeOver(below)
+	}
+	var common []int
+	for i := range versions {
+		if versions[i].Hash != "" && !slices.ContainsFunc(heads, func(head int) bool { return !below[head][i] }) {
+			common = append(common, i)
+		}
+	}
+	for _, i := range slices.Backward(common) {
+		builtOn := slices.ContainsFunc(common, func(other int) bool { return below[other][i] })
+		if !builtOn || g.run.Edition < schemas.Edition9 {
+			return &versions[i]
+		}
+	}
+	return nil
+}
+
+// closeOver marks whatever is below something below.
+func closeOver(below [][]bool) {
+	for through := range below {
+		for i := range below {
+			for j := range below {
+				below[i][j] = below[i][j] || below[i][through] && below[through][j]
+			}
+		}
+	}
 }
 
 // A graph is who builds on whom.

@@ -70,6 +70,9 @@ func (a *admissions) Admit(agent string) plan.AdmissionResult {
 	return plan.Admitted
 }
 
+// GrantDecided implements plan.Admission.
+func (a *admissions) GrantDecided() {}
+
 // LacksDay implements plan.Admission.
 func (a *admissions) LacksDay(string) *schemas.Shortage {
 	if a.agents.day == nil {

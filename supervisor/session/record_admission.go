@@ -29,6 +29,9 @@ func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	return admission
 }
 
+// GrantDecided implements plan.Admission.
+func (r *recordingAdmission) GrantDecided() { r.live.GrantDecided() }
+
 // LacksDay implements plan.Admission.
 func (r *recordingAdmission) LacksDay(agent string) *schemas.Shortage {
 	short := r.live.LacksDay(agent)
@@ -89,6 +92,9 @@ func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
 	}
 	return plan.Admitted
 }
+
+// GrantDecided implements plan.Admission.
+func (r *replayedAdmission) GrantDecided() {}
 
 // Reuse implements plan.Admission.
 func (r *replayedAdmission) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, bool) {

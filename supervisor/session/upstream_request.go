@@ -69,7 +69,7 @@ func (c *RequestContext) attachmentsFor(run *workflow.Run, asked *workflow.Task)
 	planned := run.Message.Upstream.Planned && run.Source == schemas.PlannerExternal
 	var found []schemas.TaskAttachment
 	for i := range c.Attachments {
-		if !planned || c.Attachments[i].task == asked.Origin() {
+		if !planned || c.Attachments[i].task == run.OriginOf(asked) {
 			found = append(found, c.Attachments[i].files...)
 		}
 	}

@@ -53,9 +53,9 @@ func (t *task) recovers() string {
 	return t.planned.Options().Recovers
 }
 
-// origin is the task whose work a task does: what mends a failure does that of another one, or its own anew.
+// origin is the task whose work a task does: what mends it does that of another one, or its own anew; up to schemas.Edition8 what mends a failure alone.
 func (t *task) origin() string {
-	if t.recovers() == "" {
+	if t.recovers() == "" && t.run.edition < schemas.Edition9 {
 		return t.id
 	}
 	return t.root()

@@ -15,8 +15,8 @@ func mutationsOfMixture() []mutation {
 		name: "who mends is not told what they have asked", seed: 500040028, mixed: true, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
 			"schemas/workflow/mend.go",
-			`	return about != nil && about.Origin() == asked.Origin()`,
-			`	return about != nil && about.Origin() == asked.Origin() && !planted("who mends is not told what they have asked")`,
+			`	return about != nil && r.OriginOf(about) == origin`,
+			`	return about != nil && r.OriginOf(about) == origin && !planted("who mends is not told what they have asked")`,
 		}},
 	}, {
 		name: "who waits for what mends a failure is taken for somebody who works", seed: 500040795, mixed: true, invariant: sim.ComesToRest,

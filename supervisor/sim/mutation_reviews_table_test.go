@@ -48,8 +48,15 @@ func mutationsOfReviews() []mutation {
 		name: "a merge has no base", seed: 79, reviews: true, invariant: sim.NewestVersionsMerge,
 		edits: []edit{{
 			"supervisor/review/versions.go",
-			`		if common {`,
-			`		if common && !planted("a merge has no base") {`,
+			`base := g.commonBase(versions, heads, below); base != nil {`,
+			`base := g.commonBase(versions, heads, below); base != nil && !planted("a merge has no base") {`,
+		}},
+	}, {
+		name: "a merge is newer than what builds on it", seed: 670000291, reviews: true, invariant: sim.NewestVersionsMerge,
+		edits: []edit{{
+			"supervisor/review/versions.go",
+			`if !builtOn || g.run.Edition < schemas.Edition9 {`,
+			`if !builtOn || planted("a merge is newer than what builds on it") || g.run.Edition < schemas.Edition9 {`,
 		}},
 	}, {
 		name: "merged in part", seed: 1, reviews: true, invariant: sim.NewestVersionsMerge,

@@ -145,6 +145,20 @@ func mutations() []mutation {
 			`&& !c.preempted(d)`, `&& (!c.preempted(d) || planted("a grant is used whoever has come since"))`,
 		}},
 	}, {
+		name: "whoever mends has nothing of what the request has brought", seed: 660001515, invariant: sim.RequestsAreProper,
+		edits: []edit{{
+			"supervisor/review/fixes.go",
+			`mends.HasInputs && run.Edition`,
+			`mends.HasInputs && !planted("whoever mends has nothing of what the request has brought") && run.Edition`,
+		}},
+	}, {
+		name: "a grant that is not used is anybody's of its session", seed: 660022052, invariant: sim.UrgentFirst,
+		edits: []edit{{
+			"supervisor/admission/input_admission.go",
+			`GrantDecided() { d.granted = nil }`,
+			`GrantDecided() { if !planted("a grant that is not used is anybody's of its session") { d.granted = nil } }`,
+		}},
+	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/grant.go",

@@ -158,7 +158,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // kinds are the worlds that a seed that is kept may be one of.
-var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "tiers": sim.NewWithTiers, "mixed": sim.NewMixed}
+var kinds = map[string]func(uint64, *sim.Library) *sim.World{"": world, "days": sim.NewWithDays, "threads": sim.NewWithThreads, "upstream": sim.NewWithUpstream, "reviews": sim.NewWithReviews, "tiers": sim.NewWithTiers, "mixed": sim.NewMixed}
 
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {

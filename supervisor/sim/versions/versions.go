@@ -146,8 +146,14 @@ func (r *Run) stand(f *File) {
 	if !f.Conflicts() {
 		return
 	}
-	for j := range slices.Backward(f.Versions) {
+	var common []int
+	for j := range f.Versions {
 		if f.Versions[j].Hash != "" && !slices.ContainsFunc(heads, func(head int) bool { return !under[head][j] }) {
+			common = append(common, j)
+		}
+	}
+	for _, j := range slices.Backward(common) { // what is merged stands behind all tasks, and some may build on it
+		if !slices.ContainsFunc(common, func(newer int) bool { return under[newer][j] }) {
 			f.Base = f.Versions[j].Hash
 			return
 		}

@@ -30,6 +30,9 @@ func TestFiles(t *testing.T) {
 		"a merge":                   {versions.Run{Tasks: []versions.Task{a, b, c}, Merged: []versions.Version{merge}}, []string{"5"}, ""},
 		"made beside its merge":     {versions.Run{Tasks: []versions.Task{a, b, c, d}, Merged: []versions.Version{merge}}, []string{"4"}, ""},
 		"one of two, after a merge": {versions.Run{Tasks: []versions.Task{a, b, c, {ID: "e", Made: made("6"), Dependencies: []string{"b"}}}, Merged: []versions.Version{merge}}, []string{"6", "5"}, "2"},
+		"two on one behind a merge": {versions.Run{Tasks: []versions.Task{
+			a, b, c, d, {ID: "e", Made: made("6"), Dependencies: []string{"d"}}, {ID: "f", Made: made("7"), Dependencies: []string{"d"}},
+		}, Merged: []versions.Version{merge}}, []string{"6", "7"}, "4"},
 	} {
 		files := row.run.Files()
 		var heads []string
