@@ -244,8 +244,8 @@ powercut: dovecot machine build ## Cut the power of a virtual machine in which t
 	@$(GO) test -tags powercut -count=1 -timeout 240m -v -run '^TestPowerCut$$' ./cmd/podium -powercut.machine=$(BIN)/machine -powercut.rounds=$(ROUNDS) $(ARGS)
 
 .PHONY: sim
-sim: ## Simulate N seeds from SEED on with every fault at once; PEOPLE=1 asks people in all of them, JUDGES=1 has their plans judged, BUDGETS=1 gives them budgets, DAYS=1 of days, too, REVIEWS=1 has what they make reviewed, RECOVERY=1 has something done about their failures, LEAVE=1 has their answers wait for leave, RETRIES=1 has their runs begun anew, THREADS=1 asks people in the threads of a chat, UPSTREAM=1 has whoever is upstream decide about their failures, TIERS=1 has a supervisor below another one give places back while it waits, MIXED=1 mixes many of these
-	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) $(if $(PEOPLE),-sim.people) $(if $(JUDGES),-sim.judges) $(if $(BUDGETS),-sim.budgets) $(if $(DAYS),-sim.days) $(if $(REVIEWS),-sim.reviews) $(if $(RECOVERY),-sim.recovery) $(if $(LEAVE),-sim.leave) $(if $(RETRIES),-sim.retries) $(if $(THREADS),-sim.threads) $(if $(UPSTREAM),-sim.upstream) $(if $(TIERS),-sim.tiers) $(if $(MIXED),-sim.mixed)
+sim: ## Simulate N seeds from SEED on with every fault at once; KIND=people has people asked in all of them, and so on: see supervisor/sim/kinds
+	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) -sim.kind=$(KIND)
 
 .PHONY: mutations
 mutations: ## Show that the simulation catches each planted bug (check: every twelfth)

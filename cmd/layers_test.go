@@ -87,10 +87,11 @@ var layers = []struct {
 	{"supervisor/sim", []string{
 		"schemas", "schemas/reference", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
 		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/budget", "supervisor/circuit", "supervisor/admission", "supervisor/restore", "supervisor/verify",
-		"supervisor/sim/advisers", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions",
+		"supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions",
 	}},
 	// Who says what in a world, and what has to come of it, each on its own: neither knows the other, nor what is judged.
 	{"supervisor/sim/advisers", []string{"schemas"}},
+	{"supervisor/sim/kinds", nil},
 	{"supervisor/sim/mixture", []string{"schemas"}},
 	{"supervisor/sim/reviewers", []string{"schemas", "bus/artifact"}},
 	{"supervisor/sim/retriers", []string{"schemas"}},
@@ -175,7 +176,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "supervisor/sim/advisers", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.

@@ -22,10 +22,6 @@ const (
 // budgetStream is a source of its own for budgets, so that worlds without them are as they were.
 const budgetStream = 0x627564676574
 
-// hasBudgets reports whether profiles have budgets in the world of a seed. No world that is known to catch another bug is one
-// (mutation_table_test.go, testdata/seeds.txt).
-func hasBudgets(seed uint64) bool { return seed%64 == 36 || seed%64 == 54 }
-
 // budgets are what a world has whose profiles bound what runs use.
 type budgets struct {
 	rand *rand.Rand

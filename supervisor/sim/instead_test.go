@@ -15,6 +15,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
 	"podium/supervisor/verify"
 )
 
@@ -150,7 +151,7 @@ func TestOtherProfilesNameTheRunsTheyChange_X07(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed, more := next(); more; seed, more = next() {
-				world := sim.New(seed, library)
+				world := sim.New(seed, kinds.OfSeed, library)
 				sources := world.Sources()
 				if sources == nil {
 					continue // names stand for several profiles
@@ -224,7 +225,7 @@ func TestOtherProfilesOfAnyKindAreDecided(t *testing.T) {
 	}
 	found := map[string]int{}
 	for seed := *first; seed < *first+64; seed++ {
-		world := sim.NewWithPeople(seed, library)
+		world := sim.New(seed, kinds.People, library)
 		sources := world.Sources()
 		if sources == nil {
 			continue

@@ -15,10 +15,6 @@ const judge = "judge"
 // judgeStream is a source of its own for judges, so that worlds without them are as they were.
 const judgeStream = 0x6a7564676573
 
-// hasJudges reports whether plans are judged in the world of a seed. No world that is known to catch another bug is one
-// (mutation_table_test.go, testdata/seeds.txt).
-func hasJudges(seed uint64) bool { return seed%64 == 37 || seed%64 == 59 }
-
 // judges are what a world has whose profiles have the plan judged.
 type judges struct {
 	rand  *rand.Rand

@@ -1,6 +1,9 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutationsOfAttempts are those that concern agents which answer by callback, and further attempts from upstream.
 func mutationsOfAttempts() []mutation {
@@ -39,35 +42,35 @@ func mutationsOfAttempts() []mutation {
 			`				if c.Async != nil && !planted("an agent that answers by callback has a queue ahead of it") &&`,
 		}},
 	}, {
-		name: "a further attempt asks anew", seed: 85, people: true, invariant: sim.AskedOnce,
+		name: "a further attempt asks anew", seed: 85, kind: kinds.People, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`	if left == nil || left.Over(d.Now) ||`,
 			`	if left == nil || planted("a further attempt asks anew") || left.Over(d.Now) ||`,
 		}},
 	}, {
-		name: "a further attempt adopts what others are asked", seed: 71, people: true, invariant: sim.AdoptedIsLeft,
+		name: "a further attempt adopts what others are asked", seed: 71, kind: kinds.People, invariant: sim.AdoptedIsLeft,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`left.Inquiry.Told != opened.Told ||`,
 			`left.Inquiry.Told != opened.Told && !planted("a further attempt adopts what others are asked") ||`,
 		}},
 	}, {
-		name: "a further attempt goes on after a person's cancel", seed: 881, people: true, invariant: sim.BroughtIsDone,
+		name: "a further attempt goes on after a person's cancel", seed: 881, kind: kinds.People, invariant: sim.BroughtIsDone,
 		edits: []edit{{
 			"supervisor/session/upstream_request.go",
 			`	case f.Final:`,
 			`	case f.Final && !planted("a further attempt goes on after a person's cancel"):`,
 		}},
 	}, {
-		name: "a result is brought whatever was told", seed: 311, people: true, invariant: sim.BroughtIsDone,
+		name: "a result is brought whatever was told", seed: 311, kind: kinds.People, invariant: sim.BroughtIsDone,
 		edits: []edit{{
 			"supervisor/plan/reuse.go",
 			`|| left.Completed.Told != d.toldHash(task) {`,
 			`|| left.Completed.Told != d.toldHash(task) && !planted("a result is brought whatever was told") {`,
 		}},
 	}, {
-		name: "a second word is held", seed: 61, people: true, invariant: sim.WordsHaveOneFate,
+		name: "a second word is held", seed: 61, kind: kinds.People, invariant: sim.WordsHaveOneFate,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if left == nil || left.Word != 0 ||`,
@@ -118,21 +121,21 @@ func mutationsOfAttempts() []mutation {
 			`task.Kind != "" && f.Attempt == task.Attempt && !planted("the failure of who was refused ends another attempt at a question"):`,
 		}},
 	}, {
-		name: "a letter that has not gone out is waited for", seed: 9041, people: true, invariant: sim.LettersCount,
+		name: "a letter that has not gone out is waited for", seed: 9041, kind: kinds.People, invariant: sim.LettersCount,
 		edits: []edit{{
 			"schemas/workflow/left.go",
 			`	if !f.Undone || at < 0 {`,
 			`	if !f.Undone || at < 0 || planted("a letter that has not gone out is waited for") {`,
 		}},
 	}, {
-		name: "who was cancelled by a person while it waited is asked for again", seed: 3, people: true, invariant: sim.FinalByPeople,
+		name: "who was cancelled by a person while it waited is asked for again", seed: 3, kind: kinds.People, invariant: sim.FinalByPeople,
 		edits: []edit{{
 			"supervisor/session/message.go",
 			`		case head.final:`,
 			`		case head.final && !planted("who was cancelled by a person while it waited is asked for again"):`,
 		}},
 	}, {
-		name: "a question that has reached nobody stays open", seed: 850, people: true, invariant: sim.InquiriesEndOnce,
+		name: "a question that has reached nobody stays open", seed: 850, kind: kinds.People, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/session/bounce.go",
 			`	if nobody := bounced.Recipient != "" &&`,

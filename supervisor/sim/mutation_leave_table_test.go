@@ -1,11 +1,14 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutationsOfLeave are those that concern answers which wait for leave.
 func mutationsOfLeave() []mutation {
 	return []mutation{{
-		name: "a failure is told without leave", seed: 2, leave: true, invariant: sim.AnswersWait,
+		name: "a failure is told without leave", seed: 2, kind: kinds.Leave, invariant: sim.AnswersWait,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`	return d.Profile.rules.ForAnswer(outside,`,
@@ -15,7 +18,7 @@ func mutationsOfLeave() []mutation {
 	return d.Profile.rules.ForAnswer(outside,`,
 		}},
 	}, {
-		name: "one is enough for an answer", seed: 1, leave: true, invariant: sim.AnswersWait,
+		name: "one is enough for an answer", seed: 1, kind: kinds.Leave, invariant: sim.AnswersWait,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`	opened.Hash = d.answerHash()
@@ -25,7 +28,7 @@ func mutationsOfLeave() []mutation {
 `,
 		}},
 	}, {
-		name: "an answer that was rejected is sent when somebody asks for it", seed: 1, leave: true, invariant: sim.AnswersWait,
+		name: "an answer that was rejected is sent when somebody asks for it", seed: 1, kind: kinds.Leave, invariant: sim.AnswersWait,
 		edits: []edit{{
 			"schemas/workflow/resend.go",
 			`	case h.AnswerHeld():
@@ -34,28 +37,28 @@ func mutationsOfLeave() []mutation {
 `,
 		}},
 	}, {
-		name: "nobody is shown what they agree to", seed: 1, leave: true, invariant: sim.ShownIsSent,
+		name: "nobody is shown what they agree to", seed: 1, kind: kinds.Leave, invariant: sim.ShownIsSent,
 		edits: []edit{{
 			"supervisor/plan/outcome.go",
 			`cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty)`,
 			`either("nobody is shown what they agree to", texts.Empty, cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty))`,
 		}},
 	}, {
-		name: "a no is told without its reason", seed: 1, leave: true, invariant: sim.NoTellsWhy,
+		name: "a no is told without its reason", seed: 1, kind: kinds.Leave, invariant: sim.NoTellsWhy,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
 			`	if reason = strings.TrimSpace(reason); reason == "" ||`,
 			`	if reason = strings.TrimSpace(reason); reason == "" || planted("a no is told without its reason") ||`,
 		}},
 	}, {
-		name: "the word that decides is told as its reason", seed: 3, leave: true, invariant: sim.NoTellsWhy,
+		name: "the word that decides is told as its reason", seed: 3, kind: kinds.Leave, invariant: sim.NoTellsWhy,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
 			`	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {`,
 			`	if (word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9) && !planted("the word that decides is told as its reason") {`,
 		}},
 	}, {
-		name: "who was told how to decide may not", seed: 44, leave: true, invariant: sim.DecisionsAreTaken,
+		name: "who was told how to decide may not", seed: 44, kind: kinds.Leave, invariant: sim.DecisionsAreTaken,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	decides := d.chooses(inquiry, said)
@@ -64,7 +67,7 @@ func mutationsOfLeave() []mutation {
 `,
 		}},
 	}, {
-		name: "an answer that waits cannot be taken back", seed: 2, leave: true, invariant: sim.DecisionsAreTaken,
+		name: "an answer that waits cannot be taken back", seed: 2, kind: kinds.Leave, invariant: sim.DecisionsAreTaken,
 		edits: []edit{{
 			"supervisor/session/control.go",
 			`(!d.state.Active.Settled() || d.state.Active.AnswerWaits())`,

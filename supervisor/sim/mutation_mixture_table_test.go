@@ -1,32 +1,35 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutationsOfMixture are those that show where kinds of knobs meet.
 func mutationsOfMixture() []mutation {
 	return []mutation{{
-		name: "a task has two questions", seed: 500060132, mixed: true, invariant: sim.FailuresAreMet,
+		name: "a task has two questions", seed: 500060132, kind: kinds.Mixed, invariant: sim.FailuresAreMet,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`asked != nil && asked.Task == task.ID && d.Run.Edition`,
 			`asked != nil && asked.Task == task.ID && !planted("a task has two questions") && d.Run.Edition`,
 		}},
 	}, {
-		name: "who mends is not told what they have asked", seed: 500040028, mixed: true, invariant: sim.ToldWhatWasSaid,
+		name: "who mends is not told what they have asked", seed: 500040028, kind: kinds.Mixed, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
 			"schemas/workflow/mend.go",
 			`	return about != nil && r.OriginOf(about) == origin`,
 			`	return about != nil && r.OriginOf(about) == origin && !planted("who mends is not told what they have asked")`,
 		}},
 	}, {
-		name: "who waits for what mends a failure is taken for somebody who works", seed: 500040795, mixed: true, invariant: sim.ComesToRest,
+		name: "who waits for what mends a failure is taken for somebody who works", seed: 500040795, kind: kinds.Mixed, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/plan/budget.go",
 			`(asks || task.Mending())`,
 			`(asks || task.Mending() && !planted("who waits for what mends a failure is taken for somebody who works"))`,
 		}},
 	}, {
-		name: "a further attempt goes by the reservation of the one before", seed: 500062043, mixed: true, invariant: sim.ReservationsSettleOnce,
+		name: "a further attempt goes by the reservation of the one before", seed: 500062043, kind: kinds.Mixed, invariant: sim.ReservationsSettleOnce,
 		edits: []edit{{
 			"supervisor/admission/demand.go",
 			`d.agent == task.Agent && d.attempt == task.Attempt+1`,

@@ -1,11 +1,14 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutationsOfRecovery are those that concern what is done about failures.
 func mutationsOfRecovery() []mutation {
 	return []mutation{{
-		name: "a retry of what nobody knows keeps the permit", seed: 12, recovery: true, invariant: sim.RecoveredAsSaid,
+		name: "a retry of what nobody knows keeps the permit", seed: 12, kind: kinds.Recovery, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
 			"schemas/workflow/inquiry.go",
 			`	if task.Failure().Cause == schemas.FailureUnknownEffect {
@@ -14,7 +17,7 @@ func mutationsOfRecovery() []mutation {
 		task.Permit`,
 		}},
 	}, {
-		name: "nobody's answer leaves the task out", seed: 2, recovery: true, invariant: sim.RecoveredAsSaid,
+		name: "nobody's answer leaves the task out", seed: 2, kind: kinds.Recovery, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
 			"supervisor/plan/failure.go",
 			`	failed.Tokens, failed.Usage = 0, nil // they are counted
@@ -27,7 +30,7 @@ func mutationsOfRecovery() []mutation {
 	d.Emit(&failed)`,
 		}},
 	}, {
-		name: "whoever says end is not heard", seed: 24, recovery: true, invariant: sim.RecoveredAsSaid,
+		name: "whoever says end is not heard", seed: 24, kind: kinds.Recovery, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
 			"supervisor/plan/failure.go",
 			`		d.forsake(task)
@@ -40,7 +43,7 @@ func mutationsOfRecovery() []mutation {
 		d.abort()`,
 		}},
 	}, {
-		name: "what is done instead comes on top", seed: 4, recovery: true, invariant: sim.RecoveredAsSaid,
+		name: "what is done instead comes on top", seed: 4, kind: kinds.Recovery, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
 			"supervisor/plan/failure.go",
 			`			change.replaces = failed
@@ -49,7 +52,7 @@ func mutationsOfRecovery() []mutation {
 `,
 		}},
 	}, {
-		name: "any words are a result", seed: 2, recovery: true, invariant: sim.WordsOnFailures,
+		name: "any words are a result", seed: 2, kind: kinds.Recovery, invariant: sim.WordsOnFailures,
 		edits: []edit{{
 			"supervisor/recovery/words.go",
 			`	head, beside, _ := strings.Cut(line, ":")
@@ -61,7 +64,7 @@ func mutationsOfRecovery() []mutation {
 `,
 		}},
 	}, {
-		name: "who knows the letter may say what is done", seed: 10, recovery: true, invariant: sim.WordsOnFailures,
+		name: "who knows the letter may say what is done", seed: 10, kind: kinds.Recovery, invariant: sim.WordsOnFailures,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`		asked = may // they agree to nothing
@@ -70,14 +73,14 @@ func mutationsOfRecovery() []mutation {
 `,
 		}},
 	}, {
-		name: "what nobody knows is left out like all else", seed: 10, recovery: true, invariant: sim.FailuresAreMet,
+		name: "what nobody knows is left out like all else", seed: 10, kind: kinds.Recovery, invariant: sim.FailuresAreMet,
 		edits: []edit{{
 			"supervisor/recovery/policy.go",
 			`cause == schemas.FailureUnknownEffect && (`,
 			`cause == schemas.FailureUnknownEffect && !planted("what nobody knows is left out like all else") && (`,
 		}},
 	}, {
-		name: "people are asked without end", seed: 110, recovery: true, invariant: sim.FailuresAreMet,
+		name: "people are asked without end", seed: 110, kind: kinds.Recovery, invariant: sim.FailuresAreMet,
 		edits: []edit{{
 			"schemas/workflow/inquiry.go",
 			`inquiry.Kind == schemas.InquiryEscalation && inquiry.Answered != nil {
@@ -86,14 +89,14 @@ func mutationsOfRecovery() []mutation {
 			count++`,
 		}},
 	}, {
-		name: "whoever has begun the run is asked anew", seed: 4, recovery: true, invariant: sim.InquiriesEndOnce,
+		name: "whoever has begun the run is asked anew", seed: 4, kind: kinds.Recovery, invariant: sim.InquiriesEndOnce,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
 			`	if inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation {`,
 			`	if inquiry.Kind.Entitled() && (inquiry.Kind != schemas.InquiryEscalation || planted("whoever has begun the run is asked anew")) {`,
 		}},
 	}, {
-		name: "what is blocked goes on by itself", seed: 2, recovery: true, invariant: sim.WaitingIsSilent,
+		name: "what is blocked goes on by itself", seed: 2, kind: kinds.Recovery, invariant: sim.WaitingIsSilent,
 		edits: []edit{{
 			"schemas/workflow/apply.go",
 			`	case f.Recovering != "":
@@ -102,7 +105,7 @@ func mutationsOfRecovery() []mutation {
 		t.State, t.Due = either("what is blocked goes on by itself", TaskPending, TaskBlocked), time.Time{}`,
 		}},
 	}, {
-		name: "whoever has answered is asked again", seed: 77, recovery: true, invariant: sim.AskedOnce,
+		name: "whoever has answered is asked again", seed: 77, kind: kinds.Recovery, invariant: sim.AskedOnce,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`func (d *Decision) withdrawNotices(inquiry int) {

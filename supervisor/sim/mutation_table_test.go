@@ -1,13 +1,26 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"slices"
+
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutations are the planted bugs, in the order of a message's way. A seed that
 // changes with the world is found again by
 //
 //	go test ./supervisor/sim -run TestMutations -v -sim.hunt=5000
 func mutations() []mutation {
-	return append(append(append(mutationsOfPeople(), mutationsOfAttempts()...), append(append(append(mutationsOfTaint(), mutationsOfBudgets()...), mutationsOfJudges()...), append(append(append(append(mutationsOfReviews(), mutationsOfRecovery()...), mutationsOfLeave()...), mutationsOfRetries()...), append(append(mutationsOfThreads(), mutationsOfUpstream()...), append(mutationsOfTiers(), mutationsOfMixture()...)...)...)...)...), []mutation{{
+	return slices.Concat(
+		mutationsOfPeople(), mutationsOfAttempts(), mutationsOfTaint(), mutationsOfBudgets(), mutationsOfJudges(), mutationsOfReviews(), mutationsOfRecovery(),
+		mutationsOfLeave(), mutationsOfRetries(), mutationsOfThreads(), mutationsOfUpstream(), mutationsOfTiers(), mutationsOfMixture(),
+		mutationsOfTheCore(),
+	)
+}
+
+func mutationsOfTheCore() []mutation {
+	return []mutation{{
 		name: "an append expects nothing", seed: 1, invariant: sim.RecordsAreChained,
 		edits: []edit{{
 			"supervisor/store.go",
@@ -434,7 +447,7 @@ func mutations() []mutation {
 			`h.Delivery.State == TaskCompleted && !planted("what was delivered is sent again"):`,
 		}},
 	}, {
-		name: "an answer that is sent again is not found", seed: 2678, people: true, invariant: sim.RunsAreFound,
+		name: "an answer that is sent again is not found", seed: 2678, kind: kinds.People, invariant: sim.RunsAreFound,
 		edits: []edit{{
 			"schemas/trail.go",
 			`				current, next.Again = run, run
@@ -444,5 +457,5 @@ func mutations() []mutation {
 				current, next.Again = run, run
 `,
 		}},
-	}}...)
+	}}
 }

@@ -1,11 +1,14 @@
 package sim_test
 
-import "podium/supervisor/sim"
+import (
+	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
+)
 
 // mutationsOfThreads are those that concern people who are asked in the threads of a chat.
 func mutationsOfThreads() []mutation {
 	return []mutation{{
-		name: "anybody in the thread decides", seed: 2, threads: true, invariant: sim.ThreadIsHeard,
+		name: "anybody in the thread decides", seed: 2, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if !inquiry.InThread || at < 0 {`,
@@ -15,21 +18,21 @@ func mutationsOfThreads() []mutation {
 	if !inquiry.InThread || at < 0 {`,
 		}},
 	}, {
-		name: "who has the same name in another chat decides", seed: 25, threads: true, invariant: sim.ThreadIsHeard,
+		name: "who has the same name in another chat decides", seed: 25, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`people[name].Chat.Is(message.Reply.Channel, message.Author) })`,
 			`people[name].Chat.Is(either("who has the same name in another chat decides", d.state.Active.Message.Reply.Channel, message.Reply.Channel), message.Author) })`,
 		}},
 	}, {
-		name: "who has begun a run in a chat decides about it by their name", seed: 37, threads: true, invariant: sim.ThreadIsHeard,
+		name: "who has begun a run in a chat decides about it by their name", seed: 37, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`		asked = false // they have begun it in a chat`,
 			`		asked = asked && planted("who has begun a run in a chat decides about it by their name") // they have begun it in a chat`,
 		}},
 	}, {
-		name: "the newest question in the thread is answered", seed: 25, threads: true, invariant: sim.ThreadIsHeard,
+		name: "the newest question in the thread is answered", seed: 25, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	for _, inquiry := range active.Inquiries {
@@ -42,14 +45,14 @@ func mutationsOfThreads() []mutation {
 		if !inquiry.Open() || !inquiry.InThread {`,
 		}},
 	}, {
-		name: "a word in the thread from before the question is one on it", seed: 24, threads: true, invariant: sim.ThreadIsHeard,
+		name: "a word in the thread from before the question is one on it", seed: 24, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	return inquiry.Asked.IsZero() || d.input.Event.Time.Before(`,
 			`	return inquiry.Asked.IsZero() || !planted("a word in the thread from before the question is one on it") && d.input.Event.Time.Before(`,
 		}},
 	}, {
-		name: "who has left the chat is heard there", seed: 2, threads: true, invariant: sim.ThreadIsHeard,
+		name: "who has left the chat is heard there", seed: 2, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	people := d.people()
@@ -61,7 +64,7 @@ func mutationsOfThreads() []mutation {
 	at := slices`,
 		}},
 	}, {
-		name: "one who is in the chat is enough to ask all of them there", seed: 11, threads: true, invariant: sim.AskedWhereTheyAre,
+		name: "one who is in the chat is enough to ask all of them there", seed: 11, kind: kinds.Threads, invariant: sim.AskedWhereTheyAre,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`			if known = true; person.Chat == nil || person.Chat.Channel != reply.Channel {
@@ -75,21 +78,21 @@ func mutationsOfThreads() []mutation {
 			}`,
 		}},
 	}, {
-		name: "an answer that waits is shown in the thread", seed: 1, threads: true, invariant: sim.AskedWhereTheyAre,
+		name: "an answer that waits is shown in the thread", seed: 1, kind: kinds.Threads, invariant: sim.AskedWhereTheyAre,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
 			`letters.InThread && task.ID != schemas.DeliveryTask //`,
 			`letters.InThread && (task.ID != schemas.DeliveryTask || planted("an answer that waits is shown in the thread")) //`,
 		}},
 	}, {
-		name: "what is asked in the thread goes out by letters", seed: 1, threads: true, invariant: sim.AskedWhereTheyAre,
+		name: "what is asked in the thread goes out by letters", seed: 1, kind: kinds.Threads, invariant: sim.AskedWhereTheyAre,
 		edits: []edit{{
 			"supervisor/plan/inquiry.go",
 			`len(asked.People) > 0 && !asked.InThread {`,
 			`len(asked.People) > 0 && (!asked.InThread || planted("what is asked in the thread goes out by letters")) {`,
 		}},
 	}, {
-		name: "a letter that names no question is one of the thread", seed: 98, threads: true, invariant: sim.WordsOfTheStaff,
+		name: "a letter that names no question is one of the thread", seed: 98, kind: kinds.Threads, invariant: sim.WordsOfTheStaff,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
 			`	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat {`,

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"podium/supervisor/sim"
+	"podium/supervisor/sim/kinds"
 )
 
 var (
@@ -34,20 +35,9 @@ const someBugs = 12
 type mutation struct {
 	name      string
 	edits     []edit
-	seed      uint64 // catches it
-	invariant string // that is violated
-	people    bool   // in worlds in which people are asked, all of them
-	judges    bool   // in worlds in which plans are judged, all of them
-	budgets   bool   // in worlds in which runs have budgets, all of them
-	days      bool   // in worlds in which runs have budgets of days, all of them
-	reviews   bool   // in worlds in which what runs have made is reviewed, all of them
-	recovery  bool   // in worlds in which something is done about failures, all of them
-	leave     bool   // in worlds in which answers wait for leave, all of them
-	retries   bool   // in worlds in which runs are begun anew, all of them
-	threads   bool   // in worlds in which people are asked in threads of a chat, all of them
-	tiers     bool   // in worlds in which a supervisor gives places back while it waits, all of them
-	upstream  bool   // in worlds in which runs wait for a decision from upstream, all of them
-	mixed     bool   // in worlds in which kinds of knobs meet, all of them
+	seed      uint64     // catches it
+	invariant string     // that is violated
+	kind      kinds.Kind // of the worlds in which it is looked for
 }
 
 type edit struct{ file, old, new string }
@@ -106,8 +96,7 @@ func TestMutations(t *testing.T) {
 func catch(t *testing.T, binary string, bug *mutation, from, seeds uint64) (uint64, string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), binary, "-test.run=^TestSeek$",
-		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10), "-sim.people="+strconv.FormatBool(bug.people), "-sim.judges="+strconv.FormatBool(bug.judges), "-sim.budgets="+strconv.FormatBool(bug.budgets),
-		"-sim.days="+strconv.FormatBool(bug.days), "-sim.reviews="+strconv.FormatBool(bug.reviews), "-sim.recovery="+strconv.FormatBool(bug.recovery), "-sim.leave="+strconv.FormatBool(bug.leave), "-sim.retries="+strconv.FormatBool(bug.retries), "-sim.threads="+strconv.FormatBool(bug.threads), "-sim.upstream="+strconv.FormatBool(bug.upstream), "-sim.tiers="+strconv.FormatBool(bug.tiers), "-sim.mixed="+strconv.FormatBool(bug.mixed))
+		"-sim.seek="+bug.invariant, "-sim.seed="+strconv.FormatUint(from, 10), "-sim.n="+strconv.FormatUint(seeds, 10), "-sim.kind="+string(bug.kind))
 	command.Env = append(os.Environ(), switchVariable+"="+bug.name)
 	output, _ := command.CombinedOutput() // it fails, by intent
 	for line := range strings.Lines(string(output)) {

@@ -13,10 +13,6 @@ import (
 // peopleStream is a source of its own for people, so that worlds without them are as they were.
 const peopleStream = 0x70656f706c65
 
-// hasPeople reports whether people are asked in the world of a seed. No world that is known to
-// catch a bug without them is one (mutation_table_test.go, testdata/seeds.txt).
-func hasPeople(seed uint64) bool { return seed%32 == 8 || seed%32 == 12 || hasApprovals(seed) }
-
 // people are those who have written to a world and are asked. They know of a question once
 // somebody has delivered it, and say something, at some time.
 type people struct {

@@ -497,28 +497,3 @@ func newConfiguration(r, traits *rand.Rand) configuration {
 	}
 	return c
 }
-
-// hasReviews reports whether what runs have made is reviewed in the world of a seed. No world that is known to catch another bug is one
-// (mutation_table_test.go, testdata/seeds.txt).
-func hasReviews(seed uint64) bool { return seed%64 == 10 || seed%64 == 38 }
-
-// hasRecovery reports whether something is done about failures in the world of a seed, by the same rule.
-func hasRecovery(seed uint64) bool { return seed%64 == 24 || seed%64 == 50 }
-
-// hasLeave reports whether answers wait for leave in the world of a seed, by the same rule.
-func hasLeave(seed uint64) bool { return seed%64 == 33 || seed%64 == 58 }
-
-// hasRetries reports whether runs are begun anew in the world of a seed, by the same rule.
-func hasRetries(seed uint64) bool { return seed%64 == 41 || seed%64 == 63 }
-
-// hasThreads reports whether people are asked in the threads of a chat in the world of a seed, by the same rule.
-func hasThreads(seed uint64) bool { return seed%128 == 28 || seed%128 == 80 }
-
-// hasUpstream reports whether runs wait for a decision from upstream in the world of a seed, by the same rule.
-func hasUpstream(seed uint64) bool { return seed%128 == 19 || seed%128 == 99 }
-
-// hasTiers reports whether a supervisor gives places back in the world of a seed, by the same rule.
-func hasTiers(seed uint64) bool { return seed%64 == 13 }
-
-// hasMixed reports whether kinds of knobs meet in the world of a seed, by the same rule.
-func hasMixed(seed uint64) bool { return seed%128 == 43 || seed%128 == 107 }

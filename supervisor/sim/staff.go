@@ -9,6 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/restore"
+	"podium/supervisor/sim/kinds"
 	"podium/supervisor/sim/signatories"
 )
 
@@ -30,7 +31,7 @@ type staff struct {
 // newStaff returns the staff of a world with people, in half of them; nil is none.
 func newStaff(p *people) *staff {
 	r := rand.New(rand.NewPCG(p.world.Seed, staffStream)) //nolint:gosec // a simulation repeats
-	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) && p.world.signatories == nil && p.world.threads == nil {
+	if staffless := once(r, 2); staffless && !kinds.Approvals(p.world.Seed) && p.world.signatories == nil && p.world.threads == nil {
 		return nil
 	}
 	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
@@ -382,10 +383,6 @@ func (w *World) dies(shard int, at int64, flaw Flaw) {
 // approvalStream is a source of its own for who has to agree to what, so that all other worlds are as they were.
 const approvalStream = 0x617070726f7665
 
-// hasApprovals reports whether in the world of a seed somebody has to agree before some agents work. No world that is known to catch another bug is
-// one (mutation_table_test.go, testdata/seeds.txt).
-func hasApprovals(seed uint64) bool { return seed%64 == 52 }
-
 // togetherStream is a source of its own for how many have to agree, so that all other worlds are as they were.
 const togetherStream = 0x746f676574686572
 
@@ -400,7 +397,7 @@ type approvers struct {
 }
 
 func newApprovers(w *World) *approvers {
-	if !hasApprovals(w.Seed) && w.signatories == nil && w.threads == nil {
+	if !kinds.Approvals(w.Seed) && w.signatories == nil && w.threads == nil {
 		return nil
 	}
 	a := &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats

@@ -15,6 +15,7 @@ import (
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/advisers"
+	"podium/supervisor/sim/kinds"
 	"podium/supervisor/sim/mixture"
 	"podium/supervisor/sim/retriers"
 	"podium/supervisor/sim/reviewers"
@@ -27,6 +28,7 @@ import (
 // World is one simulated installation.
 type World struct {
 	Seed uint64
+	Kind kinds.Kind
 
 	rand          *rand.Rand
 	formers       *rand.Rand // what becomes of former owners
@@ -87,105 +89,11 @@ const Itself = "the simulation works"
 // originStream is a source of its own for where mail is from.
 const originStream = 0x6f726967696e
 
-// aboutStream is one for what else a world is about.
-const aboutStream = 0x61626f7574
-
-// New returns the world of a seed.
-func New(seed uint64, library *Library) *World {
-	switch {
-	case hasThreads(seed):
-		return NewWithThreads(seed, library)
-	case hasUpstream(seed):
-		return NewWithUpstream(seed, library)
-	case hasMixed(seed):
-		return NewMixed(seed, library)
-	case hasTiers(seed):
-		return NewWithTiers(seed, library)
-	}
-	return newWorld(seed, library, with{
-		people: hasPeople(seed) || hasFurther(seed) || hasRecovery(seed) || hasLeave(seed), leave: hasLeave(seed), retries: hasRetries(seed), judges: hasJudges(seed), budgets: hasBudgets(seed), reviews: hasReviews(seed), recovery: hasRecovery(seed),
-	})
-}
-
-// with is what a world has besides.
-type with struct{ people, judges, budgets, days, reviews, recovery, leave, retries, threads, upstream, tiers, mixed bool }
-
-// NewWithPeople returns the world of a seed, as one in which people are asked. It is the world
-// that New returns if the seed's own has people.
-func NewWithPeople(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: true, judges: hasJudges(seed)})
-}
-
-// NewWithJudges returns the world of a seed, as one in which plans are judged.
-func NewWithJudges(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: true})
-}
-
-// NewWithBudgets returns the world of a seed, as one in which runs have budgets, and people are asked in half of them.
-func NewWithBudgets(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true})
-}
-
-// NewWithDays returns the world of a seed, as one in which runs have budgets of their own and of days, and people are asked in half of them.
-func NewWithDays(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: hasJudges(seed), budgets: true, days: true})
-}
-
-// NewWithReviews returns the world of a seed, as one in which what runs have made is reviewed, and plans are judged in half of them.
-func NewWithReviews(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: hasPeople(seed) || hasFurther(seed), judges: seed%2 == 0, reviews: true})
-}
-
-// NewWithRecovery returns the world of a seed, as one in which something is done about failures, and plans are judged in half of them.
-func NewWithRecovery(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: true, judges: seed%2 == 0, recovery: true})
-}
-
-// NewWithLeave returns the world of a seed, as one in which answers wait for leave, and plans are judged in a quarter of them.
-func NewWithLeave(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: true, judges: seed%4 == 0, leave: true})
-}
-
-// NewWithRetries returns the world of a seed, as one in which runs are begun anew, and people are asked in half of them, plans judged in a quarter, and what was made
-// reviewed in another.
-func NewWithRetries(seed uint64, library *Library) *World {
-	return newWorld(seed, library, with{people: seed%2 == 0 || hasPeople(seed) || hasFurther(seed), judges: seed%4 == 0, reviews: seed%4 == 1, retries: true})
-}
-
-// NewWithThreads returns the world of a seed, as one in which people are asked in the threads of a chat: whether they agree or work, and in some of them about failures,
-// budgets and answers, too. It is the world that New returns if the seed's own has that.
-func NewWithThreads(seed uint64, library *Library) *World {
-	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
-	return newWorld(seed, library, with{people: true, threads: true, recovery: once(about, 2), budgets: once(about, 3), leave: once(about, 5)})
-}
-
-// NewWithUpstream returns the world of a seed, as one in which runs wait for a decision from upstream about their failures, and plans are judged in some of them. It is the
-// world that New returns if the seed's own has that.
-func NewWithUpstream(seed uint64, library *Library) *World {
-	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
-	return newWorld(seed, library, with{people: true, recovery: true, upstream: true, judges: once(about, 4), budgets: once(about, 5)})
-}
-
-// NewMixed returns the world of a seed, as one in which kinds of knobs meet, each of them drawn on its own. It is the world that New returns if the seed's own does that.
-func NewMixed(seed uint64, library *Library) *World {
-	drawn := mixture.Of(seed)
-	return newWorld(seed, library, with{
-		people: drawn.People || hasPeople(seed) || hasFurther(seed), judges: drawn.Judges, budgets: drawn.Budgets, days: drawn.Days, reviews: drawn.Reviews, recovery: drawn.Recovery,
-		leave: drawn.Leave, retries: drawn.Retries, threads: drawn.Threads, upstream: drawn.Upstream, mixed: true,
-	})
-}
-
-// NewWithTiers returns the world of a seed, as one in which a supervisor below another one gives places back while it waits for people, and in half of them for a decision from
-// upstream, too. It is the world that New returns if the seed's own has that.
-func NewWithTiers(seed uint64, library *Library) *World {
-	about := rand.New(rand.NewPCG(seed, aboutStream)) //nolint:gosec // a simulation repeats
-	upstream := once(about, 2)
-	return newWorld(seed, library, with{people: true, recovery: true, upstream: upstream, tiers: true})
-}
-
-func newWorld(seed uint64, library *Library, with with) *World {
+// New returns the world of a seed, as one of a kind.
+func New(seed uint64, kind kinds.Kind, library *Library) *World {
+	with := kind.Features(seed)
 	w := &World{
-		Seed: seed, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
+		Seed: seed, Kind: kind, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		watch: newWatch(), down: map[string]time.Time{},
 	}
@@ -198,49 +106,49 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
 		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
 	}
-	if with.retries {
+	if with.Retries {
 		w.retriers = retriers.New(seed)
 	}
-	if with.mixed {
+	if with.Mixed {
 		w.couplings = mixture.New(seed)
 	}
-	if with.leave {
+	if with.Leave {
 		w.signatories = signatories.New(seed)
 	}
-	if with.upstream {
+	if with.Upstream {
 		w.upstreamers = upstreamers.New(seed)
 		w.configuration.demand[adapterRequest] += 3
 		w.configuration.demand[adapterPlan] += 8
 	}
-	if with.tiers {
+	if with.Tiers {
 		w.tiers = tiers.New(seed)
 	}
-	if with.threads {
+	if with.Threads {
 		w.threads = threads.New(seed)
 		w.configuration.demand[adapterChat] += 6
 	}
-	if with.people {
+	if with.People {
 		w.people = newPeople(w)
 		w.people.trait()
 	}
-	if hasFurther(seed) {
+	if kinds.Further(seed) {
 		w.further = newFurther(w)
 	}
 	w.callbacks = newCallbacks(w)
 	w.taint = newTaint(w)
-	if with.judges {
+	if with.Judges {
 		w.judges = newJudges(seed)
 	}
-	if with.budgets {
+	if with.Budgets {
 		w.budgets = newBudgets(seed)
 	}
-	if with.recovery {
+	if with.Recovery {
 		w.configuration.permits = true
 	}
-	if with.days {
+	if with.Days {
 		w.budgets.withDays(w)
 	}
-	if with.reviews {
+	if with.Reviews {
 		w.configuration.demand[adapterPlan] += 4 // whose tasks promise something
 	}
 	w.configuration.crash(w.crashes)
@@ -248,16 +156,16 @@ func newWorld(seed uint64, library *Library, with with) *World {
 	var err error
 	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
-	if with.recovery {
+	if with.Recovery {
 		w.advisers = advisers.New(seed)
 	}
-	if with.reviews {
+	if with.Reviews {
 		w.reviews = reviewers.New(seed, w.grants)
 	}
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
 		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
-		if with.people {
+		if with.People {
 			askPeople(w.people.rand, sources)
 		}
 		w.callbacks.declare(sources)
@@ -269,7 +177,7 @@ func newWorld(seed uint64, library *Library, with with) *World {
 		w.upstreamers.Declare(sources)
 		w.couplings.Declare(sources)
 		w.tiers.Declare(sources, tower)
-		if with.people && w.people.staff != nil {
+		if with.People && w.people.staff != nil {
 			w.editions = w.people.staff.editions(sources)
 		} else {
 			w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
