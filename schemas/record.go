@@ -298,6 +298,8 @@ const Edition8 = 8
 // what was asked meanwhile; and no mended result is told beside the one that builds on it. What several versions are merged from is the newest one that all of them build on,
 // also behind a merge. A question about the budget of a task ends when people are asked something else about that. And that a process has failed which was refused a
 // permit for a question says nothing of another attempt at it.
+//
+// A run that retries another one brings what a review had mended of it, and is begun as well where nothing else is left than a review that has not passed.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.
