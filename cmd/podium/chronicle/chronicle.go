@@ -11,6 +11,9 @@ import (
 type Run struct {
 	Rounds   []Round
 	Mendings []Mending
+
+	filled map[string]*schemas.ArgumentsFilled // by task: the newest
+	asked  map[int]*schemas.ArgumentsFilled    // by inquiry: those of its task when it was opened
 }
 
 // A Round is one in which what a run has made was looked at.
@@ -52,6 +55,16 @@ func (r *Run) fact(fact schemas.Fact) {
 		if f.Action == schemas.RecoveryRequestFix {
 			r.Mendings = append(r.Mendings, Mending{Failed: f})
 		}
+	case *schemas.ArgumentsFilled:
+		if r.filled == nil {
+			r.filled = map[string]*schemas.ArgumentsFilled{}
+		}
+		r.filled[f.Task] = f
+	case *schemas.InquiryOpened:
+		if r.asked == nil {
+			r.asked = map[int]*schemas.ArgumentsFilled{}
+		}
+		r.asked[f.Inquiry] = r.filled[f.Task]
 	default: // the state of the run keeps it
 	}
 }
@@ -121,3 +134,11 @@ func (r *Run) MendingsOf(task string) (found []Mending) {
 
 // Wants reports whether a check, by the question that it was asked, wants more to be done. A nil round has asked none.
 func (r *Round) Wants(question string) bool { return r != nil && slices.Contains(r.Wanting, question) }
+
+// AskedAbout is how the arguments of a task were filled when an inquiry asked about it; nil is that they were not.
+func (r *Run) AskedAbout(inquiry int) *schemas.ArgumentsFilled {
+	if r == nil {
+		return nil
+	}
+	return r.asked[inquiry]
+}

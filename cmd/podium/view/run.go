@@ -57,7 +57,7 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 	}
 	rounds(line, run, kept)
 	for _, asked := range run.Inquiries {
-		inquiry(line, run, asked)
+		inquiry(line, run, kept, asked)
 	}
 	if run.Resends > 0 {
 		line("resent    on request: %d", run.Resends)
