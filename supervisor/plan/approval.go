@@ -28,12 +28,20 @@ func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
 	if outside && d.onTainted(task) != schemas.OnTaintedAsk {
 		return nil
 	}
-	strange := d.Run.Message.FromOutside() && !named && !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
+	strange := d.Run.Message.FromOutside() && !named && !d.heldByTemplate(task)
 	rule := d.Profile.rules.For(task, outside, strange)
 	if rule == nil && outside && d.agreedAsChanged(task) {
 		return d.Profile.rules.For(task, false, strange)
 	}
 	return rule
+}
+
+// heldByTemplate reports whether nothing that an agent would be told of a task comes from outside: its arguments stand in a template of the profile and, from schemas.Edition9 on, it
+// sees nothing else of the request.
+func (d *Decision) heldByTemplate(task *workflow.Task) bool {
+	use := d.Profile.agentUse(task.Agent)
+	words := use == nil || use.Action != schemas.ActionArguments
+	return d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && (!words || d.Run.Edition < schemas.Edition9)
 }
 
 // agreedAsChanged reports whether people of the profile have agreed to what a task is to do now. Where the profile has held it before, one of those who were asked has changed it,

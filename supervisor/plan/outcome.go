@@ -258,6 +258,9 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
+		if d.Run.Edition >= schemas.Edition9 {
+			failure.InternalDetails += ", or a rule of approval with tainted: true, by which people are asked"
+		}
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := task.Failure().Detail

@@ -239,11 +239,11 @@ func (d *Decision) wanted() bool {
 	return false
 }
 
-// mend has whoever is responsible mend what was found (M-42).
+// mend has whoever is responsible mend what was found (M-42). What was done outside is not done again for that, from schemas.Edition9 on.
 func (d *Decision) mend() bool {
-	mendable := func(agent string) bool {
-		use := d.Profile.agentUse(agent)
-		return use != nil && use.Unavailable == ""
+	mendable := func(made *workflow.Task) bool {
+		use := d.Profile.agentUse(made.Agent)
+		return use != nil && use.Unavailable == "" && (made.Permit == "" || d.Run.Edition < schemas.Edition9)
 	}
 	fixes := review.Fixes(d.Run, d.Run.Review.Round, review.Files(d.Run), d.Run.Review.Issues, mendable)
 	if len(fixes) == 0 {
@@ -292,13 +292,17 @@ func (d *Decision) takenAsItIs() bool {
 // maxErrorsTold is how many errors of a review an answer tells at the most; all of them stand on record.
 const maxErrorsTold = 10
 
-// reviewErrors are the errors that the last round has found, as they are told, and how many there are. Before schemas.Edition9 the first is told.
+// reviewErrors are the errors that the last round has found, as they are told, and how many there are. Before schemas.Edition9 the first is told, and no place.
 func (d *Decision) reviewErrors() (told string, errorsFound int) {
 	var lines []string
 	for i := range d.Run.Review.Issues {
 		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
 			errorsFound++
-			if line := d.fitting(issue.Message); line != "" && !slices.Contains(lines, line) {
+			told := issue.Message
+			if d.Run.Edition >= schemas.Edition9 && !strings.Contains(told, issue.File) {
+				told = review.Where(issue) + told
+			}
+			if line := d.fitting(told); line != "" && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}

@@ -99,8 +99,9 @@ func find(files []File, name string) *File {
 }
 
 // Fixes are the tasks that mend what a review has found: one for each root that is responsible for an error, in the order of the roots, by
-// whoever has done it. Each builds on what it mends, and on what that was built on, as far as this is mended as well on that. Mendable says who can.
-func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIssue, mendable func(agent string) bool) []schemas.PlannedTask {
+// whoever has done it. Each builds on what it mends, and on what that was built on, as far as this is mended as well on that. Mendable says
+// what can be made anew.
+func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIssue, mendable func(made *workflow.Task) bool) []schemas.PlannedTask {
 	prefix := prefixOf(run, round)
 	names := map[string]string{} // by root: of its fix
 	var roots []*workflow.Task
@@ -108,7 +109,7 @@ func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIs
 		blamed := slices.ContainsFunc(issues, func(issue schemas.ReviewIssue) bool {
 			return issue.Severity == schemas.ValidationError && issue.Task == task.ID
 		})
-		if newest := Newest(run, task.ID); blamed && newest != nil && mendable(newest.Agent) {
+		if newest := Newest(run, task.ID); blamed && newest != nil && mendable(newest) {
 			names[task.ID] = prefix + task.ID
 			roots = append(roots, task)
 		}
@@ -172,17 +173,20 @@ func fix(run *workflow.Run, root *workflow.Task, names map[string]string, files 
 func Lines(issues []schemas.ReviewIssue) string {
 	lines := make([]string, len(issues))
 	for i := range issues {
-		issue := &issues[i]
-		where := ""
-		if issue.File != "" {
-			where = issue.File + ": "
-			if issue.Line > 0 {
-				where = issue.File + ":" + strconv.Itoa(issue.Line) + ": "
-			}
-		}
-		lines[i] = where + issue.Severity + ": " + issue.Message
+		lines[i] = Where(&issues[i]) + issues[i].Severity + ": " + issues[i].Message
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Where is the file of an issue and, if it is known, the line, as a compiler begins what it says; empty when it has no file.
+func Where(issue *schemas.ReviewIssue) string {
+	switch {
+	case issue.File == "":
+		return ""
+	case issue.Line > 0:
+		return issue.File + ":" + strconv.Itoa(issue.Line) + ": "
+	}
+	return issue.File + ": "
 }
 
 // Of are the issues that a root is responsible for.

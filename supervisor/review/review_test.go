@@ -133,7 +133,7 @@ func TestFiles_M38(t *testing.T) {
 // TestFixes_M42: each root is mended once, by whoever has done it; what mends it builds on what it mends, and on what else is mended that it was built on.
 func TestFixes_M42(t *testing.T) {
 	t.Parallel()
-	everybody := func(string) bool { return true }
+	everybody := func(*workflow.Task) bool { return true }
 	for name, c := range map[string]struct {
 		run    *workflow.Run
 		issues string // file or @task, a question mark before it for a warning
@@ -186,7 +186,7 @@ func TestFixes_M42(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
-	nobody := review.Fixes(run("a:p=1"), 1, nil, []schemas.ReviewIssue{{Severity: "error", Task: "a"}}, func(string) bool { return false })
+	nobody := review.Fixes(run("a:p=1"), 1, nil, []schemas.ReviewIssue{{Severity: "error", Task: "a"}}, func(*workflow.Task) bool { return false })
 	if len(nobody) > 0 {
 		t.Errorf("nobody mends %+v", nobody)
 	}
@@ -371,8 +371,8 @@ func FuzzReview(f *testing.F) {
 			}
 			files = review.Files(r)
 			review.Assign(r, files, issues)
-			fixes := review.Fixes(r, round, files, issues, func(string) bool { return true })
-			if again := review.Fixes(r, round, review.Files(r), issues, func(string) bool { return true }); fmt.Sprint(ids(again)) != fmt.Sprint(ids(fixes)) {
+			fixes := review.Fixes(r, round, files, issues, func(*workflow.Task) bool { return true })
+			if again := review.Fixes(r, round, review.Files(r), issues, func(*workflow.Task) bool { return true }); fmt.Sprint(ids(again)) != fmt.Sprint(ids(fixes)) {
 				t.Fatalf("%v, then %v", ids(fixes), ids(again))
 			}
 			plan := make([]schemas.PlannedTask, 0, len(r.Tasks)+len(fixes))

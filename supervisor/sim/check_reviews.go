@@ -163,11 +163,11 @@ func (o *oracle) returnsToWork(m *moment, f *schemas.PlanChanged) {
 	}
 }
 
-// mendable are the tasks that something was found in, and that an agent has done.
+// mendable are the tasks that something was found in, and that an agent has done, but not outside.
 func (r *run) mendable() []*task {
 	return slices.DeleteFunc(slices.Clone(r.tasks), func(t *task) bool {
 		newest := r.newest(t.id)
-		return t.mends() || newest == nil || r.use(newest.agent) == nil || !r.reviewing.found(t.id)
+		return t.mends() || newest == nil || newest.permit != nil || r.use(newest.agent) == nil || !r.reviewing.found(t.id)
 	})
 }
 

@@ -56,7 +56,7 @@ type Approval struct {
 	Delivery bool             `yaml:"delivery" doc:"It is for the answers of runs: they are sent to whoever has written once somebody has agreed, and never otherwise. Such a rule says who decides, and may be tainted; all else is for tasks."`
 	Seconds  int              `yaml:"seconds" min:"0" doc:"From this estimate of the plan on, in seconds. A task without an estimate is below it."`
 	Tokens   int              `yaml:"tokens" min:"0" doc:"From this estimate of the plan on, in tokens."`
-	Tainted  bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for."`
+	Tainted  bool             `yaml:"tainted" doc:"It is for what comes of what somebody has written, and lets be done what on_tainted: ask has wait. What templates hold without a parameter is not asked for, unless the agent is told the words of a request as well, as programs are."`
 	If       jsontext.Value   `yaml:"if" doc:"JSON Schema of the arguments: those that it fits wait."`
 	People   []string         `yaml:"people" required:"true" min:"1" doc:"Who decides, by their names in the people section, or as requester: whoever has written. Whoever has written does not decide by their name."`
 	Need     int              `yaml:"need" min:"1" doc:"How many of them have to agree; default: 1. Persons count, whatever way they answer by and however often; one who says no is enough."`
@@ -286,7 +286,7 @@ type Delivery struct {
 	Attempts  int               `yaml:"attempts" min:"1" max:"20" default:"10" doc:"How often it is tried at most; 1 means no retry."`
 	Wait      schemas.Duration  `yaml:"wait" default:"2s" doc:"Before the second attempt; it doubles each time, up to 5m."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" default:"resend" doc:"When nobody knows whether an answer was delivered. resend: again, under the same id. ask: the run ends and tells a person."`
-	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until a person agrees; nobody can be asked yet, so that none goes out. refuse: none goes out."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until somebody agrees, by a rule of approval with delivery: true and tainted: true; without one none is sent. refuse: none is sent. Sent is what goes by mail, to a provider or to a callback: without such a rule podium send --wait and the API show an answer to whoever asks for it."`
 }
 
 // Deadlines bounds the waits of a task.
