@@ -15,6 +15,7 @@ import (
 	"podium/bus/history"
 	"podium/bus/intake"
 	"podium/bus/registry"
+	"podium/cmd/podium/chronicle"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runfiles"
 	"podium/cmd/podium/runlog"
@@ -212,7 +213,11 @@ func (c *runsShowCommand) Run(env *environment) error {
 			}
 			about = append(about, full...)
 		}
-		return env.print("%s", view.Run(run, answer, about...))
+		kept := &chronicle.Run{}
+		if err = env.runLog(ledger.Core).FoldRun(env.ctx, run, func(record *schemas.Record) { kept.Apply(record, run.Number) }); err != nil {
+			return err
+		}
+		return env.print("%s", view.Run(run, kept, answer, about...))
 	})
 }
 

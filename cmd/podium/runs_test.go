@@ -126,7 +126,7 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		told := view.Run(run, "")
+		told := view.Run(run, nil, "")
 		if said := strings.Count(told, "nobody serves"); c.want == "" && said > 0 || c.want != "" && strings.Count(told, c.want+"\n") != 4 { // each task, and the run
 			t.Errorf("%s: %q is not what is told:\n%s", name, c.want, told)
 		}

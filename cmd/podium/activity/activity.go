@@ -281,8 +281,11 @@ func inquiry(told *line, fact schemas.Fact) {
 		told.mood, told.said, told.with = careful, "%r waits for a person (%s); podium inbox has the question", [3]string{string(fact.Kind)}
 	case *schemas.InquiryAnswered:
 		told.mood, told.said, told.with = good, "%r: its question is answered by %s", [3]string{string(fact.Actor.Via)}
-		if fact.Choice == schemas.ChoiceReject {
+		switch {
+		case fact.Choice == schemas.ChoiceReject:
 			told.mood, told.said = careful, "%r: its question is rejected by %s"
+		case fact.Choice == schemas.ChoiceApprove && fact.Lacking == 0:
+			told.said = "%r: its question is approved by %s"
 		}
 	case *schemas.InquiryClosed:
 		told.mood, told.said, told.with = careful, "%r: its question is closed without an answer (%s)", [3]string{view.Spoken(fact.Reason)}

@@ -286,7 +286,7 @@ type Delivery struct {
 	Attempts  int               `yaml:"attempts" min:"1" max:"20" default:"10" doc:"How often it is tried at most; 1 means no retry."`
 	Wait      schemas.Duration  `yaml:"wait" default:"2s" doc:"Before the second attempt; it doubles each time, up to 5m."`
 	OnUnknown schemas.OnUnknown `yaml:"on_unknown" enum:"resend ask" default:"resend" doc:"When nobody knows whether an answer was delivered. resend: again, under the same id. ask: the run ends and tells a person."`
-	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until a person agrees; nobody can be asked yet, so that none goes out. refuse: none goes out."`
+	OnTainted schemas.OnTainted `yaml:"on_tainted" enum:"allow ask refuse" default:"allow" doc:"What becomes of answers to what somebody has written. allow: they go to those who take part. ask: each waits until somebody agrees, by a rule of approval with delivery: true and tainted: true; without one none is sent. refuse: none is sent. Sent is what goes by mail, to a provider or to a callback: without such a rule podium send --wait and the API show an answer to whoever asks for it."`
 }
 
 // Deadlines bounds the waits of a task.

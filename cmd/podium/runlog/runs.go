@@ -104,6 +104,21 @@ func (r Reader) run(ctx context.Context, session string, number int) (*workflow.
 	return excerpt.Run(), nil
 }
 
+// FoldRun gives apply every record that speaks of a run, in their order.
+func (r Reader) FoldRun(ctx context.Context, run *workflow.RunHistory, apply func(*schemas.Record)) error {
+	opened, err := history.OpenSession(ctx, r.Core, run.Session)
+	if err != nil {
+		return err
+	}
+	for record, err := range opened.Run(ctx, run.Number) {
+		if err != nil {
+			return err
+		}
+		apply(&record.Record)
+	}
+	return nil
+}
+
 // Run reads the run that a person names: by its id, or by the beginning of one that no
 // other run has, or by what stands for it or its conversation in the log. The error is ErrNoRun or a NameError when that fails.
 func (r Reader) Run(ctx context.Context, name string) (*workflow.RunHistory, error) {

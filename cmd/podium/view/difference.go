@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/cmd/podium/chronicle"
 	"podium/schemas"
+	"podium/schemas/workflow"
 )
 
 // Difference tells in a line each what a session says and what it would say in that place, each one fact or none. Where a
@@ -59,6 +62,53 @@ func union(a, b map[string]jsontext.Value) map[string]jsontext.Value {
 	}
 	maps.Copy(all, b)
 	return all
+}
+
+// edits tells what whoever has agreed has changed of the arguments that they were asked about, each by the path of its name: what it was, and what it is.
+func edits(run *workflow.RunHistory, kept *chronicle.Run, asked *workflow.Inquiry) []string {
+	if !asked.Edited() {
+		return nil
+	}
+	var given jsontext.Value
+	switch task := run.Task(asked.Task); {
+	case asked.Operation != nil:
+		given = asked.Operation.Arguments
+	case task != nil:
+		before := *task
+		before.Filled = kept.AskedAbout(asked.Inquiry)
+		given = before.Arguments()
+	}
+	if len(given) == 0 {
+		given = jsontext.Value("{}")
+	}
+	told := changed(nil, "", given, asked.Answered.Arguments)
+	return slices.DeleteFunc(told, func(line string) bool { // these nobody writes: to agree sets them
+		name, _, _ := strings.Cut(line, " ")
+		return slices.Contains(asked.Sets, name)
+	})
+}
+
+func changed(told []string, path string, was, is jsontext.Value) []string {
+	one, other := map[string]jsontext.Value{}, map[string]jsontext.Value{}
+	if was.Kind() == '{' && is.Kind() == '{' && schemas.Unmarshal(was, &one) == nil && schemas.Unmarshal(is, &other) == nil {
+		for _, name := range slices.Sorted(maps.Keys(union(one, other))) {
+			told = changed(told, strings.TrimPrefix(path+"."+name, "."), one[name], other[name])
+		}
+		return told
+	}
+	if bytes.Equal(inOneWay(was), inOneWay(is)) {
+		return told
+	}
+	return append(told, strings.TrimSpace(path+" "+Line(orNone(was), shortLength)+" → "+Line(orNone(is), shortLength)))
+}
+
+// inOneWay is a value in the canonical way of writing; what is none is as it stands.
+func inOneWay(value jsontext.Value) jsontext.Value {
+	written := value.Clone()
+	if written.Canonicalize() != nil {
+		return value
+	}
+	return written
 }
 
 func orNone(value jsontext.Value) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"podium/cmd/podium/chronicle"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -67,13 +68,15 @@ func chosen(choice schemas.InquiryChoice) string {
 		return "raised"
 	case schemas.ChoiceRetry, schemas.ChoiceSkip, schemas.ChoiceReplan, schemas.ChoiceEnd:
 		return "decided: " + string(choice)
-	case schemas.ChoiceAnswer, schemas.ChoiceApprove:
+	case schemas.ChoiceApprove:
+		return "approved"
+	case schemas.ChoiceAnswer:
 	}
 	return "answered"
 }
 
 // inquiry tells a question that a run has asked, and what has become of it.
-func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflow.Inquiry) {
+func inquiry(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.Run, asked *workflow.Inquiry) {
 	line("? %-8s %-10s %-10s %s", strconv.Itoa(asked.Inquiry), asked.Task, inquiryState(asked), Line(asked.Question, detailLength))
 	line("           asks: %s (%s)", Person(run, asked), string(asked.Kind))
 	if !asked.Asked.IsZero() {
@@ -92,6 +95,9 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, asked *workflo
 	switch {
 	case asked.Answered != nil:
 		line("           %s", Word(asked))
+		for _, edit := range edits(run, kept, asked) {
+			line("           changed: %s", edit)
+		}
 	case asked.Closed != "":
 		line("           closed at %s: %s", asked.Ended.Local().Format(time.DateTime), Spoken(asked.Closed))
 	default:
@@ -145,6 +151,9 @@ func Asks(run *workflow.RunHistory) []string {
 // argumentsLine tells what an agent is given beside what the plan says, what it lacks, and what people are asked about because it may be meant otherwise, be it
 // needed or not; not the values.
 func argumentsLine(f *schemas.ArgumentsFilled) string {
+	if f.Edited {
+		return "" // whoever agrees has changed them, which is told of their word
+	}
 	line := fmt.Sprintf("%s: %d arguments of %s are filled", f.Task, len(f.Sources), f.Agent)
 	var missing, unsure []string
 	for i := range f.Missing {
@@ -175,6 +184,9 @@ func inquiryLine(session string, f schemas.Fact) string {
 		line := fmt.Sprintf("question %d: %s by %s", f.Inquiry, chosen(f.Choice), who(f.Actor))
 		if f.Amount != nil {
 			line += ", by " + Amount(*f.Amount)
+		}
+		if len(f.Arguments) > 0 {
+			line += ", who has changed the arguments to " + Line(string(f.Arguments), detailLength)
 		}
 		if f.Lacking > 0 {
 			line = fmt.Sprintf("question %d: agreed by %s, and %d more have to", f.Inquiry, who(f.Actor), f.Lacking)

@@ -65,7 +65,7 @@ asked     A letter
            waits: since 2026-01-01 12:00:00, until 2026-01-04 12:00:00
            next: podium answer 5f0c-1.4
 `
-	if told := view.Run(asking(), ""); told != want {
+	if told := view.Run(asking(), nil, ""); told != want {
 		t.Errorf("it is told\n%s\nwant\n%s", told, want)
 	}
 }
@@ -187,7 +187,7 @@ func TestLettersThatHaveNotGoneOutAreTold(t *testing.T) {
 		if state := view.State(run); state != "executing, waits for an answer"+test.state {
 			t.Errorf("%s: %s", name, state)
 		}
-		if told := view.Run(run, ""); test.why != "" && !strings.Contains(told, "           "+letter.Trouble()+": "+test.why+"\n           next: podium answer 5f0c-1.4\n") || strings.Contains(told, "delivered") != (test.why != "") {
+		if told := view.Run(run, nil, ""); test.why != "" && !strings.Contains(told, "           "+letter.Trouble()+": "+test.why+"\n           next: podium answer 5f0c-1.4\n") || strings.Contains(told, "delivered") != (test.why != "") {
 			t.Errorf("%s:\n%s", name, told)
 		}
 	}

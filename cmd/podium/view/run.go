@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"podium/cmd/podium/chronicle"
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 )
 
-// Run tells a whole run: what was asked, who did what and why, and the answer. About
+// Run tells a whole run: what was asked, who did what and why, and the answer. Kept is what its records say beside its state; nil is nothing. About
 // are a word and what it stands for, each: who has asked, and the runs it has led to.
-func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
+func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...[2]string) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", lines(arguments)...) }
 	line("run       %s", run.ID)
@@ -46,16 +47,17 @@ func Run(run *workflow.RunHistory, answer string, about ...[2]string) string {
 	}
 	line("")
 	for i := range run.DecisionTasks {
-		task(line, run, run.DecisionTasks[i], nil)
+		task(line, run, kept, run.DecisionTasks[i])
 	}
 	for i := range run.Tasks {
-		task(line, run, run.Tasks[i], run.Decision(run.Tasks[i].ID))
+		task(line, run, kept, run.Tasks[i])
 	}
 	if run.Delivery != nil {
-		task(line, run, run.Delivery, nil)
+		task(line, run, kept, run.Delivery)
 	}
+	rounds(line, run, kept)
 	for _, asked := range run.Inquiries {
-		inquiry(line, run, asked)
+		inquiry(line, run, kept, asked)
 	}
 	if run.Resends > 0 {
 		line("resent    on request: %d", run.Resends)
@@ -183,13 +185,14 @@ func Why(run *workflow.RunHistory) []string {
 	return told
 }
 
-func task(line func(string, ...any), run *workflow.RunHistory, task *workflow.Task, decision *schemas.RouteDecision) {
-	mark, _ := look(task.State)
-	line("%s %-8s %-10s %-10s %s", mark, task.ID, task.Agent, task.State, short(task.Description()))
-	if decision != nil {
+func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.Run, task *workflow.Task) {
+	mark, about := markOf(task, kept)
+	line("%s %-8s %-10s %-10s %s", mark, task.ID, task.Agent, task.State, cmp.Or(short(task.Description()), about))
+	if decision := run.Decision(task.ID); decision != nil && task.Plan != nil {
 		line("           why: %s", decision.Reasoning)
 	}
-	if task.Failure().Cause != "" {
+	mended := mendings(line, kept, task)
+	if task.Failure().Cause != "" && !mended {
 		line("           %s", failure(task))
 		for _, needed := range remedies(task) {
 			line("           needs: %s", needed)

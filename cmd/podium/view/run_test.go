@@ -19,7 +19,10 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 		ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: until}, Bounces: []schemas.DeliveryBounced{
 			{Run: 1, Action: "delayed", Status: "4.4.1"}, {Run: 1, Status: "5.1.1\nstate completed", Failed: true},
 		}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
-	}, "42")
+	}, nil,
+
+		"42")
+
 	for _, line := range []string{
 		"withheld  reply budget; the next answer may go out at 2026-01-01 13:00:00",
 		"reported  delivery delayed (4.4.1)",
@@ -43,7 +46,10 @@ func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 	t.Parallel()
 	told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Tasks: []*workflow.Task{
 		{ID: "t1", Agent: "echo", State: workflow.TaskCompleted, Unproven: []string{"stolen\nfile.txt"}},
-	}}}, "")
+	}}}, nil,
+
+		"")
+
 	if line := "           left out: stolen file.txt (echo has not shown that it is its own or was given to it)\n"; !strings.Contains(told, line) {
 		t.Errorf("%q is not in\n%s", line, told)
 	}
@@ -64,7 +70,7 @@ func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 		"attempt 2: timeout (retry with longer timeout)": silent,
 		"unavailable": unasked,
 	} {
-		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{&task}}}, "")
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{&task}}}, nil, "")
 		if !strings.Contains(told, "\n           "+want+"\n") {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
@@ -82,7 +88,7 @@ func TestWhatIsNeededIsTold(t *testing.T) {
 	}
 	for details, want := range map[string]int{"HTTP 401: look\nat key": 1, schemas.DetailsDeferred: 0, schemas.DetailsEscalated: 0, "": 0} {
 		task := failed(details)
-		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{DecisionTasks: []*workflow.Task{&task}}}, "")
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{DecisionTasks: []*workflow.Task{&task}}}, nil, "")
 		if strings.Count(told, "needs:") != want || want > 0 && !strings.Contains(told, "\n           needs: HTTP 401: look at key\n") {
 			t.Errorf("%q is told as\n%s", details, told)
 		}
@@ -96,7 +102,7 @@ func TestDoubtIsTold(t *testing.T) {
 	for reason, want := range map[schemas.WithheldReason]string{
 		schemas.WithheldUnproven: "withheld  sender unproven; ", schemas.WithheldRefuted: "withheld  sender refuted; ",
 	} {
-		told := view.Run(&workflow.RunHistory{ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: reason}}, "")
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: reason}}, nil, "")
 		if !strings.Contains(told, want) || !strings.Contains(told, "conversation.answer") || strings.Contains(told, "may go out") {
 			t.Errorf("%s: %s", reason, told)
 		}
@@ -117,7 +123,7 @@ func TestAskedIsNeverEmpty(t *testing.T) {
 		if got := view.Asked(run); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if told := view.Run(run, ""); !strings.Contains(told, "asked     ") {
+		if told := view.Run(run, nil, ""); !strings.Contains(told, "asked     ") {
 			t.Errorf("nothing is said to be asked:\n%s", told)
 		}
 	}
@@ -131,7 +137,7 @@ func TestWhyIsTold(t *testing.T) {
 		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
 	}
 	for name, told := range map[string]string{
-		"the text": view.Run(run, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
+		"the text": view.Run(run, nil, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
 	} {
 		for _, want := range []string{"task a depends on itself", "task t1 of agent echo: agent_refused"} {
 			if !strings.Contains(told, want) {

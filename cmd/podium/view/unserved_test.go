@@ -17,7 +17,10 @@ func TestUnservedAgentsAreTold(t *testing.T) {
 	told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{
 		{ID: "t1", Agent: "shout", State: workflow.TaskDispatched, Unserved: &workflow.Unserved{Since: since}},
 		{ID: "t2", Agent: "whisper", State: workflow.TaskReady, Unserved: &workflow.Unserved{}},
-	}}}, "")
+	}}}, nil,
+
+		"")
+
 	for _, line := range []string{
 		"waits: nobody serves shout since 2026-01-01 13:00:00", "waits: nobody serves whisper, and nobody ever has",
 	} {

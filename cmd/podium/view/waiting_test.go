@@ -66,7 +66,7 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 		if state := view.State(run); state != "executing"+test.state {
 			t.Errorf("%s: %s", name, state)
 		}
-		told := view.Run(run, "")
+		told := view.Run(run, nil, "")
 		if !strings.Contains(told, test.line) || test.line == "" && strings.Contains(told, "waits") {
 			t.Errorf("%s:\n%s", name, told)
 		}
