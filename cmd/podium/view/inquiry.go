@@ -105,6 +105,15 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, kept *chronicl
 	}
 }
 
+// Control tells what a person has said, by whom and why; the words of an answer stand where it is taken.
+func Control(control *schemas.Control) string {
+	told := Spoken(control.Action) + " by " + cmp.Or(Line(control.By, shortLength), "somebody")
+	if reason := Line(control.Reason, detailLength); reason != "" {
+		told += ": " + reason
+	}
+	return told
+}
+
 // HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it.
 func HowToAnswer(kind schemas.InquiryKind, id string) string {
 	switch kind {
