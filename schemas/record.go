@@ -293,12 +293,15 @@ const Edition8 = 8
 // about the tasks that it leaves out.
 //
 // Once a review has begun, what none of its rounds has passed is told as Review.OnFailed says, whatever ends the run, unless somebody has taken it as it is; and whoever has is
-// asked no more about it. An answer tells several failed tasks, and several errors of a review. Only whoever has written, and is asked something, is answered beyond
-// Conversation.RepliesPerHour. What a supervisor waits with takes no place at it. Whoever mends, for a review, too, is told all that the one was told whose work it mends, and
-// what was asked meanwhile; and no mended result is told beside the one that builds on it. What several versions are merged from is the newest one that all of them build on,
-// also behind a merge. What was done outside is not done again for a review, whose errors are told with file and line; and what a template holds is held for those alone who see
-// nothing else of a request. A question about the budget of a task ends when people are asked something else about that. And that a process has failed which was refused a
-// permit for a question says nothing of another attempt at it.
+// asked no more about it. An answer tells several failed tasks, and several errors of a review, with file and line. Only whoever has written, and is asked something, is
+// answered beyond Conversation.RepliesPerHour. What a supervisor waits with takes no place at it.
+//
+// Whoever mends, for a review, too, is told all that the one was told whose work it mends, and what was asked meanwhile; and no mended result is told beside the one that builds
+// on it. What mends a failure waits neither for the level of the task that waits for it, nor for what another one that mends it has not made. What was done outside is not done
+// again for a review. And what several versions are merged from is the newest one that all of them build on, also behind a merge.
+//
+// What a template holds is held for those alone who see nothing else of a request. A question about the budget of a task ends when people are asked something else about that.
+// And that a process has failed which was refused a permit for a question says nothing of another attempt at it.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

@@ -260,13 +260,17 @@ func (d *Decision) mended() bool {
 	return false
 }
 
-// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins.
+// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins, and from schemas.Edition9 on
+// none that lacks what another one of them was to make.
 func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
 	limit := d.Profile.StepLimit()
 	still := false
 	for _, fix := range fixes {
+		missing := d.missing(fix)
 		switch {
 		case fix.State.Ended():
+		case fix.State == workflow.TaskPending && missing != nil && d.Run.Edition >= schemas.Edition9:
+			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
 		case unbegun(fix) && limit > 0 && d.Run.Steps() >= limit:
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
 		default:

@@ -82,7 +82,7 @@ func (d *Decision) startable() []string {
 	var ranks [6][]string
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
-		if task.State == workflow.TaskPending && task.Level <= barrier && d.dependenciesEnded(task) {
+		if task.State == workflow.TaskPending && d.levelOf(task) <= barrier && d.dependenciesEnded(task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
 		}
@@ -92,6 +92,14 @@ func (d *Decision) startable() []string {
 		ids = append(ids, rank...)
 	}
 	return ids
+}
+
+// levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on, from schemas.Edition9 on.
+func (d *Decision) levelOf(task *workflow.Task) int {
+	if failed := d.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" && d.Run.Edition >= schemas.Edition9 {
+		return min(task.Level, failed.Level)
+	}
+	return task.Level
 }
 
 // barrier is the highest level that may begin: with levels, the lowest one that

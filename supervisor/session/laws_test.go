@@ -235,7 +235,7 @@ func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatc
 	}
 	levels := s.profiles[run.ProfileHash].Execution.Schedule == schemas.ScheduleLevels
 	for _, other := range run.Tasks {
-		if needed := slices.Contains(task.Plan.Dependencies, other.ID); (needed || levels && other.Level < task.Level) && !other.State.Ended() {
+		if needed := slices.Contains(task.Plan.Dependencies, other.ID); (needed || levels && other.Level < task.Level && other.ID != task.Recovers()) && !other.State.Ended() {
 			tb.Fatalf("task %s is dispatched before %s, which is %s", f.Task, other.ID, other.State)
 		}
 	}

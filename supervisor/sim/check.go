@@ -167,8 +167,12 @@ func (o *oracle) levelsInOrder(m *moment) {
 	if !m.begins() || m.task.attempts > 0 || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
 		return // a further attempt begins nothing: the plan may have changed meanwhile
 	}
+	level := m.task.level
+	if failed := m.run.task(m.task.recovers()); failed != nil && m.run.edition >= schemas.Edition9 {
+		level = min(level, failed.level) // it waits for this one
+	}
 	for _, before := range m.run.tasks {
-		if before.level < m.task.level && !before.state.ended() {
+		if before.level < level && !before.state.ended() {
 			o.world.violate(LevelsInOrder, "%s: %s before %s", m.id, m.fact.Name(), before.id)
 		}
 	}

@@ -122,7 +122,7 @@ func (r *run) blamed(t *task, f *schemas.TaskFailed) []*task {
 	}
 	return slices.DeleteFunc(made, func(other *task) bool {
 		use := r.use(other.agent)
-		return use == nil || use.Person != nil || other.permit != nil
+		return use == nil || use.Person != nil || other.acted()
 	})
 }
 

@@ -167,7 +167,7 @@ func (o *oracle) returnsToWork(m *moment, f *schemas.PlanChanged) {
 func (r *run) mendable() []*task {
 	return slices.DeleteFunc(slices.Clone(r.tasks), func(t *task) bool {
 		newest := r.newest(t.id)
-		return t.mends() || newest == nil || newest.permit != nil || r.use(newest.agent) == nil || !r.reviewing.found(t.id)
+		return t.mends() || newest == nil || newest.acted() || r.use(newest.agent) == nil || !r.reviewing.found(t.id)
 	})
 }
 

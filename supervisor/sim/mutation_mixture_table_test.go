@@ -15,6 +15,20 @@ func mutationsOfMixture() []mutation {
 			`asked != nil && asked.Task == task.ID && !planted("a task has two questions") && d.Run.Edition`,
 		}},
 	}, {
+		name: "what mends a failure waits for its level", seed: 720000536, kind: kinds.Mixed, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/plan/schedule.go",
+			`failed != nil && task.Recovers() != "" && d.Run.Edition`,
+			`failed != nil && task.Recovers() != "" && !planted("what mends a failure waits for its level") && d.Run.Edition`,
+		}},
+	}, {
+		name: "nobody goes on when what mends something lacks another", seed: 720000713, kind: kinds.Mixed, invariant: sim.ComesToRest,
+		edits: []edit{{
+			"supervisor/plan/failure.go",
+			`case fix.State == workflow.TaskPending && missing != nil && d.Run.Edition`,
+			`case fix.State == workflow.TaskPending && missing != nil && !planted("nobody goes on when what mends something lacks another") && d.Run.Edition`,
+		}},
+	}, {
 		name: "who mends is not told what they have asked", seed: 500040028, kind: kinds.Mixed, invariant: sim.ToldWhatWasSaid,
 		edits: []edit{{
 			"schemas/workflow/mend.go",
