@@ -280,7 +280,7 @@ func TestAgentSpeaksForItselfOnly_G40(t *testing.T) {
 	}
 }
 
-// TestCancel: a person stops a run that nobody works on; whoever waits is told.
+// TestCancel: a person stops a run that nobody works on; whoever waits is told. The reason is shown to whoever reads the ledger, and stands in no log.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	i := install(t, fmt.Sprintf(externalConfig, webSecret))
@@ -296,8 +296,14 @@ func TestCancel(t *testing.T) {
 	if says := sending.stderr.String(); !strings.Contains(says, "ended cancelled") {
 		t.Errorf("send says %q", says)
 	}
-	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "cancelled") {
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "cancelled") || !strings.Contains(shown, "\ntold      cancel by command line: asked by mistake\n") {
 		t.Errorf("runs show says\n%s", shown)
+	}
+	if told := i.podium("replay", "--run", id).succeeds(t).stdout; !strings.Contains(told, "\n    cancel by command line: asked by mistake\n") {
+		t.Errorf("replay says\n%s", told)
+	}
+	if says := i.process.stdout.String() + i.process.stderr.String(); strings.Contains(says, "by mistake") {
+		t.Errorf("the reason stands in what the service says:\n%s", says)
 	}
 	if open := i.podium("runs", "list", "--status", "open", "-o", "json").succeeds(t).stdout; open != "" {
 		t.Errorf("still open: %s", open)

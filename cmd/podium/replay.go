@@ -329,6 +329,10 @@ func (e *environment) printPlain(message *bus.Message, event *schemas.Event, mal
 	}
 	err := e.print("%s  %s/%d  %s  %s\n", message.Recorded.Local().Format("2006-01-02 15:04:05.000"),
 		message.Stream, message.Sequence, view.Line(message.Subject, 0), view.Line(what, 0))
+	var control schemas.Control
+	if event.Type == schemas.TypeControl && malformed == nil && schemas.Unmarshal(event.Data, &control) == nil {
+		return errors.Join(err, e.print("    %s\n", view.Control(&control)))
+	}
 	if event.Type != schemas.TypeRecord || malformed != nil {
 		return err
 	}

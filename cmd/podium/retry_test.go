@@ -90,6 +90,12 @@ func TestRunIsRetried(t *testing.T) {
 	if said := i.podium("runs", "retry", second.ID, "--from", "order"); said.code != exitFailed || !strings.Contains(said.stderr, "twice: order") || len(effects("order")) != 1 {
 		t.Errorf("what was done outside: %d %s", said.code, said.stderr)
 	}
+	if shown := i.podium("runs", "show", second.ID).succeeds(t).stdout; !strings.Contains(shown, "\nretries   run "+first.ID+"\n") {
+		t.Errorf("runs show says\n%s", shown)
+	}
+	if said := i.podium("runs", "show", first.ID[:8]); said.code == exitOK || !strings.Contains(said.stderr, second.ID) || !strings.Contains(said.stderr, first.ID) {
+		t.Errorf("the beginning of both ids: %d %s", said.code, said.stderr)
+	}
 	i.stop()
 	i.up()
 	if told = retry(second.ID, "--from", "judge", "--allow-duplicate"); !slices.Equal(told.Effects, []string{"order"}) {

@@ -213,12 +213,34 @@ func (c *runsShowCommand) Run(env *environment) error {
 			}
 			about = append(about, full...)
 		}
-		kept := &chronicle.Run{}
-		if err = env.runLog(ledger.Core).FoldRun(env.ctx, run, func(record *schemas.Record) { kept.Apply(record, run.Number) }); err != nil {
+		kept, said, err := env.chronicle(ledger.Core, run)
+		if err != nil {
 			return err
 		}
+		about = append(about, said...)
 		return env.print("%s", view.Run(run, kept, answer, about...))
 	})
+}
+
+// chronicle reads what the records of a run say beside its state, and tells which run it replaces and what people have said of it as a whole.
+func (e *environment) chronicle(core bus.Core, run *workflow.RunHistory) (kept *chronicle.Run, said [][2]string, err error) {
+	kept, reader := &chronicle.Run{}, e.runLog(core)
+	if err = reader.FoldRun(e.ctx, run, func(record *schemas.Record) { kept.Apply(record, run.Number) }); err != nil {
+		return nil, nil, err
+	}
+	if kept.Retries > 0 {
+		said = append(said, [2]string{"retries", "run " + schemas.RunID(run.Session, kept.Retries)})
+	}
+	for _, sequence := range kept.Controls {
+		control, err := reader.Control(e.ctx, run, sequence)
+		if err != nil {
+			return nil, nil, err
+		}
+		if control != nil {
+			said = append(said, [2]string{"told", view.Control(control)})
+		}
+	}
+	return kept, said, nil
 }
 
 type runsFilesCommand struct {
@@ -377,7 +399,7 @@ func waitsNow(run *workflow.RunHistory, running bool, look func(agent string) (r
 
 type runsCancelCommand struct {
 	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
-	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
+	Reason string `help:"Why; it stays on the ledger, and podium runs show tells it." placeholder:"WORDS"`
 }
 
 func (runsCancelCommand) Help() string {

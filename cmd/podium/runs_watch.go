@@ -142,7 +142,7 @@ func (e *environment) asks(run *workflow.RunHistory, detail view.Detail) error {
 		if first := run.OpenInquiry(); first != nil {
 			at = slices.IndexFunc(open, func(asked openInquiry) bool { return asked.ID == schemas.InquiryID(run.ID, first.Inquiry) })
 		}
-		told := waitingInquiry{Event: "inquiry", openInquiry: open[at], Answer: view.HowToAnswer(open[at].Kind, open[at].ID), Follow: "podium runs watch " + run.ID}
+		told := waitingInquiry{Event: "inquiry", openInquiry: open[at], Answer: view.HowToAnswer(open[at].Kind, open[at].Choices, open[at].ID), Follow: "podium runs watch " + run.ID}
 		for i := range open {
 			if i != at {
 				told.Others = append(told.Others, open[i].ID)

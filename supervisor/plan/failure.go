@@ -332,6 +332,9 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 	if task.PreviousAgent != "" {
 		agents = task.PreviousAgent + ", " + task.Agent
 	}
+	if agents == "" && d.Run.Edition >= schemas.Edition9 {
+		agents = "–" // nobody takes it
+	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
 		Work: truncate(d.content(task.Plan.Description).Text, maxQuestion), Agents: agents, Attempts: task.Attempt, Detail: detail,
 	}), schemas.RecordInlineLimit)

@@ -11,6 +11,8 @@ import (
 type Run struct {
 	Rounds   []Round
 	Mendings []Mending
+	Controls []uint64 // the sequences of the control words that were taken, but for those that answer inquiries
+	Retries  int      // the run of the session that it was begun in the place of; 0 is none
 
 	filled map[string]*schemas.ArgumentsFilled // by task: the newest
 	asked  map[int]*schemas.ArgumentsFilled    // by inquiry: those of its task when it was opened
@@ -54,6 +56,12 @@ func (r *Run) fact(fact schemas.Fact) {
 	case *schemas.TaskFailed:
 		if f.Action == schemas.RecoveryRequestFix {
 			r.Mendings = append(r.Mendings, Mending{Failed: f})
+		}
+	case *schemas.RunStarted:
+		r.Retries = f.Retries
+	case *schemas.MessageReceived:
+		if f.Disposition == schemas.DispositionControl {
+			r.Controls = append(r.Controls, f.Sequence)
 		}
 	case *schemas.ArgumentsFilled:
 		if r.filled == nil {

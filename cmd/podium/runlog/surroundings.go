@@ -3,6 +3,7 @@ package runlog
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"podium/bus"
@@ -109,6 +110,29 @@ func senderOf(ctx context.Context, core bus.Core, run *workflow.RunHistory) (*Se
 		}
 	}
 	return found, err
+}
+
+// Control reads the control message that stands at a sequence of the shard of a run; nil when it is gone, or a letter has said the same.
+func (r Reader) Control(ctx context.Context, run *workflow.RunHistory, sequence uint64) (*schemas.Control, error) {
+	message, err := r.Core.Get(ctx, bus.ShardStream(schemas.ShardOf(run.Session, r.Core.Shards())), sequence)
+	if errors.Is(err, bus.ErrNotFound) {
+		return nil, nil //nolint:nilnil // as said above
+	}
+	control := &schemas.Control{}
+	var event schemas.Event
+	if err == nil {
+		event, err = artifact.DecodeWhole(ctx, r.Core.Artifacts(), message)
+	}
+	if err == nil && event.Type != schemas.TypeControl {
+		return nil, nil //nolint:nilnil // as said above
+	}
+	if err == nil {
+		err = schemas.Unmarshal(event.Data, control)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a word about run %s: %w", run.ID, err)
+	}
+	return control, nil
 }
 
 // childSession is the session of the runs that a supervisor with a profile begins for a

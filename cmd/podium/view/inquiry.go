@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,19 +102,30 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, kept *chronicl
 	case asked.Closed != "":
 		line("           closed at %s: %s", asked.Ended.Local().Format(time.DateTime), Spoken(asked.Closed))
 	default:
-		line("           next: %s", HowToAnswer(asked.Kind, schemas.InquiryID(run.ID, asked.Inquiry)))
+		line("           next: %s", HowToAnswer(asked.Kind, asked.Choices, schemas.InquiryID(run.ID, asked.Inquiry)))
 	}
 }
 
-// HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it.
-func HowToAnswer(kind schemas.InquiryKind, id string) string {
+// Control tells what a person has said, by whom and why; the words of an answer stand where it is taken.
+func Control(control *schemas.Control) string {
+	told := Spoken(control.Action) + " by " + cmp.Or(Line(control.By, shortLength), "somebody")
+	if reason := Line(control.Reason, detailLength); reason != "" {
+		told += ": " + reason
+	}
+	return told
+}
+
+// HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it, unless it is that a task is tried once more, where that is one of the choices.
+func HowToAnswer(kind schemas.InquiryKind, choices []schemas.InquiryChoice, id string) string {
 	switch kind {
 	case schemas.InquiryApproval:
 		return "podium approve " + id
 	case schemas.InquiryBudget:
 		return "podium raise " + id
 	case schemas.InquiryEscalation:
-		return "podium answer " + id + " retry"
+		if slices.Contains(choices, schemas.ChoiceRetry) {
+			return "podium answer " + id + " retry"
+		}
 	case schemas.InquiryInput, schemas.InquiryWork:
 	}
 	return "podium answer " + id
@@ -141,7 +153,7 @@ func Asks(run *workflow.RunHistory) []string {
 	if asked == nil {
 		return nil
 	}
-	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + HowToAnswer(asked.Kind, schemas.InquiryID(run.ID, asked.Inquiry))}
+	told := []string{"asks: " + Line(asked.Question, detailLength), "answer it: " + HowToAnswer(asked.Kind, asked.Choices, schemas.InquiryID(run.ID, asked.Inquiry))}
 	if more > 0 {
 		told = append(told, fmt.Sprintf("more: %d are open beside it, see podium inbox", more))
 	}

@@ -197,3 +197,13 @@ func TestLettersThatHaveNotGoneOutAreTold(t *testing.T) {
 		t.Errorf("told by an earlier run: %s (%s)", letter, why)
 	}
 }
+
+// TestWhatIsOfferedIsTaken: a task is tried once more by the command that is named where that is one of the choices, and else one of these goes behind it.
+func TestWhatIsOfferedIsTaken(t *testing.T) {
+	t.Parallel()
+	for choices, want := range map[schemas.InquiryChoice]string{schemas.ChoiceRetry: "podium answer r.1 retry", schemas.ChoiceSkip: "podium answer r.1"} {
+		if got := view.HowToAnswer(schemas.InquiryEscalation, []schemas.InquiryChoice{choices}, "r.1"); got != want {
+			t.Errorf("%s: %q, want %q", choices, got, want)
+		}
+	}
+}

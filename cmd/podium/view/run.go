@@ -237,10 +237,15 @@ func failure(task *workflow.Task) string {
 	if detail := Line(failed.Detail, detailLength); detail != "" {
 		told += " " + detail
 	}
-	if failed.Action != "" {
+	if failed.Action != "" && (!escalates(failed.Action) || failed.Recovering != "" || task.Judged) {
 		told += " (" + Spoken(failed.Action) + ")"
 	}
 	return told
+}
+
+// escalates reports whether others are asked then, where a profile names them.
+func escalates(action schemas.Recovery) bool {
+	return action == schemas.RecoveryEscalateToPlanner || action == schemas.RecoveryEscalateToCoordinator || action == schemas.RecoveryEscalateToHuman
 }
 
 // remedies are what the agent says that is needed after a failure, such as what to look at; not what every failure says.

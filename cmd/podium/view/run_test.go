@@ -77,6 +77,24 @@ func TestFailuresAreToldOfTheirAttempt(t *testing.T) {
 	}
 }
 
+// TestOnlyWhoIsAskedIsNamed: that others are asked about a failure is said where they are, and not where a failure is put into that class and nobody is.
+func TestOnlyWhoIsAskedIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, task := range map[string]workflow.Task{
+		"attempt 1: timeout":                       {LastFailure: &schemas.TaskFailed{Action: schemas.RecoveryEscalateToCoordinator}},
+		"attempt 1: timeout ":                      {LastFailure: &schemas.TaskFailed{Action: schemas.RecoveryEscalateToPlanner, Unrecovered: schemas.WayHuman}},
+		"attempt 1: timeout (escalate to human)":   {LastFailure: &schemas.TaskFailed{Action: schemas.RecoveryEscalateToHuman, Recovering: schemas.WayHuman}},
+		"attempt 1: timeout (escalate to planner)": {LastFailure: &schemas.TaskFailed{Action: schemas.RecoveryEscalateToPlanner}, Judged: true},
+		"attempt 1: timeout (skip task)":           {LastFailure: &schemas.TaskFailed{Action: schemas.RecoverySkip}},
+	} {
+		task.ID, task.State, task.LastFailure.Attempt, task.LastFailure.Cause = "t1", workflow.TaskFailed, 1, schemas.FailureTimeout
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Tasks: []*workflow.Task{&task}}}, nil, "")
+		if !strings.Contains(told, "\n           "+strings.TrimSpace(want)+"\n") {
+			t.Errorf("%q is not in\n%s", want, told)
+		}
+	}
+}
+
 // TestWhatIsNeededIsTold: what an agent says that a failure needs stands below it, but for what every failure says.
 func TestWhatIsNeededIsTold(t *testing.T) {
 	t.Parallel()
