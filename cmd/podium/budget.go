@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -24,8 +26,8 @@ type budgetCommand struct {
 
 func (budgetCommand) Help() string {
 	return `Says what the runs of each profile that limits a day (budget.day, budget.agent_day) have used on it, and have reserved for
-requests that are under way, all agents together and each of them. Days are those of UTC. LIMIT and LEFT are by podium.yaml, or by the configuration of the instance
-that runs on --data, or by -c; a grant for one run stands at the run (podium runs show).
+requests that are under way, all agents together and each of them. Days are those of UTC. LIMIT and LEFT are by -c, or else by the configuration of the instance
+that runs on --data, or by podium.yaml where none runs: the last line says by which, and with -o json config does. A grant for one run stands at the run (podium runs show).
 
   podium budget
   podium budget team --day 2026-11-27 -o json
@@ -39,8 +41,8 @@ func (c *budgetCommand) Run(env *environment) error {
 	} else if _, err := time.Parse(time.DateOnly, day); err != nil {
 		return usage(fmt.Errorf("--day %s is no day; write it as 2026-11-27", day))
 	}
-	settings, err := env.configInForce(c.Config)
-	if missing, is := errors.AsType[*exitError](err); err != nil && (c.Config != "" || !is || missing.code != exitNotFound) {
+	settings, file, err := env.limiting(c.Config)
+	if err != nil {
 		return err
 	}
 	if settings == nil {
@@ -59,13 +61,41 @@ func (c *budgetCommand) Run(env *environment) error {
 		case len(lines) == 0:
 			return notFound("nothing is counted for %s: a profile has budget.day or budget.agent_day, and has been asked something on that day", day)
 		case !env.json:
-			return env.print("%s", daybudget.Table(lines))
+			return env.print("%s%s", daybudget.Table(lines), limitedBy(file))
 		}
 		for i := range lines {
+			lines[i].Config = file
 			err = errors.Join(err, env.printLine(&lines[i]))
 		}
 		return err
 	})
+}
+
+// limiting loads the configuration whose limits hold: the one that is named, else that of the instance that runs on the data directory, else the usual one.
+// There is none, and no error, where none is found.
+func (e *environment) limiting(named string) (settings *config.Config, file string, err error) {
+	if file = named; file == "" {
+		file = usualConfig
+		instance, running, err := installation.FindInstance(e.data)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case running && instance.Config != "" && e.named.NATS == "":
+			file = instance.Config
+		}
+	}
+	if _, err = os.Stat(file); named == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	settings, err = loadConfig(file)
+	return settings, file, err
+}
+
+func limitedBy(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "limits by " + file + "\n"
 }
 
 // dayLimits are the limits of a day by a configuration, and the profiles that have some.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,8 +62,10 @@ func TestRaise_P19(t *testing.T) {
 	if said := i.podium("approve", first.ID); said.code != exitFailed || !strings.Contains(said.stderr, "podium raise "+first.ID) {
 		t.Errorf("another word: %d %s", said.code, said.stderr)
 	}
-	if said := i.podium("raise", first.ID, "--tokens", "-5"); said.code != exitUsage {
-		t.Errorf("less than nothing: %d %s", said.code, said.stderr)
+	for _, amount := range [][]string{{"--tokens=-5"}, {"--tokens", "0"}, {"--seconds", "0"}, {"--money", "0"}, {"--money", "nan"}, {"--tokens", "100", "--seconds", "0"}} {
+		if said := i.podium(append([]string{"raise", first.ID}, amount...)...); said.code != exitUsage || !strings.Contains(said.stderr, "write one above 0") {
+			t.Errorf("by %v: %d %s", amount, said.code, said.stderr)
+		}
 	}
 	if said := i.podium("raise", first.ID, "--tokens", "2000").succeeds(t); !strings.Contains(said.stdout, "is decided") {
 		t.Errorf("it says %q", said.stdout)
@@ -105,12 +110,31 @@ func TestRaise_P19(t *testing.T) {
 	if table := i.podium("budget").succeeds(t).stdout; !strings.Contains(table, "(all)") || !strings.Contains(table, " tokens, a cost of 100.00") {
 		t.Errorf("of the day it says\n%s", table)
 	}
+	elsewhere := t.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, "podium.yaml"), []byte(strings.Replace(budgetConfig, "day: {tokens: 5000", "day: {tokens: 70000", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	budgetThere := func() string {
+		said := exec.CommandContext(t.Context(), binary(t), "--data", i.data, "budget")
+		said.Dir = elsewhere
+		out, err := said.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	if table := budgetThere(); !strings.Contains(table, "5000 tokens") || !strings.Contains(table, "limits by "+i.instance().Config+"\n") || used[""].Config != i.instance().Config {
+		t.Errorf("in the folder of another project, while it runs by %s, it says %s\n%s", i.instance().Config, used[""].Config, table)
+	}
 	if o := i.podium("budget", "--day", "2020-02-02", "other"); o.code != exitNotFound {
 		t.Errorf("of a day without any: %d %s", o.code, o.stderr)
 	}
 	i.stop()
 	if atRest := dayOf(i.podium("budget", "-o", "json")); atRest[""].Used != used[""].Used {
 		t.Errorf("at rest it says %+v", atRest)
+	}
+	if table := budgetThere(); !strings.Contains(table, "70000 tokens") || !strings.Contains(table, "limits by podium.yaml\n") {
+		t.Errorf("in the folder of another project, at rest, it says\n%s", table)
 	}
 	i.verify()
 }

@@ -19,6 +19,7 @@ import (
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/diagnostic"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/likely"
 	"podium/cmd/podium/pseudonym"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/view"
@@ -179,7 +180,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return exited
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(plainUsage(err.Error())), verbOf(err))
+		_, _ = fmt.Fprintf(stderr, "podium: %s\nSee `%s --help`.\n", view.Plain(misunderstood(err)), verbOf(err))
 		return exitUsage
 	}
 	env.data, env.given, env.json = cmp.Or(parsed.Data, defaultData), parsed.Data != "", parsed.Output == "json"
@@ -190,6 +191,21 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 		return report(env.stderr, err)
 	}
 	return exitOK
+}
+
+// unexpected is what the parser says of a word that is no command.
+var unexpected = regexp.MustCompile(`^(unexpected argument ([a-z]+))(?:, did you mean .*)?$`) //nolint:gochecknoglobals // never written
+
+// misunderstood says what is wrong with a command line, and names the command that somebody means who typed a word of another program in its place.
+func misunderstood(err error) string {
+	said := unexpected.FindStringSubmatch(err.Error())
+	if verb := verbOf(err); said == nil || verb != "podium" && verb != "podium runs list" {
+		return plainUsage(err.Error())
+	}
+	if command := likely.Command(said[2]); command != "" {
+		return said[1] + "; what you look for is " + command
+	}
+	return err.Error()
 }
 
 // verbOf names the verb, as far as it was typed, whose help says what is wrong.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"podium/cmd/podium/likely"
 	"podium/schemas"
 )
 
@@ -307,5 +308,36 @@ profiles:
 	said := i.podium("check", "-c", i.config)
 	if said.code != exitUsage || !strings.Contains(said.stderr, `agent "gone"`) || !strings.Contains(said.stderr, `agent "read": exec: /bin/sh is to run gone.sh, which is not there`) || strings.Contains(said.stderr, `"told"`) {
 		t.Errorf("exit code %d\n%s", said.code, said.stderr)
+	}
+}
+
+// TestLikelyCommands: a word of another program that is no command of this one is answered with the command that does it, and each of these is there.
+func TestLikelyCommands(t *testing.T) {
+	t.Parallel()
+	for _, word := range likely.Words() {
+		said := in(t, "", word)
+		if want := "unexpected argument " + word + "; what you look for is " + likely.Command(word); said.code != exitUsage || !strings.Contains(said.stderr, want) {
+			t.Errorf("%s: %d %s", word, said.code, said.stderr)
+		}
+		command, _, _ := strings.Cut(likely.Command(word), ",")
+		var verbs []string
+		for _, part := range strings.Fields(command)[1:] {
+			if part == strings.ToLower(part) {
+				verbs = append(verbs, part)
+			}
+		}
+		if help := in(t, "", append(verbs, "--help")...); help.code != exitOK {
+			t.Errorf("%s is no command: %s", command, help.stderr)
+		}
+	}
+	for _, line := range []string{"runs verify", "verify it"} {
+		if said := in(t, "", strings.Fields(line)...); said.code != exitUsage || !strings.Contains(said.stderr, "podium replay --verify") {
+			t.Errorf("%s: %s", line, said.stderr)
+		}
+	}
+	for _, line := range []string{"nothing", "version status"} {
+		if said := in(t, "", strings.Fields(line)...); said.code != exitUsage || strings.Contains(said.stderr, "what you look for") {
+			t.Errorf("%s: %s", line, said.stderr)
+		}
 	}
 }

@@ -231,11 +231,11 @@ func (c *approveCommand) Run(env *environment) error {
 type raiseCommand struct {
 	ledgerFlags
 
-	ID      string  `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
-	Tokens  int64   `help:"Tokens that the run may use beyond its budget." placeholder:"N"`
-	Seconds int64   `help:"Seconds of working time." placeholder:"N"`
-	Money   float64 `help:"Money, in the unit of the budget." placeholder:"AMOUNT"`
-	NoWait  bool    `help:"Do not wait until the supervisor has taken it."`
+	ID      string   `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
+	Tokens  *int64   `help:"Tokens that the run may use beyond its budget." placeholder:"N"`
+	Seconds *int64   `help:"Seconds of working time." placeholder:"N"`
+	Money   *float64 `help:"Money, in the unit of the budget." placeholder:"AMOUNT"`
+	NoWait  bool     `help:"Do not wait until the supervisor has taken it."`
 }
 
 func (raiseCommand) Help() string {
@@ -251,15 +251,48 @@ budget of the profile stays as it is. podium reject ends the run with the result
 }
 
 func (c *raiseCommand) Run(env *environment) error {
-	const most = float64(schemas.MaxUsage / 1_000_000)
-	if c.Tokens < 0 || c.Seconds < 0 || c.Money < 0 || c.Tokens > schemas.MaxUsage || c.Seconds > schemas.MaxUsage/1000 || c.Money > most {
-		return usage(errors.New("a budget is raised by an amount above 0, such as --tokens 20000"))
+	amount, err := c.amount()
+	if err != nil {
+		return usage(err)
 	}
-	said := schemas.Control{Action: schemas.ControlRaise}
-	if amount := (schemas.Usage{Tokens: c.Tokens, Milliseconds: c.Seconds * 1000, CostMicros: int64(math.Round(c.Money * 1e6))}); amount != (schemas.Usage{}) {
-		said.Amount = &amount
+	return env.say(c.ID, schemas.Control{Action: schemas.ControlRaise, Amount: amount}, c.NoWait)
+}
+
+// amount is by how much somebody raises a budget; nil is by what was offered. Nothing is no amount: it would grant what was offered.
+func (c *raiseCommand) amount() (*schemas.Usage, error) {
+	if c.Tokens == nil && c.Seconds == nil && c.Money == nil {
+		return nil, nil //nolint:nilnil // no amount is said, and that is right
 	}
-	return env.say(c.ID, said, c.NoWait)
+	var amount schemas.Usage
+	for _, part := range [...]struct {
+		flag  string
+		said  *int64
+		most  int64
+		units int64
+		into  *int64
+	}{
+		{"--tokens", c.Tokens, schemas.MaxUsage, 1, &amount.Tokens},
+		{"--seconds", c.Seconds, schemas.MaxUsage / 1000, 1000, &amount.Milliseconds},
+	} {
+		switch {
+		case part.said == nil:
+		case *part.said <= 0 || *part.said > part.most:
+			return nil, raisedBy(part.flag, *part.said)
+		default:
+			*part.into = *part.said * part.units
+		}
+	}
+	if c.Money != nil {
+		if amount.CostMicros = int64(math.Round(*c.Money * 1e6)); !(*c.Money <= float64(schemas.MaxUsage/1_000_000)) || amount.CostMicros <= 0 {
+			return nil, raisedBy("--money", *c.Money)
+		}
+	}
+	return &amount, nil
+}
+
+// raisedBy says that a budget is not raised by what a flag says.
+func raisedBy(flag string, said any) error {
+	return fmt.Errorf("%s %v is no amount to raise a budget by: write one above 0, such as --tokens 20000; without an amount it is raised by what was offered, and podium reject raises nothing", flag, said)
 }
 
 // rejectCommand declines work that a person is asked for, or says no to what leave is asked for.

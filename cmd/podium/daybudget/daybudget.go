@@ -23,9 +23,10 @@ type Line struct {
 	Day      string        `json:"day"`
 	Agent    string        `json:"agent,omitzero"` // none: all together
 	Used     schemas.Usage `json:"used"`
-	Reserved schemas.Usage `json:"reserved"`       // for requests that are under way
-	Requests int           `json:"requests"`       // that are under way
-	Limit    schemas.Usage `json:"limit,omitzero"` // 0 is none
+	Reserved schemas.Usage `json:"reserved"`        // for requests that are under way
+	Requests int           `json:"requests"`        // that are under way
+	Limit    schemas.Usage `json:"limit,omitzero"`  // 0 is none
+	Config   string        `json:"config,omitzero"` // the file that the limit is by
 }
 
 // Limits returns the budget of a profile as its configuration has it, or nil.
