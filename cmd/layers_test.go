@@ -64,7 +64,7 @@ var layers = []struct {
 	{"supervisor/approval", []string{"schemas", "schemas/validation", "schemas/workflow"}},
 	{"supervisor/circuit", []string{"schemas"}},
 	{"supervisor/budget", []string{"schemas", "schemas/workflow", "supervisor/phrase"}},
-	{"supervisor/recovery", []string{"schemas", "schemas/workflow", "supervisor/phrase"}},
+	{"supervisor/recovery", []string{"schemas", "schemas/workflow", "supervisor/phrase", "supervisor/review"}},
 	{"supervisor/review", []string{"schemas", "schemas/workflow", "supervisor/findings"}},
 	{"supervisor/plan", []string{"schemas", "schemas/pointer", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/approval", "supervisor/arguments", "supervisor/budget", "supervisor/language", "supervisor/phrase", "supervisor/recovery", "supervisor/review", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/budget", "supervisor/findings", "supervisor/plan", "supervisor/recovery", "supervisor/review", "supervisor/route"}},

@@ -302,6 +302,8 @@ const Edition8 = 8
 //
 // What a template holds is held for those alone who see nothing else of a request. A question about the budget of a task ends when people are asked something else about that.
 // And that a process has failed which was refused a permit for a question says nothing of another attempt at it.
+//
+// A run that retries another one brings what a review had mended of it, and is begun as well where nothing else is left than a review that has not passed.
 const Edition9 = 9
 
 // NewestEdition is the one that this version decides new runs by.

@@ -109,3 +109,71 @@ func TestRunIsRetried(t *testing.T) {
 	i.stop()
 	i.verify()
 }
+
+// reviewedConfig has code that its check finds to be wrong; the check cannot be made again while there is a file.
+const reviewedConfig = `
+agents:
+  code: {kind: exec, command: [sh, -c, 'cat >/dev/null; echo x >>"$DONE/code"; if test $(wc -l <"$DONE/code") = 1; then echo wrong; else echo right; fi'], env: ["DONE=%[1]s"]}
+  check: {kind: exec, command: [sh, -c, 'if grep -q right; then test ! -e "$DONE/broken" || exit 1; echo "{\"data\":{\"validator\":\"check\",\"status\":\"passed\"}}"; else echo "{\"data\":{\"validator\":\"check\",\"status\":\"failed\",\"details\":\"It is wrong.\"}}"; fi'], env: ["DONE=%[1]s"], kinds: [work, judge]}
+profiles:
+  desk:
+    language: en
+    agents: [code, check]
+    routers: [{kind: assigned}]
+    execution: {mode: dag}
+    retry: {attempts: 1}
+    review: {rounds: 1, checks: [{agent: check}], on_failed: fail}
+    planner:
+      kind: template
+      templates:
+        - name: one
+          tasks:
+            - {task: code, description: Code., agent: code}
+chat: {channels: {web: {profile: desk, secret: "` + webSecret + `"}}}
+`
+
+// TestReviewIsRetried: a run whose review has failed is begun anew with what the review had mended, and is looked at again by the check that was mended meanwhile; nothing is done again, unless what
+// has mended a task is named, which stands for that task. What is asked about a run is no task of its plan.
+func TestReviewIsRetried(t *testing.T) {
+	t.Parallel()
+	done := t.TempDir()
+	broken := filepath.Join(done, "broken")
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i := install(t, fmt.Sprintf(reviewedConfig, done))
+	i.up()
+	if sent := i.podium("send", "Please go.", "--wait", "--timeout", "1m"); sent.code == exitOK {
+		t.Fatalf("it is done: %s", sent.stdout)
+	}
+	first := i.runs()[0]
+	within(t, patience, "it has ended", func() bool { return i.run(first.ID).Phase == workflow.PhaseComplete })
+	if ended := i.run(first.ID); ended.Reason != schemas.StopReviewFailed || ended.Task("fix1.code") == nil {
+		t.Fatalf("it ends %s (%s): %+v", ended.Status, ended.Reason, ended.Review)
+	}
+	if said := i.podium("runs", "retry", first.ID, "--from", "check:check:1"); said.code != exitFailed || !strings.Contains(said.stderr, "no task of its plan") {
+		t.Errorf("a question: %d %s", said.code, said.stderr)
+	}
+	if err := os.Remove(broken); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from []string
+		want string
+	}{{nil, "brought [code], to do []"}, {[]string{"--from", "fix1.code"}, "brought [], to do [code]"}} {
+		var told retried
+		said := i.podium(append([]string{"runs", "retry", "-o", "json", first.ID}, c.from...)...).succeeds(t)
+		if err := json.Unmarshal([]byte(said.stdout), &told); err != nil {
+			t.Fatalf("%v in %s", err, said.stdout)
+		}
+		within(t, patience, told.Retry+" has ended", func() bool { return i.run(told.Retry).Phase == workflow.PhaseComplete })
+		if got := fmt.Sprintf("brought %v, to do %v", told.Brought, told.Again); got != c.want || !told.Reviews {
+			t.Errorf("from %q it says %s; %+v", c.from, got, told)
+		}
+		if run := i.run(told.Retry); run.Status != schemas.RunCompleted || run.Review.Round != 1 || run.Task("code").Result.Text != "right" {
+			t.Errorf("from %q it ends %s (%s), %+v", c.from, run.Status, run.Reason, run.Task("code").Result)
+		}
+	}
+	i.stop()
+	i.verify()
+}

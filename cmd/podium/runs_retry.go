@@ -95,12 +95,14 @@ type runsRetryCommand struct {
 func (runsRetryCommand) Help() string {
 	return `Begins another run for the same message, by the profile as it is now. What the run before has completed is brought from the
 ledger and not done again; what has failed, was skipped or never begun is done, and with --from that task and all that builds on it.
+What a review had mended is brought in the place of what that mends, and to name what mends a task is to name that task. When no round of a
+review has passed it, all that is brought is looked at again from round 1 on, also where nothing else is left to do.
 Requests and effects have ids of their own, so that what a task did outside before would be done once more: a run with such a task
 is not retried unless --allow-duplicate says so, with exit code 1, and tells which they are. Whoever has written is answered once
 more. Leave that people have given is asked for anew. It waits for no other run: while the conversation is at work it is refused.
 
   podium runs --status failed
-  podium runs retry 5f0c                    # what has not been completed
+  podium runs retry 5f0c                    # what has not been completed, or the review that has failed
   podium runs retry 5f0c --from summary     # that task, and what builds on it
   podium runs retry 5f0c --from order --allow-duplicate -o json`
 }
@@ -111,7 +113,7 @@ func (c *runsRetryCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		made, there := recovery.RetryOf(&run.Run, c.From)
+		made, there := recovery.RetryOf(&run.Run, c.From, schemas.NewestEdition)
 		reason := schemas.RetryUnknownTask
 		if there {
 			reason = made.Fault(c.AllowDuplicate)
@@ -135,7 +137,7 @@ func (c *runsRetryCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		told := retried{Run: run.ID, Brought: made.Brought, Again: made.Again, Effects: made.Effects, Answered: run.Replied != ""}
+		told := retried{Run: run.ID, Brought: made.Brought, Again: made.Again, Effects: made.Effects, Reviews: made.Reviews, Answered: run.Replied != ""}
 		if !served {
 			return env.answer(told, "asked to retry run %s; nobody is at work on this ledger, and it begins when the service starts\n", run.ID)
 		}
@@ -163,6 +165,7 @@ type retried struct {
 	Brought  []string `json:"brought,omitempty"` // tasks whose results it has
 	Again    []string `json:"again,omitempty"`   // tasks that are done again, or for the first time
 	Effects  []string `json:"effects,omitempty"` // those of them that may have been done outside already
+	Reviews  bool     `json:"reviews,omitempty"` // no round of a review has passed it, and it is looked at again
 	Answered bool     `json:"answered"`          // whoever has written has had an answer
 }
 
@@ -175,6 +178,9 @@ func (r *retried) lines() string {
 		if len(part.tasks) > 0 {
 			told = append(told, fmt.Sprintf("%s: %s\n", part.title, strings.Join(part.tasks, ", ")))
 		}
+	}
+	if r.Reviews {
+		told = append(told, "the review has not passed it: all of it is looked at again, from round 1 on, if the profile still has it reviewed\n")
 	}
 	if r.Answered {
 		told = append(told, "whoever has written was answered, and is once more\n")
@@ -192,6 +198,9 @@ func notRetried(run *workflow.RunHistory, made *recovery.Retry, from, reason str
 	case schemas.RetryUpstream:
 		return fmt.Errorf("run %s was asked for by %s, which has its answer: ask there once more; a plan that was sent by `podium send --plan` is sent again under another message_id, or without one", run.ID, run.Message.Upstream.From)
 	case schemas.RetryUnknownTask:
+		if asked := run.Task(from); asked != nil && asked.Plan == nil {
+			return fmt.Errorf("%s of run %s is no task of its plan, and is asked again of itself; without --from what has not been completed is done again, and what no review has passed is looked at", from, run.ID)
+		}
 		return fmt.Errorf("run %s has no task %q to do again; `podium runs show %s` lists them", run.ID, from, run.ID)
 	case schemas.RetryEffects:
 		return fmt.Errorf("what these tasks did outside may have happened already, and would happen twice: %s; look at that, and if it is meant, say --allow-duplicate", strings.Join(made.Effects, ", "))

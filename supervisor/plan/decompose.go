@@ -176,7 +176,7 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 	}
 	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: former.Source, Tasks: retry.Tasks})
 	for _, id := range retry.Brought {
-		d.Emit(recovery.Brings(d.Run.Number, former, id))
+		d.Emit(recovery.Brings(d.Run.Number, former, id, d.Run.Edition))
 	}
 	d.routing()
 }

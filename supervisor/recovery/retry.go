@@ -5,6 +5,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/review"
 )
 
 // A Retry is what a run has to do that is begun in the place of one that has ended, and what it brings of that.
@@ -14,12 +15,14 @@ type Retry struct {
 	Again   []string              // the others: what has failed, what is named, and what builds on either
 	// Effects are those of Again of which something may have happened outside: done again, it happens twice.
 	Effects []string
+	// Reviews says that a review of it had begun and no round has passed, so that what is brought is looked at again.
+	Reviews bool
 }
 
 // Fault is why a run is not retried, in one of the words of schemas.RetryUnknownTask and those beside it; empty is that it is.
 func (r *Retry) Fault(allowDuplicate bool) string {
 	switch {
-	case len(r.Tasks) > 0 && len(r.Again) == 0:
+	case len(r.Tasks) > 0 && len(r.Again) == 0 && !r.Reviews:
 		return schemas.RetryNothing
 	case len(r.Effects) > 0 && !allowDuplicate:
 		return schemas.RetryEffects
@@ -28,47 +31,98 @@ func (r *Retry) Fault(allowDuplicate bool) string {
 }
 
 // RetryOf returns what a run has to do that retries one which has ended, from a task on; empty is from what has not been completed. It reports false
-// when there is no such task. What mends something after a review is for the next review to say.
-func RetryOf(run *workflow.Run, from string) (Retry, bool) {
-	var made Retry
+// when there is no such task. What mends something after a review is for the next review to say. The edition is that of the run that begins: from
+// schemas.Edition9 on a task that mends stands for the one whose work it mends, and what no round of a review has passed is looked at again.
+func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
+	made := Retry{Reviews: edition >= schemas.Edition9 && unpassed(run)}
 	stays := func(task *workflow.Task) bool { return !task.Replaced && task.Plan.Options().Fixes == "" }
+	from = rootOf(run, from, edition)
 	if named := run.Task(from); from != "" && (named == nil || named.Plan == nil || !stays(named)) {
 		return made, false
+	}
+	builtOn := map[string][]string{}
+	for _, task := range run.Tasks {
+		if stays(task) {
+			builtOn[task.ID] = standOn(run, task, stays, edition)
+		}
 	}
 	again := map[string]bool{}
 	for grows := true; grows; {
 		grows = false
 		for _, task := range run.Tasks {
 			builds := func(id string) bool { return again[id] }
-			if stays(task) && !again[task.ID] && (task.ID == from || task.State != workflow.TaskCompleted || slices.ContainsFunc(task.Plan.Dependencies, builds)) {
+			if stays(task) && !again[task.ID] && (task.ID == from || task.State != workflow.TaskCompleted || slices.ContainsFunc(builtOn[task.ID], builds)) {
 				again[task.ID], grows = true, true
 			}
 		}
 	}
-	gone := func(id string) bool { task := run.Task(id); return task == nil || task.Plan == nil || !stays(task) }
 	for _, task := range run.Tasks {
 		if !stays(task) {
 			continue
 		}
 		planned := *task.Plan
-		planned.Dependencies = slices.DeleteFunc(slices.Clone(planned.Dependencies), gone)
+		planned.Dependencies = builtOn[task.ID]
 		if again[task.ID] {
 			made.Again = append(made.Again, task.ID)
-			if task.Permit != "" {
+			if acted(run, task, edition) {
 				made.Effects = append(made.Effects, task.ID)
 			}
 		} else {
 			made.Brought = append(made.Brought, task.ID)
 			planned.Agent, planned.Routed = task.Agent, true
+			if edition >= schemas.Edition9 {
+				planned.Agent = brought(run, task.ID, edition).Agent
+			}
 		}
 		made.Tasks = append(made.Tasks, planned)
 	}
 	return made, true
 }
 
-// Brings is the fact that a run has the result of a task of one before it: what has mended that because of a failure is what stands there.
-func Brings(number int, former *workflow.Run, id string) *schemas.TaskCompleted {
-	task := former.Standing(id)
+// standOn are the tasks that one builds on as far as they stay, from schemas.Edition9 on each in the place of what mends it.
+func standOn(run *workflow.Run, task *workflow.Task, stays func(*workflow.Task) bool, edition int) []string {
+	on := slices.Clone(task.Plan.Dependencies)[:0]
+	for _, id := range task.Plan.Dependencies {
+		root := rootOf(run, id, edition)
+		if built := run.Task(root); built != nil && built.Plan != nil && stays(built) && (edition < schemas.Edition9 || !slices.Contains(on, root)) {
+			on = append(on, root)
+		}
+	}
+	return on
+}
+
+// unpassed reports whether a review of what a run has made had begun, and no round of it has passed; nobody has taken it as it is.
+func unpassed(run *workflow.Run) bool {
+	return run.Review != nil && run.Review.Outcome != schemas.OutcomePassed && run.Status != schemas.RunCompleted
+}
+
+// rootOf is the task whose work a task of a name mends, from schemas.Edition9 on, or the name itself.
+func rootOf(run *workflow.Run, id string, edition int) string {
+	if task := run.Task(id); task != nil && edition >= schemas.Edition9 {
+		return review.Root(task)
+	}
+	return id
+}
+
+// acted reports whether something may have happened outside by a task, or from schemas.Edition9 on by what has mended it.
+func acted(run *workflow.Run, task *workflow.Task, edition int) bool {
+	return task.Permit != "" || edition >= schemas.Edition9 && slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool {
+		return other.Permit != "" && review.Root(other) == task.ID
+	})
+}
+
+// brought is the task whose result is brought in the place of another one's: what has mended that because of a failure, from schemas.Edition9 on also
+// what has mended it after a review.
+func brought(run *workflow.Run, id string, edition int) *workflow.Task {
+	if edition >= schemas.Edition9 {
+		return review.Newest(run, id)
+	}
+	return run.Standing(id)
+}
+
+// Brings is the fact that a run of an edition has the result of a completed task of one before it.
+func Brings(number int, former *workflow.Run, id string, edition int) *schemas.TaskCompleted {
+	task := brought(former, id, edition)
 	return &schemas.TaskCompleted{
 		Run: number, Task: id, Brought: former.Number, Result: task.Result, Sequence: task.Answered, Deliverables: task.Deliverables, Proven: task.Proven,
 		Unproven: task.Unproven, Partial: task.Partial, Findings: task.Findings, Permit: task.Permit,

@@ -33,7 +33,7 @@ func TestRetryOf(t *testing.T) {
 		"fix1.a": "unknown",
 		"reply":  "unknown",
 	} {
-		made, there := recovery.RetryOf(run, from)
+		made, there := recovery.RetryOf(run, from, schemas.Edition8)
 		got := "unknown"
 		if there {
 			got = "brought " + strings.Join(made.Brought, " ") + ", again " + strings.Join(made.Again, " ") + ", effects " + strings.Join(made.Effects, " ")
@@ -47,9 +47,9 @@ func TestRetryOf(t *testing.T) {
 			}
 		}
 	}
-	whole, _ := recovery.RetryOf(&workflow.Run{Tasks: []*workflow.Task{task("a", done)}}, "")
-	outsideAgain, _ := recovery.RetryOf(run, "o")
-	never, _ := recovery.RetryOf(&workflow.Run{}, "")
+	whole, _ := recovery.RetryOf(&workflow.Run{Tasks: []*workflow.Task{task("a", done)}}, "", schemas.Edition8)
+	outsideAgain, _ := recovery.RetryOf(run, "o", schemas.Edition8)
+	never, _ := recovery.RetryOf(&workflow.Run{}, "", schemas.Edition8)
 	if whole.Fault(true) != schemas.RetryNothing || outsideAgain.Fault(false) != schemas.RetryEffects || outsideAgain.Fault(true) != "" || never.Fault(false) != "" {
 		t.Errorf("%q, %q, %q, %q", whole.Fault(true), outsideAgain.Fault(false), outsideAgain.Fault(true), never.Fault(false))
 	}
@@ -65,9 +65,77 @@ func TestRetryBringsWhatWasMended(t *testing.T) {
 		task("a", "wrong", workflow.TaskCompleted, nil), task("check", "", workflow.TaskFailed, nil),
 		task("c1.fix.a", "right", workflow.TaskCompleted, &schemas.TaskOptions{Fixes: "a", Recovers: "check"}),
 	}}
-	made, _ := recovery.RetryOf(run, "")
-	brought := recovery.Brings(2, run, "a")
+	made, _ := recovery.RetryOf(run, "", schemas.Edition8)
+	brought := recovery.Brings(2, run, "a", schemas.Edition8)
 	if !slices.Equal(made.Brought, []string{"a"}) || brought.Task != "a" || brought.Result.Text != "right" {
 		t.Errorf("%v, %+v", made.Brought, brought)
+	}
+}
+
+// TestRetryAfterReview: from schemas.Edition9 on what a review had mended is brought, with who has mended it, and what mends a task stands for that, also where others
+// build on it. What no round has passed is looked at again though all of it is done, unless somebody has taken it as it is. Before, that is none of it.
+func TestRetryAfterReview(t *testing.T) {
+	t.Parallel()
+	task := func(id, agent string, options *schemas.TaskOptions, dependencies ...string) *workflow.Task {
+		return &workflow.Task{
+			ID: id, Agent: agent, State: workflow.TaskCompleted, Result: schemas.Content{Result: schemas.Result{Text: "by " + id}},
+			Plan: &schemas.PlannedTask{Task: id, TaskOptions: options, Dependencies: dependencies},
+		}
+	}
+	mends := func(id, root, permit string) *workflow.Task {
+		fix := task(id, "senior", &schemas.TaskOptions{Fixes: root}, root)
+		fix.Permit = permit
+		return fix
+	}
+	run := &workflow.Run{
+		Number: 1, Changes: 1, Status: schemas.RunFailed, Review: &workflow.Review{Round: 2, Outcome: schemas.OutcomeFailed},
+		Tasks: []*workflow.Task{
+			task("code", "coder", nil), task("text", "writer", nil, "code"), mends("fix1.code", "code", ""), mends("fix1.text", "text", "p1"), task("c1.x", "coder", nil, "fix1.code", "code"),
+		},
+	}
+	for _, c := range []struct {
+		from    string
+		edition int
+		want    string
+	}{
+		{"", schemas.Edition9, "brought code text c1.x, again , effects , "},
+		{"code", schemas.Edition9, "brought , again code text c1.x, effects text, effects_may_repeat"},
+		{"fix1.code", schemas.Edition9, "brought , again code text c1.x, effects text, effects_may_repeat"},
+		{"fix1.text", schemas.Edition9, "brought code c1.x, again text, effects text, effects_may_repeat"},
+		{"c1.x", schemas.Edition9, "brought code text, again c1.x, effects , "},
+		{"check:critic:1", schemas.Edition9, "unknown"},
+		{"", schemas.Edition8, "brought code text c1.x, again , effects , nothing_to_retry"},
+		{"text", schemas.Edition8, "brought code c1.x, again text, effects , "},
+		{"fix1.code", schemas.Edition8, "unknown"},
+	} {
+		made, there := recovery.RetryOf(run, c.from, c.edition)
+		got := "unknown"
+		if there {
+			got = "brought " + strings.Join(made.Brought, " ") + ", again " + strings.Join(made.Again, " ") + ", effects " + strings.Join(made.Effects, " ") + ", " + made.Fault(false)
+		}
+		if got != c.want {
+			t.Errorf("from %q by edition %d: %s", c.from, c.edition, got)
+		}
+	}
+	newest, _ := recovery.RetryOf(run, "c1.x", schemas.Edition9)
+	before, _ := recovery.RetryOf(run, "c1.x", schemas.Edition8)
+	if newest.Tasks[0].Agent != "senior" || before.Tasks[0].Agent != "coder" || !slices.Equal(newest.Tasks[2].Dependencies, []string{"code"}) {
+		t.Errorf("%+v, %+v", newest.Tasks, before.Tasks)
+	}
+	mended, unmended := recovery.Brings(2, run, "code", schemas.Edition9), recovery.Brings(2, run, "code", schemas.Edition8)
+	if mended.Result.Text != "by fix1.code" || unmended.Result.Text != "by code" {
+		t.Errorf("%+v, %+v", mended, unmended)
+	}
+	for _, over := range []struct {
+		status  schemas.RunStatus
+		outcome schemas.Outcome
+		reviews bool
+	}{
+		{schemas.RunPartial, schemas.OutcomeFailed, true}, {schemas.RunCancelled, "", true}, {schemas.RunCompleted, schemas.OutcomeFailed, false}, {schemas.RunFailed, schemas.OutcomePassed, false},
+	} {
+		run.Status, run.Review = over.status, &workflow.Review{Round: 1, Outcome: over.outcome}
+		if made, _ := recovery.RetryOf(run, "", schemas.Edition9); made.Reviews != over.reviews || (made.Fault(false) == "") != over.reviews {
+			t.Errorf("%+v: %t, %s", over, made.Reviews, made.Fault(false))
+		}
 	}
 }

@@ -458,13 +458,14 @@ func (t *task) stands() bool {
 	return t.planned != nil && !t.judged.replaced && t.planned.Options().Fixes == ""
 }
 
-// anew are the tasks of a run that are done again when it is begun anew, from one on or from what is not completed.
-func (r *run) anew(from string) map[string]bool {
+// anew are the tasks of a run that are done again when it is begun anew, from one on or from what is not completed. The edition is that of the run that
+// begins: up to schemas.Edition8 what mends another task's work was nothing to build on.
+func (r *run) anew(from string, edition int) map[string]bool {
 	again := map[string]bool{}
 	for range r.tasks {
 		for _, t := range r.tasks {
-			builds := slices.ContainsFunc(t.planned.Dependencies, func(id string) bool { return again[id] })
-			if t.stands() && (t.id == from || t.state != taskCompleted || builds) {
+			builds := slices.ContainsFunc(t.planned.Dependencies, func(id string) bool { return again[r.of(id, edition)] })
+			if t.stands() && (t.id == r.of(from, edition) || t.state != taskCompleted || builds) {
 				again[t.id] = true
 			}
 		}
@@ -477,8 +478,13 @@ func (t *task) acted() bool {
 	return t.permit != nil || t.result != nil && t.result.Permit != ""
 }
 
+// actedFor reports whether that holds of a task, or of another one that has mended its work.
+func (r *run) actedFor(t *task, edition int) bool {
+	return slices.ContainsFunc(r.tasks, func(other *task) bool { return other.acted() && r.of(other.id, edition) == t.id })
+}
+
 // objection says why a run is not begun anew, as the reason on record is called; empty is not at all.
-func (o *oracle) objection(session *sessionHistory, control *schemas.Control, number int) string {
+func (o *oracle) objection(session *sessionHistory, control *schemas.Control, number, edition int) string {
 	if number > len(session.runs) || session.runs[number-1].ended == nil {
 		return schemas.ResendNotEnded
 	}
@@ -488,7 +494,8 @@ func (o *oracle) objection(session *sessionHistory, control *schemas.Control, nu
 			return schemas.RetryBusy
 		}
 	}
-	again, from := r.anew(control.From), r.task(control.From)
+	again, from := r.anew(control.From, edition), r.task(r.of(control.From, edition))
+	looks := edition >= schemas.Edition9 && r.unpassed()
 	switch {
 	case r.message.Upstream != nil:
 		return schemas.RetryUpstream
@@ -496,11 +503,11 @@ func (o *oracle) objection(session *sessionHistory, control *schemas.Control, nu
 		return schemas.RetryNothing
 	case control.From != "" && (from == nil || !from.stands()):
 		return schemas.RetryUnknownTask
-	case len(again) == 0 && slices.ContainsFunc(r.tasks, (*task).stands):
+	case len(again) == 0 && !looks && slices.ContainsFunc(r.tasks, (*task).stands):
 		return schemas.RetryNothing
 	}
 	for _, t := range r.tasks {
-		if again[t.id] && t.acted() && !control.AllowDuplicate {
+		if again[t.id] && r.actedFor(t, edition) && !control.AllowDuplicate {
 			return schemas.RetryEffects
 		}
 	}
@@ -518,7 +525,7 @@ func (o *oracle) retriedAsSaid(session *sessionHistory, m *moment, f *schemas.Ru
 	}
 	_, number, err := schemas.ParseRunID(heard.control.Run)
 	o.world.must(err)
-	if why := o.objection(session, heard.control, number); why != "" || number != f.Retries {
+	if why := o.objection(session, heard.control, number, f.Edition); why != "" || number != f.Retries {
 		o.world.violate(RetriedAsSaid, "run %d of session %s is begun in the place of run %d by %+v, though %s", f.Run, session.id, f.Retries, heard.control, why)
 	}
 }
@@ -534,7 +541,15 @@ func (o *oracle) retriesAreTaken(session *sessionHistory, m *moment) {
 	}
 	_, number, err := schemas.ParseRunID(heard.control.Run)
 	o.world.must(err)
-	if why := o.objection(session, heard.control, number); why != f.Reason {
+	var why []string // one for each edition that may be in force; of no run it is the same for all of them
+	for _, configured := range o.world.editions {
+		edition := schemas.NewestEdition
+		if len(session.runs) > 0 {
+			edition = configured.Current(session.runs[0].profile.Name).Edition
+		}
+		why = append(why, o.objection(session, heard.control, number, edition))
+	}
+	if !slices.Contains(why, f.Reason) {
 		o.world.violate(RetriesAreTaken, "session %s: message %s by %+v is refused by %q instead of %q", session.id, f.ID, heard.control, f.Reason, why)
 	}
 }
@@ -558,7 +573,7 @@ func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 			continue
 		}
 		former, heard := session.runs[r.retries-1], o.heard(o.shards[session.shard], r.startedBy)
-		again := former.anew(heard.control.From)
+		again := former.anew(heard.control.From, r.edition)
 		for _, was := range former.tasks {
 			t := r.task(was.id)
 			if !was.stands() {
@@ -570,14 +585,9 @@ func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 			case brought == again[was.id]:
 				o.world.violate(RetriedAsSaid, "%s: task %s is brought: %t, and is to be done again: %t", r.id(), was.id, brought, again[was.id])
 			case !brought:
-			case t.attempts > 0 || t.result.Brought != former.number || t.result.Sequence != former.standingOf(was).Sequence || t.result.Result.Text != former.standingOf(was).Result.Text:
-				o.world.violate(RetriedAsSaid, "%s: task %s is brought as %+v, and was %+v", r.id(), was.id, t.result, was.result)
+			case t.attempts > 0 || t.result.Brought != former.number || t.result.Sequence != former.standingOf(was, r.edition).Sequence || t.result.Result.Text != former.standingOf(was, r.edition).Result.Text:
+				o.world.violate(RetriedAsSaid, "%s: task %s is brought as %+v, and was %+v", r.id(), was.id, t.result, former.standingOf(was, r.edition))
 			}
 		}
 	}
-}
-
-// standingOf is the result of what has mended the failure of a task last, or its own: what mends it after a review is for the next review to say.
-func (r *run) standingOf(was *task) *schemas.TaskCompleted {
-	return r.stood(was.id).result
 }

@@ -23,6 +23,7 @@ const (
 type reviewing struct {
 	round     int
 	forced    bool
+	passed    bool            // the newest round
 	over      *schemas.Judged // what has come of the newest round; nil while it goes on, and once the run is at work again
 	questions []*task         // that were put in it
 	merged    []versions.Version
@@ -86,6 +87,28 @@ func (r *run) newest(root string) *task {
 	return nil
 }
 
+// of is the name of the task whose work a named one does, for whoever begins the run anew.
+func (r *run) of(name string, edition int) string {
+	if t := r.task(name); t != nil && edition >= schemas.Edition9 {
+		return t.root()
+	}
+	return name
+}
+
+// unpassed reports whether the run was looked at, and has ended otherwise than by passing that, or by somebody's word that it does.
+func (r *run) unpassed() bool {
+	return r.reviewing.round > 0 && !r.reviewing.passed && r.ended.Status != schemas.RunCompleted
+}
+
+// standingOf is the result by which the work of a task stands: what has mended its failure last, for a run of schemas.Edition9 and later what has
+// mended it last for a review as well, or its own.
+func (r *run) standingOf(was *task, edition int) *schemas.TaskCompleted {
+	if edition >= schemas.Edition9 {
+		return r.newest(was.id).result
+	}
+	return r.stood(was.id).result
+}
+
 // standing are the tasks whose results are told, where they may be mended.
 func (r *run) standing() []string {
 	var standing []string
@@ -116,7 +139,7 @@ func (o *oracle) reviews(m *moment) {
 		case f.Occasion == schemas.OccasionMerge:
 			o.mergesAll(m, f)
 		case f.Occasion == schemas.OccasionReview && f.Question == "":
-			v.over = f
+			v.over, v.passed = f, f.Outcome == schemas.OutcomePassed
 			o.roundSaysWhatIsThere(m, f)
 		}
 	case *schemas.RunSettled:

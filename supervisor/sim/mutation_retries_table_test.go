@@ -18,8 +18,8 @@ func mutationsOfRetries() []mutation {
 		name: "what builds on what is done again is brought", seed: 27, kind: kinds.Retries, invariant: sim.RetriedAsSaid,
 		edits: []edit{{
 			"supervisor/recovery/retry.go",
-			`slices.ContainsFunc(task.Plan.Dependencies, builds))`,
-			`slices.ContainsFunc(task.Plan.Dependencies, builds) && !planted("what builds on what is done again is brought"))`,
+			`slices.ContainsFunc(builtOn[task.ID], builds))`,
+			`slices.ContainsFunc(builtOn[task.ID], builds) && !planted("what builds on what is done again is brought"))`,
 		}},
 	}, {
 		name: "effects happen twice unasked", seed: 79, kind: kinds.Retries, invariant: sim.RetriedAsSaid,
@@ -41,6 +41,32 @@ func mutationsOfRetries() []mutation {
 			"supervisor/recovery/retry.go",
 			`return !task.Replaced && task.Plan.Options()`,
 			`return (!task.Replaced || planted("what a plan has replaced comes again")) && task.Plan.Options()`,
+		}},
+	}, {
+		name: "what a review had mended is brought as it was", seed: 141, kind: kinds.Retries, invariant: sim.RetriedAsSaid,
+		edits: []edit{{
+			"supervisor/recovery/retry.go",
+			`		return review.Newest(run, id)`,
+			`		if planted("what a review had mended is brought as it was") {
+			return run.Task(id)
+		}
+		return review.Newest(run, id)`,
+		}},
+	}, {
+		name: "what no review has passed is not looked at again", seed: 1, kind: kinds.Retries, invariant: sim.RetriesAreTaken,
+		edits: []edit{{
+			"supervisor/recovery/retry.go",
+			`len(r.Again) == 0 && !r.Reviews:`,
+			`len(r.Again) == 0 && (!r.Reviews || planted("what no review has passed is not looked at again")):`,
+		}},
+	}, {
+		name: "who mends a task is not to be named for it", seed: 41, kind: kinds.Retries, invariant: sim.RetriesAreTaken,
+		edits: []edit{{
+			"supervisor/recovery/retry.go",
+			`	from = rootOf(run, from, edition)`,
+			`	if !planted("who mends a task is not to be named for it") {
+		from = rootOf(run, from, edition)
+	}`,
 		}},
 	}}
 }
