@@ -381,13 +381,15 @@ func (c *Controller) leaveLost(d *waitingTask) {
 }
 
 // leaveUnneeded gives back what nobody was asked by, once this owner has written to the session since it was read: until then a former one may still
-// say that it has asked.
+// say that it has asked. What this owner has just asked by it keeps it.
 func (c *Controller) leaveUnneeded(demand *Demand) {
 	if demand.restored() || demand.day == nil {
 		return
 	}
+	active := demand.State.Active
 	for _, request := range demand.day.unneeded {
 		switch d := demand.waiting[request.grant]; {
+		case active != nil && reserves(active.Account, request.request):
 		case d != nil && d.request == request.request && d.asked == "":
 			d.asked = request.day
 		case d == nil || d.request != request.request || d.asked != request.day:

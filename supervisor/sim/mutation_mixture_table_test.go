@@ -15,6 +15,13 @@ func mutationsOfMixture() []mutation {
 			`asked != nil && asked.Task == task.ID && !planted("a task has two questions") && d.Run.Edition`,
 		}},
 	}, {
+		name: "what was asked by a reservation loses that", seed: 730001985, kind: kinds.Mixed, invariant: sim.BudgetHolds,
+		edits: []edit{{
+			"supervisor/admission/day_budget.go",
+			`case active != nil && reserves(active.Account, request.request):`,
+			`case active != nil && reserves(active.Account, request.request) && !planted("what was asked by a reservation loses that"):`,
+		}},
+	}, {
 		name: "what mends a failure waits for its level", seed: 720000536, kind: kinds.Mixed, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",

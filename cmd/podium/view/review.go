@@ -111,6 +111,7 @@ func roundState(run *workflow.RunHistory, round *chronicle.Round) (mark, state s
 func checks(line func(string, ...any), run *workflow.RunHistory, round *chronicle.Round) {
 	for _, question := range run.DecisionTasks {
 		if int(question.Round) != round.Number || !isCheck(question) {
+			merged(line, run, round, question)
 			continue
 		}
 		said := "is asked"
@@ -136,6 +137,19 @@ func checks(line func(string, ...any), run *workflow.RunHistory, round *chronicl
 	}
 }
 
+// merged tells which files a question of a round has merged.
+func merged(line func(string, ...any), run *workflow.RunHistory, round *chronicle.Round, question *workflow.Task) {
+	var paths []string
+	for i := range run.Merged {
+		if run.Merged[i].Question == question.ID && int(question.Round) == round.Number {
+			paths = append(paths, run.Merged[i].Path)
+		}
+	}
+	if len(paths) > 0 {
+		line("           merged by %s: %s", question.Agent, Line(strings.Join(paths, ", "), detailLength))
+	}
+}
+
 // issueLine tells what was found, and for an error whose it is to mend.
 func issueLine(run *workflow.RunHistory, issue schemas.ReviewIssue) string {
 	told := Line(review.Lines([]schemas.ReviewIssue{issue}), detailLength)
@@ -157,8 +171,12 @@ func mends(run *workflow.RunHistory, planned schemas.PlannedTask) string {
 	if root := planned.Options().Fixes; root != "" {
 		told = "mends " + root + ": " + planned.Task
 	}
-	if task := run.Task(planned.Task); task != nil {
-		told += " by " + cmp.Or(task.Agent, "nobody yet") + ", " + string(task.State)
+	switch task := run.Task(planned.Task); {
+	case task == nil:
+	case task.Agent == "":
+		told += ", " + string(task.State)
+	default:
+		told += " by " + task.Agent + ", " + string(task.State)
 	}
 	return told
 }
@@ -179,6 +197,8 @@ func cameOf(run *workflow.RunHistory, round *chronicle.Round, last bool) string 
 		return "back to work"
 	case choice == schemas.ChoiceSkip:
 		return "taken as it is"
+	case choice == schemas.ChoiceAnswer:
+		return "somebody has given the answer"
 	case choice == schemas.ChoiceRetry, !last:
 		return "looked at again"
 	case run.Status != "":

@@ -23,8 +23,10 @@ func reviewed() (*workflow.RunHistory, *chronicle.Run) {
 	failed := check("check:slow:1", 1, workflow.TaskFailed, "")
 	failed.LastFailure = &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureTimeout}
 	run := &workflow.RunHistory{ID: "run-1", Run: workflow.Run{
-		Phase: workflow.PhaseReviewing,
+		Phase:  workflow.PhaseReviewing,
+		Merged: []workflow.Merged{{Question: "judge:merge:1", MergedFile: schemas.MergedFile{Path: "src/a.py"}}, {Question: "judge:merge:1", MergedFile: schemas.MergedFile{Path: "b.py"}}},
 		DecisionTasks: []*workflow.Task{
+			{ID: "judge:merge:1", Agent: "merger", Kind: schemas.KindJudge, Round: 3, State: workflow.TaskCompleted},
 			check("check:lint:1", 1, workflow.TaskCompleted, `{"status":"failed","issues":[{"severity":"error","message":"bad"},{"severity":"warning","message":"odd"}]}`),
 			check("check:spell:1", 1, workflow.TaskCompleted, `{"status":"passed","issues":[{"severity":"warning","message":"odd"}]}`),
 			failed,
@@ -79,6 +81,7 @@ func TestReviewIsTold(t *testing.T) {
            check by critic: wants more to be done
            new: c2.more
 ✓ 3        review     passed     
+           merged by merger: src/a.py, b.py
            check by lint: passed
 `; !strings.Contains(told, want) {
 		t.Errorf("want\n%sin\n%s", want, told)
@@ -109,6 +112,9 @@ func TestOutcomeOfARoundIsTold(t *testing.T) {
 		},
 		"✗ 1        review     failed     taken as it is": {
 			run: workflow.Run{Status: schemas.RunCompleted, Inquiries: []*workflow.Inquiry{said(schemas.ChoiceSkip)}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
+		},
+		"✗ 1        review     failed     somebody has given the answer": {
+			run: workflow.Run{Status: schemas.RunCompleted, Inquiries: []*workflow.Inquiry{said(schemas.ChoiceAnswer)}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
 		},
 		"✗ 1        review     failed     looked at again": {
 			run: workflow.Run{Inquiries: []*workflow.Inquiry{said(schemas.ChoiceRetry)}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
