@@ -194,7 +194,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 }
 
 // unexpected is what the parser says of a word that is no command.
-var unexpected = regexp.MustCompile(`^(unexpected argument ([a-z]+))(?:, did you mean .*)?$`) //nolint:gochecknoglobals // never written
+var unexpected = regexp.MustCompile(`^(unexpected argument ([a-z]+))(?:, did you mean .*)?$`)
 
 // misunderstood says what is wrong with a command line, and names the command that somebody means who typed a word of another program in its place.
 func misunderstood(err error) string {
