@@ -404,6 +404,33 @@ type askedAgain struct {
 	Answer   string         `json:"answer"` // the command that answers it; the words go behind it
 }
 
+// askedNext is what a run asks people as soon as a word has counted.
+type askedNext struct {
+	ID       string                  `json:"id"`
+	Kind     schemas.InquiryKind     `json:"kind"`
+	Question string                  `json:"question"`
+	Choices  []schemas.InquiryChoice `json:"choices,omitzero"`
+	Answer   string                  `json:"answer"` // the command that answers it
+}
+
+// nextOf is what a run asks next by the decision that a word has led to; nil is nothing.
+func nextOf(session string, received *runlog.Disposition) *askedNext {
+	asked := received.Asks
+	if asked == nil || received.Settled != nil {
+		return nil
+	}
+	id := schemas.InquiryID(schemas.RunID(session, received.Run), asked.Inquiry)
+	return &askedNext{ID: id, Kind: asked.Kind, Question: asked.Question, Choices: asked.Choices, Answer: view.HowToAnswer(asked.Kind, asked.Choices, id)}
+}
+
+// line tells it to people.
+func (a *askedNext) line() string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf("it asks next, as %s: %s; answer it: %s\n", a.ID, view.Line(a.Question, 0), a.Answer)
+}
+
 // taken tells what has come of a word that counts: the run goes on, ends, or asks again since the word does not say what it needs.
 func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposition, told map[string]any) error {
 	settled := received.Settled
@@ -428,13 +455,17 @@ func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposit
 		told["lacking"] = received.Lacking
 		return e.answer(told, "your word on %s counts; %d more have to agree: `podium runs show %s` tells who has\n", found.ID(), received.Lacking, found.Run.ID)
 	}
+	next := nextOf(found.Run.Session, received)
+	if next != nil {
+		told["asks"] = next
+	}
 	if told["action"] == schemas.ControlReject && settled != nil {
 		return e.answer(told, "%s is rejected, and the run has ended %s; `podium runs show %s` has its answer\n", found.ID(), settled.Status, found.Run.ID)
 	}
 	if told["action"] == schemas.ControlReject {
-		return e.answer(told, "%s is rejected, and the run goes on without it; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+		return e.answer(told, "%s is rejected, and the run goes on without it; `podium runs watch %s` follows it\n%s", found.ID(), found.Run.ID, next.line())
 	}
-	return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n", found.ID(), found.Run.ID)
+	return e.answer(told, "%s is decided, and the run goes on; `podium runs watch %s` follows it\n%s", found.ID(), found.Run.ID, next.line())
 }
 
 // forPrograms prints a value for programs, and nothing for people, who are told by the error.

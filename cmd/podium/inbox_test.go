@@ -344,6 +344,8 @@ func TestDispositionIsAwaited(t *testing.T) {
 		input bool           // it is about what a task lacks, and not about work
 		json  bool
 		says  string
+		after string // what it says behind that
+		never string
 		fails string
 		code  int  // of the failure; exitFailed when 0
 		no    bool // the word says no
@@ -367,6 +369,20 @@ func TestDispositionIsAwaited(t *testing.T) {
 		"work leads to a question": {
 			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "How many?"}},
 			says:  ".1 is decided, and the run goes on",
+		},
+		"the next question is told": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryBudget, Question: "More?"}},
+			says:  "` follows it\nit asks next, as ", after: ".2: More?; answer it: podium raise ",
+		},
+		"the next question is told to programs": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{
+				Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryEscalation, Question: "What now?", Choices: []schemas.InquiryChoice{schemas.ChoiceRetry},
+			}},
+			json: true, says: `"asks":{"id":"`, after: `.2 retry"}`,
+		},
+		"a question that is taken back is not told": {
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Kind: schemas.InquiryWork}, &schemas.InquiryClosed{Run: 1, Inquiry: 2, Reason: schemas.InquiryWithdrawn}},
+			says:  "` follows it\n", never: "it asks next",
 		},
 		"nobody is asked any more": {
 			facts: []schemas.Fact{received, answered, &schemas.RunSettled{Run: 1, Status: schemas.RunBlocked, Error: &schemas.Error{Message: map[string]string{"en": "It is lacking:\nthe day."}}}},
@@ -443,7 +459,7 @@ func TestDispositionIsAwaited(t *testing.T) {
 					told["action"] = schemas.ControlReject
 				}
 				err = env.decided(core, found, receipt, told)
-				if !strings.Contains(out.String(), c.says) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+				if _, behind, said := strings.Cut(out.String(), c.says); !said || !strings.Contains(behind, c.after) || c.never != "" && strings.Contains(behind, c.never) || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("it says %q, and %v", out.String(), err)
 				}
 				if code := report(io.Discard, err); err != nil && code != cmp.Or(c.code, exitFailed) {

@@ -153,20 +153,21 @@ func (c *runsRetryCommand) Run(env *environment) error {
 		if received.Disposition == schemas.DispositionRefused {
 			return notRetried(run, &made, c.From, received.Reason)
 		}
-		told.Retry = schemas.RunID(run.Session, received.Run)
+		told.Retry, told.Asks = schemas.RunID(run.Session, received.Run), nextOf(run.Session, &received)
 		return env.answer(told, "%s", told.lines())
 	})
 }
 
 // retried is what has come of a retry, for programs.
 type retried struct {
-	Run      string   `json:"run"`
-	Retry    string   `json:"retry,omitempty"`   // id of the run that has begun
-	Brought  []string `json:"brought,omitempty"` // tasks whose results it has
-	Again    []string `json:"again,omitempty"`   // tasks that are done again, or for the first time
-	Effects  []string `json:"effects,omitempty"` // those of them that may have been done outside already
-	Reviews  bool     `json:"reviews,omitempty"` // no round of a review has passed it, and it is looked at again
-	Answered bool     `json:"answered"`          // whoever has written has had an answer
+	Run      string     `json:"run"`
+	Retry    string     `json:"retry,omitempty"`   // id of the run that has begun
+	Brought  []string   `json:"brought,omitempty"` // tasks whose results it has
+	Again    []string   `json:"again,omitempty"`   // tasks that are done again, or for the first time
+	Effects  []string   `json:"effects,omitempty"` // those of them that may have been done outside already
+	Reviews  bool       `json:"reviews,omitempty"` // no round of a review has passed it, and it is looked at again
+	Asks     *askedNext `json:"asks,omitempty"`    // what it asks people at once
+	Answered bool       `json:"answered"`          // whoever has written has had an answer
 }
 
 func (r *retried) lines() string {
@@ -185,7 +186,7 @@ func (r *retried) lines() string {
 	if r.Answered {
 		told = append(told, "whoever has written was answered, and is once more\n")
 	}
-	return strings.Join(told, "")
+	return strings.Join(told, "") + r.Asks.line()
 }
 
 // notRetried says why a run is not retried, and what to do instead.

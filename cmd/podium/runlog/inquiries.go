@@ -65,6 +65,8 @@ type Disposition struct {
 	schemas.MessageReceived
 	// Again is the question that the same task asks at once, since the word does not say what it needs; nil when it asks none.
 	Again *schemas.InquiryOpened
+	// Asks is the first question that the run asks people by the same decision and is still open, otherwise; nil when it asks none.
+	Asks *schemas.InquiryOpened
 	// Lacking is how many more persons have to agree.
 	Lacking int
 	// Settled is how the run has ended by the word; nil when it goes on.
@@ -95,8 +97,16 @@ func dispositionIn(facts []schemas.Fact, id, task string) (found Disposition, is
 				found.MessageReceived, is = *f, true
 			}
 		case *schemas.InquiryOpened:
-			if is && f.Run == found.Run && f.Task == task && f.Kind == schemas.InquiryInput {
+			switch {
+			case !is || f.Run != found.Run:
+			case f.Task == task && f.Kind == schemas.InquiryInput:
 				found.Again = f
+			case found.Asks == nil:
+				found.Asks = f
+			}
+		case *schemas.InquiryClosed:
+			if found.Asks != nil && f.Run == found.Run && f.Inquiry == found.Asks.Inquiry {
+				found.Asks = nil
 			}
 		case *schemas.InquiryAnswered:
 			if is && f.Run == found.Run && f.Inquiry == found.Inquiry {
