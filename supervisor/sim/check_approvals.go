@@ -341,8 +341,9 @@ func (o *oracle) noTellsWhy(m *moment) {
 			said = i
 		}
 	}
-	if said == nil {
-		return // nobody has said anything, or somebody has declined work
+	own := func(i *inquiry) bool { return i.task == m.task && i.approval() }
+	if said == nil || !slices.ContainsFunc(m.run.inquiries, own) {
+		return // nobody has said anything, somebody has declined work, or the same was refused to another task
 	}
 	heard := o.heard(m.shard, said.answered.Sequence)
 	_, why := whole(heard.said())
