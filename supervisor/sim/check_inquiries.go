@@ -196,9 +196,9 @@ func (o *oracle) waitingIsSilent(m *moment) {
 const longWait = 11 * time.Minute
 
 // waitingHoldsNothing: nobody begins only now that a person has answered, because somebody else's task
-// waited for that. In worlds of tiers a supervisor may keep others from itself and from a resource for longer; see roomIsGiven.
+// waited for that. Who is held waits for the budget of its own run. In worlds of tiers a supervisor may keep others from itself and from a resource for longer; see roomIsGiven.
 func (o *oracle) waitingHoldsNothing(m *moment, t *task) {
-	if t.state != taskReady || o.world.calmSince.IsZero() || o.world.tiers != nil && (t.agent == tower || len(t.resources()) > 0) {
+	if t.state != taskReady || t.held || o.world.calmSince.IsZero() || o.world.tiers != nil && (t.agent == tower || len(t.resources()) > 0) {
 		return
 	}
 	for _, i := range o.asked {
