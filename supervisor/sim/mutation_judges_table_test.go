@@ -168,13 +168,6 @@ func mutationsOfBudgets() []mutation {
 `,
 		}},
 	}, {
-		name: "what was given back is not counted when it is answered", seed: 400109952, kind: kinds.Days, invariant: sim.ReservationsSettleOnce,
-		edits: []edit{{
-			"supervisor/budget/day.go",
-			`a.closed(request); at >= 0 && a.Closed[at].Agent != "" {`,
-			`a.closed(request); at >= 0 && a.Closed[at].Agent != "" && !planted("what was given back is not counted when it is answered") {`,
-		}},
-	}, {
 		name: "what is asked meanwhile has no turn", seed: 220001584, kind: kinds.Days, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/plan/budget.go",

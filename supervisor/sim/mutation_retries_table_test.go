@@ -59,14 +59,5 @@ func mutationsOfRetries() []mutation {
 			`len(r.Again) == 0 && !r.Reviews:`,
 			`len(r.Again) == 0 && (!r.Reviews || planted("what no review has passed is not looked at again")):`,
 		}},
-	}, {
-		name: "who mends a task is not to be named for it", seed: 41, kind: kinds.Retries, invariant: sim.RetriesAreTaken,
-		edits: []edit{{
-			"supervisor/recovery/retry.go",
-			`	from = rootOf(run, from, edition)`,
-			`	if !planted("who mends a task is not to be named for it") {
-		from = rootOf(run, from, edition)
-	}`,
-		}},
 	}}
 }
