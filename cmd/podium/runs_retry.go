@@ -200,7 +200,7 @@ func notRetried(run *workflow.RunHistory, made *recovery.Retry, from, reason str
 		return fmt.Errorf("run %s was asked for by %s, which has its answer: ask there once more; a plan that was sent by `podium send --plan` is sent again under another message_id, or without one", run.ID, run.Message.Upstream.From)
 	case schemas.RetryUnknownTask:
 		if asked := run.Task(from); asked != nil && asked.Plan == nil {
-			return fmt.Errorf("%s of run %s is no task of its plan, and is asked again of itself; without --from what has not been completed is done again, and what no review has passed is looked at", from, run.ID)
+			return fmt.Errorf("%s of run %s is a question, and no task of its plan: a retry puts its questions anew; without --from it does what has not been completed, and has what no review has passed looked at again", from, run.ID)
 		}
 		return fmt.Errorf("run %s has no task %q to do again; `podium runs show %s` lists them", run.ID, from, run.ID)
 	case schemas.RetryEffects:

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"strings"
 
 	"podium/schemas"
@@ -24,10 +25,10 @@ func (t *Task) Origin() string {
 
 // OriginOf is the task of the plan whose work another one does: whoever mends that is told what that was told. Up to schemas.Edition8 whoever mends what a review has found is not.
 func (r *Run) OriginOf(task *Task) string {
-	if task.Plan == nil || task.Plan.TaskOptions == nil || task.Plan.TaskOptions.Fixes == "" || r.Edition < schemas.Edition9 {
+	if r.Edition < schemas.Edition9 || task.Plan == nil {
 		return task.Origin()
 	}
-	return task.Plan.TaskOptions.Fixes
+	return cmp.Or(task.Plan.Options().Fixes, task.ID)
 }
 
 // SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends it is told what that task was told, and from

@@ -96,7 +96,7 @@ func (d *Decision) startable() []string {
 
 // levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on, from schemas.Edition9 on.
 func (d *Decision) levelOf(task *workflow.Task) int {
-	if failed := d.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" && d.Run.Edition >= schemas.Edition9 {
+	if failed := d.Run.Task(task.Recovers()); failed != nil && d.Run.Edition >= schemas.Edition9 {
 		return min(task.Level, failed.Level)
 	}
 	return task.Level

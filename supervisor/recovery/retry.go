@@ -31,7 +31,7 @@ func (r *Retry) Fault(allowDuplicate bool) string {
 }
 
 // RetryOf returns what a run has to do that retries one which has ended, from a task on; empty is from what has not been completed. It reports false
-// when there is no such task. What mends something after a review is for the next review to say. The edition is that of the run that begins: from
+// when there is no such task. What mends another task is none of its own. The edition is that of the run that begins: from
 // schemas.Edition9 on a task that mends stands for the one whose work it mends, and what no round of a review has passed is looked at again.
 func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
 	made := Retry{Reviews: edition >= schemas.Edition9 && unpassed(run)}

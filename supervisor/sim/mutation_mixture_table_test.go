@@ -25,8 +25,8 @@ func mutationsOfMixture() []mutation {
 		name: "what mends a failure waits for its level", seed: 720000536, kind: kinds.Mixed, invariant: sim.ComesToRest,
 		edits: []edit{{
 			"supervisor/plan/schedule.go",
-			`failed != nil && task.Recovers() != "" && d.Run.Edition`,
-			`failed != nil && task.Recovers() != "" && !planted("what mends a failure waits for its level") && d.Run.Edition`,
+			`failed != nil && d.Run.Edition`,
+			`failed != nil && !planted("what mends a failure waits for its level") && d.Run.Edition`,
 		}},
 	}, {
 		name: "nobody goes on when what mends something lacks another", seed: 720000713, kind: kinds.Mixed, invariant: sim.ComesToRest,

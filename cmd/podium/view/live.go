@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"time"
+
+	"podium/cmd/podium/keyboard"
 )
 
 // redrawEvery is how often the picture is redrawn: the run, the time that its tasks take
@@ -16,20 +18,20 @@ func (w *Watcher) draw() {
 	drawn := screen{out: w.terminal}
 	clock := time.NewTicker(redrawEvery)
 	defer clock.Stop()
-	var keys *keyboard
+	var keys *keyboard.Keyboard
 	page := 0
 	for {
 		pages := w.frame(&drawn, page, keys != nil)
 		page = min(page, pages)
 		if pages > 0 && keys == nil {
-			keys = w.terminal.keys()
+			keys = keyboard.Open(w.terminal.File)
 		}
 		select {
 		case <-clock.C:
-		case to := <-keys.pressed():
+		case to := <-keys.Turns():
 			page = turned(page, pages, to)
 		case <-w.stop:
-			keys.close()
+			keys.Close()
 			drawn.close()
 			w.outcome()
 			return

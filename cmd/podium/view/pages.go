@@ -2,50 +2,20 @@ package view
 
 import (
 	"fmt"
-	"regexp"
+
+	"podium/cmd/podium/keyboard"
 )
 
-// A turn is what a key asks for.
-type turn int
-
-// The turns. Page 0 is the window that follows the work; the pages are a ring with it.
-const (
-	forward turn = iota
-	back
-	follow
-)
-
-// turned returns the page after a turn, of so many.
-func turned(page, pages int, to turn) int {
+// turned returns the page after a turn, of so many. Page 0 is the window that follows the work; the pages are a ring with it.
+func turned(page, pages int, to keyboard.Turn) int {
 	switch to {
-	case forward:
+	case keyboard.Forward:
 		return (page + 1) % (pages + 1)
-	case back:
+	case keyboard.Back:
 		return (page + pages) % (pages + 1)
-	case follow:
+	case keyboard.Follow:
 	}
 	return 0
-}
-
-// key is what the terminal sends for one key: a control sequence (ECMA-48), or a byte.
-var key = regexp.MustCompile(`^(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|(?s:.))`)
-
-// turnsOf returns what the keys ask for that were read at once: those of the pagers that
-// everybody knows, PageDown and PageUp.
-func turnsOf(read []byte) (turns []turn) {
-	for len(read) > 0 {
-		pressed := key.Find(read)
-		read = read[len(pressed):]
-		switch string(pressed) {
-		case " ", "f", "\x1b[6~":
-			turns = append(turns, forward)
-		case "b", "\x1b[5~":
-			turns = append(turns, back)
-		case "\x1b":
-			turns = append(turns, follow)
-		}
-	}
-	return turns
 }
 
 // pagesOf returns how many pages the rows have when there is room for so many on each.

@@ -1,17 +1,18 @@
 //go:build linux || darwin
 
-package view
+package keyboard
 
 import (
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// A keyboard reads keys as they are pressed. The terminal shows none of them meanwhile;
+// A Keyboard reads keys as they are pressed. The terminal shows none of them meanwhile;
 // what interrupts and suspends goes on doing so.
-type keyboard struct {
-	turns chan turn
+type Keyboard struct {
+	turns chan Turn
 	stop  chan struct{}
 	ended chan struct{}
 }
@@ -21,54 +22,54 @@ type keyboard struct {
 // that a read ends only with a line.
 const keysEvery = 50 * time.Millisecond
 
-// keys begins to read from the terminal that controls the process. It returns nil when
+// Open begins to read from the terminal that controls the process. It returns nil, which gives no turns, when
 // that is not the one that is drawn on: its keys are meant for somebody else.
-func (t *Terminal) keys() *keyboard {
-	if !t.foreground() {
+func Open(drawn *os.File) *Keyboard {
+	if !foreground(drawn) {
 		return nil
 	}
 	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil
 	}
-	k := &keyboard{make(chan turn), make(chan struct{}), make(chan struct{})}
+	k := &Keyboard{make(chan Turn), make(chan struct{}), make(chan struct{})}
 	go func() {
 		defer close(k.ended)
 		defer func() { _ = unix.Close(tty) }()
-		k.read(t, tty)
+		k.read(drawn, tty)
 	}()
 	return k
 }
 
-// foreground reports whether the terminal is the one that controls the process, and the
+// foreground reports whether a terminal is the one that controls the process, and the
 // process is not in the background: there, whoever touches a terminal is stopped by it.
-func (t *Terminal) foreground() bool {
-	group, err := unix.IoctlGetInt(int(t.Fd()), unix.TIOCGPGRP)
+func foreground(drawn *os.File) bool {
+	group, err := unix.IoctlGetInt(int(drawn.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// close gives the terminal back as it was.
-func (k *keyboard) close() {
+// Close gives the terminal back as it was.
+func (k *Keyboard) Close() {
 	if k != nil {
 		close(k.stop)
 		<-k.ended
 	}
 }
 
-// pressed is where turns come from; nothing comes without a keyboard.
-func (k *keyboard) pressed() <-chan turn {
+// Turns is where they come from; nothing comes without a keyboard.
+func (k *Keyboard) Turns() <-chan Turn {
 	if k == nil {
 		return nil
 	}
 	return k.turns
 }
 
-// read reads keys until close. A shell may have set the terminal anew while the process
+// read reads keys until Close. A shell may have set the terminal anew while the process
 // was suspended: then its modes are the ones that are given back.
-func (k *keyboard) read(t *Terminal, tty int) {
+func (k *Keyboard) read(drawn *os.File, tty int) {
 	var before *unix.Termios
 	defer func() {
-		if before != nil && t.foreground() {
+		if before != nil && foreground(drawn) {
 			_ = unix.IoctlSetTermios(tty, setTermios, before)
 		}
 	}()
@@ -76,7 +77,7 @@ func (k *keyboard) read(t *Terminal, tty int) {
 	defer every.Stop()
 	keys := make([]byte, 64)
 	for {
-		if t.foreground() {
+		if foreground(drawn) {
 			if changed := single(tty); changed != nil {
 				before = changed
 			}
@@ -108,7 +109,7 @@ func single(tty int) (before *unix.Termios) {
 	return before
 }
 
-func (k *keyboard) turn(turns []turn) {
+func (k *Keyboard) turn(turns []Turn) {
 	for _, to := range turns {
 		select {
 		case k.turns <- to:

@@ -1,4 +1,4 @@
-package view
+package keyboard
 
 import "golang.org/x/sys/unix"
 
