@@ -169,6 +169,10 @@ profiles: dovecot chromium radicale build ## Play the scenarios of every profile
 at-once: profiles ## Give the systems of deploy/profiles, all in one process, MESSAGES messages at once (10 min for 500)
 	@$(GO) test -tags profiles -count=1 -timeout 90m -v -run '^TestProfilesAtOnce$$' ./cmd/podium -five.messages=$(MESSAGES)
 
+.PHONY: steady
+steady: dovecot chromium radicale chemistry validators languages ## Run tests that kill or wait again and again, on the quiet machine and beside six busy loops, and print a line for each (hours; ARGS="-only agents/file -busy 0")
+	@$(GO) run ./tools/steady $(ARGS)
+
 .PHONY: removals
 removals: SEED = 18
 removals: ## Take 20 features out that are drawn by SEED, one at a time, and see a test of each fail (10 min)

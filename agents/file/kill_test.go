@@ -3,49 +3,24 @@ package file_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
+	"podium/bus/bustest"
 	"podium/schemas"
 )
 
-// killed names the directory into which the child of TestKill writes.
-const killed = "PODIUM_FILE_KILLED"
-
 const effects = 150
 
-// TestKill: a process is killed again and again while it writes, by kill -9, and at last every effect has one whole file, and nothing else is there.
+// TestKill kills a process 25 times while it writes. In the end each effect has one whole file, and there is no other.
 func TestKill(t *testing.T) {
-	if directory := os.Getenv(killed); directory != "" {
-		writeAll(t, directory)
-		return
-	}
 	t.Parallel()
 	directory := t.TempDir()
-	begin := func() *exec.Cmd {
-		child := exec.Command(os.Args[0], "-test.run=^TestKill$") //nolint:noctx // it is killed, or waited for
-		child.Env = append(os.Environ(), killed+"="+directory)
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return child
-	}
-	deaths := 0
-	for round := range 25 {
-		child := begin()
-		timer := time.AfterFunc(time.Duration(60+13*round)*time.Millisecond, func() { _ = child.Process.Kill() })
-		if err := child.Wait(); err != nil {
-			deaths++
-		}
-		timer.Stop()
-	}
-	if child := begin(); child.Wait() != nil {
-		t.Fatal("the last process has not ended well")
+	if !bustest.Kill(t, directory, bustest.Effects{Test: "TestKill", Count: effects, Rounds: 25, Perform: writeAll}) {
+		return
 	}
 	files := written(t, directory)
 	seen := map[string]int{}
@@ -60,8 +35,8 @@ func TestKill(t *testing.T) {
 			t.Errorf("effect %d has %d files", i, seen[strconv.Itoa(i)])
 		}
 	}
-	if len(files) != effects || deaths < 5 {
-		t.Errorf("%d files, after %d kills", len(files), deaths)
+	if len(files) != effects {
+		t.Errorf("%d files for %d effects", len(files), effects)
 	}
 }
 
@@ -69,13 +44,14 @@ func contentOf(number string) string {
 	return number + "\n" + strings.Repeat(number+" ", 2000) + "end\n"
 }
 
-// writeAll writes a file for each effect; the time in names is another one in each process.
-func writeAll(t *testing.T, directory string) {
+// writeAll writes a file for each effect; each process gives its files names of its own.
+func writeAll(t *testing.T, directory string, next func()) {
 	t.Helper()
 	tested := open(t, directory, fmt.Sprintf("{date}/%d.md", os.Getpid()))
 	for i := range effects {
 		request := asked(schemas.TaskContext{Request: contentOf(strconv.Itoa(i))})
 		request.EffectID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(strconv.Itoa(i))).String()
+		next()
 		if _, err := tested.Handle(t.Context(), request, silent); err != nil {
 			t.Fatal(err)
 		}
