@@ -26,7 +26,7 @@ func crowd(string) {
 // TestProgramThatFillsTheDiskWithSmallFilesIsStopped: eight megabytes in 8,000 files are more than twice one, as they are in one file.
 func TestProgramThatFillsTheDiskWithSmallFilesIsStopped(t *testing.T) {
 	t.Parallel()
-	_, err := program(t, "crowd", func(config *exec.Config) { config.MaxFiles, config.Timeout = 1<<20, 6*time.Second }).
+	_, err := program(t, "crowd", func(config *exec.Config) { config.MaxFiles, config.Timeout = 1<<20, 2*time.Minute }).
 		Handle(t.Context(), withFiles(t), new(journal).report)
 	if failure := asFailure(t, err); !failure.Permanent {
 		t.Errorf("it went on until it had no more time: %q", failure.Message)

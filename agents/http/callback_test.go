@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	nethttp "net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,11 +74,16 @@ func TestAnAsynchronousEndpointMayAnswerAtOnce(t *testing.T) {
 			t.Errorf("%d: %+v", status, failure)
 		}
 	}
-	made = endpoint(t, func(_ nethttp.ResponseWriter, r *nethttp.Request) {
-		_, _ = io.ReadAll(r.Body)
-		<-r.Context().Done()
-	}, async, func(config *agenthttp.Config) { config.Timeout = 50 * time.Millisecond })
-	_, err := made.Handle(t.Context(), asked(), silent)
+	var called atomic.Bool
+	var err error
+	untilCalled(&called, func(timeout time.Duration) {
+		made = endpoint(t, func(_ nethttp.ResponseWriter, r *nethttp.Request) {
+			called.Store(true)
+			_, _ = io.ReadAll(r.Body)
+			<-r.Context().Done()
+		}, async, func(config *agenthttp.Config) { config.Timeout = timeout })
+		_, err = made.Handle(t.Context(), asked(), silent)
+	})
 	if failure, is := errors.AsType[*agent.Failure](err); !is || !failure.Unknown {
 		t.Errorf("a call without an answer: %+v", failure)
 	}

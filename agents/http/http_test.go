@@ -37,6 +37,13 @@ func endpoint(t *testing.T, serve nethttp.HandlerFunc, change ...func(*agenthttp
 	return made
 }
 
+// untilCalled asks with ever longer timeouts until a call has reached the endpoint: a busy machine needs longer.
+func untilCalled(called *atomic.Bool, ask func(timeout time.Duration)) {
+	for timeout := 50 * time.Millisecond; !called.Load(); timeout *= 2 {
+		ask(timeout)
+	}
+}
+
 func noRedirects() *nethttp.Client {
 	return &nethttp.Client{CheckRedirect: func(*nethttp.Request, []*nethttp.Request) error { return nethttp.ErrUseLastResponse }}
 }
@@ -161,12 +168,7 @@ func TestBrokenConnections(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = io.WriteString(w, "half")
 	}
-	hangs := func(_ nethttp.ResponseWriter, r *nethttp.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-	}
 	away := func(config *agenthttp.Config) { config.URL = "http://127.0.0.1:1/?key=hidden" }
-	impatient := func(config *agenthttp.Config) { config.Timeout = 50 * time.Millisecond }
 	for name, c := range map[string]struct {
 		serve   nethttp.HandlerFunc
 		change  func(*agenthttp.Config)
@@ -174,23 +176,42 @@ func TestBrokenConnections(t *testing.T) {
 	}{
 		"it breaks":         {breaks, func(*agenthttp.Config) {}, true},
 		"the answer breaks": {halfway, func(*agenthttp.Config) {}, true},
-		"it takes too long": {hangs, impatient, true},
 		"nobody listens":    {breaks, away, false},
 	} {
-		for _, acts := range []bool{false, true} {
-			_, err := endpoint(t, c.serve, c.change, func(config *agenthttp.Config) {
+		_, err := endpoint(t, c.serve, c.change).Handle(t.Context(), asked(), silent)
+		checkBroken(t, name, err, false)
+		_, err = endpoint(t, c.serve, c.change, external).Handle(t.Context(), asked(), silent)
+		checkBroken(t, name+", and the agent acts outside", err, c.unknown)
+	}
+	for _, acts := range []bool{false, true} {
+		var called atomic.Bool
+		hangs := func(_ nethttp.ResponseWriter, r *nethttp.Request) {
+			called.Store(true)
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}
+		var err error
+		untilCalled(&called, func(timeout time.Duration) {
+			_, err = endpoint(t, hangs, func(config *agenthttp.Config) {
+				config.Timeout = timeout
 				if acts {
 					external(config)
 				}
 			}).Handle(t.Context(), asked(), silent)
-			failure, is := errors.AsType[*agent.Failure](err)
-			if !is || failure.Permanent || failure.Unknown != (acts && c.unknown) || failure.Message == "" || failure.Category != "" {
-				t.Errorf("%s, acts %t: %+v (%v)", name, acts, failure, err)
-			}
-			if strings.Contains(err.Error(), "hidden") {
-				t.Errorf("%s: the error names the URL: %v", name, err)
-			}
-		}
+		})
+		checkBroken(t, "it takes too long", err, acts)
+	}
+}
+
+// checkBroken holds the failure of a call whose connection broke to what every such failure has to say.
+func checkBroken(t *testing.T, name string, err error, unknown bool) {
+	t.Helper()
+	failure, is := errors.AsType[*agent.Failure](err)
+	if !is || failure.Permanent || failure.Unknown != unknown || failure.Message == "" || failure.Category != "" {
+		t.Errorf("%s: %+v (%v), want unknown %t", name, failure, err, unknown)
+	}
+	if err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("%s: the error names the URL: %v", name, err)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestCheckHearsTheGreeting_G35(t *testing.T) {
 		}()
 		return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of TCP
 	}
-	check := func(ports ...int) error {
+	check := func(limit time.Duration, ports ...int) error {
 		t.Helper()
 		config := mail.Config{Accounts: map[string]mail.Account{}, Log: zerolog.Nop()}
 		for n, port := range ports {
@@ -51,21 +51,21 @@ func TestCheckHearsTheGreeting_G35(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		return made.Check(ctx)
 	}
 	well, refuses, silent := greets("220-mail.test\r\n220 ready\r\n"), greets("554 no\r\n"), greets("")
-	if err := check(well); err != nil {
+	if err := check(time.Minute, well); err != nil {
 		t.Errorf("it greets: %v", err)
 	}
-	if err := check(refuses); err == nil || !strings.Contains(err.Error(), "account a") || !strings.Contains(err.Error(), "554") {
+	if err := check(time.Minute, refuses); err == nil || !strings.Contains(err.Error(), "account a") || !strings.Contains(err.Error(), "554") {
 		t.Errorf("it refuses: %v", err)
 	}
-	if err := check(silent); err == nil {
+	if err := check(time.Second, silent); err == nil {
 		t.Error("it says nothing, and is taken for well")
 	}
-	if err := check(refuses, well); err != nil {
+	if err := check(time.Minute, refuses, well); err != nil {
 		t.Errorf("one of two greets: %v", err)
 	}
 }

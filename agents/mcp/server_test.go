@@ -82,7 +82,16 @@ func servers() map[string]func(told string) {
 			<-time.After(wait)
 			speak(newServer("Says it again."))
 		},
-		"ends": func(string) {
+		"ends": func(file string) { // it says in the file when it was started
+			if file != "" {
+				starts, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+				if err == nil {
+					_, err = fmt.Fprintln(starts, time.Now().UnixNano())
+				}
+				if err != nil {
+					os.Exit(73)
+				}
+			}
 			fmt.Fprintln(os.Stderr, "the key is missing")
 			os.Exit(3)
 		},

@@ -12,6 +12,7 @@ import (
 
 	"podium/agents/mcp"
 	"podium/bus/agent"
+	"podium/bus/backoff"
 )
 
 // TestFailures: each way in which a call comes to nothing ends in its own words, and says whether another attempt can help
@@ -93,25 +94,32 @@ func TestServerIsStartedAgain(t *testing.T) {
 	}
 }
 
-// TestFailingServerIsNotStartedForEveryRequest: after a failure there is a pause, which grows.
+// TestFailingServerIsNotStartedForEveryRequest: after each failure there is a pause before the next start, which grows.
 func TestFailingServerIsNotStartedForEveryRequest(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "starts")
-	one := tool(t, "ends", "echo", func(config *mcp.Config) {
-		config.Command = []string{"/bin/sh", "-c", "echo x >>" + file + "; exit 1"}
+	one := tool(t, "ends:"+file, "echo")
+	var starts []string
+	eventually(t, "the server was started five times", func() bool {
+		_ = failed(t, one, `{}`)
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts = strings.Fields(string(body))
+		return len(starts) >= 5
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
-	defer cancel()
-	for ctx.Err() == nil {
-		_, _ = one.Handle(ctx, request(`{}`), silent)
-	}
-	starts, err := os.ReadFile(file)
-	if count := strings.Count(string(starts), "x"); err != nil || count < 2 || count > 10 {
-		t.Errorf("%d starts in 1.2 s, %v", count, err)
+	for n := range 4 {
+		before, _ := strconv.ParseInt(starts[n], 10, 64)
+		after, err := strconv.ParseInt(starts[n+1], 10, 64)
+		// Of a pause up to a half is left out by chance.
+		if least := backoff.After(50*time.Millisecond, 5*time.Second, n) / 2; err != nil || time.Duration(after-before) < least {
+			t.Errorf("start %d came %s after the one before, want %s at least (%v)", n+1, time.Duration(after-before), least, err)
+		}
 	}
 }
 
-// TestCancel: a call that nobody waits for any more is cancelled at the server, and over within a second.
+// TestCancel: a call that nobody waits for any more is cancelled at the server, and is over.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -126,16 +134,11 @@ func TestCancel(t *testing.T) {
 			one := tool(t, "well", test.tool)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var stopped time.Time
 			go func() {
 				eventually(t, "the tool is called", state("called"))
-				stopped = time.Now()
 				cancel()
 			}()
 			_, err := one.Handle(ctx, request(`{"text":`+strconv.Quote(file)+`}`), silent)
-			if took := time.Since(stopped); took > time.Second {
-				t.Errorf("it took %s", took)
-			}
 			if _, told := errors.AsType[*agent.Failure](err); !errors.Is(err, context.Canceled) || told {
 				t.Errorf("%v", err)
 			}
@@ -159,12 +162,8 @@ func TestCancelOfWhatIsNotEvenRead(t *testing.T) {
 	eventually(t, "the server has stopped", func() bool { _, err := os.Stat(file); return err == nil })
 	second, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
-	began := time.Now()
 	if _, err := one.Handle(second, request(`{"text":"`+strings.Repeat("x", 1<<20)+`"}`), silent); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
-	}
-	if took := time.Since(began); took > 1200*time.Millisecond {
-		t.Errorf("it took %s", took)
 	}
 	if err := <-ended; err == nil || first.Err() != nil {
 		t.Errorf("the first call: %v", err) // its connection is lost with that of the second
@@ -177,12 +176,13 @@ func TestDeafServerIsReplaced(t *testing.T) {
 	one := tool(t, "well", "stop", func(config *mcp.Config) { config.Timeout = 500 * time.Millisecond })
 	for range 2 {
 		file := filepath.Join(t.TempDir(), "state")
-		if failure := failed(t, one, `{"text":`+strconv.Quote(file)+`}`); !strings.Contains(failure.Message, "not finished after") {
-			t.Errorf("%+v", *failure)
-		}
-		if _, err := os.Stat(file); err != nil {
-			t.Errorf("the tool was not called: %v", err)
-		}
+		eventually(t, "the tool is called", func() bool { // a busy machine may need more time than one call has
+			if failure := failed(t, one, `{"text":`+strconv.Quote(file)+`}`); !strings.Contains(failure.Message, "not finished after") {
+				t.Errorf("%+v", *failure)
+			}
+			_, err := os.Stat(file)
+			return err == nil
+		})
 	}
 }
 
