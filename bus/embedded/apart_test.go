@@ -53,7 +53,7 @@ func TestAnswersReachWhoAskedOnly_G40(t *testing.T) {
 		}
 	}
 	settle(t, alpha)
-	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), 10*time.Second); err != nil {
+	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), patience); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Signal(bus.ServiceSubject("beta", bus.SignalCancel), []byte("the last signal")); err != nil {
@@ -66,7 +66,7 @@ func TestAnswersReachWhoAskedOnly_G40(t *testing.T) {
 				return
 			}
 			t.Errorf("beta heard on %s what alpha was answered: %q", m.Subject, m.Data)
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("beta did not hear the core")
 		}
 	}

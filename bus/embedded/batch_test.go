@@ -108,7 +108,7 @@ func TestAgentBatchIsItsOwnOnly_G40(t *testing.T) {
 			}
 		}
 		alpha.mustBeRefused("a batch with " + foreign)
-		reply, err := alpha.RequestMsg(inBatch(own, foreign, 3, true), 10*time.Second)
+		reply, err := alpha.RequestMsg(inBatch(own, foreign, 3, true), patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestBatchesWithoutEndHinderNobody(t *testing.T) {
 	refused := 0
 	began := time.Now()
 	for i := range 40 {
-		reply, err := alpha.RequestMsg(inBatch(bus.ResponseSubject("alpha", 0), strconv.Itoa(i), 1, false), 10*time.Second)
+		reply, err := alpha.RequestMsg(inBatch(bus.ResponseSubject("alpha", 0), strconv.Itoa(i), 1, false), patience)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,7 @@ func TestQueueOfAnAgentIsBounded(t *testing.T) {
 	}
 	var stored, refused int
 	for stored+refused < count {
-		m, err := answers.NextMsg(20 * time.Second)
+		m, err := answers.NextMsg(patience)
 		if err != nil {
 			t.Fatalf("%d answers to %d messages: %v", stored+refused, count, err)
 		}
@@ -190,7 +190,7 @@ func TestGateTakesHeadersOfEventsOnly_G40(t *testing.T) {
 			message.Header[name] = []string{value}
 		}
 		message.Header["Ce-Id"] = []string{uuid.NewString()}
-		reply, err := alpha.RequestMsg(message, 10*time.Second)
+		reply, err := alpha.RequestMsg(message, patience)
 		if err != nil {
 			t.Fatalf("%v: %v", header, err)
 		}
@@ -227,7 +227,7 @@ func TestNoConfusedDeputyAtTheGate_G40(t *testing.T) {
 		before[bus.ShardStream(0)]++ // the response itself
 	}
 	settle(t, alpha)
-	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), 10*time.Second); err != nil {
+	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), patience); err != nil {
 		t.Fatal(err)
 	}
 	before[bus.ShardStream(0)]++
@@ -254,7 +254,7 @@ func TestGateKeepsOrder(t *testing.T) {
 		}
 	}
 	last := event(t, bus.ResponseSubject("alpha", 0), schemas.TypeExecutionResponse, request, []byte(strconv.Itoa(count)))
-	if _, err := alpha.RequestMsg(&nats.Msg{Subject: last.Subject, Header: nats.Header(last.Header), Data: last.Body}, 10*time.Second); err != nil {
+	if _, err := alpha.RequestMsg(&nats.Msg{Subject: last.Subject, Header: nats.Header(last.Header), Data: last.Body}, patience); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

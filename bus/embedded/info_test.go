@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	natsjetstream "github.com/nats-io/nats.go/jetstream"
 
@@ -20,7 +19,7 @@ func TestQuestionsAboutAConsumerHoldUpNobody(t *testing.T) {
 	before := asked(t, js)
 	const count = 500
 	for range count {
-		answer, err := alpha.Request("CORE.API.CONSUMER.INFO.PODIUM_WORK.alpha", nil, 10*time.Second)
+		answer, err := alpha.Request("CORE.API.CONSUMER.INFO.PODIUM_WORK.alpha", nil, patience)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -158,7 +158,7 @@ func TestUnreadArtifactsAreBounded(t *testing.T) {
 		m.open = append(m.open, mute(t, s, "alpha"))
 	}
 	most, cut, slowest := 0, 0, time.Duration(0)
-	for began := time.Now(); time.Since(began) < 20*time.Second && (cut == 0 || time.Since(began) < 4*time.Second); {
+	for began := time.Now(); time.Since(began) < 2*time.Minute && (cut == 0 || most < 8<<20); {
 		cut += m.press()
 		bytes, _ := s.unread(t, "alpha")
 		most = max(most, bytes)
@@ -186,7 +186,7 @@ func TestConnectionsOfAnAgentAreBounded(t *testing.T) {
 	for range maxConnections + 20 {
 		mute(t, s, "alpha")
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		_, alphas := s.unread(t, "alpha")
 		_, betas := s.unread(t, "beta")
@@ -258,7 +258,7 @@ func TestQuestionsOfAnAgentAreBounded(t *testing.T) {
 			go func() { _, _ = io.Copy(io.Discard, alpha) }()
 			questions := strings.Repeat(ask(alpha.inbox), 100)
 			asked := 0
-			for deadline := time.Now().Add(20 * time.Second); ; asked += 100 {
+			for deadline := time.Now().Add(2 * time.Minute); ; asked += 100 {
 				if _, err := alpha.Write([]byte(questions)); err != nil {
 					break
 				}
@@ -300,7 +300,7 @@ func TestMessagesToAnAgentAreBounded(t *testing.T) {
 	if _, err := alpha.Write([]byte(strings.Repeat(ask, 400))); err != nil {
 		t.Fatal(err)
 	}
-	_ = alpha.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = alpha.SetReadDeadline(time.Now().Add(2 * time.Minute))
 	came, err := io.Copy(io.Discard, alpha)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("after %d bytes of heartbeats the agent is still connected: %v", came, err)

@@ -62,7 +62,7 @@ func TestOthersNoticeNothing(t *testing.T) {
 		seeds[name] = copied
 	}
 	connect := func(agent string) (*worker.Worker, error) {
-		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), patience)
 		defer stop()
 		return worker.Connect(ctx, worker.Config{URL: server.URL(), SeedFile: seeds[agent], Agent: agent, Logger: zerolog.Nop()})
 	}
@@ -153,7 +153,7 @@ func TestOthersNoticeNothing(t *testing.T) {
 		if _, err := bus.Append(t.Context(), c, bus.Message{Subject: bus.RequestSubject(come), Body: []byte("welcome")}, bus.Expect{}); err != nil {
 			t.Fatal(err)
 		}
-		soon, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		soon, stop := context.WithTimeout(t.Context(), patience)
 		if taken, err := joined.Fetch(soon, 1); err != nil || string(taken[0].Message().Body) != "welcome" {
 			t.Errorf("%s is handed %v, %v", come, taken, err)
 		}
@@ -195,7 +195,7 @@ func TestOthersNoticeNothing(t *testing.T) {
 	}
 	stopAsking()
 	askers.Wait() // else its last request comes when nobody works any more
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		mu.Lock()
 		all := len(done)
 		mu.Unlock()

@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	natsjetstream "github.com/nats-io/nats.go/jetstream"
@@ -18,7 +17,7 @@ func TestPlainClient(t *testing.T) {
 	server, c := guarded(t)
 	agent := intrude(t, server) // a good one, this time
 
-	request, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"expires":5000000000}`), 10*time.Second)
+	request, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"expires":5000000000}`), patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +28,7 @@ func TestPlainClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	const response = `{"type":"execution_response","from":"alpha"}`
-	puback, err := agent.Request(bus.ResponseSubject("alpha", 1), []byte(response), 10*time.Second)
+	puback, err := agent.Request(bus.ResponseSubject("alpha", 1), []byte(response), patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +39,14 @@ func TestPlainClient(t *testing.T) {
 	if err := json.Unmarshal(puback.Data, &ack); err != nil || ack.Stream != "PODIUM_1" || ack.Sequence != 1 {
 		t.Errorf("the ack is %s, want the first of PODIUM_1", puback.Data)
 	}
-	if _, err := agent.Request(request.Reply, []byte("+ACK"), 10*time.Second); err != nil {
+	if _, err := agent.Request(request.Reply, []byte("+ACK"), patience); err != nil {
 		t.Fatalf("acknowledge: %v", err)
 	}
 	stored, err := c.Last(t.Context(), bus.ResponseSubject("alpha", 1))
 	if err != nil || string(stored.Body) != response || len(stored.Header) != 0 {
 		t.Errorf("stored %q with %v, %v", stored.Body, stored.Header, err)
 	}
-	again, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"no_wait":true}`), 10*time.Second)
+	again, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"no_wait":true}`), patience)
 	if err != nil || again.Header.Get("Status") != "404" {
 		t.Errorf("after the ack came %v, %v, want status 404", again, err)
 	}
@@ -67,7 +66,7 @@ func TestLibraryClient(t *testing.T) {
 	if err != nil {
 		t.Fatalf("bind: %v", err)
 	}
-	request, err := consumer.Next(natsjetstream.FetchMaxWait(10 * time.Second))
+	request, err := consumer.Next(natsjetstream.FetchMaxWait(patience))
 	if err != nil {
 		t.Fatalf("next: %v", err)
 	}

@@ -47,7 +47,7 @@ func TestAskersAreApart(t *testing.T) {
 	if err := alpha.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if answer, err := connectWorker(t, server, "beta").Ask(ctx, bus.ServiceAlive, nil); err != nil || string(answer) != "well" {
 		t.Errorf("beta asks beside a flood: %q, %v", answer, err)
@@ -67,7 +67,7 @@ func TestAskersAreApart(t *testing.T) {
 	close(release)
 	busy := 0
 	for range count {
-		answer, err := answers.NextMsg(20 * time.Second)
+		answer, err := answers.NextMsg(patience)
 		if err != nil {
 			t.Fatalf("a question of alpha had no answer: %v", err)
 		}

@@ -59,7 +59,7 @@ func TestTracesReachNobodyElse_G40(t *testing.T) {
 		}
 	}
 	settle(t, alpha)
-	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), 10*time.Second); err != nil {
+	if _, err := alpha.Request(bus.ResponseSubject("alpha", 0), []byte("last"), patience); err != nil {
 		t.Fatal(err)
 	}
 	before[bus.ShardStream(0)]++

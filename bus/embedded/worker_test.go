@@ -21,7 +21,7 @@ func TestFetchLosesNothingInBetween(t *testing.T) {
 	const requests = 400
 	server := start(t, embedded.Config{Durability: embedded.Interval})
 	c := core(t, server)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := c.Declare(ctx, "alpha", bus.Pool{Size: 100, AckWait: 10 * time.Minute}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestFetchBeforeDeclare(t *testing.T) {
 	t.Parallel()
 	server := start(t, embedded.Config{})
 	c := core(t, server)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	w := connectWorker(t, server, "alpha")
 	short, stop := context.WithTimeout(ctx, 200*time.Millisecond)

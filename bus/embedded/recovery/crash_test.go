@@ -47,9 +47,12 @@ func crashed(t *testing.T, durability embedded.Durability, marked, later int) st
 		}
 	}
 	state := filepath.Join(dir, streamsFolder, "PODIUM_WORK/obs/alpha/o.dat")
-	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(state); err == nil {
 			break
+		}
+		if time.Since(begun) > 2*time.Minute {
+			t.Fatal("the server writes no state of the consumer")
 		}
 	}
 	return copied(t, dir)

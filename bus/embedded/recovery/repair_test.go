@@ -129,7 +129,7 @@ func firstLife(t *testing.T, durability embedded.Durability) string {
 	o := open(t, dir, durability)
 	defer closed(t, o)
 	write(t, o, 0)
-	for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < 2*time.Minute; time.Sleep(50 * time.Millisecond) {
 		marks, _, err := recovery.ReadMarks(filepath.Join(dir, "high-water.json"))
 		if err != nil {
 			t.Fatal(err)
