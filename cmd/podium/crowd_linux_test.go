@@ -59,7 +59,7 @@ func TestCrowd(t *testing.T) {
 	began := time.Now()
 	i.crowd("task", *crowdTasks)
 	t.Logf("%d runs by three kinds of agents, %.0f a second", *crowdTasks, float64(*crowdTasks)/time.Since(began).Seconds())
-	within(t, 30*time.Second, "nothing is left behind", func() bool {
+	within(t, patience, "nothing is left behind", func() bool {
 		after := i.leaves()
 		return after.children == 0 && after.descriptors <= before.descriptors+crowdSlack && after.goroutines <= before.goroutines+crowdSlack
 	})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"podium/schemas"
 )
@@ -57,7 +56,7 @@ func TestEndpointIsAnAgent(t *testing.T) {
 	if run.Tasks[0].Permit == "" {
 		t.Error("no permit was asked for")
 	}
-	within(t, 15*time.Second, "it is known that nobody is there", func() bool { return i.problemOf("lost") != "" })
+	within(t, patience, "it is known that nobody is there", func() bool { return i.problemOf("lost") != "" })
 	for words, want := range map[string]string{"lost": "This is not available at the moment.", "own": "Nothing may be sent there"} {
 		if said := i.podium("send", "--wait", words); said.code != exitFailed || !strings.Contains(said.stdout+said.stderr, want) {
 			t.Errorf("%s ends with %d\n%s%s", words, said.code, said.stdout, said.stderr)

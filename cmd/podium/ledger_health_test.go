@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 const diskConfig = `
@@ -19,9 +18,6 @@ agents:
 profiles:
   desk: {agents: [calculator], routers: [{kind: default, agent: calculator}]}
 `
-
-// orderlyStop is how long a stop may take: what is being published has 5 s, agents at work have 10 s after that, and the ledger is closed then.
-const orderlyStop = 20 * time.Second
 
 // TestFullLedgerIsSaid: a ledger that has filled what it may hold says so before it refuses,
 // then truly, by every adapter; be it the shards that are full, or the artifacts, where large
@@ -85,7 +81,7 @@ func saysThatItIsFull(t *testing.T, full string, words, pause int, from float64)
 // get reads a page of the service.
 func (i *deployment) get(path string) (status int, body string) {
 	i.t.Helper()
-	ctx, stop := context.WithTimeout(i.t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(i.t.Context(), patience)
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.listen+path, http.NoBody)
 	if err != nil {
@@ -141,7 +137,7 @@ func (i *deployment) saysOfLedger(status int, words ...string) {
 			i.t.Logf("/healthz says %s", last)
 		}
 	}()
-	within(i.t, 20*time.Second, fmt.Sprintf("/healthz answers %d and says %q", status, words), func() bool {
+	within(i.t, patience, fmt.Sprintf("/healthz answers %d and says %q", status, words), func() bool {
 		got, said := i.ledger()
 		last = strconv.Itoa(got) + " " + said
 		for _, word := range words {

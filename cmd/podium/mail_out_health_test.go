@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"podium/agents/mail/smtpsink"
 )
@@ -26,7 +25,7 @@ func TestHealthTellsThatNoMailGoesOut(t *testing.T) {
 	i := install(t, fmt.Sprintf(filesConfig, "desk", mailbox.Port(), port))
 	i.up()
 	const name, problem = `{"name":"mail","healthy":false,"problem":"the mail server of account `, " does not answer: "
-	within(t, 20*time.Second, "mail out is not well", func() bool {
+	within(t, patience, "mail out is not well", func() bool {
 		status, body := i.fetch("/healthz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, `"ok":false`) && strings.Contains(body, name) && strings.Contains(body, problem)
 	})
@@ -40,7 +39,7 @@ func TestHealthTellsThatNoMailGoesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = again.Close() })
-	within(t, 30*time.Second, "it is well again", func() bool { status, _ := i.fetch("/healthz"); return status == http.StatusOK })
+	within(t, patience, "it is well again", func() bool { status, _ := i.fetch("/healthz"); return status == http.StatusOK })
 	i.stop()
 	i.verify()
 }

@@ -94,7 +94,7 @@ func (i *deployment) discovers(posing *plainAgent) {
 		i.t.Fatal(err)
 	}
 	const silence = 500 * time.Millisecond // after which no other answer is waited for
-	gather := func(subject string, wait time.Duration) (found []micro.Info) {
+	gather := func(subject string, want int) (found []micro.Info) {
 		i.t.Helper()
 		inbox := asking.NewInbox()
 		heard, err := asking.SubscribeSync(inbox)
@@ -104,7 +104,11 @@ func (i *deployment) discovers(posing *plainAgent) {
 		if err != nil {
 			i.t.Fatal(err)
 		}
-		for ; ; wait = silence {
+		for {
+			wait := patience
+			if len(found) >= want {
+				wait = silence
+			}
 			m, err := heard.NextMsg(wait)
 			if err != nil {
 				return found
@@ -124,7 +128,7 @@ func (i *deployment) discovers(posing *plainAgent) {
 		return names
 	}
 	for verb, kind := range map[string]string{"PING": micro.PingResponseType, "INFO": micro.InfoResponseType, "STATS": micro.StatsResponseType} {
-		found := gather("$SRV."+verb, 5*time.Second)
+		found := gather("$SRV."+verb, 2)
 		if got := names(found); !slices.Equal(got, []string{"chat", "gamma"}) {
 			i.t.Errorf("%s: %v answer", verb, got)
 		}
@@ -132,11 +136,11 @@ func (i *deployment) discovers(posing *plainAgent) {
 			if version := map[string]string{"chat": "0.0.0", "gamma": "2.0.0"}[one.Name]; one.Type != kind || one.Version != version || one.ID == "" {
 				i.t.Errorf("%s: %+v", verb, one)
 			}
-			if by := gather("$SRV."+verb+"."+one.Name+"."+one.ID, 5*time.Second); len(by) != 1 || by[0].Name != one.Name {
+			if by := gather("$SRV."+verb+"."+one.Name+"."+one.ID, 1); len(by) != 1 || by[0].Name != one.Name {
 				i.t.Errorf("%s of %s by its id: %+v", verb, one.Name, by)
 			}
 		}
-		if by := gather("$SRV."+verb+".nobody", silence); len(by) != 0 {
+		if by := gather("$SRV."+verb+".nobody", 0); len(by) != 0 {
 			i.t.Errorf("%s of nobody: %+v", verb, by)
 		}
 	}
@@ -187,7 +191,7 @@ func TestHealthOfEachAgent_G35(t *testing.T) {
 	}
 	is := func(path string, status int, state schemas.AgentState) {
 		t.Helper()
-		within(t, 15*time.Second, fmt.Sprintf("%s says %d, %s", path, status, state), func() bool {
+		within(t, patience, fmt.Sprintf("%s says %d, %s", path, status, state), func() bool {
 			got, said := page(path)
 			return got == status && said.State == state
 		})

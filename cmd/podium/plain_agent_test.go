@@ -257,18 +257,14 @@ func (c *clerk) works() {
 	progress := strings.Replace(request.replyTo, ".response", ".progress", 1)
 	c.publish(progress, c.example(schemas.EnvelopeTypeProgressUpdate, 0, request))
 	sending.says(t, "reading about otters")
-	refusals := 0
-	for n := 0; n < 500 && refusals == 0; n++ {
+	refused := c.floods(progress, func(n int) string {
 		message := strings.Replace(c.example(schemas.EnvelopeTypeProgressUpdate, 0, request), "reading", "reading page "+strconv.Itoa(n), 1)
-		message = regexp.MustCompile(`"message_id":"[^"]*"`).ReplaceAllString(message, `"message_id":"`+uuid.NewString()+`"`)
-		for c.outcome(progress, message) == 503 { // the same again, until it is stored
-			refusals++
-			time.Sleep(100 * time.Millisecond)
-		}
+		return regexp.MustCompile(`"message_id":"[^"]*"`).ReplaceAllString(message, `"message_id":"`+uuid.NewString()+`"`)
+	})
+	if refused == "" {
+		t.Fatal("no progress was refused")
 	}
-	if refusals == 0 {
-		t.Error("no progress was refused")
-	}
+	eventually(t, "the same is stored later", func() bool { return c.outcome(progress, refused) != 503 })
 	body := c.example(schemas.EnvelopeTypeExecutionResponse, 0, request)
 	first, err := c.conn.Request(request.replyTo, []byte(body), patience)
 	if err != nil {
@@ -283,6 +279,39 @@ func (c *clerk) works() {
 }
 
 // outcome publishes, and returns the code of a refusal, or 0.
+// floods publishes 500 messages at once. It returns one that was refused with 503; "" is none.
+func (c *clerk) floods(subject string, message func(n int) string) (refused string) {
+	c.t.Helper()
+	const messages = 500
+	inbox := c.conn.NewInbox()
+	answers, err := c.conn.SubscribeSync(inbox + ".*")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	sent := make([]string, messages)
+	for n := range sent {
+		sent[n] = message(n)
+		if err := c.conn.PublishRequest(subject, inbox+"."+strconv.Itoa(n), []byte(sent[n])); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	for range sent {
+		answer, err := answers.NextMsg(patience)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimPrefix(answer.Subject, inbox+"."))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if bytes.Contains(answer.Data, []byte(`"code":503`)) {
+			refused = sent[n]
+		}
+	}
+	return refused
+}
+
 func (c *clerk) outcome(subject, body string) int {
 	c.t.Helper()
 	answer, err := c.conn.Request(subject, []byte(body), patience)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -146,7 +145,7 @@ func TestMalformedAnswersAreSaid(t *testing.T) {
 	first := agent.pull()
 	agent.publish(first.replyTo, strings.Replace(first.response("alpha", "completed", "lost"), `"status":"completed"`, `"status":"splendid"`, 1))
 	agent.acknowledge(first)
-	within(t, 15*time.Second, "it is said while the message is watched", func() bool {
+	within(t, patience, "it is said while the message is watched", func() bool {
 		return strings.Contains(sending.stdout.String(), "attempt 1 failed (malformed)")
 	})
 	run := i.run(i.runs()[0].ID)

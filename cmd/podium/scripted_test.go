@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -55,13 +54,13 @@ func (i *deployment) asksBack(words, question, answer string) workflow.RunHistor
 	i.t.Helper()
 	i.podium("send", words).succeeds(i.t)
 	var open struct{ ID, Question string }
-	within(i.t, 10*time.Second, "a question is open", func() bool {
+	within(i.t, patience, "a question is open", func() bool {
 		said := i.podium("inbox", "-o", "json").succeeds(i.t).stdout
 		return json.Unmarshal([]byte(said), &open) == nil && open.Question == question
 	})
 	i.podium("answer", open.ID, answer).succeeds(i.t)
 	id, _, _ := strings.Cut(open.ID, ".")
-	within(i.t, 10*time.Second, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
+	within(i.t, patience, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 	return i.run(id)
 }
 

@@ -43,7 +43,7 @@ func TestNobodyServesTheAgentIsSaid(t *testing.T) {
 	}
 	eventually(t, "the agent of this process is served", func() bool { served, _ := i.served("chat"); return served })
 	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait")
-	within(t, 15*time.Second, "it is said while the message is watched", func() bool {
+	within(t, patience, "it is said while the message is watched", func() bool {
 		return strings.Contains(sending.stdout.String(), "t1: nobody serves alpha, and nobody ever has")
 	})
 	id := i.runs()[0].ID

@@ -135,7 +135,7 @@ func TestMattermostFromPostToAnswer_X02_G34(t *testing.T) {
 			!strings.Contains(got.body, `"channel_id":"c1","root_id":"p0"`) || !strings.Contains(got.body, "25") {
 			t.Errorf("%+v", got)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no answer came")
 	}
 	select {

@@ -70,7 +70,7 @@ func TestPromiseFollowsTheServer(t *testing.T) {
 	server.Kill()
 	server.Configure(text)
 	server.Restart()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	watched := make(chan error, 1)
 	go func() { watched <- s.watchDurability(ctx, 20*time.Millisecond) }()
 	for s.Durability().Durability != config.DurabilityFsync && ctx.Err() == nil {

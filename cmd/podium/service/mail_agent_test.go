@@ -36,7 +36,7 @@ type post struct {
 	desk    string // its configuration, with places
 }
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // desk echoes what it is asked.
 const desk = `

@@ -98,7 +98,7 @@ func TestReadersWhoGoAwayLeaveNothing(t *testing.T) {
 	ask(t, client, running.Address()+accepted.Events, 64)
 	settled := func(what string, read func() int, want int) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(14 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			have := read()
 			if have <= want {
 				return

@@ -47,6 +47,18 @@ profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 // five seconds.
 func TestSilentConnectionDelaysNoStop(t *testing.T) {
 	t.Parallel()
+	least := time.Hour
+	for range 5 { // a stop that waits for them takes five seconds each time, and a busy machine takes long for some
+		if least = min(least, stopBesideSilent(t)); least < 4*time.Second {
+			return
+		}
+	}
+	t.Errorf("it took %s at least", least)
+}
+
+// stopBesideSilent returns how long a stop takes while two connections are open on which nothing was asked.
+func stopBesideSilent(t *testing.T) time.Duration {
+	t.Helper()
 	running, stop := startAdapter(t)
 	address := strings.TrimPrefix(running.Address(), "http://")
 	for range 2 { // when somebody after them is answered, both were accepted
@@ -70,9 +82,7 @@ func TestSilentConnectionDelaysNoStop(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	return time.Since(began)
 }
 
 // A sender that is slow while the service is told to stop makes no failure of it.
