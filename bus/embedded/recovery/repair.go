@@ -18,6 +18,12 @@ func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	if r.marks, _, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, err
 	}
+	if isThere(r.failedFile()) {
+		r.marks.Clean = false
+	}
+	if err = r.readFromDisk(); err != nil {
+		return nil, err
+	}
 	store, err := r.read(ctx)
 	if err != nil {
 		return nil, err
@@ -66,7 +72,7 @@ func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []
 	if store, err = r.read(ctx); err != nil {
 		return err
 	}
-	if err = r.flusher.All(); err != nil {
+	if err = r.flushAll(); err != nil {
 		return err
 	}
 	for i := range store.Streams {
@@ -78,5 +84,8 @@ func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []
 	}
 	r.marks.Crashed = r.marks.Crashed || !r.marks.Clean
 	r.marks.Stopped(store, true, time.Now())
-	return r.marks.Write(r.marksFile())
+	if err = r.marks.Write(r.marksFile()); err != nil {
+		return err
+	}
+	return r.forgetFailure()
 }
