@@ -177,6 +177,9 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 	if err = s.openKeys(ctx); err != nil {
 		return err
 	}
+	if err = s.forwarder().SetBack(ctx); err != nil {
+		return err
+	}
 	for _, name := range names {
 		if err = s.prepare(ctx, name); err != nil {
 			return fmt.Errorf("agent %q: %w", name, err)
