@@ -110,6 +110,14 @@ func Begin(ctx context.Context, config Config) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
+	restored, err := r.restoreConsumers(store)
+	if err != nil {
+		return nil, err
+	}
+	if len(restored) > 0 {
+		r.note(restored)
+		config.Logger.Warn().Int("consumers", len(restored)).Msg("what some agents had taken was damaged since the last stop, and is restored as it was")
+	}
 	if err = r.use(store); err != nil {
 		return nil, err
 	}
@@ -329,6 +337,9 @@ func (r *Recovery) Stopped(last map[string]uint64) error {
 	}
 	r.marks.Crashed = r.config.AtRest && r.unclean
 	r.marks.Stopped(store, false, time.Now())
+	if err = r.marks.rememberConsumers(store); err != nil {
+		return err
+	}
 	return r.marks.Write(r.marksFile())
 }
 
@@ -387,7 +398,11 @@ func Look(ctx context.Context, config Config) (store *filestore.Store, found, kn
 	if store, err = r.read(ctx); err != nil {
 		return nil, nil, nil, err
 	}
-	found = Judge(store, r.marks)
+	consumers, err := r.changedConsumers(store)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	found = append(Judge(store, r.marks), consumers...)
 	if marked && !r.marks.Clean {
 		found = slices.DeleteFunc(found, func(loss Loss) bool { return loss.Cause == Unset }) // the next start mends it
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus/embedded/filestore"
@@ -30,6 +31,11 @@ func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	}
 	ctx = context.WithoutCancel(ctx) // what is begun is ended
 	accepted := r.accept()
+	restored, err := r.restoreConsumers(store)
+	if err != nil {
+		return nil, err
+	}
+	r.note(restored)
 	losses = Judge(store, r.marks)
 	for i := range losses {
 		losses[i].Accepted, losses[i].Power, losses[i].Promised = true, false, false
@@ -41,7 +47,7 @@ func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	if err = r.repair(ctx, store, losses, folder); err != nil {
 		return nil, fmt.Errorf("repair the ledger: %w", err)
 	}
-	return append(losses, accepted...), nil
+	return slices.Concat(restored, losses, accepted), nil
 }
 
 // accept accepts what the ledger goes on without already.
@@ -84,6 +90,9 @@ func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []
 	}
 	r.marks.Crashed = r.marks.Crashed || !r.marks.Clean
 	r.marks.Stopped(store, true, time.Now())
+	if err = r.marks.rememberConsumers(store); err != nil {
+		return err
+	}
 	if err = r.marks.Write(r.marksFile()); err != nil {
 		return err
 	}

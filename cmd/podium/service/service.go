@@ -110,6 +110,8 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	waiting := beginWaiting(waitingAfter, settings.HTTP.Listen, s.patience.waitsFor, log)
+	defer waiting.end()
 	names := s.agentNames()
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
@@ -142,6 +144,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err != nil {
 		return nil, err
 	}
+	waiting.end()
 	var listen net.ListenConfig
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
