@@ -144,6 +144,11 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err != nil {
 		return nil, err
 	}
+	if s.Ledger.Server == nil {
+		if err = s.patience.until(ctx, s.compareKeys); err != nil {
+			return nil, err
+		}
+	}
 	waiting.end()
 	var listen net.ListenConfig
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
