@@ -59,7 +59,7 @@ func refuseEmbedded(ctx context.Context, core *jetstream.Core, servers string) e
 	defer stop()
 	data, err := core.Ask(ctx, embeddedSubject, nil)
 	if err != nil {
-		return nil //nolint:nilerr // no process answers: it is a server of its own
+		return nil // no process answers: it is a server of its own
 	}
 	return fmt.Errorf("%w: %s is the server of the ledger in %s; stop that process and run podium up --data %s without --nats, or name another server",
 		ErrEmbedded, servers, data, data)

@@ -145,7 +145,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 		return nil, err
 	}
 	if s.Ledger.Server == nil {
-		if err = s.patience.until(ctx, s.compareKeys); err != nil {
+		if err = s.patience.until(ctx, s.Ledger.CompareKeys); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package service
+package installation
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"podium/bus"
-	"podium/cmd/podium/installation"
 	"podium/schemas"
 )
 
@@ -19,24 +18,23 @@ import (
 // no agent's name holds a dot.
 const keyPrints = "key.prints"
 
-// sharedKeys are the keys that each data directory of a ledger on a server of its own has to have alike, and
-// what other ones mean.
-var sharedKeys = map[string]string{
-	"capability.key": "URLs of runs that were given out before open nothing",
-	"reply.key":      "answers to chats that are under way cannot be delivered, and answers to letters of before find their conversation by their thread only",
-}
-
-// compareKeys says in the log when this data directory has other keys than the one that was used with the
-// ledger before, as after a failover to another machine. It notes which are used now.
-func (s *Service) compareKeys(ctx context.Context) error {
-	changed, err := compareKeyPrints(ctx, s.Ledger.Core.KeyValue(bus.AgentBucket), installation.CredentialsDir(s.Ledger.Data))
+// CompareKeys says in the log when this data directory has other keys than the one that was used with the
+// ledger before, as after a failover to another machine. It notes which are used now. It is for a
+// ledger on a server of its own.
+func (l *Ledger) CompareKeys(ctx context.Context) error {
+	changed, err := compareKeyPrints(ctx, l.Core.KeyValue(bus.AgentBucket), CredentialsDir(l.Data))
 	for _, name := range changed {
-		s.log.Error().Str("key", name).Str("means", sharedKeys[name]).
+		means := "URLs of runs that were given out before open nothing"
+		if name == "reply.key" {
+			means = "answers to chats that are under way cannot be delivered, and answers to letters of before find their conversation by their thread only"
+		}
+		l.log.Error().Str("key", name).Str("means", means).
 			Msg("this data directory has another key than the one that was used with the ledger before: copy the file from the credentials of that one, and start again")
 	}
 	return err
 }
 
+// compareKeyPrints returns the names of keys that have changed, and notes all that are there.
 func compareKeyPrints(ctx context.Context, store bus.KeyValue, folder string) (changed []string, err error) {
 	for {
 		used := map[string]string{}
@@ -62,14 +60,14 @@ func compareKeyPrints(ctx context.Context, store bus.KeyValue, folder string) (c
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			print := fingerprint(content)
-			if used[name] == print {
+			now := fingerprint(content)
+			if used[name] == now {
 				continue
 			}
 			if used[name] != "" {
 				differ = append(differ, name)
 			}
-			used[name], noted = print, true
+			used[name], noted = now, true
 		}
 		if !noted {
 			return nil, nil
