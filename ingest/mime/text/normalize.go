@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -46,4 +47,20 @@ func tidy(lines []string) string {
 		out.WriteString(line)
 	}
 	return out.String()
+}
+
+// trimText takes blanks and empty lines away at both ends. Blanks before the first of
+// several lines stay, because they say how far it is indented.
+func trimText(text string) string {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	if !strings.Contains(text, "\n") {
+		return strings.TrimSpace(text)
+	}
+	for {
+		line, rest, several := strings.Cut(text, "\n")
+		if strings.TrimSpace(line) != "" || !several {
+			return text
+		}
+		text = rest
+	}
 }

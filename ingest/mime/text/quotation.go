@@ -69,9 +69,9 @@ func (l *Languages) Split(text string, about Purpose) (fresh, quoted, signature 
 		fresh = own + "\n\n" + tidy(p.forwarded)
 	}
 	if fresh == "" {
-		return strings.TrimSpace(text), "", ""
+		return trimText(text), "", ""
 	}
-	return fresh, tidy(p.quoted), signature
+	return trimText(fresh), tidy(p.quoted), signature
 }
 
 func newSplitter(l *Languages, text string) *splitter {

@@ -24,14 +24,16 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	for _, one := range segments {
 		plain := paragraphs(one.Plain)
 		pages := make([]string, 0, len(one.HTML))
+		says := shownPage{}
 		for _, page := range one.HTML {
-			seen, unseen := htmlToText(page)
-			if unseen != "" {
-				concealed = append(concealed, unseen)
+			shown := readPage(page)
+			if shown.hidden != "" {
+				concealed = append(concealed, shown.hidden)
 			}
-			pages = append(pages, seen)
+			pages = append(pages, shown.visible)
+			says.struck, says.scripts = says.struck || shown.struck, says.scripts || shown.scripts
 		}
-		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain)) {
+		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain) || says.more(plain)) {
 			plain = seen
 		}
 		if plain != "" {
@@ -41,11 +43,17 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	return strings.Join(slices.Clip(visible), "\n\n"), strings.Join(concealed, "\n")
 }
 
+// more tells whether a page says of its words what the plain text of the same mail does
+// not: that some are struck out, or that a number is raised or lowered.
+func (p *shownPage) more(plain string) bool {
+	return p.struck && !strings.Contains(plain, struckMark) || p.scripts && !strings.ContainsAny(plain, "^_⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉")
+}
+
 // paragraphs joins texts with a blank line between them, without empty ones.
 func paragraphs(texts []string) string {
 	var kept []string
 	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
+		if text = trimText(text); text != "" {
 			kept = append(kept, text)
 		}
 	}

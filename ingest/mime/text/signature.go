@@ -35,7 +35,7 @@ func (l *Languages) splitSignature(lines []string, breaks []int) (words, signatu
 	if line == "" || len(line) > maxSignature || !l.signature(line) {
 		return text, ""
 	}
-	return strings.TrimSpace(above), strings.TrimSpace(last)
+	return trimText(above), strings.TrimSpace(last)
 }
 
 // delimited returns where the last signature begins, with the dashes above it,
