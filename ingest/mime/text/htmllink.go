@@ -99,26 +99,19 @@ func saysNumber(words, target string) bool {
 	return strings.Contains(said, meant) || len(local) >= minPhoneWords && strings.HasSuffix(meant, local)
 }
 
-// picture writes the words that stand for a picture. Those of one that is too small to be
-// seen are hidden.
+// picture writes the words that stand for a picture, unless a reader does not see it.
 func (c *htmlReader) picture(attributes map[string]string) {
 	words := strings.Join(strings.Fields(html.UnescapeString(attributes["alt"])), " ")
-	if words == "" || len(words) > maxAlternate {
+	if words == "" || len(words) > maxAlternate || c.target() != &c.visible {
 		return
 	}
-	out := c.target()
-	if out == nil {
+	if seen := c.sheet.apply(parseStyle(attributes), "img", attributes); seen.conceals(true) || isTiny(seen, attributes) {
 		return
-	}
-	seen := c.sheet.apply(parseStyle(attributes), "img", attributes)
-	if out == &c.visible && (seen.conceals(true) || isTiny(seen, attributes)) {
-		out = &c.hidden
-		out.breakLine(1)
 	}
 	if strings.ContainsFunc(words, isWordRune) {
 		words = "[" + words + "]"
 	}
-	out.text(words, c.form)
+	c.visible.text(words, c.form)
 }
 
 // isTiny tells whether a picture is one pixel or less in one direction.
