@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -191,9 +192,9 @@ func isHalfOfDay(word string) bool {
 // writtenLower tells whether a normalized word begins with a small letter in the line.
 func writtenLower(word string, written []string) bool {
 	word = strings.Trim(word, ",:")
-	for i := len(written) - 1; i >= 0; i-- {
-		if strings.Trim(Normalize(written[i]), ",:") == word {
-			return beginsLower(written[i])
+	for _, one := range slices.Backward(written) {
+		if strings.Trim(Normalize(one), ",:") == word {
+			return beginsLower(one)
 		}
 	}
 	return false
@@ -264,7 +265,7 @@ func endsSentence(text string) bool {
 }
 
 // byPronoun tells whether a name is no name: "On 5 May 2026 I wrote:" is what
-// somebody writes.
+// a person writes.
 func (s *splitter) byPronoun(name string) bool {
 	words := strings.Fields(name)
 	return len(words) > 0 && (s.words.pronouns[words[0]] || s.words.pronouns[words[len(words)-1]])

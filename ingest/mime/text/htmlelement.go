@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An openElement is an element that has begun, with what it does to the words inside.
 type openElement struct {
@@ -35,8 +38,7 @@ func (c *htmlReader) push(one openElement) {
 // closeImplied ends the elements that end where another one begins: a paragraph before
 // a block, an item before the next one, a cell before the next one.
 func (c *htmlReader) closeImplied(name string, kind elementKind) {
-	for i := len(c.open) - 1; i >= 0; i-- {
-		open := &c.open[i]
+	for i, open := range slices.Backward(c.open) {
 		ends := open.name == "p" && (kind == kindBlock || kind == kindParagraph) ||
 			name == "li" && open.name == "li" || kind == kindCell && open.kind == kindCell ||
 			name == "tr" && (open.name == "tr" || open.kind == kindCell)
@@ -55,11 +57,11 @@ func (c *htmlReader) closeImplied(name string, kind elementKind) {
 // pop ends the innermost element of a name. An element between words ends alone, as
 // browsers do with wrongly nested ones; any other ends all inside.
 func (c *htmlReader) pop(name string) {
-	for i := len(c.open) - 1; i >= 0; i-- {
-		if c.open[i].name != name {
+	for i, open := range slices.Backward(c.open) {
+		if open.name != name {
 			continue
 		}
-		if c.open[i].kind == kindInline {
+		if open.kind == kindInline {
 			c.open = append(c.open[:i], c.open[i+1:]...)
 			c.form = c.formOf()
 		} else {

@@ -77,10 +77,9 @@ func (b *textBuilder) endScript(next rune) {
 		next = 0
 	}
 	content := string(b.out[run.start+run.prefix:])
-	prefix, suffix, apart := run.id.sign(), "", isWordRune(next)
-	if len(content) > maxScript {
-		prefix = string(b.out[run.start : run.start+run.prefix])
-	} else {
+	prefix, apart := string(b.out[run.start:run.start+run.prefix]), isWordRune(next)
+	if len(content) <= maxScript {
+		var suffix string
 		prefix, suffix, apart = run.shape(content, next)
 		b.out = append(append(append(b.out[:run.start], prefix...), content...), suffix...)
 	}

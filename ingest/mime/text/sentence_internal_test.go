@@ -96,19 +96,20 @@ func TestAttributionsWrappedBeforeTheBracket(t *testing.T) {
 
 // fill writes a line by a template.
 func fill(t *template) string {
-	line := t.first
+	var line strings.Builder
+	line.WriteString(t.first)
 	for i, kind := range t.slots {
-		line += map[slot]string{
-			slotDate: "05.01.2026", slotTime: "09:00", slotName: `Ana Lind`, slotAddress: "ana.maria.lind@example.org", slotAny: "",
-		}[kind]
+		line.WriteString(map[slot]string{
+			slotDate: "05.01.2026", slotTime: "09:00", slotName: "Ana Lind", slotAddress: "ana.maria.lind@example.org", slotAny: "",
+		}[kind])
 		if kind == slotName && !t.has(slotAddress) {
-			line += " <ana.maria.lind@example.org>"
+			line.WriteString(" <ana.maria.lind@example.org>")
 		}
 		if i < len(t.between) {
-			line += t.between[i]
+			line.WriteString(t.between[i])
 		}
 	}
-	return line + t.last
+	return line.String() + t.last
 }
 
 // TestAttributionsAsProgramsWriteThem covers lines that share their place with others.
@@ -218,8 +219,8 @@ func TestSignaturesAndSentences(t *testing.T) {
 		"Sent from my office it takes two days, from the warehouse only one.", "Sent from my office yesterday.", "Sent from my desk, where it has been since May.",
 		"Sent from Berlin it arrives on Monday.", "Sent from Yahoo they never arrived, from you they did.", "Get Outlook for everybody who works in the office, please",
 		"Gesendet von meinem Büro aus dauert es zwei Tage, vom Lager nur einen.", "Envoyé de mon bureau il met deux jours, de l'entrepôt un seul.",
-		"Enviado desde mi oficina tarda dos días, desde el almacén solo uno.", "Skickat från min adress tar det två dagar, från lagret bara en.",
-		"Sendt fra min adresse tager det to dage, fra lageret kun en.", "Надіслано з мого складу вчора, тому чекайте на посилку завтра.",
+		"Enviado desde mi oficina tarda dos días, desde el almacén solo uno.", "Skickat från min butik tar det två dagar, från lagret bara en.",
+		"Sendt fra min butik tager det to dage, fra lageret kun en.", "Надіслано з мого складу вчора, тому чекайте на посилку завтра.",
 	} {
 		whole := "Yes.\n\n" + line
 		if words, signature := DefaultLanguages().splitSignature(strings.Split(whole, "\n"), nil); words != whole || signature != "" {
