@@ -261,7 +261,8 @@ func (s *splitter) beginsDated(line string, at int) bool {
 }
 
 func endsSentence(text string) bool {
-	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "…")
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".!?…", last)
 }
 
 // byPronoun tells whether a name is no name: "On 5 May 2026 I wrote:" is what

@@ -31,7 +31,7 @@ func readPage(page string) shownPage {
 	for c.position < len(c.page) {
 		c.step()
 	}
-	shown := shownPage{visible: c.visible.finish(), hidden: strings.TrimSpace(c.hidden.finish())}
+	shown := shownPage{visible: c.visible.finishText(), hidden: strings.TrimSpace(c.hidden.finishText())}
 	shown.struck, shown.scripts = c.visible.hasStruck, c.visible.hasScripts
 	return shown
 }
@@ -172,11 +172,11 @@ func (c *htmlReader) startTag(name string, attributes map[string]string) {
 		out.breakLine(1)
 	case "img", "input":
 		if name == "img" || strings.EqualFold(attributes["type"], "image") {
-			c.picture(attributes)
+			c.writePicture(attributes)
 		}
 	case "ins", "del":
 		if c.inserted > 0 && c.inserted == len(out.out) {
-			out.blank() // what was changed does not join what it was before
+			out.addBlank() // what was changed does not join what it was before
 		}
 	case "a":
 		c.link, c.linkStart = attributes["href"], len(out.out)
@@ -197,9 +197,9 @@ func (c *htmlReader) openElement(name string, attributes map[string]string, kind
 		c.concealed.start(name)
 	}
 	footnote := c.form.footnote
-	c.push(openElement{
-		name: name, kind: kind, background: own.background(), struck: own.struckOut(name), script: own.script(name, kind),
-		space: own.whiteSpace(name), list: c.newList(name, attributes, own),
+	c.pushElement(openElement{
+		name: name, kind: kind, background: own.background(), struck: own.strikesOut(name), script: own.scriptOf(name, kind),
+		space: own.whiteSpaceOf(name), list: c.newList(name, attributes, own),
 	})
 	c.form.footnote = footnote
 	return own
@@ -207,7 +207,7 @@ func (c *htmlReader) openElement(name string, attributes map[string]string, kind
 
 func (c *htmlReader) endTag(name string) {
 	footnote := c.form.footnote
-	c.pop(name)
+	c.popElement(name)
 	c.form.footnote = footnote
 	c.skipLineEnd = false
 	if out := c.target(); out != nil {

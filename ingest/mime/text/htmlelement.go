@@ -23,9 +23,9 @@ func (e *openElement) isPlain() bool {
 	return !e.background && !e.struck && e.script == scriptNone && e.space == spaceInherited && e.list == nil
 }
 
-// push remembers an element. Once one that matters is open, all inside are remembered,
+// pushElement remembers an element. Once one that matters is open, all inside are remembered,
 // so that their ends are not taken for its own.
-func (c *htmlReader) push(one openElement) {
+func (c *htmlReader) pushElement(one openElement) {
 	if len(c.open) > 0 {
 		c.closeImplied(one.name, one.kind)
 	}
@@ -44,7 +44,7 @@ func (c *htmlReader) closeImplied(name string, kind elementKind) {
 			name == "tr" && (open.name == "tr" || open.kind == kindCell)
 		switch {
 		case ends:
-			c.truncate(i)
+			c.closeFrom(i)
 			return
 		case open.list != nil, open.name == "table":
 			return
@@ -54,9 +54,9 @@ func (c *htmlReader) closeImplied(name string, kind elementKind) {
 	}
 }
 
-// pop ends the innermost element of a name. An element between words ends alone, as
+// popElement ends the innermost element of a name. An element between words ends alone, as
 // browsers do with wrongly nested ones; any other ends all inside.
-func (c *htmlReader) pop(name string) {
+func (c *htmlReader) popElement(name string) {
 	for i, open := range slices.Backward(c.open) {
 		if open.name != name {
 			continue
@@ -65,13 +65,13 @@ func (c *htmlReader) pop(name string) {
 			c.open = append(c.open[:i], c.open[i+1:]...)
 			c.form = c.formOf()
 		} else {
-			c.truncate(i)
+			c.closeFrom(i)
 		}
 		return
 	}
 }
 
-func (c *htmlReader) truncate(to int) {
+func (c *htmlReader) closeFrom(to int) {
 	c.open = c.open[:to]
 	c.form = c.formOf()
 }
@@ -107,8 +107,8 @@ func isPreformatted(name string) bool {
 	return name == "pre" || name == "textarea" || name == "listing" || name == "xmp"
 }
 
-// struckOut tells whether an element strikes its words out, by itself or by its style.
-func (s style) struckOut(name string) bool {
+// strikesOut tells whether an element strikes its words out, by itself or by its style.
+func (s style) strikesOut(name string) bool {
 	decoration := s["text-decoration"] + s["text-decoration-line"]
 	if decoration == "" {
 		return name == "s" || name == "strike" || name == "del"
@@ -116,8 +116,8 @@ func (s style) struckOut(name string) bool {
 	return strings.Contains(decoration, "line-through")
 }
 
-// script tells whether an element raises or lowers its words.
-func (s style) script(name string, kind elementKind) scriptKind {
+// scriptOf tells whether an element raises or lowers its words.
+func (s style) scriptOf(name string, kind elementKind) scriptKind {
 	switch {
 	case name == "sup":
 		return scriptRaised
@@ -132,7 +132,7 @@ func (s style) script(name string, kind elementKind) scriptKind {
 	case "sub", "text-bottom":
 		return scriptLowered
 	default:
-		if shift := s.shift("vertical-align"); shift != scriptNone {
+		if shift := s.shiftBy("vertical-align"); shift != scriptNone {
 			return shift
 		}
 	}
@@ -145,10 +145,10 @@ func (s style) script(name string, kind elementKind) scriptKind {
 	if s["position"] != "relative" {
 		return scriptNone
 	}
-	if shift := s.shift("bottom"); shift != scriptNone {
+	if shift := s.shiftBy("bottom"); shift != scriptNone {
 		return shift
 	}
-	switch s.shift("top") {
+	switch s.shiftBy("top") {
 	case scriptRaised:
 		return scriptLowered
 	case scriptLowered:
@@ -158,8 +158,8 @@ func (s style) script(name string, kind elementKind) scriptKind {
 	return scriptNone
 }
 
-// shift says where a length moves words, upwards from their line. One far away hides them.
-func (s style) shift(name string) scriptKind {
+// shiftBy says where a length moves words, upwards from their line. One far away hides them.
+func (s style) shiftBy(name string) scriptKind {
 	switch length := s.length(name); {
 	case length > 0 && length < 500:
 		return scriptRaised
@@ -169,8 +169,8 @@ func (s style) shift(name string) scriptKind {
 	return scriptNone
 }
 
-// whiteSpace says what an element does to blanks and line ends.
-func (s style) whiteSpace(name string) whiteSpace {
+// whiteSpaceOf says what an element does to blanks and line ends.
+func (s style) whiteSpaceOf(name string) whiteSpace {
 	value := s["white-space"] + s["white-space-collapse"]
 	switch {
 	case strings.Contains(value, "pre-line"), strings.Contains(value, "preserve-breaks"):

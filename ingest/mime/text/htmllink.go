@@ -27,7 +27,8 @@ func (c *htmlReader) endLink(out *textBuilder) {
 	if c.linkStart <= len(out.out) {
 		words = string(out.out[c.linkStart:])
 	}
-	if strings.Contains(words, link) || phone && saysNumber(words, target) || !isWebLink(link) && saysAddress(words, target) {
+	switch {
+	case strings.Contains(words, link), phone && saysNumber(words, target), !isWebLink(link) && saysAddress(words, target):
 		return
 	}
 	out.text(" <"+target+">", c.form)
@@ -69,7 +70,8 @@ func saysAddress(words, target string) bool {
 		return false
 	}
 	words = strings.ToLower(words)
-	for address := range strings.FieldsFuncSeq(strings.ToLower(target), func(r rune) bool { return r == ',' || r == ';' || r == ' ' }) {
+	isBetween := func(r rune) bool { return r == ',' || r == ';' || r == ' ' }
+	for address := range strings.FieldsFuncSeq(strings.ToLower(target), isBetween) {
 		if !strings.Contains(words, address) {
 			return false
 		}
@@ -77,7 +79,7 @@ func saysAddress(words, target string) bool {
 	return true
 }
 
-// saysNumber tells whether words hold the number of a link, in whichever form, with or
+// saysNumber tells whether words hold the number of a link, in any form, with or
 // without the prefix of its country.
 func saysNumber(words, target string) bool {
 	if len(words) > maxLinkWords {
@@ -99,8 +101,8 @@ func saysNumber(words, target string) bool {
 	return strings.Contains(said, meant) || len(local) >= minPhoneWords && strings.HasSuffix(meant, local)
 }
 
-// picture writes the words that stand for a picture, unless a reader does not see it.
-func (c *htmlReader) picture(attributes map[string]string) {
+// writePicture writes the words that stand for a picture, unless a reader does not see it.
+func (c *htmlReader) writePicture(attributes map[string]string) {
 	words := strings.Join(strings.Fields(html.UnescapeString(attributes["alt"])), " ")
 	if words == "" || len(words) > maxAlternate || c.target() != &c.visible {
 		return

@@ -26,7 +26,8 @@ const (
 // they contain. The last three number nothing.
 func numberStyles() []string {
 	return []string{
-		"decimal-leading-zero", "decimal", "lower-alpha", "lower-latin", "upper-alpha", "upper-latin", "lower-roman", "upper-roman",
+		"decimal-leading-zero", "decimal", "lower-alpha", "lower-latin", "upper-alpha", "upper-latin",
+		"lower-roman", "upper-roman",
 		"disc", "circle", "square",
 	}
 }
@@ -164,9 +165,9 @@ func itemMarker(number int, numbers string) string {
 	var written string
 	switch {
 	case strings.HasSuffix(numbers, "-alpha"), strings.HasSuffix(numbers, "-latin"):
-		written = alphabetic(number)
+		written = formatAlphabetic(number)
 	case strings.HasSuffix(numbers, "-roman"):
-		written = roman(number)
+		written = formatRoman(number)
 	case numbers == "decimal-leading-zero":
 		written = fmt.Sprintf("%02d", number)
 	}
@@ -179,8 +180,8 @@ func itemMarker(number int, numbers string) string {
 	return written + ". "
 }
 
-// alphabetic writes 1 as a, 27 as aa; "" is no such number.
-func alphabetic(number int) string {
+// formatAlphabetic writes 1 as a, 27 as aa; "" is no such number.
+func formatAlphabetic(number int) string {
 	written := ""
 	for ; number > 0; number = (number - 1) / 26 {
 		written = string(rune('a'+(number-1)%26)) + written
@@ -188,8 +189,8 @@ func alphabetic(number int) string {
 	return written
 }
 
-// roman writes 4 as iv; "" is no such number.
-func roman(number int) string {
+// formatRoman writes 4 as iv; "" is no such number.
+func formatRoman(number int) string {
 	if number < 1 || number > maxRoman {
 		return ""
 	}

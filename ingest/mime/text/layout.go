@@ -64,7 +64,7 @@ func (b *textBuilder) words(line string, form wordForm) {
 			b.begin(r, form)
 			b.out = utf8.AppendRune(b.out, r)
 		case form.space < spaceKept:
-			b.blank()
+			b.addBlank()
 		case r == '\u00a0':
 			b.blanks = append(b.blanks, ' ')
 		default:
@@ -114,8 +114,8 @@ func (b *textBuilder) prefix() {
 	b.blanks = b.blanks[:0]
 }
 
-// blank makes sure that at least one blank stands before the next word of the line.
-func (b *textBuilder) blank() {
+// addBlank makes sure that at least one blank stands before the next word of the line.
+func (b *textBuilder) addBlank() {
 	if b.breaks == 0 && len(b.blanks) == 0 {
 		b.blanks = append(b.blanks, ' ')
 	}
@@ -171,8 +171,8 @@ func (b *textBuilder) endForms() {
 	}
 }
 
-// finish returns all lines, without empty ones around.
-func (b *textBuilder) finish() string {
+// finishText returns all lines, without empty ones around.
+func (b *textBuilder) finishText() string {
 	b.flushItem()
 	b.endForms()
 	return trimText(string(b.out))
@@ -185,7 +185,7 @@ func (b *textBuilder) boundary(kind elementKind) {
 	case kindParagraph:
 		b.breakLine(2)
 	case kindCell:
-		b.blank()
+		b.addBlank()
 	case kindInline, kindVoid, kindRaw, kindDropped:
 	}
 }

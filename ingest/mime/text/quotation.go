@@ -103,7 +103,7 @@ func (s *splitter) split(about Purpose) splitLines {
 			p.forwarded = s.lines[i:]
 			return p
 		}
-		first := p.takeOwn(s.lines[i], found.own)
+		first := p.takeOwnWords(s.lines[i], found.own)
 		if kind != marked {
 			p.quote(append([]string{first}, s.lines[i+1:]...)...)
 			return p
@@ -122,7 +122,7 @@ func (s *splitter) splitMarked(p *splitLines, i int, quotes, announced bool) (co
 	count = 1
 	framed := 0
 	if !announced {
-		framed = s.framed(i)
+		framed = s.countFramed(i)
 	}
 	if quotes && framed == 0 {
 		p.quote(s.lines[i])
@@ -133,9 +133,9 @@ func (s *splitter) splitMarked(p *splitLines, i int, quotes, announced bool) (co
 	return count
 }
 
-// framed returns how many lines from i on stand between arrows that point at them, as in
+// countFramed returns how many lines from i on stand between arrows that point at them, as in
 // ">>> Order here <<<", or 0.
-func (s *splitter) framed(i int) int {
+func (s *splitter) countFramed(i int) int {
 	if !strings.HasPrefix(strings.ReplaceAll(s.lines[i], " ", ""), ">>") {
 		return 0
 	}
@@ -156,19 +156,21 @@ func (s *splitter) framed(i int) int {
 // is as long as programs make them and goes on in small letters.
 func (s *splitter) continuesMarked(i int) bool {
 	line := strings.TrimSpace(s.lines[i])
-	if i == 0 || i+1 >= len(s.lines) || line == "" || len(line) > minWrapped || !isMarked(s.lines[i-1]) || !isMarked(s.lines[i+1]) {
+	if i == 0 || i+1 >= len(s.lines) || line == "" || len(line) > minWrapped ||
+		!isMarked(s.lines[i-1]) || !isMarked(s.lines[i+1]) {
 		return false
 	}
 	above := strings.TrimRight(s.lines[i-1], " \t\r")
-	if utf8.RuneCountInString(above) < minWrapped || strings.ContainsAny(above[len(above)-1:], ".?!:") || strings.HasSuffix(line, ":") {
+	if utf8.RuneCountInString(above) < minWrapped || strings.ContainsAny(above[len(above)-1:], ".?!:") ||
+		strings.HasSuffix(line, ":") {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(line)
 	return unicode.IsLower(first)
 }
 
-// takeOwn adds the words of the writer at the beginning of a line to theirs, and returns the rest.
-func (p *splitLines) takeOwn(line string, own int) (rest string) {
+// takeOwnWords adds the words of the writer at the beginning of a line to theirs, and returns the rest.
+func (p *splitLines) takeOwnWords(line string, own int) (rest string) {
 	if own == 0 {
 		return line
 	}
@@ -256,7 +258,8 @@ func (s *splitter) rule(i int) kind {
 			}
 		}
 		return s.separatorKind(inner, below)
-	case inner == "" && len(strings.TrimSpace(s.lines[i])) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
+	case inner == "" && len(strings.TrimSpace(s.lines[i])) >= minRule && below < len(s.lines) &&
+		s.copiedHeader(below, true):
 		return copied
 	}
 	return nothing

@@ -46,7 +46,7 @@ func (b *textBuilder) startScript(form wordForm, before rune) {
 	}
 	if joinsScript(before) {
 		b.script.prefix = 1
-		b.out = append(b.out, form.script.sign()...)
+		b.out = append(b.out, form.script.scriptSign()...)
 	}
 }
 
@@ -80,11 +80,11 @@ func (b *textBuilder) endScript(next rune) {
 	prefix, apart := string(b.out[run.start:run.start+run.prefix]), isWordRune(next)
 	if len(content) <= maxScript {
 		var suffix string
-		prefix, suffix, apart = run.shape(content, next)
+		prefix, suffix, apart = run.shapeScript(content, next)
 		b.out = append(append(append(b.out[:run.start], prefix...), content...), suffix...)
 	}
 	if apart {
-		b.blank()
+		b.addBlank()
 	}
 	first, _ := utf8.DecodeRuneInString(content)
 	b.hasScripts = b.hasScripts || prefix != "" && (unicode.IsDigit(first) || unicode.IsDigit(run.before))
@@ -93,9 +93,9 @@ func (b *textBuilder) endScript(next rune) {
 	}
 }
 
-// shape says what stands around raised or lowered words, so that no number joins
+// shapeScript says what stands around raised or lowered words, so that no number joins
 // another one, and whether a blank follows.
-func (run *scriptRun) shape(content string, next rune) (prefix, suffix string, apart bool) {
+func (run *scriptRun) shapeScript(content string, next rune) (prefix, suffix string, apart bool) {
 	first, _ := utf8.DecodeRuneInString(content)
 	last, _ := utf8.DecodeLastRuneInString(content)
 	digits := unicode.IsDigit(last) && unicode.IsDigit(next)
@@ -118,13 +118,13 @@ func (run *scriptRun) shape(content string, next rune) (prefix, suffix string, a
 	case run.id.kind == scriptLowered && unicode.IsLetter(run.before) && (number && !digits || word && !isWordRune(next)):
 		return "", "", false // H2O
 	case number, word, strings.HasPrefix(content, struckMark):
-		return run.id.sign(), "", isWordRune(next)
+		return run.id.scriptSign(), "", isWordRune(next)
 	}
-	return run.id.sign() + "(", ")", isWordRune(next)
+	return run.id.scriptSign() + "(", ")", isWordRune(next)
 }
 
-// sign is what stands before raised or lowered words.
-func (id scriptID) sign() string {
+// scriptSign returns what stands before raised or lowered words.
+func (id scriptID) scriptSign() string {
 	if id.kind == scriptLowered {
 		return "_"
 	}
@@ -140,7 +140,8 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r)
 func isNumber(text string) bool {
 	const signs = "+-\u2212\u2013"
 	text = strings.Trim(text, signs)
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' })
+	isOther := func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' }
+	return text != "" && !strings.ContainsFunc(text, isOther)
 }
 
 func isLetters(text string) bool {

@@ -24,16 +24,16 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	for _, one := range segments {
 		plain := paragraphs(one.Plain)
 		pages := make([]string, 0, len(one.HTML))
-		says := shownPage{}
+		seenAs := shownPage{}
 		for _, page := range one.HTML {
 			shown := readPage(page)
 			if shown.hidden != "" {
 				concealed = append(concealed, shown.hidden)
 			}
 			pages = append(pages, shown.visible)
-			says.struck, says.scripts = says.struck || shown.struck, says.scripts || shown.scripts
+			seenAs.struck, seenAs.scripts = seenAs.struck || shown.struck, seenAs.scripts || shown.scripts
 		}
-		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain) || says.more(plain)) {
+		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain) || seenAs.saysMore(plain)) {
 			plain = seen
 		}
 		if plain != "" {
@@ -43,10 +43,11 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	return strings.Join(slices.Clip(visible), "\n\n"), strings.Join(concealed, "\n")
 }
 
-// more tells whether a page says of its words what the plain text of the same mail does
+// saysMore tells whether a page says of its words what the plain text of the same mail does
 // not: that some are struck out, or that a number is raised or lowered.
-func (p *shownPage) more(plain string) bool {
-	return p.struck && !strings.Contains(plain, struckMark) || p.scripts && !strings.ContainsAny(plain, "^_⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉")
+func (p *shownPage) saysMore(plain string) bool {
+	return p.struck && !strings.Contains(plain, struckMark) ||
+		p.scripts && !strings.ContainsAny(plain, "^_⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉")
 }
 
 // paragraphs joins texts with a blank line between them, without empty ones.
