@@ -25,7 +25,7 @@ func (s *splitter) attribution(i int) (found introduction, is bool) {
 // above that hold a date belong to it as well.
 func (s *splitter) endsAttribution(end int) {
 	var best introduction
-	joined, raw, bestDated, above := "", "", false, ""
+	joined, bestDated, above := "", false, ""
 	for lines := 1; lines <= attributionLines && end-lines+1 >= 0; lines++ {
 		at := end - lines + 1
 		line := s.lines[at]
@@ -34,10 +34,10 @@ func (s *splitter) endsAttribution(end int) {
 			break
 		}
 		normal := s.normalized(at)
-		below, rawBelow := joined, raw
-		joined, raw, above = joinLines(normal, joined), line+" "+raw, normal+" "+above
-		found, dated, is := s.attributed(joined, raw)
-		if own, cut, has := s.attributedBehindWords(line, below, rawBelow); has {
+		below, written := joined, writtenLines{first: line, others: s.lines[at+1 : end+1]}
+		joined, above = joinLines(normal, joined), normal+" "+above
+		found, dated, is := s.attributed(joined, written)
+		if own, cut, has := s.attributedBehindWords(written, below); has {
 			found, dated, is = cut, true, true
 			found.own = own
 		}
@@ -53,6 +53,20 @@ func (s *splitter) endsAttribution(end int) {
 		best.line = end - best.lines + 1
 		s.begins[best.line%window] = best
 	}
+}
+
+// writtenLines are lines as they are written, of which the first may be cut off at its beginning.
+type writtenLines struct {
+	first  string
+	others []string
+}
+
+func (w writtenLines) words() []string {
+	words := strings.Fields(w.first)
+	for _, line := range w.others {
+		words = append(words, strings.Fields(line)...)
+	}
+	return words
 }
 
 // joinLines joins normalized lines. No blank stands before a bracket that was wrapped.
@@ -80,17 +94,17 @@ func (s *splitter) opensAbove(i int, joined string) bool {
 	return open >= 0 && open > strings.LastIndexByte(above, '>')
 }
 
-// attributed compares lines joined into one with the templates; raw are the same lines
-// as they are written. sure is whether they are an attribution also above a quotation
+// attributed compares lines joined into one with the templates; written are the same
+// lines. sure is whether they are an attribution also above a quotation
 // that is not marked.
-func (s *splitter) attributed(joined, raw string) (found introduction, dated, is bool) {
+func (s *splitter) attributed(joined string, written writtenLines) (found introduction, dated, is bool) {
 	text, dashed := undash(joined)
 	if !strings.HasSuffix(text, ":") {
 		return introduction{}, false, false
 	}
-	if found, dated, is = s.matchTemplates(text, raw); !is {
+	if found, dated, is = s.matchTemplates(text, written); !is {
 		if apart := spaceAddress(text); apart != text {
-			found, dated, is = s.matchTemplates(apart, raw)
+			found, dated, is = s.matchTemplates(apart, written)
 		}
 	}
 	if is && dashed {
@@ -99,7 +113,7 @@ func (s *splitter) attributed(joined, raw string) (found introduction, dated, is
 	return found, dated, is
 }
 
-func (s *splitter) matchTemplates(text, raw string) (found introduction, dated, is bool) {
+func (s *splitter) matchTemplates(text string, written writtenLines) (found introduction, dated, is bool) {
 	for size := min(maxEnding, len(text)); size > 0; size-- {
 		for _, known := range s.words.attributions[text[len(text)-size:]] {
 			s.steps++
@@ -109,7 +123,7 @@ func (s *splitter) matchTemplates(text, raw string) (found introduction, dated, 
 			}
 			is = true
 			withDate := known.has(slotDate)
-			found.sure = found.sure || s.isSure(known, text, raw, name)
+			found.sure = found.sure || s.isSure(known, text, name, written)
 			dated = dated || withDate
 		}
 	}
@@ -118,7 +132,7 @@ func (s *splitter) matchTemplates(text, raw string) (found introduction, dated, 
 
 // isSure tells whether a line that matches a template is one of a program, and no sentence
 // of a person, also where no marked lines stand below.
-func (s *splitter) isSure(known *template, text, raw, name string) bool {
+func (s *splitter) isSure(known *template, text, name string, written writtenLines) bool {
 	if s.byPronoun(name) || wordCount(text) > maxAttributionWords {
 		return false
 	}
@@ -132,7 +146,7 @@ func (s *splitter) isSure(known *template, text, raw, name string) bool {
 	case address:
 		return wordsBeforeAddress(text) <= maxAddressedWords
 	}
-	return !beginsLower(raw) && isNameOfPerson(name, raw)
+	return !beginsLower(written.first) && isNameOfPerson(strings.Fields(name), written.words())
 }
 
 // wordsBeforeAddress counts the words between the last digit and the address of a line.
@@ -164,21 +178,21 @@ func (t *template) isDateNear(text string) bool {
 }
 
 // isNameOfPerson tells whether a name is written as one: in few words, of which the first
-// and the last are not in small letters, where a script has them. name is normalized; raw
-// is the line that it stands in. Digits and the half of the day before it belong to the time.
-func isNameOfPerson(name, raw string) bool {
-	words := strings.Fields(name)
-	for i, word := range words {
-		if i+1 < len(words) && (strings.ContainsFunc(word, unicode.IsDigit) || isHalfOfDay(word)) {
-			words = words[i+1:]
-			return isNameOfPerson(strings.Join(words, " "), raw)
+// and the last are not in small letters, where a script has them. The words of the name are
+// normalized; written are those of its line. Digits and the half of the day before the
+// name belong to the time.
+func isNameOfPerson(name, written []string) bool {
+	begin := 0
+	for i, word := range name {
+		if i+1 < len(name) && (strings.ContainsFunc(word, unicode.IsDigit) || isHalfOfDay(word)) {
+			begin = i + 1
 		}
 	}
-	if len(words) == 0 || len(words) > maxNameWords {
+	name = name[begin:]
+	if len(name) == 0 || len(name) > maxNameWords {
 		return false
 	}
-	written := strings.Fields(raw)
-	return !writtenLower(words[0], written) && !writtenLower(words[len(words)-1], written)
+	return !writtenLower(name[0], written) && !writtenLower(name[len(name)-1], written)
 }
 
 func isHalfOfDay(word string) bool {
@@ -205,12 +219,19 @@ func beginsLower(text string) bool {
 	return unicode.IsLower(first)
 }
 
-func wordCount(text string) int { return len(strings.Fields(text)) }
+func wordCount(text string) int {
+	count := 0
+	for range strings.FieldsSeq(text) {
+		count++
+	}
+	return count
+}
 
 // attributedBehindWords finds an attribution that shares its first line with words of
 // the writer: behind dashes, or from a word on with which dated attributions begin. own
 // is how many bytes of the line are the writer's.
-func (s *splitter) attributedBehindWords(line, below, rawBelow string) (own int, found introduction, is bool) {
+func (s *splitter) attributedBehindWords(written writtenLines, below string) (own int, found introduction, is bool) {
+	line := written.first
 	if !strings.ContainsFunc(line, unicode.IsDigit) {
 		return 0, introduction{}, false
 	}
@@ -229,7 +250,8 @@ func (s *splitter) attributedBehindWords(line, below, rawBelow string) (own int,
 		if !hasYearOrTime(rest) || !dashes && !strings.Contains(rest, "@") && !endsSentence(before) {
 			continue
 		}
-		if found, dated, matched := s.attributed(rest, line[at:]+" "+rawBelow); matched && dated && found.sure {
+		written.first = line[at:]
+		if found, dated, matched := s.attributed(rest, written); matched && dated && found.sure {
 			return len(before), found, true
 		}
 	}
