@@ -288,6 +288,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
 		answer.EffectUnknown = answer.EffectUnknown || issue.EffectUnknown
+		answer.Crashed = answer.Crashed || issue.Crashed
 		answer.Category = cmp.Or(answer.Category, issue.Category)
 	}
 	return answer

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/jetstream"
@@ -80,8 +81,9 @@ type Service struct {
 	patience   patience
 	durability atomic.Pointer[Durability]
 	watcher    *ledgerwatch.Watcher
-	lease      *lease.Lease // of a ledger on a server of its own
-	unlock     func() error // of the data directory then
+	crashes    *agent.CrashLog // of the requests that handlers of this process work on; nil where it cannot be kept
+	lease      *lease.Lease    // of a ledger on a server of its own
+	unlock     func() error    // of the data directory then
 }
 
 // Start opens everything that a configuration names and returns when chat
@@ -117,6 +119,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openPlans(); err != nil {
 		return nil, err
 	}
+	s.openCrashLog()
 	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.Server != nil {
@@ -323,6 +326,7 @@ func (s *Service) Close() error {
 		}
 		failed = errors.Join(failed, s.Ledger.Close())
 	}
+	failed = errors.Join(failed, s.crashes.Close())
 	if s.unlock != nil {
 		failed = errors.Join(failed, s.unlock())
 	}
