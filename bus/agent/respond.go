@@ -98,6 +98,9 @@ func (s *server) responseOf(e *schemas.Event, request *Request, started time.Tim
 	if _, question := request.Undeclared(schemas.KindWork); err == nil && !question && !acted {
 		err = s.resultFault(outcome)
 	}
+	if err == nil && schemas.CheckValues(outcome.Data) != nil {
+		err = &Failure{Message: "The result is too large.", Permanent: true, Unknown: acted, Err: schemas.ErrTooManyValues}
+	}
 	if err != nil {
 		return s.failed(e, request, started, outcome, err), err
 	}

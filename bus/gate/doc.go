@@ -17,7 +17,8 @@
 //	            more
 //	partials    1 MiB of text before its result, and 64 KiB a second more
 //
-// A message counts with its headers and one KiB at least. The first response to a
+// A message counts with its headers, with the body in the object store that it refers to, and one KiB at least. Only a
+// response may refer to one. The first response to a
 // request, its expiry, or a week without either end what it allows, but for what is
 // left then. What is refused is refused for now: the sender is told, nothing was stored,
 // and the same message may be sent again. A message that comes again under its id gets

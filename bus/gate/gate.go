@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
 )
@@ -114,7 +115,7 @@ func (g *Gate) Waiting(agent string, count uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.unsolicited.atLeast(unsolicitedBurst + float64(count)*(responsesPerRequest+progressBurst))
-	a.stray.atLeast(strayBurst + float64(count)*progressBurst*unit)
+	a.stray.atLeast(strayBurst + float64(count)*(progressBurst*unit+artifact.MaxSize))
 	a.made += int64(count) //nolint:gosec // what a stream holds
 }
 
@@ -171,8 +172,11 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 			return ack, nil, nil
 		}
 	}
+	if event.Artifact != nil && subject.Kind != bus.KindResponse {
+		return nil, nil, a.refuse(now, g, subject, "a body by reference, which only a response may have")
+	}
 	request := a.requests.byID[answered(&event, unreadable)]
-	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message))
+	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message, &event))
 	if reason == "" && full && (request == nil || subject.Kind != bus.KindResponse) {
 		reason = "the ledger is nearly full"
 	}
@@ -289,9 +293,12 @@ func answered(event *schemas.Event, unreadable error) string {
 	return cmp.Or(body.InReplyTo, body.Payload.PlanID)
 }
 
-// sizeOf is what a message counts for, in bytes: with headers, and one unit at least.
-func sizeOf(message bus.Message) float64 {
+// sizeOf is what a message counts for, in bytes: with headers, with the body that it refers to, and one unit at least.
+func sizeOf(message bus.Message, event *schemas.Event) float64 {
 	size := len(message.Body)
+	if event.Artifact != nil {
+		size += int(min(max(event.Artifact.Size, 0), artifact.MaxSize)) // beyond it nothing is read
+	}
 	for name, values := range message.Header {
 		for _, value := range values {
 			size += len(name) + len(value)

@@ -36,7 +36,7 @@ type mailboxHealth struct {
 	CanaryOverdue bool    `json:"canary_overdue,omitempty"`
 }
 
-// health answers 200 when the ledger answers, every agent of this process is served
+// health answers 200 when the ledger answers, no shard stalls, every agent of this process is served
 // and every mailbox was read to its end lately, without gaps, else 503, with the
 // parts.
 func (s *Service) health(w http.ResponseWriter, r *http.Request) {
@@ -49,13 +49,15 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Mailboxes []mailboxHealth  `json:"mailboxes"`
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
-	}{Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.Activity.Answers()}
+		Stalled   []shardStall     `json:"stalled,omitempty"`
+	}{Stalled: s.stalls.list(), Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.Activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	report.Ledger, report.Health, report.OK = s.watcher.Health(ctx)
 	if open := installation.SortLosses(report.Losses, nil).Open; len(open) > 0 && report.Ledger == ledgerwatch.Well {
 		report.Ledger = open[0].String() // it works on without that
 	}
+	report.OK = report.OK && len(report.Stalled) == 0
 	for i := range report.Agents {
 		report.OK = report.OK && report.Agents[i].Healthy
 	}

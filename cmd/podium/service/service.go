@@ -68,6 +68,7 @@ type Service struct {
 	handlers      map[string]described
 	instance      string // a secret of this process, by which it announces its agents
 	present       present
+	stalls        stalls
 	standing      *registry.Standing       // how the agents are
 	statistics    *statistics.Keeper       // what becomes of requests to them
 	serving       []*inProcess             // the agents that this process serves, by name
@@ -235,6 +236,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
 	group.Go(func() error { return s.tellOfAgents(running) })
 	group.Go(func() error { return s.revokeFlooders(running) })
+	group.Go(func() error { return s.watchStalls(running) })
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	kept := make(chan struct{})
 	go func() {
@@ -270,7 +272,9 @@ func (s *Service) own(ctx context.Context, shard int) error {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
 		})
+		s.stalls.own(shard, owner)
 		err := owner.Run(ctx)
+		s.stalls.own(shard, nil)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
