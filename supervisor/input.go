@@ -131,7 +131,7 @@ func checkKind(kind bus.Kind, eventType string) error {
 // faultText is what a quarantined message shows: the schema's own words where
 // there is a schema.
 func faultText(event schemas.Event, err error) string {
-	if event.Artifact != nil {
+	if event.Artifact != nil || errors.Is(err, schemas.ErrTooManyValues) {
 		return err.Error() // its body was not read
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(event.Type, "podium."), ".v1")

@@ -34,7 +34,9 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 		reason, body := schemas.QuarantineMalformed, []byte(nil)
 		switch {
 		case err == nil:
-			*in, err, body = whole, unreadable, whole.event.Data
+			if *in, err = whole, unreadable; !errors.Is(err, schemas.ErrTooManyValues) {
+				body = whole.event.Data // else the headers name the request, and nothing more is looked for
+			}
 		case errors.Is(err, bus.ErrNotGranted):
 			reason = schemas.QuarantineUnproven
 		case !beyondReading(err):
