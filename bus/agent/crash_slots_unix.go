@@ -35,6 +35,7 @@ func openSlots(path string, size int) (slotMemory, error) {
 }
 
 func (m slotMemory) read(to []byte, at int) error { return guard(func() { copy(to, m.mapped[at:]) }) }
+
 func (m slotMemory) write(from []byte, at int) error {
 	return guard(func() { copy(m.mapped[at:], from) })
 }

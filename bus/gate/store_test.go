@@ -36,11 +36,11 @@ func TestAnAgentHasAShareOfTheStore(t *testing.T) {
 	if got := b.stored(400); got < 12 || got > 13 {
 		t.Errorf("%d MiB half a day later, want 12 or 13", got)
 	}
-	request := b.request()
+	b.request()
 	if got := b.stored(400); got != 25 {
 		t.Errorf("%d MiB for a request, want 25", got)
 	}
-	request = b.request()
+	request := b.request()
 	if !b.publish(response(request)) {
 		t.Fatal("the response was refused")
 	}
