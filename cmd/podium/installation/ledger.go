@@ -210,3 +210,6 @@ func Absolute(path string) string {
 	}
 	return path
 }
+
+// CrashLogDirectory is where the processes that work on a data directory note which requests they work on.
+func CrashLogDirectory(data string) string { return filepath.Join(data, "at-work") }
