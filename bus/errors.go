@@ -13,6 +13,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrFull reports a stream that takes no more. Nothing was stored.
 	ErrFull = errors.New("the ledger is full")
+	// ErrFailed reports a ledger whose disk did not keep what was written to it. Nothing is stored until
+	// its process is started again.
+	ErrFailed = errors.New("the ledger's disk has failed")
 	// ErrTooLarge reports a message over the server's limit. Nothing was stored.
 	ErrTooLarge = errors.New("the message is too large")
 	// ErrClosed reports use after Close.

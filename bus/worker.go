@@ -52,6 +52,10 @@ type Delivery interface {
 	Nak(wait time.Duration) error
 }
 
+// MaxAgents is how many agents a ledger serves. Each has a consumer on the work stream, of which a server allows 1,000 unless its
+// default_max_consumers says otherwise; the rest is for the forwarder, and for verbs that read the stream.
+const MaxAgents = 990
+
 // IsFirstDelivery reports whether a request in somebody's hands was handed to nobody before. A
 // count of 1 does not say so: what the server knows of its queues is written late,
 // so that after a crash it counts from 1 again what was worked on already. The copy of

@@ -15,7 +15,7 @@ import (
 // those behind it alone: whoever reads them in this order meets nothing that leads back.
 var downhill = []string{
 	"lifecycle.go", "owner.go", "takeover.go", "advance.go", "read.go", "prepare.go", "decide.go", "batch.go", "store.go", "load.go", "orphans.go",
-	"send.go", "evaluate.go", "fetch_missing.go", "damaged.go", "quarantine.go", "hints.go", "confirm.go", "input.go", "evict.go", "session.go", "stage.go",
+	"send.go", "evaluate.go", "fetch_missing.go", "damaged.go", "quarantine.go", "hints.go", "confirm.go", "input.go", "evict.go", "session.go", "stage.go", "stall.go",
 }
 
 // TestSupervisorRunsDownhill draws the calls between the files of the supervisor from their

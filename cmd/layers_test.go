@@ -25,6 +25,7 @@ var layers = []struct {
 	{"schemas/reference", []string{"schemas"}},
 	{"schemas/pointer", []string{"schemas"}},
 	{"schemas/sentences", []string{"schemas"}},
+	{"schemas/table", nil},
 	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
 	// The contract is what everybody sees. What stands on it is apart, each on those
@@ -59,7 +60,7 @@ var layers = []struct {
 	{"supervisor/arguments", []string{"schemas", "schemas/pointer", "schemas/validation", "supervisor/route"}},
 	{"supervisor/language", nil},
 	{"supervisor/phrase", nil},
-	{"supervisor/answer", []string{"schemas"}},
+	{"supervisor/answer", []string{"schemas", "schemas/table"}},
 	{"supervisor/findings", []string{"schemas"}},
 	{"supervisor/approval", []string{"schemas", "schemas/validation", "schemas/workflow"}},
 	{"supervisor/circuit", []string{"schemas"}},
@@ -117,6 +118,8 @@ var layers = []struct {
 	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
 	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}},
 	{"agents/retrieval", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "agents/members"}},
+	{"agents/document", []string{"schemas", "schemas/sentences", "schemas/table", "bus", "bus/agent"}},
+	{"agents/file", []string{"schemas", "schemas/sentences", "schemas/table", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff"}},
 	{"agents/*/*", []string{"schemas", "bus", "bus/agent", "bus/backoff"}},
 	// What the adapters that speak HTTP say to programs is one thing, below both of them:

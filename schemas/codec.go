@@ -52,6 +52,44 @@ func Deep(value []byte) bool {
 	return false
 }
 
+// The bounds of JSON that a shard takes in. What has more holds up whoever reads it, however few bytes it has.
+const (
+	MaxValues  = 1 << 19 // in all
+	MaxMembers = 1 << 14 // of one object: that no name comes twice is checked
+)
+
+// ErrTooManyValues reports JSON with more than MaxValues, or an object with more than MaxMembers.
+var ErrTooManyValues = fmt.Errorf("it has more than %d JSON values, or an object with more than %d members; put such data into a file, "+
+	"and name that", MaxValues, MaxMembers)
+
+// CheckValues fails with ErrTooManyValues when JSON is beyond a bound. It looks at each byte once, and keeps little: it may be
+// asked before anything is parsed. Of what is no JSON it says nothing.
+func CheckValues(value []byte) error {
+	values, members, quoted := 1, []int{0}, false // members of the objects and arrays that are open
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			members = append(members, 0)
+			values++
+		case c == '}' || c == ']':
+			members = members[:max(len(members)-1, 1)]
+		case c == ',':
+			values++
+		case c == ':':
+			members[len(members)-1]++
+		}
+		if values > MaxValues || members[len(members)-1] > MaxMembers {
+			return ErrTooManyValues
+		}
+	}
+	return nil
+}
+
 // A Duration is a time.Duration written as "30s" or "1m30s".
 type Duration time.Duration
 

@@ -159,6 +159,8 @@ type Issue struct {
 	ResolutionDetails string     `json:"resolution_details,omitzero"`
 	// EffectUnknown says that what was permitted outside may have happened all the same.
 	EffectUnknown bool `json:"effect_unknown,omitzero"`
+	// Crashed says that the agent's process has ended while it worked on the attempt, more than once, and gives it up.
+	Crashed bool `json:"crashed,omitzero"`
 	// Category classifies the failure of an attempt (M-44). Resource says that the
 	// agent is well and has no room for this now: it is asked again later, and its
 	// circuit breaker does not count it. The others change nothing.

@@ -214,7 +214,7 @@ const (
 	FailurePermanent     FailureKind = "agent_refused"     // the agent says that no attempt can help
 	FailureNoRoute       FailureKind = "no_route"          // no router decided
 	FailureInvalidResult FailureKind = "invalid_result"    // the answer is not usable
-	FailureCrashed       FailureKind = "crashed"           // its signs of life have stopped
+	FailureCrashed       FailureKind = "crashed"           // its signs of life have stopped, or it says that it has crashed over it
 	FailureUnavailable   FailureKind = "unavailable"       // its circuit breaker is open: it was not asked
 	FailureBlocked       FailureKind = "blocked"           // the agent says that it waits for somebody else
 	FailureArguments     FailureKind = "invalid_arguments" // they break the agent's schema: it was not asked

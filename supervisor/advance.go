@@ -16,7 +16,9 @@ func (o *Owner) advance(ctx context.Context, live *liveSession, now time.Time) {
 		o.load(ctx, live)
 	case len(live.inputs) > 0 && o.overtaken(live, live.inputs[0]):
 		o.lookUpOvertaken(ctx, live, live.inputs[0])
-	case len(live.inputs) > 0 && live.inputs[0].event.Artifact != nil:
+	case len(live.inputs) > 0 && live.inputs[0].unread && !o.isAskedFor(live, live.inputs[0]):
+		o.refuseUnread(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].unread:
 		o.fetchBody(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].unknownArtifactGrant:
 		o.refreshArtifactGrants(ctx, live, live.inputs[0])

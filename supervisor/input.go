@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type input struct {
 	agent                string
 	adapter              string
 	read                 session.Input
+	unread               bool // its body is fetched, or parsed, beside the loop, once it is the turn of its session
 	unknownArtifactGrant bool // an artifact grant in it names a key that is not known here yet
 	// quarantined is true of a malformed answer that is in quarantine.
 	quarantined bool
@@ -34,16 +36,42 @@ type input struct {
 // needsQuarantine reports whether an input has to be put into quarantine before it is decided.
 func (in *input) needsQuarantine() bool { return in.read.Malformed != nil && !in.quarantined }
 
-// readBody reads the body, unless that still has to be fetched.
+// readBody reads the body, unless that still has to be fetched, or takes too long for the loop.
 func (o *Owner) readBody(in *input) (err error) {
-	if in.event.Artifact == nil {
-		in.read, err = session.ParseInput(in.event, session.Publisher{Agent: in.agent, Adapter: in.adapter}, in.message.Sequence)
-		o.proveArtifacts(in)
+	if in.unread {
+		return nil
 	}
+	if err = schemas.CheckValues(in.event.Data); err != nil {
+		return err
+	}
+	in.read, err = session.ParseInput(in.event, session.Publisher{Agent: in.agent, Adapter: in.adapter}, in.message.Sequence)
+	o.proveArtifacts(in)
 	if err == nil {
 		err = in.read.Usable()
 	}
 	return err
+}
+
+// parseInLoop is the size in bytes of the largest body that the loop parses itself.
+const parseInLoop = 64 << 10
+
+// isReadBeside reports whether a body is read beside the loop: it has to be fetched, or is long, and the headers say whose it is.
+func (in *input) isReadBeside() bool {
+	if in.event.Artifact != nil {
+		return true
+	}
+	return len(in.event.Data) > parseInLoop && (in.kind == bus.KindIn || in.kind == bus.KindResponse && in.event.CausationID != "")
+}
+
+// errByReference is why a small message with a body in the object store is refused.
+var errByReference = errors.New("its body is a reference, which only messages in, requests and responses may have: put the body into the message")
+
+// checkReference refuses a reference where a body is small, so that nothing is fetched for it.
+func (in *input) checkReference() error {
+	if in.event.Artifact != nil && in.kind != bus.KindIn && in.kind != bus.KindResponse {
+		return errByReference
+	}
+	return nil
 }
 
 // proveArtifacts notes which of the artifacts that an input names its sender may pass on: an
@@ -103,7 +131,7 @@ func checkKind(kind bus.Kind, eventType string) error {
 // faultText is what a quarantined message shows: the schema's own words where
 // there is a schema.
 func faultText(event schemas.Event, err error) string {
-	if event.Artifact != nil {
+	if event.Artifact != nil || errors.Is(err, schemas.ErrTooManyValues) {
 		return err.Error() // its body was not read
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(event.Type, "podium."), ".v1")
@@ -194,7 +222,7 @@ func (o *Owner) malformed(in *input, body []byte, detail string) bool {
 	if request == "" {
 		return false
 	}
-	in.kind, in.agent, in.event.Artifact = subject.Kind, subject.Agent, nil
+	in.kind, in.agent, in.event.Artifact, in.unread = subject.Kind, subject.Agent, nil, false
 	in.read = session.MalformedInput(in.event, in.agent, in.message.Sequence, request, quarantine.ValidUTF8(detail), quarantine.ID(in.message))
 	return true
 }

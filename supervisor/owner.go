@@ -107,7 +107,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// An Owner owns one shard. Only Wake may be used by other goroutines than the
+// An Owner owns one shard. Only Wake and Stalled may be used by other goroutines than the
 // one that calls Tick.
 type Owner struct {
 	Config
@@ -123,6 +123,7 @@ type Owner struct {
 	byRequest map[requestKey]*liveSession // that wait for the answer to a request
 	queue     workQueue
 	orphans   orphans
+	stall     stallWatch
 
 	now     time.Time // of the Tick
 	failed  error
@@ -180,6 +181,8 @@ func (o *Owner) Wake() <-chan struct{} { return o.loop.Wake() }
 func (o *Owner) Tick(ctx context.Context, now time.Time) (bool, error) {
 	now = now.UTC() // a record must not depend on where it was decided
 	o.now = now
+	o.noteTurn(true)
+	defer o.noteTurn(false)
 	o.admission.BeginTurn(now, o.stream.heard.Add(o.CatchUp))
 	worked := o.loop.Turn(now)
 	o.pushReady()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus"
@@ -11,23 +12,31 @@ import (
 	"podium/schemas"
 )
 
-// fetchBody fetches the body of an input from the object store, when it was too large for a
-// message. The body that an agent names has to be one that the agent has put.
+// fetchBody reads the body of an input beside the loop: one that was too large for a message comes from the object store first.
+// The body that an agent names has to be one that the agent has put.
 func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
-	resolved := in.event
+	whole := *in
+	whole.unread = false
+	var unreadable error
 	o.loop.Start(func() error {
-		if err := o.checkBodyGrant(ctx, in); err != nil {
-			return err
+		if whole.event.Artifact != nil {
+			if err := o.checkBodyGrant(ctx, in); err != nil {
+				return err
+			}
+			if err := artifact.Resolve(ctx, o.Core.Artifacts(), &whole.event); err != nil {
+				return err
+			}
 		}
-		return artifact.Resolve(ctx, o.Core.Artifacts(), &resolved)
+		unreadable = o.readBody(&whole)
+		return nil
 	}, func(now time.Time, err error) {
-		reason := schemas.QuarantineMalformed
+		reason, body := schemas.QuarantineMalformed, []byte(nil)
 		switch {
 		case err == nil:
-			in.event = resolved
-			in.event.Artifact = nil
-			err = o.readBody(in)
+			if *in, err = whole, unreadable; !errors.Is(err, schemas.ErrTooManyValues) {
+				body = whole.event.Data // else the headers name the request, and nothing more is looked for
+			}
 		case errors.Is(err, bus.ErrNotGranted):
 			reason = schemas.QuarantineUnproven
 		case !beyondReading(err):
@@ -36,7 +45,7 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 		}
 		if err != nil {
 			detail := faultText(in.event, err)
-			if reason == schemas.QuarantineUnproven || !o.malformed(in, resolved.Data, detail) {
+			if reason == schemas.QuarantineUnproven || !o.malformed(in, body, detail) {
 				o.begin(live, stageQuarantining)
 				o.putInQuarantine(ctx, in, reason, detail, func(time.Time) { o.complete(live, []*input{in}) })
 				return
@@ -44,6 +53,25 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 		}
 		o.end(live)
 	})
+}
+
+// isAskedFor reports whether the body of an input that was not read is wanted: an agent's response names by its headers a request
+// that the session has made.
+func (o *Owner) isAskedFor(live *liveSession, in *input) bool {
+	return in.kind != bus.KindResponse || slices.Contains(live.requests, in.names()) || live.state.HasMade(o.Shard, &in.event)
+}
+
+// refuseUnread puts a response to no request of its session into quarantine, by its headers alone, once it is known that no other
+// owner has written to the session.
+func (o *Owner) refuseUnread(ctx context.Context, live *liveSession, in *input) {
+	if !live.confirmed(in.message.Sequence) {
+		o.begin(live, stageConfirming)
+		o.confirm(ctx, live)
+		return
+	}
+	o.begin(live, stageQuarantining)
+	o.putInQuarantine(ctx, in, schemas.QuarantineUnknownRun, "ce-causationid names no request that this session made, so that its body was not read; "+
+		"a response with a body by reference needs it", func(time.Time) { o.complete(live, []*input{in}) })
 }
 
 // beyondReading reports whether no other try can read the body.

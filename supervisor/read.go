@@ -39,9 +39,6 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 		return
 	}
 	in.event = event
-	if event.Artifact != nil {
-		o.watermark.AddBytes(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
-	}
 	subject, err := bus.ParseSubject(in.message.Subject)
 	if err == nil {
 		err = checkKind(subject.Kind, event.Type)
@@ -49,6 +46,12 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 	if err == nil {
 		in.kind, in.agent, in.adapter = subject.Kind, subject.Agent, subject.Adapter
 		o.admission.ObserveAgent(in.agent, in.message.Recorded)
+		err = in.checkReference()
+	}
+	if err == nil {
+		if in.unread = in.isReadBeside(); event.Artifact != nil {
+			o.watermark.AddBytes(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
+		}
 		err = o.readBody(in)
 	}
 	if err != nil {

@@ -24,6 +24,7 @@ func (o *Owner) storeRecord(ctx context.Context, live *liveSession, b *batch) {
 		live.watermarkPin = o.watermark.Pin()
 	}
 	o.begin(live, stageStoring)
+	o.stall.decided.Add(1)
 	event, err := recordEvent(live, &b.record, &b.state, live.sinceSnapshot.Due())
 	switch {
 	case err != nil && len(b.inputs) == 0:

@@ -14,6 +14,7 @@ import (
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
+	"podium/schemas/table"
 )
 
 // A Format is what a document is kept as.
@@ -101,7 +102,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	f := &filling{say: func(key string) string { return a.words.Say(language, key) }}
 	source, err := f.fill(a.config.Templates.byName[strings.ToLower(name)], asked.data)
 	switch {
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, errTooLong), errors.Is(err, table.ErrTooLarge):
 		return agent.Outcome{}, a.failure(language, "too_long", err)
 	case err != nil: // it may hold a person's data
 		return agent.Outcome{}, a.failure(language, "not_filled", fmt.Errorf("the template %s does not fit the data", name), "{template}", name)

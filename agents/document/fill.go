@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas/table"
 )
 
 // maxDocument bounds what a template makes of data, in bytes of Markdown.
@@ -34,7 +36,7 @@ type filling struct {
 	marked  int                     // bytes of data whose Markdown counts
 }
 
-// fill returns the Markdown of a document. What is missing is in the filling.
+// fill returns the Markdown of a document. What is missing is in the filling. Errors: errTooLong, table.ErrTooLarge.
 func (f *filling) fill(parsed *template.Template, data any) ([]byte, error) {
 	own, err := parsed.Clone()
 	if err != nil {
@@ -44,7 +46,7 @@ func (f *filling) fill(parsed *template.Template, data any) ([]byte, error) {
 	if err := own.Funcs(f.functions()).Execute(&filled, data); err != nil {
 		return nil, err
 	}
-	return filled.Bytes(), nil
+	return filled.Bytes(), table.CheckMarkdown(filled.Bytes())
 }
 
 func (f *filling) functions() template.FuncMap {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"podium/schemas/table"
 )
 
 // TestNoLinkRunsAProgram: an address that runs a program leads nowhere in either format, however its scheme is written.
@@ -74,5 +76,9 @@ func TestMarkupOfDataIsBounded(t *testing.T) {
 	}
 	if _, err := fill("{{.a}}", map[string]any{"a": strings.Repeat("a", 2*maxMarkup)}); err != nil {
 		t.Errorf("text: %v", err)
+	}
+	wide := strings.Repeat("|", 19_000) + "\n" + strings.Repeat("|-", 19_000) + "|\n" + strings.Repeat("a\n", 2000)
+	if _, err := fill("{{markdown .a}}", map[string]any{"a": wide}); !errors.Is(err, table.ErrTooLarge) {
+		t.Errorf("a table of 38 million cells: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/table"
 )
 
 // inputSchema is that of the arguments; without any, what other tasks have made is written, or the words.
@@ -47,16 +49,9 @@ func contentFor(request *agent.Request, name string) ([]byte, error) {
 	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".csv":
-		return table(dataOf(told, given.Data))
+		return tableOf(dataOf(told, given.Data))
 	case ".json":
-		data := dataOf(told, given.Data).Clone()
-		if len(data) == 0 {
-			return nil, errNothing
-		}
-		if err := data.Indent(); err != nil {
-			return nil, err
-		}
-		return append(data, '\n'), nil
+		return indented(dataOf(told, given.Data))
 	}
 	text := given.Text
 	for _, id := range slices.Sorted(maps.Keys(told.Inputs)) {
@@ -99,9 +94,34 @@ func dataOf(told *schemas.TaskContext, given jsontext.Value) jsontext.Value {
 	return body
 }
 
-// table is an array of objects, or of arrays, as CSV (RFC 4180). The columns of objects are their members, in the order in which they
-// first appear.
-func table(data jsontext.Value) ([]byte, error) {
+// indented is data with a line for each value. What would be more than table.MaxBytes with its indents has none: each level of
+// nesting adds a byte to each line inside it.
+func indented(data jsontext.Value) ([]byte, error) {
+	if len(data) == 0 {
+		return nil, errNothing
+	}
+	size := len(data)
+	decoder := jsontext.NewDecoder(bytes.NewReader(data))
+	for size <= table.MaxBytes {
+		if _, err := decoder.ReadToken(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		size += 1 + decoder.StackDepth()
+	}
+	written := data.Clone()
+	if size <= table.MaxBytes {
+		if err := written.Indent(); err != nil {
+			return nil, err
+		}
+	}
+	return append(written, '\n'), nil
+}
+
+// tableOf is an array of objects, or of arrays, as CSV (RFC 4180). The columns of objects are their members, in the order in which
+// they first appear. How large it becomes is known, and bounded, before any row is filled up to the columns of the others.
+func tableOf(data jsontext.Value) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, errNothing
 	}
@@ -112,73 +132,112 @@ func table(data jsontext.Value) ([]byte, error) {
 	if schemas.Unmarshal(data, &rows) != nil || len(rows) == 0 {
 		return nil, errNoTable
 	}
-	var lines [][]string
-	var columns []string
-	for _, row := range rows {
-		if row.Kind() != rows[0].Kind() {
-			return nil, errNoTable
-		}
-		line, err := rowOf(row, &columns)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
+	columns, size, err := measure(rows)
+	if err == nil {
+		err = size.Check()
+	}
+	if err != nil {
+		return nil, err
 	}
 	var text bytes.Buffer
 	writer := csv.NewWriter(&text)
-	if len(columns) > 0 {
-		header := make([]string, len(columns))
-		for i := range columns {
-			header[i] = harmless(columns[i])
+	if len(columns.names) > 0 {
+		header := make([]string, len(columns.names))
+		for i, name := range columns.names {
+			header[i] = harmless(name)
 		}
-		lines = slices.Insert(lines, 0, header)
-	}
-	if err := writer.WriteAll(lines); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
-}
-
-// rowOf reads one row. New members of an object are new columns.
-func rowOf(row jsontext.Value, columns *[]string) ([]string, error) {
-	var cells []string
-	switch row.Kind() {
-	case '[':
-		var values []jsontext.Value
-		if err := schemas.Unmarshal(row, &values); err != nil {
-			return nil, errNoTable
-		}
-		for _, value := range values {
-			cells = append(cells, cell(value))
-		}
-	case '{':
-		decoder := jsontext.NewDecoder(bytes.NewReader(row))
-		if _, err := decoder.ReadToken(); err != nil {
+		if err := writer.Write(header); err != nil {
 			return nil, err
 		}
-		for decoder.PeekKind() == '"' {
-			name, err := decoder.ReadToken()
-			if err != nil {
-				return nil, err
-			}
-			column := name.String()
-			value, err := decoder.ReadValue()
-			if err != nil {
-				return nil, err
-			}
-			at := slices.Index(*columns, column)
-			if at < 0 {
-				at, *columns = len(*columns), append(*columns, column)
+	}
+	var cells []string
+	for _, row := range rows {
+		cells = cells[:0]
+		err := eachCell(row, func(n int, name string, value jsontext.Value) error {
+			at := n
+			if row.Kind() == '{' {
+				at = columns.at[name]
 			}
 			for len(cells) <= at {
 				cells = append(cells, "")
 			}
 			cells[at] = cell(value)
+			return nil
+		})
+		if err = errors.Join(err, writer.Write(cells)); err != nil {
+			return nil, err
 		}
-	default:
-		return nil, errNoTable
 	}
-	return cells, nil
+	writer.Flush()
+	return text.Bytes(), writer.Error()
+}
+
+// columns are those of a table of objects: its members.
+type columns struct {
+	names []string
+	at    map[string]int
+}
+
+// measure returns the columns of rows, which are all objects or all arrays, and the size of their table. It fails as soon as
+// that has too many columns.
+func measure(rows []jsontext.Value) (columns, table.Size, error) {
+	found := columns{at: map[string]int{}}
+	size := table.Size{Rows: len(rows)}
+	for _, row := range rows {
+		if row.Kind() != rows[0].Kind() {
+			return found, size, errNoTable
+		}
+		size.Bytes += len(row)
+		err := eachCell(row, func(n int, name string, _ jsontext.Value) error {
+			if row.Kind() == '[' {
+				size.Columns = max(size.Columns, n+1)
+			} else if _, known := found.at[name]; !known {
+				found.at[name] = len(found.names)
+				found.names = append(found.names, name)
+				size.Columns = len(found.names)
+			}
+			if size.Columns > table.MaxColumns {
+				return size.Check()
+			}
+			return nil
+		})
+		if err != nil {
+			return found, size, err
+		}
+	}
+	if len(found.names) > 0 {
+		size.Rows++ // the header
+	}
+	return found, size, nil
+}
+
+// eachCell calls a function for each value of a row, with its number and, in an object, its name.
+func eachCell(row jsontext.Value, visit func(n int, name string, value jsontext.Value) error) error {
+	if row.Kind() != '{' && row.Kind() != '[' {
+		return errNoTable
+	}
+	decoder := jsontext.NewDecoder(bytes.NewReader(row))
+	if _, err := decoder.ReadToken(); err != nil {
+		return err
+	}
+	for n := 0; decoder.PeekKind() != '}' && decoder.PeekKind() != ']'; n++ {
+		var name string
+		if row.Kind() == '{' {
+			read, err := decoder.ReadToken()
+			if err != nil {
+				return err
+			}
+			name = read.String()
+		}
+		value, err := decoder.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := visit(n, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cell is a value in a table. Numbers stay numbers, also negative ones.

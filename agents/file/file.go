@@ -20,6 +20,7 @@ import (
 	"podium/bus/agent"
 	"podium/schemas"
 	"podium/schemas/sentences"
+	"podium/schemas/table"
 )
 
 // maxTotal bounds what is written for one request, in bytes.
@@ -258,8 +259,11 @@ func (a *Agent) answer(language string, about *record) (agent.Outcome, error) {
 // nothing is the failure for what cannot be written, however often it is tried.
 func (a *Agent) nothing(language string, err error) *agent.Failure {
 	key := "nothing"
-	if errors.Is(err, errNoTable) {
+	switch {
+	case errors.Is(err, errNoTable):
 		key = "no_table"
+	case errors.Is(err, table.ErrTooLarge):
+		key = "table_too_large"
 	}
 	return &agent.Failure{Message: a.words.Say(language, key), Permanent: true, Err: err}
 }

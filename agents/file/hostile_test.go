@@ -3,17 +3,21 @@ package file_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gofrs/flock"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/memory"
 	"podium/schemas"
+	"podium/schemas/table"
 )
 
 // TestTwoProcessesOneEffect: an attempt that waits for its permit while another process does all of the work ends with the files of that one.
@@ -129,4 +133,45 @@ func TestNamesOfFilesAreSeen(t *testing.T) {
 	if _, err := open(t, directory, "{file}/x").Handle(t.Context(), request, silent); err == nil || strings.Contains(err.Error(), "Meier") || !strings.Contains(err.Error(), directory) {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestLargeTablesAreRefused: a table is refused before it is made when its rows are filled up to columns that each of them adds to,
+// has too many columns, or too many rows. Nothing is written, and no other attempt is made.
+func TestLargeTablesAreRefused(t *testing.T) {
+	t.Parallel()
+	list := func(count int, one func(n int) string) string {
+		parts := make([]string, count)
+		for n := range parts {
+			parts[n] = one(n)
+		}
+		return strings.Join(parts, ",")
+	}
+	for name, data := range map[string]string{
+		"a column for each row":       "[" + list(40_000, func(n int) string { return fmt.Sprintf(`{"%x":0}`, n) }) + "]",
+		"columns of one row":          "[{" + list(90_000, func(n int) string { return fmt.Sprintf(`"%x":0`, n) }) + "}]",
+		"one object":                  "{" + list(90_000, func(n int) string { return fmt.Sprintf(`"%x":0`, n) }) + "}",
+		"cells of one list":           "[[" + list(90_000, func(int) string { return "0" }) + "]]",
+		"empty rows below a wide one": "[{" + list(1000, func(n int) string { return fmt.Sprintf(`"%x":0`, n) }) + "}," + list(5000, func(int) string { return "{}" }) + "]",
+	} {
+		directory := t.TempDir()
+		told := schemas.TaskContext{Arguments: jsontext.Value(`{"data":` + data + `}`)}
+		_, err := open(t, directory, "x.csv").Handle(t.Context(), asked(told), silent)
+		failure, is := errors.AsType[*agent.Failure](err)
+		if !is || !failure.Permanent || !errors.Is(failure.Err, table.ErrTooLarge) || failure.Message != "The table is too large." {
+			t.Errorf("%s: %v", name, err)
+		}
+		only(t, directory, map[string]string{})
+	}
+}
+
+// TestDeepDataIsWrittenAsItIs: data that are nested so deep that their indents would be many times as large are written without them.
+func TestDeepDataIsWrittenAsItIs(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", 900) + "0" + strings.Repeat(",0", 100_000) + strings.Repeat("]", 900)
+	directory := t.TempDir()
+	told := schemas.TaskContext{Arguments: jsontext.Value(`{"data":` + deep + `}`)}
+	if _, err := open(t, directory, "x.json").Handle(t.Context(), asked(told), silent); err != nil {
+		t.Fatal(err)
+	}
+	only(t, directory, map[string]string{"x.json": deep + "\n"})
 }

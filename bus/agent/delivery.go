@@ -240,6 +240,14 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 	if failure == nil {
 		failure = s.argumentFault(request)
 	}
+	if failure == nil {
+		end, allowed := s.config.Crashes.begin(s.worker.Name() + "/" + e.ID)
+		if allowed {
+			defer end()
+		} else {
+			failure = crashedFailure()
+		}
+	}
 	if failure != nil {
 		s.logFailure(log, failure, nil)
 		return s.failed(e, request, started, nil, failure), nil
@@ -284,6 +292,14 @@ func (s *server) work(ctx context.Context, held *lease, e *schemas.Event, reques
 		log.Debug().Dur("took", time.Since(started)).Msg("a request is done")
 	}
 	return given, nil
+}
+
+// crashedFailure is that of a request which has ended the process twice. What an earlier process was permitted may have happened.
+func crashedFailure() *Failure {
+	return &Failure{
+		Message: "The agent has broken down twice over this task.", Crashed: true, Unknown: true,
+		Err: errors.New("the process has ended twice while it worked on this request; it is not worked on again"),
+	}
 }
 
 type called struct {

@@ -149,6 +149,7 @@ type Failure struct {
 	Message   string // for a person; it may be shown to whoever asked
 	Permanent bool   // no other attempt can help
 	Unknown   bool   // what was permitted outside may have happened all the same
+	Crashed   bool   // the process has ended while it worked on the request, more than once
 	Err       error  // for the log; may be nil
 	// Remedy says to whoever runs the agent what is wrong and what to look at; it may be empty. It stands in records and logs, so it holds
 	// no secret and nobody's words.

@@ -98,6 +98,9 @@ func (s *server) responseOf(e *schemas.Event, request *Request, started time.Tim
 	if _, question := request.Undeclared(schemas.KindWork); err == nil && !question && !acted {
 		err = s.resultFault(outcome)
 	}
+	if err == nil && schemas.CheckValues(outcome.Data) != nil {
+		err = &Failure{Message: "The result is too large.", Permanent: true, Unknown: acted, Err: schemas.ErrTooManyValues}
+	}
 	if err != nil {
 		return s.failed(e, request, started, outcome, err), err
 	}
@@ -129,11 +132,11 @@ func (s *server) respond(e *schemas.Event, request *Request, started time.Time, 
 
 // failed returns the failed response of an error (see Handler), with what the handler says beside it.
 func (s *server) failed(e *schemas.Event, request *Request, started time.Time, outcome *Outcome, err error) outgoingResponse {
-	description, permanent, unknown := neutralFailure, false, false
+	description, permanent, unknown, crashed := neutralFailure, false, false, false
 	var category schemas.FailureCategory
 	remedy, wait := "", 0
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		permanent, unknown, category = failure.Permanent, failure.Unknown, failure.Category
+		permanent, unknown, crashed, category = failure.Permanent, failure.Unknown, failure.Crashed, failure.Category
 		remedy, wait = failure.Remedy, waitable(int(math.Ceil(failure.RetryAfter.Seconds())))
 		if failure.Message != "" {
 			description = failure.Message
@@ -150,7 +153,7 @@ func (s *server) failed(e *schemas.Event, request *Request, started time.Time, o
 	payload.IssuesEncountered = []schemas.Issue{{
 		IssueID: schemas.ResponseID(e.ID), TaskID: taskOf(e, request), Agent: s.worker.Name(), Severity: "high",
 		Description: description, Resolution: resolution, ResolutionDetails: cmp.Or(remedy, details),
-		EffectUnknown: unknown, Category: category, RetryAfterSeconds: wait,
+		EffectUnknown: unknown, Crashed: crashed, Category: category, RetryAfterSeconds: wait,
 	}}
 	bare, measured := *payload, *payload.ResourceUsage
 	bare.ResourceUsage = &measured

@@ -68,6 +68,8 @@ type ServeConfig struct {
 	// Remember is how many answered requests are known again, so that a repeat
 	// gets the same response and no work is done twice; 1024 by default.
 	Remember int
+	// Crashes keeps a request that has ended the process twice from being worked on again; nil does not.
+	Crashes *CrashLog
 	// Log receives what an operator needs to know, and no personal data.
 	Log zerolog.Logger
 }

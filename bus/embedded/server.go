@@ -69,6 +69,7 @@ type Server struct {
 	recovery   *recovery.Recovery // nil for who only looks
 	lost       []recovery.Loss    // of a ledger that is only looked at
 	close      sync.Once
+	failing    sync.Once
 
 	members sync.Mutex // of keys and config.External; held while they change
 	keys    Keys

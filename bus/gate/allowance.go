@@ -75,6 +75,7 @@ type request struct {
 	responses []passedResponse
 	progress  allowance
 	permits   allowance
+	put       float64   // bytes of artifacts so far
 	until     time.Time // nobody waits for it any more, and it allows no more than is left
 }
 
@@ -124,10 +125,10 @@ type requests struct {
 }
 
 // opened notes a request under its id and under that of the plan that it is part of,
-// which some agents name in its place.
-func (r *requests) opened(id, plan string, expires, now time.Time) {
+// which some agents name in its place. It returns nil when it is known.
+func (r *requests) opened(id, plan string, expires, now time.Time) *request {
 	if r.byID[id] != nil {
-		return // the same request again, after a takeover
+		return nil // the same request again, after a takeover
 	}
 	if expires.IsZero() {
 		expires = now.Add(longestWait)
@@ -143,6 +144,7 @@ func (r *requests) opened(id, plan string, expires, now time.Time) {
 		}
 		r.byID[name] = opened
 	}
+	return opened
 }
 
 // repeats remembers the newest messages of an agent and their acknowledgements.

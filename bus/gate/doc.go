@@ -14,10 +14,13 @@
 //	            seconds, 1 MiB an hour, more
 //	stores      128 MiB of artifacts, and 1 GiB an hour more, where each counts for
 //	            16 KiB at least; 40 announcements and signs of life, and 20 a second
-//	            more
+//	            more. Of these a tenth of the store without a request under way, and
+//	            as much more in a day, and a tenth for each request; from 80 % of the
+//	            store on nothing without one, and from 88 % on nothing
 //	partials    1 MiB of text before its result, and 64 KiB a second more
 //
-// A message counts with its headers and one KiB at least. The first response to a
+// A message counts with its headers, with the body in the object store that it refers to, and one KiB at least. Only a
+// response may refer to one. The first response to a
 // request, its expiry, or a week without either end what it allows, but for what is
 // left then. What is refused is refused for now: the sender is told, nothing was stored,
 // and the same message may be sent again. A message that comes again under its id gets
@@ -26,7 +29,8 @@
 // whatever came before.
 //
 // An agent that goes on for a minute to send what answers no request, or cannot be read, although all of that is
-// refused, is told of (Gate.Floods). Too much progress, too many artifacts or signs of life are refused, and no more than that.
+// refused, is told of (Gate.Floods). So is one
+// that goes on to put artifacts without a request. Too much progress, or too many signs of life, are refused, and no more than that.
 //
 // A gate knows the requests that it has seen go out. It allows as many more as waited
 // for the agent when it was opened, or when its connection came back.

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus"
+	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
 )
@@ -25,6 +26,7 @@ const warnEvery = time.Minute
 type Gate struct {
 	clock  func() time.Time
 	full   func(shard int) bool
+	store  func() (percent float64, limit int64) // of the store of artifacts; see LimitStore
 	floods chan string
 	log    zerolog.Logger
 
@@ -41,6 +43,8 @@ type account struct {
 	unsolicited allowance // messages
 	stray       allowance // bytes of these
 	artifacts   allowance // bytes
+	unasked     allowance // of these, without a request under way; see share
+	open        []*request
 	signs       allowance // announcements and signs of life
 	partials    allowance // bytes
 	refused     uint64
@@ -80,7 +84,7 @@ func (f *flood) goesOn(now time.Time) bool {
 // is nearly full it lets only what ends work: responses to requests, and permits. A
 // shard of -1 is that of messages that name none.
 func New(clock func() time.Time, full func(shard int) bool, log zerolog.Logger) *Gate {
-	return &Gate{clock: clock, full: full, floods: make(chan string, 16), log: log, agents: make(map[string]*account)}
+	return &Gate{clock: clock, full: full, store: func() (float64, int64) { return 0, 0 }, floods: make(chan string, 16), log: log, agents: make(map[string]*account)}
 }
 
 func (g *Gate) account(agent string) *account {
@@ -95,6 +99,7 @@ func (g *Gate) account(agent string) *account {
 			unsolicited: newAllowance(now, unsolicitedBurst, unsolicitedRate),
 			stray:       newAllowance(now, strayBurst, strayRate),
 			artifacts:   newAllowance(now, artifactBurst, artifactRate),
+			unasked:     newAllowance(now, artifactBurst, 0),
 			signs:       newAllowance(now, signBurst, signRate),
 			partials:    newAllowance(now, partialBurst, partialRate),
 		}
@@ -114,7 +119,8 @@ func (g *Gate) Waiting(agent string, count uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.unsolicited.atLeast(unsolicitedBurst + float64(count)*(responsesPerRequest+progressBurst))
-	a.stray.atLeast(strayBurst + float64(count)*progressBurst*unit)
+	a.stray.atLeast(strayBurst + float64(count)*(progressBurst*unit+artifact.MaxSize))
+	a.waiting(g.clock(), count)
 	a.made += int64(count) //nolint:gosec // what a stream holds
 }
 
@@ -141,7 +147,9 @@ func (g *Gate) Requested(message bus.Message) {
 	a := g.account(subject.Agent)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), event.Expires, g.clock())
+	if opened := a.requests.opened(event.ID, schemas.PlanID(event.CorrelationID), event.Expires, g.clock()); opened != nil {
+		a.noteOpen(g.clock(), opened)
+	}
 	a.made++
 }
 
@@ -171,18 +179,17 @@ func (g *Gate) Admit(message bus.Message) (earlier *bus.Ack, settle func(bus.Ack
 			return ack, nil, nil
 		}
 	}
+	if event.Artifact != nil && subject.Kind != bus.KindResponse {
+		return nil, nil, a.refuse(now, g, subject, "a body by reference, which only a response may have")
+	}
 	request := a.requests.byID[answered(&event, unreadable)]
-	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message))
+	reason := a.charge(now, subject.Kind, event.ID, request, sizeOf(message, &event))
 	if reason == "" && full && (request == nil || subject.Kind != bus.KindResponse) {
 		reason = "the ledger is nearly full"
 	}
 	if reason != "" {
-		if request == nil && a.flood.goesOn(now) {
-			g.log.Error().Str("agent", subject.Agent).Msg("an agent floods the ledger with what nobody has asked for, or nobody can read")
-			select {
-			case g.floods <- subject.Agent:
-			default: // nobody looks
-			}
+		if request == nil {
+			g.noteFlood(a, now, subject.Agent)
 		}
 		return nil, nil, a.refuse(now, g, subject, reason)
 	}
@@ -216,11 +223,6 @@ func (a *account) charge(now time.Time, kind bus.Kind, id string, asked *request
 		return "too much progress for a request"
 	}
 	return ""
-}
-
-// Store decides about bytes that an agent wants to keep in the object store.
-func (g *Gate) Store(agent string, size int64) error {
-	return g.spend(agent, float64(max(size, artifactLeast)), "too many artifacts in an hour", func(a *account) *allowance { return &a.artifacts })
 }
 
 // Heartbeat decides about an announcement or a sign of life.
@@ -289,9 +291,12 @@ func answered(event *schemas.Event, unreadable error) string {
 	return cmp.Or(body.InReplyTo, body.Payload.PlanID)
 }
 
-// sizeOf is what a message counts for, in bytes: with headers, and one unit at least.
-func sizeOf(message bus.Message) float64 {
+// sizeOf is what a message counts for, in bytes: with headers, with the body that it refers to, and one unit at least.
+func sizeOf(message bus.Message, event *schemas.Event) float64 {
 	size := len(message.Body)
+	if event.Artifact != nil {
+		size += int(min(max(event.Artifact.Size, 0), artifact.MaxSize)) // beyond it nothing is read
+	}
 	for name, values := range message.Header {
 		for _, value := range values {
 			size += len(name) + len(value)

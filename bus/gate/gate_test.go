@@ -402,3 +402,51 @@ func TestFloodsAreToldOf(t *testing.T) {
 		}
 	}
 }
+
+// by gives a message a body by reference, of so many bytes.
+func by(message bus.Message, size int64) bus.Message {
+	event, err := binding.Decode(message)
+	if err != nil {
+		panic(err)
+	}
+	event.Data, event.Artifact = nil, &schemas.Artifact{SHA256: strings.Repeat("a", 64), Size: size, MediaType: schemas.MediaTypeJSON, Grant: "put"}
+	message, err = binding.Encode(message.Subject, &event)
+	if err != nil {
+		panic(err)
+	}
+	return message
+}
+
+// TestABodyByReferenceCounts: what answers no request counts with the body that it refers to, however small the message is, so that one
+// body named many times is refused at once. Each request has its two answers with bodies all the same.
+func TestABodyByReferenceCounts(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	const large = 58 << 20
+	if passed := b.passing(40, func() bus.Message { return by(response(uuid.NewString()), large) }); passed > 0 {
+		t.Errorf("%d answers to no request passed, with 58 MiB each", passed)
+	}
+	if passed := b.passing(40, func() bus.Message { return by(response(""), 300<<10) }); passed != 3 {
+		t.Errorf("%d answers to no request passed, with 300 KiB each, of an allowance of 1 MiB", passed)
+	}
+	asked := b.request()
+	if passed := b.passing(40, func() bus.Message { return by(response(asked), large) }); passed != 2 {
+		t.Errorf("%d answers to one request passed", passed)
+	}
+	b.Waiting("alpha", 1)
+	if passed := b.passing(40, func() bus.Message { return by(response(uuid.NewString()), large) }); passed != 1 {
+		t.Errorf("%d answers passed to one request that had waited", passed)
+	}
+}
+
+// TestOnlyAResponseHasABodyByReference: progress and questions for a permit are small, so that nothing is fetched for them.
+func TestOnlyAResponseHasABodyByReference(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	asked := b.request()
+	for name, message := range map[string]bus.Message{"progress": by(progress(asked, 100), 1000), "permit": by(permit(asked), 1000)} {
+		if b.publish(message) {
+			t.Errorf("%s with a body by reference passed", name)
+		}
+	}
+}

@@ -80,6 +80,14 @@ func (u *Usage) Shard(ctx context.Context, shard int) (Fill, error) {
 	return u.of(ctx, bus.ShardStream(shard))
 }
 
+// Artifacts is Fill of the store of artifacts alone, with its limit in bytes; 0 is none.
+func (u *Usage) Artifacts(ctx context.Context) (fill Fill, limit int64, err error) {
+	fill, err = u.of(ctx, bus.ArtifactStream)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return fill, u.known[bus.ArtifactStream].limit, err
+}
+
 func (u *Usage) of(ctx context.Context, stream string) (Fill, error) {
 	u.mu.Lock()
 	known, ok := u.known[stream]

@@ -384,7 +384,7 @@ func (g *gate) refuse(m *nats.Msg, err error) {
 	case errors.Is(err, bus.ErrFull):
 		api.ErrorCode = wire.CodeStorageResources
 		api.Code = 503
-	case bus.Temporary(err):
+	case bus.Temporary(err), bus.IsAny(err, bus.ErrFailed, bus.ErrLost):
 		api.Code = 503
 	}
 	g.answerError(m, api)

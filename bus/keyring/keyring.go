@@ -69,16 +69,38 @@ type key struct {
 // Open returns the keys of a ledger, which stand in its AgentBucket. It makes the first key, and another one when the
 // newest is older than 90 days.
 func Open(ctx context.Context, core bus.Core, now time.Time) (*Ring, error) {
+	return OpenCopied(ctx, core, nil, now)
+}
+
+// A Copy keeps the keys of a ledger in a second place.
+type Copy interface {
+	// Read returns what was written last, nil when it is gone; made says that something was written.
+	Read() (content []byte, made bool, err error)
+	// Write returns once the content survives a loss of power.
+	Write(content []byte) error
+}
+
+// ErrKeysLost refuses to make new keys for a ledger that had some: what was made under these would be
+// void without notice.
+var ErrKeysLost = errors.New("the keys of the ledger are gone, from the ledger and from its credentials")
+
+// OpenCopied is Open for a ledger whose keys are copied; copied may be nil. Keys that the ledger has
+// lost are restored from the copy. Without that, it is ErrKeysLost when there were any.
+func OpenCopied(ctx context.Context, core bus.Core, copied Copy, now time.Time) (*Ring, error) {
 	r := newRing(core.KeyValue(bus.AgentBucket))
 	for {
 		keys, revision, err := r.read(ctx)
+		if err == nil && len(keys) == 0 && copied != nil {
+			keys, err = fromCopy(copied)
+		} else if err == nil && len(keys) > 0 && now.Sub(keys[0].Made) < maxAge {
+			return r, r.use(ctx, core, keys, copied)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(keys) > 0 && now.Sub(keys[0].Made) < maxAge {
-			return r, r.adopt(keys)
+		if len(keys) == 0 || now.Sub(keys[0].Made) >= maxAge {
+			keys = slices.Insert(keys, 0, newKey(now))
 		}
-		keys = slices.Insert(keys, 0, newKey(now))
 		body, err := schemas.Marshal(keys[:min(len(keys), maxKeys)])
 		if err != nil {
 			return nil, err
@@ -87,6 +109,38 @@ func Open(ctx context.Context, core bus.Core, now time.Time) (*Ring, error) {
 			return nil, fmt.Errorf("keep a key of the ledger: %w", err)
 		}
 	}
+}
+
+// fromCopy returns the keys that a copy holds, none when none was ever made.
+func fromCopy(copied Copy) (keys []key, err error) {
+	content, made, err := copied.Read()
+	if err == nil && content != nil {
+		err = schemas.Unmarshal(content, &keys)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the copy of the ledger's keys: %w", err)
+	}
+	if len(keys) == 0 && made {
+		return nil, ErrKeysLost
+	}
+	return keys, nil
+}
+
+// use copies keys, and has them survive a loss of power before anything is made under them.
+func (r *Ring) use(ctx context.Context, core bus.Core, keys []key, copied Copy) error {
+	if err := core.Flush(ctx); err != nil {
+		return fmt.Errorf("keep a key of the ledger: %w", err)
+	}
+	if copied != nil {
+		body, err := schemas.Marshal(keys)
+		if err == nil {
+			err = copied.Write(body)
+		}
+		if err != nil {
+			return fmt.Errorf("copy the keys of the ledger: %w", err)
+		}
+	}
+	return r.adopt(keys)
 }
 
 // ErrNoKeys says that a ledger has no keys yet: nothing was ever made under one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -89,14 +90,28 @@ func (c *agentExecCommand) Run(env *environment) error {
 	if err = env.print("%s\n", strings.Join(says, "\n")); err != nil {
 		return err
 	}
+	crashes := c.openCrashLog(env)
+	defer func() { _ = crashes.Close() }() // the system frees it with the process
 	err = agent.Serve(env.ctx, worker, program, agent.ServeConfig{
-		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Log: env.log,
+		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Crashes: crashes, Log: env.log,
 	})
 	if bus.IsAny(err, bus.ErrClosed, bus.ErrDenied, bus.ErrRefused) {
 		return fmt.Errorf("podium does not let %s in: it was revoked, its key is another one by now, or podium.yaml does not have it as \"kind: external\"; "+
 			"`podium agents` tells, and `podium agents add %s` takes it in again, with a new key: %w", c.Name, c.Name, err)
 	}
 	return err
+}
+
+// openCrashLog opens the crash log of this process beside the instance that it works for; nil where there is no data directory.
+func (c *agentExecCommand) openCrashLog(env *environment) *agent.CrashLog {
+	if _, err := os.Stat(env.data); err != nil {
+		return nil
+	}
+	crashes, err := agent.OpenCrashLog(installation.CrashLogDirectory(env.data), "agent-"+c.Name, env.log)
+	if err != nil {
+		env.log.Warn().Err(err).Msg("what the agent works on is not noted; a request that ends this process is given out again after each start")
+	}
+	return crashes
 }
 
 func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, about installation.ExternalAgent, err error) {

@@ -151,3 +151,47 @@ func TestBreakerIsShown_M28(t *testing.T) {
 	i.stop()
 	i.verify()
 }
+
+// TestARequestThatEndsPodiumIsGivenUp: a request whose handler ends the process of Podium itself is worked on by two processes, and
+// not by the third: its attempt has failed as crashed, `podium runs show` says so, and the instance stays up.
+func TestARequestThatEndsPodiumIsGivenUp(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(`
+chat: {channels: {web: {profile: desk, secret: %q}}}
+agents:
+  echo: {kind: echo}
+  bomb: {kind: exec, command: [sh, bomb.sh]}
+profiles:
+  desk:
+    agents: [echo, bomb]
+    routers:
+      - {kind: keywords, groups: [{agent: bomb, keywords: [bomb]}]}
+      - {kind: default, agent: echo}
+    retry: {attempts: 1}
+    deadlines: {queue: 5m, work: 10m}
+`, webSecret))
+	i.write("bomb.sh", "echo x >> called\nkill -9 $PPID\nsleep 60\n")
+	i.up()
+	i.podium("send", "bomb").succeeds(t)
+	for range 2 {
+		<-i.process.exited
+		i.up()
+	}
+	var run workflow.RunHistory
+	eventually(t, "the attempt is given up", func() bool {
+		run = i.runs()[0]
+		return run.Status != ""
+	})
+	if cause := run.Tasks[0].Failure().Cause; cause != schemas.FailureCrashed {
+		t.Errorf("the attempt has failed as %s", cause)
+	}
+	if shown := i.podium("runs", "show", run.ID).succeeds(t).stdout; !strings.Contains(shown, "crashed") || !strings.Contains(shown, "broken down twice") {
+		t.Errorf("runs show does not say it:\n%s", shown)
+	}
+	if called, err := os.ReadFile(filepath.Join(i.folder, "called")); err != nil || strings.Count(string(called), "x") != 2 {
+		t.Errorf("it was worked on by %q, %v", called, err)
+	}
+	i.podium("send", "hello", "--wait").succeeds(t)
+	i.stop()
+	i.verify()
+}

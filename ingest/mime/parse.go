@@ -118,10 +118,8 @@ func Unparsed() schemas.EmailReceived {
 func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options, found *defect.List) {
 	words, hidden := m.Text()
 	languages, limits := options.Languages, options.Limits
-	mail.Text, mail.Quoted, mail.Signature = languages.Split(words, text.Purpose{
-		Forward: languages.ForwardSubject(subject),
-		Reply:   mail.InReplyTo != "" || len(mail.References) > 0 || languages.ReplySubject(subject),
-	})
+	about := languages.PurposeOf(subject, mail.InReplyTo != "" || len(mail.References) > 0, words)
+	mail.Text, mail.Quoted, mail.Signature = languages.Split(words, about)
 	mail.Hidden = charset.Truncate(hidden, limits.Hidden)
 	if len(mail.Text) > limits.Text || len(mail.Quoted) > limits.Text {
 		found.Add(defect.TextTooLong)

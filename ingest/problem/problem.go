@@ -103,7 +103,7 @@ func OfLedger(err error, full, tooLarge, unavailable *Document) *Document {
 // Severity returns how the log says that a message was not stored. That the ledger takes
 // no more is said once for all of them, by whoever watches it.
 func Severity(err error) zerolog.Level {
-	if errors.Is(err, bus.ErrFull) {
+	if bus.IsAny(err, bus.ErrFull, bus.ErrFailed) {
 		return zerolog.DebugLevel
 	}
 	return zerolog.ErrorLevel

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/table"
 )
 
 // Bounds of files.
@@ -72,6 +73,9 @@ func tableOf(root value) (string, bool) {
 		if len(columns) > maxColumns {
 			return "", false // it is no table
 		}
+	}
+	if (table.Size{Rows: 1 + len(root.members), Columns: len(columns)}).Check() != nil {
+		return "", false
 	}
 	var text strings.Builder
 	writer := csv.NewWriter(&text)

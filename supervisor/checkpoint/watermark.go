@@ -5,6 +5,7 @@ package checkpoint
 type Watermark struct {
 	Value uint64
 	Read  uint64 // sequence of the newest input that entered
+	Left  uint64 // how many entries have left
 
 	entries []*Entry // the oldest first; the first is not done
 	pending int      // inputs that entered and did not leave
@@ -51,6 +52,7 @@ func (w *Watermark) Leave(e *Entry) {
 	}
 	e.done = true
 	w.pending--
+	w.Left++
 	w.bytes -= e.bytes
 	for len(w.entries) > 0 && w.entries[0].done {
 		w.Value = w.entries[0].sequence

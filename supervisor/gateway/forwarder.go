@@ -54,6 +54,33 @@ func (f *Forwarder) Run(ctx context.Context) error {
 	return nil
 }
 
+// SetBack sets the stored cursor back to the end of the work stream when it is ahead of it: a loss of
+// power has cut the stream, and answers that come now would be skipped. Call it before agents answer.
+func (f *Forwarder) SetBack(ctx context.Context) error {
+	store := f.Core.KeyValue(bus.AgentBucket)
+	for {
+		cursor, revision, err := f.cursor(ctx, store)
+		if err != nil || cursor == 0 {
+			return err
+		}
+		work, err := f.Core.State(ctx, bus.WorkStream)
+		if err != nil {
+			return fmt.Errorf("set the forwarder's cursor back: %w", err)
+		}
+		if cursor <= work.Last {
+			return nil
+		}
+		_, err = store.Update(ctx, cursorKey, []byte(strconv.FormatUint(work.Last, 10)), revision)
+		if errors.Is(err, bus.ErrConflict) {
+			continue // another process has changed it
+		}
+		if err == nil {
+			f.Log.Warn().Uint64("cursor", cursor).Uint64("last", work.Last).Msg("the stream of requests ends before what was forwarded of it; forwarding goes on from its end")
+		}
+		return err
+	}
+}
+
 func (f *Forwarder) cursor(ctx context.Context, store bus.KeyValue) (cursor, revision uint64, err error) {
 	value, revision, err := store.Get(ctx, cursorKey)
 	if errors.Is(err, bus.ErrNotFound) {

@@ -241,3 +241,24 @@ func (m *moody) Publish(message bus.Message, expect bus.Expect, done func(bus.Ac
 	m.taken++
 	m.Core.Publish(message, expect, done)
 }
+
+// TestCursorAheadOfACutStream: the stream of requests was cut, and the cursor is ahead of it. The
+// answers that come then are forwarded all the same.
+func TestCursorAheadOfACutStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		core := memory.New(1)
+		if _, err := core.KeyValue(bus.AgentBucket).Put(t.Context(), cursor, []byte("100")); err != nil {
+			t.Fatal(err)
+		}
+		f := &gateway.Forwarder{Core: core, Log: zerolog.Nop()}
+		if err := f.SetBack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, core, bus.Message{Subject: bareResponse, Body: []byte("{}")})
+		forward(t, f)
+		if got := moved(t, core)[bus.ResponseSubject("worker", 0)]; len(got) != 1 {
+			t.Errorf("%d of 1 answers are forwarded", len(got))
+		}
+	})
+}

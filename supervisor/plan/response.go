@@ -20,6 +20,7 @@ type Response struct {
 	Detail        string                  // what went wrong, as the agent says
 	Permanent     bool                    // the agent says that no attempt can help
 	EffectUnknown bool                    // the agent says that its effect may have happened all the same
+	Crashed       bool                    // the agent says that its process has ended over it, more than once
 	Category      schemas.FailureCategory // of what went wrong, as the agent says
 	Deliverables  []schemas.Deliverable   // of work
 	PutArtifacts  []string                // artifacts that it names and that the agent has put
@@ -98,6 +99,8 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
+	case answer.Crashed && d.Run.Edition >= schemas.Edition9:
+		failed.Cause = schemas.FailureCrashed
 	case answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
 		failed.Cause = schemas.FailureInvalidResult // its own process has found that
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:

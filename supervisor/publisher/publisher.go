@@ -35,7 +35,7 @@ type Publisher struct {
 func (p *Publisher) LedgerError() error { return p.ledgerError }
 
 // takesNothing tells a ledger that takes no message from one that did not take this one.
-func takesNothing(err error) bool { return errors.Is(err, bus.ErrFull) || errors.Is(err, bus.ErrLost) }
+func takesNothing(err error) bool { return bus.IsAny(err, bus.ErrFull, bus.ErrLost, bus.ErrFailed) }
 
 // LogFailure begins a line of the log. That the ledger takes nothing is said once for all
 // messages, by whoever watches it, and a full disk may be the log's own.

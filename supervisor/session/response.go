@@ -213,6 +213,23 @@ func (d *decision) orphan(response *schemas.ExecutionResponse) {
 	d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 }
 
+// HasMade reports whether the request that an answer names by its headers is one that the session has made: of the active run, of an
+// earlier run for the same effect, or of one that has ended.
+func (s *State) HasMade(shard int, answer *schemas.Event) bool {
+	if answer.CausationID == "" {
+		return false
+	}
+	made := decision{state: *s, env: Env{Shard: shard}, input: &Input{Event: *answer}}
+	if task, _ := made.asked(answer.CausationID); task != nil || s.HasTaken(settledKey(answer.CausationID)) {
+		return true
+	}
+	if s.leftFor(s.Active).Call(answer.CausationID) != nil {
+		return true
+	}
+	_, _, _, past := made.askedByEndedRun(answer.CausationID)
+	return past
+}
+
 // askedByEndedRun reports whether the input's own attributes prove that a request is one of a
 // run that is over.
 func (d *decision) askedByEndedRun(request string) (number int, task string, attempt int, past bool) {
@@ -288,6 +305,7 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 		}
 		answer.Permanent = answer.Permanent || issue.Resolution == schemas.ResolutionEscalated
 		answer.EffectUnknown = answer.EffectUnknown || issue.EffectUnknown
+		answer.Crashed = answer.Crashed || issue.Crashed
 		answer.Category = cmp.Or(answer.Category, issue.Category)
 	}
 	return answer

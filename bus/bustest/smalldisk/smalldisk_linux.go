@@ -19,6 +19,9 @@ import (
 const (
 	TmpFS = "tmpfs"
 	Ext4  = "ext4" // on a loop device, over a file
+	// Thin is an ext4 that is larger than what lies below it, as a thin volume: a write succeeds, and
+	// the flush behind it finds no room. Fill takes what lies below.
+	Thin = "thin"
 )
 
 // A Disk is a mounted file system. Fill and Free are for one goroutine.
@@ -27,6 +30,7 @@ type Disk struct {
 
 	tb     testing.TB
 	filler string
+	below  *Disk // of a thin one
 }
 
 // Mount makes a file system of so many bytes, which is gone when the test ends. The
@@ -39,8 +43,13 @@ func Mount(tb testing.TB, kind string, size int64) *Disk {
 	switch kind {
 	case TmpFS:
 		d.administer("mount", "-t", TmpFS, "-o", "size="+strconv.FormatInt(size, 10)+",mode=0700,uid="+user+",gid="+group, "podium-test", d.Path)
-	case Ext4:
+	case Ext4, Thin:
 		image := filepath.Join(tb.TempDir(), "image")
+		if kind == Thin {
+			below := Mount(tb, TmpFS, size)
+			image, d.filler, size = filepath.Join(below.Path, "image"), below.filler, 8*size
+			d.below = below
+		}
 		if err := os.WriteFile(image, nil, 0o600); err != nil {
 			tb.Fatal(err)
 		}
@@ -84,6 +93,10 @@ func (d *Disk) run(arguments ...string) {
 // there is not a byte left.
 func (d *Disk) Fill(left int64) {
 	d.tb.Helper()
+	if d.below != nil {
+		d.below.Fill(left)
+		return
+	}
 	file, err := os.OpenFile(d.filler, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		d.tb.Fatal(err)

@@ -1,9 +1,6 @@
 package filestore
 
-import (
-	"encoding/binary"
-	"encoding/hex"
-)
+import "encoding/hex"
 
 // A Damage is a piece of a block that cannot be read.
 type Damage struct {
@@ -42,43 +39,22 @@ type Gap struct {
 
 // each reads a block from its beginning to its end, and goes on behind what is damaged.
 func (d *decoder) each(content []byte, read func(offset int64, record *Record), damaged func(offset, length int64, reason string)) {
+	s := newSearch(d, content)
 	for offset := 0; offset < len(content); {
 		record, size, wrong := d.decode(content[offset:])
 		if wrong == "" {
 			read(int64(offset), &record)
+			s.passed(&record)
 			offset += size
 			continue
 		}
 		next := len(content)
 		if offset+recordHeader+checksumSize <= len(content) {
-			next = d.next(content, offset)
+			next = s.next(offset)
 		}
 		damaged(int64(offset), int64(next-offset), wrong)
 		offset = next
 	}
-}
-
-// next returns where what is behind a damaged record begins, or the end. It is found by the
-// record's length alone: by that one which makes it whole if one bit of it has flipped, else
-// by the one that stands there, if it leads to another record. Nothing is looked for in
-// a body: whoever wrote it could have put a record there.
-func (d *decoder) next(content []byte, offset int) int {
-	head := content[offset : offset+4]
-	length := binary.LittleEndian.Uint32(head)
-	defer binary.LittleEndian.PutUint32(head, length)
-	for bit := range 32 {
-		binary.LittleEndian.PutUint32(head, length^1<<bit)
-		if _, size, wrong := d.decode(content[offset:]); wrong == "" {
-			return offset + size
-		}
-	}
-	size := int(length &^ hasHeaders)
-	if end := offset + size; size >= recordHeader+checksumSize && end <= len(content) {
-		if _, _, wrong := d.decode(content[end:]); wrong == "" || end == len(content) {
-			return end
-		}
-	}
-	return len(content)
 }
 
 // readBlock says what a block holds. The content is that of its file.

@@ -1,12 +1,15 @@
 package filestore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"podium/bus/embedded/wholefile"
 )
 
 const (
@@ -14,6 +17,85 @@ const (
 	consumerStateFile = "o.dat"
 	consumerMagic     = 22
 )
+
+// A Consumer is what the files of a durable consumer held when its server had stopped in order.
+type Consumer struct {
+	Name     string `json:"name"`
+	Settings []byte `json:"settings"`
+	Sum      []byte `json:"sum"`
+	State    []byte `json:"state,omitempty"` // nil when it had none
+}
+
+// maxConsumerFile bounds a file of a consumer that is remembered, in bytes.
+const maxConsumerFile = 1 << 20
+
+// ReadConsumers reads the consumers of a stream's folder, by name, but for those that are too large to
+// be remembered.
+func ReadConsumers(folder string) (consumers []Consumer, err error) {
+	entries, err := os.ReadDir(filepath.Join(folder, consumersFolder))
+	if err != nil {
+		return nil, gone(err)
+	}
+	for _, entry := range entries {
+		consumer := Consumer{Name: entry.Name()}
+		at := filepath.Join(folder, consumersFolder, entry.Name())
+		for name, content := range consumer.files() {
+			read, failed := readIfThere(filepath.Join(at, name))
+			*content, err = read, errors.Join(err, failed)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(consumer.Settings)+len(consumer.State) <= maxConsumerFile && consumer.Settings != nil {
+			consumers = append(consumers, consumer)
+		}
+	}
+	return consumers, nil
+}
+
+// files returns where a consumer holds what each of its files does.
+func (c *Consumer) files() map[string]*[]byte {
+	return map[string]*[]byte{metaFile: &c.Settings, metaSumFile: &c.Sum, consumerStateFile: &c.State}
+}
+
+// ChangedConsumers returns which of the remembered consumers of a stream's folder have other files now.
+func ChangedConsumers(folder string, remembered []Consumer) (changed []Consumer, err error) {
+	for _, was := range remembered {
+		for name, content := range was.files() {
+			now, err := readIfThere(filepath.Join(folder, consumersFolder, was.Name, name))
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Equal(now, *content) {
+				changed = append(changed, was)
+				break
+			}
+		}
+	}
+	return changed, nil
+}
+
+// RestoreConsumer writes the files of a consumer as they were.
+func RestoreConsumer(folder string, was Consumer) error {
+	at := filepath.Join(folder, consumersFolder, was.Name)
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return err
+	}
+	for name, content := range was.files() {
+		file := filepath.Join(at, name)
+		if *content == nil {
+			if err := gone(os.Remove(file)); err != nil {
+				return err
+			}
+		} else if err := wholefile.Replace(file, *content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ConsumerFolder is where the files of a consumer are in a stream's folder.
+func ConsumerFolder(folder, name string) string { return filepath.Join(folder, consumersFolder, name) }
 
 // MendConsumers removes, from a stream's folder, what keeps a server from opening its
 // consumers: the state of one that cannot be read, and the whole of one whose settings
@@ -49,7 +131,7 @@ func brokenPart(consumer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if sum == nil || !json.Valid(settings) {
+	if sum == nil || !json.Valid(settings) || string(sum) != metaChecksum(streamOf(consumer)+"/"+filepath.Base(consumer), settings) {
 		return consumer, nil
 	}
 	state := filepath.Join(consumer, consumerStateFile)
@@ -59,6 +141,9 @@ func brokenPart(consumer string) (string, error) {
 	}
 	return state, err
 }
+
+// streamOf is the stream whose folder holds that of a consumer.
+func streamOf(consumer string) string { return filepath.Base(filepath.Dir(filepath.Dir(consumer))) }
 
 // readIfThere returns nil for a file that does not exist.
 func readIfThere(file string) ([]byte, error) {

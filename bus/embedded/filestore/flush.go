@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,7 +28,7 @@ type Flusher struct {
 	running chan struct{} // holds a value while a flush is under way
 	mu      sync.Mutex
 	next    *flush // that begins after the one under way
-	failed  error
+	failed  atomic.Pointer[error]
 	flushed map[string]stamp // what was flushed, by the file's name
 }
 
@@ -92,11 +93,25 @@ func (f *Flusher) All() error {
 
 // pass flushes the files that are due, then the folders that hold them.
 func (f *Flusher) pass(due func(name string, info fs.FileInfo) bool) error {
-	if f.failed == nil {
-		f.failed = f.walk(due)
+	if f.Failed() == nil {
+		if err := f.walk(due); err != nil {
+			f.Fail(err)
+		}
 	}
-	if f.failed != nil {
-		return fmt.Errorf("flush the ledger: %w", f.failed)
+	if err := f.Failed(); err != nil {
+		return fmt.Errorf("flush the ledger: %w", err)
+	}
+	return nil
+}
+
+// Fail makes every later flush fail, as after an error of the disk that the server has met. The first
+// reason counts.
+func (f *Flusher) Fail(reason error) { f.failed.CompareAndSwap(nil, &reason) }
+
+// Failed returns why every flush fails, or nil.
+func (f *Flusher) Failed() error {
+	if reason := f.failed.Load(); reason != nil {
+		return *reason
 	}
 	return nil
 }

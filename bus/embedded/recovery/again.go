@@ -11,6 +11,9 @@ import (
 func (r *Recovery) Again(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.readFromDisk(); err != nil {
+		return err
+	}
 	store, err := r.read(ctx)
 	if err != nil {
 		return err
@@ -21,5 +24,5 @@ func (r *Recovery) Again(ctx context.Context) error {
 	if _, err = r.afterCrash(ctx, store); err != nil {
 		return err
 	}
-	return r.flusher.All()
+	return r.flushAll()
 }

@@ -94,6 +94,21 @@ func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint
 	if s.Whole && block.First > last+1 && !begins && !j.continued(last+1, block.First) && !j.known(last+1, block.First-1) {
 		j.lose(Loss{Cause: Missing, First: last + 1, Last: block.First - 1, Behind: block.First, Since: since, Detail: "what stood between two others is gone"})
 	}
+	j.damages(s, block, last, since)
+	if !s.Whole {
+		return
+	}
+	for _, gap := range block.Gaps {
+		if j.known(gap.First, gap.Last) {
+			continue
+		}
+		j.lose(Loss{Cause: Missing, First: gap.First, Last: gap.Last, Behind: gap.Last + 1, File: file, Since: since, Detail: "what stood between two others is gone"})
+	}
+}
+
+// damages adds what cannot be read of a block.
+func (j *judgement) damages(s *filestore.Stream, block *filestore.Block, last uint64, since time.Time) {
+	file := filestore.BlockFile(s.Folder, block.Index)
 	for _, damage := range block.Damages {
 		loss := Loss{Cause: Damaged, First: max(last, damage.After) + 1, Behind: damage.Before, File: file, Offset: damage.Offset, Detail: damage.Reason, Since: since}
 		if damage.Before > 0 {
@@ -103,15 +118,6 @@ func (j *judgement) block(s *filestore.Stream, block *filestore.Block, last uint
 			loss.Since = time.Unix(0, damage.AfterTime)
 		}
 		j.lose(loss)
-	}
-	if !s.Whole {
-		return
-	}
-	for _, gap := range block.Gaps {
-		if j.known(gap.First, gap.Last) {
-			continue
-		}
-		j.lose(Loss{Cause: Missing, First: gap.First, Last: gap.Last, Behind: gap.Last + 1, File: file, Since: since, Detail: "what stood between two others is gone"})
 	}
 }
 

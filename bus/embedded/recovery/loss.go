@@ -16,6 +16,8 @@ const (
 	Shorter Cause = "shorter" // the stream ends before it did
 	// Unset is no message: the files that say how the stream is set are torn or gone.
 	Unset Cause = "unset"
+	// Consumer is no message: the files that say what an agent has taken are not as they were.
+	Consumer Cause = "consumer"
 )
 
 // A Loss is messages of one stream that cannot be read any more.
@@ -59,6 +61,8 @@ func (l *Loss) Messages() uint64 {
 func (l *Loss) String() string {
 	var text strings.Builder
 	switch n := l.Messages(); {
+	case l.Cause == Consumer:
+		fmt.Fprintf(&text, "stream %s has lost what an agent had taken", l.Stream)
 	case n == 1:
 		fmt.Fprintf(&text, "stream %s has lost message %d", l.Stream, l.First)
 	case n > 1:
@@ -82,6 +86,10 @@ func (l *Loss) String() string {
 		text.WriteString(")")
 	}
 	switch {
+	case l.Restored && l.Cause == Consumer:
+		text.WriteString("; it is restored as it was at the last stop in order")
+	case l.Cause == Consumer:
+		text.WriteString("; the next start or a repair restores it")
 	case l.Restored:
 		text.WriteString("; it was one flipped bit, and is restored")
 	case l.Accepted:

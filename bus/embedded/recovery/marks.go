@@ -48,6 +48,8 @@ type Mark struct {
 	Gaps []filestore.Gap `json:"gaps,omitempty"`
 	// Blocks are its files at the last start or clean stop.
 	Blocks []BlockMark `json:"blocks,omitempty"`
+	// Consumers are those of the stream at the last clean stop.
+	Consumers []filestore.Consumer `json:"consumers,omitempty"`
 	// Settings and Sum are the content of the files that describe it.
 	Settings string `json:"settings,omitempty"`
 	Sum      string `json:"sum,omitempty"`
@@ -144,7 +146,7 @@ func (m *Marks) hold(store *filestore.Store, whole bool) {
 	for i := range store.Streams {
 		stream := &store.Streams[i]
 		before := m.Streams[stream.Name]
-		mark := Mark{Last: stream.Last, Flushed: stream.Last, Settings: before.Settings, Sum: before.Sum, Gaps: before.Gaps, Blocks: before.blocks(stream)}
+		mark := Mark{Last: stream.Last, Flushed: stream.Last, Settings: before.Settings, Sum: before.Sum, Gaps: before.Gaps, Blocks: before.blocks(stream), Consumers: before.Consumers}
 		if stream.Meta == "" {
 			mark.Settings, mark.Sum = stream.Settings, stream.Sum
 		}

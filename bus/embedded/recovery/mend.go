@@ -36,6 +36,11 @@ func afterCrash(store *filestore.Store, marks *Marks) (consumers []string, err e
 		stream := &store.Streams[i]
 		mended, failed := filestore.MendConsumers(stream.Folder)
 		consumers = append(consumers, mended...)
+		for _, was := range marks.Streams[stream.Name].Consumers {
+			if slices.Contains(mended, was.Name) { // what it had taken by then is not handed out again
+				failed = errors.Join(failed, filestore.RestoreConsumer(stream.Folder, was))
+			}
+		}
 		err = errors.Join(err, failed, mendMeta(stream, marks.Streams[stream.Name]), filestore.RemoveIndex(stream.Folder))
 	}
 	return consumers, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"podium/bus/embedded/filestore"
+	"podium/bus/embedded/wholefile"
 )
 
 // MarksFile is where a data directory keeps the marks.
@@ -22,6 +24,7 @@ const MarksFile = "high-water.json"
 
 const (
 	asideFolder = "aside"
+	failedFile  = "failed" // is in the data directory once its disk has failed
 	tellEvery   = 3 * time.Second
 )
 
@@ -78,7 +81,13 @@ func Begin(ctx context.Context, config Config) (*Recovery, error) {
 	if r.marks, found, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, err
 	}
+	if isThere(r.failedFile()) {
+		r.marks.Clean = false
+	}
 	r.unclean = found && (!r.marks.Clean || r.marks.Crashed)
+	if err = r.readFromDisk(); err != nil {
+		return nil, err
+	}
 	store, err := r.read(ctx)
 	if err != nil {
 		return nil, err
@@ -101,8 +110,65 @@ func Begin(ctx context.Context, config Config) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.use(store)
+	restored, err := r.restoreConsumers(store)
+	if err != nil {
+		return nil, err
+	}
+	if len(restored) > 0 {
+		r.note(restored)
+		config.Logger.Warn().Int("consumers", len(restored)).Msg("what some agents had taken was damaged since the last stop, and is restored as it was")
+	}
+	if err = r.use(store); err != nil {
+		return nil, err
+	}
+	return r, r.forgetFailure()
 }
+
+// forgetFailure is for a ledger that was read from its disk and flushed.
+func (r *Recovery) forgetFailure() error {
+	if err := os.Remove(r.failedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the note that the ledger's disk has failed: %w", err)
+	}
+	return nil
+}
+
+// readFromDisk makes sure that what is read and judged next is on the disk, unless the ledger was
+// stopped in order: everything was flushed then.
+func (r *Recovery) readFromDisk() error {
+	if r.marks.Clean {
+		return nil
+	}
+	return filestore.ReadFromDisk(r.config.Store, r.marksFile())
+}
+
+// Fail ends the life of a ledger whose disk did not keep what was written: nothing is flushed or marked
+// any more, and the next start reads the disk. A file says so, if the disk takes it.
+func (r *Recovery) Fail(reason error) {
+	if r.flusher.Failed() != nil && isThere(r.failedFile()) {
+		return
+	}
+	r.flusher.Fail(reason)
+	content := time.Now().UTC().Format(time.RFC3339) + " " + reason.Error() + "\n"
+	if err := wholefile.Replace(r.failedFile(), []byte(content)); err != nil {
+		r.config.Logger.Warn().Err(err).Msg("that the ledger's disk has failed cannot be noted there; the next start sees that the stop was not in order")
+	}
+}
+
+// flushAll flushes everything; an error ends the ledger's life.
+func (r *Recovery) flushAll() error {
+	err := r.flusher.All()
+	if err != nil {
+		r.Fail(err)
+	}
+	return err
+}
+
+func isThere(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+func (r *Recovery) failedFile() string { return filepath.Join(r.config.Data, failedFile) }
 
 func (r *Recovery) marksFile() string { return filepath.Join(r.config.Data, MarksFile) }
 
@@ -181,7 +247,7 @@ func (r *Recovery) use(store *filestore.Store) error {
 	if err := os.MkdirAll(r.config.Store, 0o700); err != nil {
 		return err
 	}
-	if err := r.flusher.All(); err != nil {
+	if err := r.flushAll(); err != nil {
 		return err
 	}
 	r.marks.Clean, r.marks.Crashed, r.marks.Flushing, r.marks.Time = false, r.unclean, r.config.Flushed, time.Now().UTC()
@@ -231,6 +297,9 @@ func (r *Recovery) Losses() []Loss {
 func (r *Recovery) Mark(last map[string]uint64, flushed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.flusher.Failed() != nil {
+		return nil // what the server says of its files is not believed any more
+	}
 	changed := false
 	for name, sequence := range last {
 		mark := r.marks.Streams[name]
@@ -256,7 +325,7 @@ func (r *Recovery) Mark(last map[string]uint64, flushed bool) error {
 func (r *Recovery) Stopped(last map[string]uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.flusher.All(); err != nil {
+	if err := r.flushAll(); err != nil {
 		return err
 	}
 	store, err := filestore.ReadEnds(r.config.Store)
@@ -268,11 +337,14 @@ func (r *Recovery) Stopped(last map[string]uint64) error {
 	}
 	r.marks.Crashed = r.config.AtRest && r.unclean
 	r.marks.Stopped(store, false, time.Now())
+	if err = r.marks.rememberConsumers(store); err != nil {
+		return err
+	}
 	return r.marks.Write(r.marksFile())
 }
 
-// Remember notes how far the streams go by the word of a server that is about to stop: no
-// power has gone by then. It writes nothing, since the disk may be full.
+// Remember notes how far the streams go by the word of a server that is about to stop. What of it is
+// on the disk, a flush alone says. It writes nothing, since the disk may be full.
 func (r *Recovery) Remember(last map[string]uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,12 +354,12 @@ func (r *Recovery) Remember(last map[string]uint64) {
 func (r *Recovery) remember(last map[string]uint64) {
 	for name, sequence := range last {
 		mark := r.marks.Streams[name]
-		mark.Last, mark.Flushed = max(mark.Last, sequence), max(mark.Flushed, sequence)
+		mark.Last = max(mark.Last, sequence)
 		r.marks.Streams[name] = mark
 	}
 }
 
-// short says which streams end before they did.
+// short says which streams end before they did, or hold damage where they were read.
 func (r *Recovery) short(store *filestore.Store, last map[string]uint64) (losses []Loss) {
 	r.remember(last)
 	for _, name := range slices.Sorted(maps.Keys(r.marks.Streams)) {
@@ -298,6 +370,13 @@ func (r *Recovery) short(store *filestore.Store, last map[string]uint64) (losses
 		if end < mark.Last {
 			losses = append(losses, Loss{Stream: name, Cause: Shorter, First: end + 1, Last: mark.Last, Detail: "it went while the server ran"})
 		}
+	}
+	for i := range store.Streams {
+		j := &judgement{name: store.Streams[i].Name, mark: r.marks.Streams[store.Streams[i].Name], marks: r.marks}
+		for k := range store.Streams[i].Blocks {
+			j.damages(&store.Streams[i], &store.Streams[i].Blocks[k], 0, time.Time{})
+		}
+		losses = append(losses, j.losses...)
 	}
 	return losses
 }
@@ -310,10 +389,20 @@ func Look(ctx context.Context, config Config) (store *filestore.Store, found, kn
 	if r.marks, marked, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, nil, nil, err
 	}
+	if isThere(r.failedFile()) {
+		r.marks.Clean = false
+	}
+	if err = r.readFromDisk(); err != nil {
+		return nil, nil, nil, err
+	}
 	if store, err = r.read(ctx); err != nil {
 		return nil, nil, nil, err
 	}
-	found = Judge(store, r.marks)
+	consumers, err := r.changedConsumers(store)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	found = append(Judge(store, r.marks), consumers...)
 	if marked && !r.marks.Clean {
 		found = slices.DeleteFunc(found, func(loss Loss) bool { return loss.Cause == Unset }) // the next start mends it
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podium/bus/embedded/filestore"
@@ -18,12 +19,23 @@ func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	if r.marks, _, err = ReadMarks(r.marksFile()); err != nil {
 		return nil, err
 	}
+	if isThere(r.failedFile()) {
+		r.marks.Clean = false
+	}
+	if err = r.readFromDisk(); err != nil {
+		return nil, err
+	}
 	store, err := r.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // what is begun is ended
 	accepted := r.accept()
+	restored, err := r.restoreConsumers(store)
+	if err != nil {
+		return nil, err
+	}
+	r.note(restored)
 	losses = Judge(store, r.marks)
 	for i := range losses {
 		losses[i].Accepted, losses[i].Power, losses[i].Promised = true, false, false
@@ -35,7 +47,7 @@ func Repair(ctx context.Context, config Config) (losses []Loss, err error) {
 	if err = r.repair(ctx, store, losses, folder); err != nil {
 		return nil, fmt.Errorf("repair the ledger: %w", err)
 	}
-	return append(losses, accepted...), nil
+	return slices.Concat(restored, losses, accepted), nil
 }
 
 // accept accepts what the ledger goes on without already.
@@ -66,7 +78,7 @@ func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []
 	if store, err = r.read(ctx); err != nil {
 		return err
 	}
-	if err = r.flusher.All(); err != nil {
+	if err = r.flushAll(); err != nil {
 		return err
 	}
 	for i := range store.Streams {
@@ -78,5 +90,11 @@ func (r *Recovery) repair(ctx context.Context, store *filestore.Store, losses []
 	}
 	r.marks.Crashed = r.marks.Crashed || !r.marks.Clean
 	r.marks.Stopped(store, true, time.Now())
-	return r.marks.Write(r.marksFile())
+	if err = r.marks.rememberConsumers(store); err != nil {
+		return err
+	}
+	if err = r.marks.Write(r.marksFile()); err != nil {
+		return err
+	}
+	return r.forgetFailure()
 }

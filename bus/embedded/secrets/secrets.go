@@ -213,6 +213,34 @@ func (l *List) GiveUp(name string) (aside string, err error) {
 	return aside, l.Save()
 }
 
+// Copied returns the content of a file that Copy has written, nil when it is gone. Made says that there
+// was one.
+func (l *List) Copied(name string) (content []byte, made bool, err error) {
+	content, err = os.ReadFile(filepath.Join(l.folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return content, l.made[name] != "", err
+}
+
+// Copy writes a file of secrets that are kept elsewhere, too, in the place of what it held, and lists
+// it.
+func (l *List) Copy(name string, content []byte) error {
+	file := filepath.Join(l.folder, name)
+	held, err := os.ReadFile(file)
+	if err == nil && bytes.Equal(held, content) && l.made[name] == digest(content) {
+		return nil
+	}
+	if err = os.MkdirAll(l.folder, 0o700); err == nil {
+		err = wholefile.Replace(file, content)
+	}
+	if err != nil {
+		return fmt.Errorf("copy secrets: %w", err)
+	}
+	l.made[name], l.changed = digest(content), true
+	return l.Save()
+}
+
 // Remove destroys a secret that nobody is to have any more, so that Keep makes another. One that is not there is no error.
 func (l *List) Remove(name string) error {
 	if err := os.Remove(filepath.Join(l.folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

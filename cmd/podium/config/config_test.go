@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"podium/bus"
 	"podium/bus/agent"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
@@ -466,5 +467,28 @@ func TestEntry(t *testing.T) {
 		if entry := c.settings.Entry(); entry != c.want {
 			t.Errorf("%d profiles, %d agents: %q, want %q", len(c.settings.Profiles), len(c.settings.Agents), entry, c.want)
 		}
+	}
+}
+
+// TestMoreAgentsThanALedgerServes: a server has so many consumers for the work stream, and `up` would wait for ever for one more. People
+// need none.
+func TestMoreAgentsThanALedgerServes(t *testing.T) {
+	t.Parallel()
+	faults := func(external, people int) string {
+		settings := Config{Agents: map[string]Agent{}}
+		for n := range external {
+			settings.Agents[fmt.Sprintf("e%d", n)] = Agent{Kind: KindExternal}
+		}
+		for n := range people {
+			settings.Agents[fmt.Sprintf("p%d", n)] = Agent{Kind: KindPerson}
+		}
+		return fmt.Sprint(settings.Validate())
+	}
+	const refusal = "there are 991 agents"
+	if said := faults(bus.MaxAgents, 50); strings.Contains(said, refusal) || strings.Contains(said, "there are 1040") {
+		t.Errorf("%d agents are refused", bus.MaxAgents)
+	}
+	if said := faults(bus.MaxAgents+1, 0); !strings.Contains(said, refusal) || !strings.Contains(said, "990") {
+		t.Error("one agent more is not refused")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/bus"
 	"podium/cmd/podium/config/strictyaml"
 	"podium/cmd/podium/diagnostic"
 	"podium/schemas"
@@ -83,6 +84,15 @@ func ServersFault(servers string) string {
 }
 
 func (v *validator) agents() {
+	asked := 0 // agents whose requests stand in the work stream
+	for _, agent := range v.config.Agents {
+		if agent.Kind != KindPerson {
+			asked++
+		}
+	}
+	if asked > bus.MaxAgents {
+		v.problem("agents", "there are %d agents; a ledger serves %d: divide them among several installations", asked, bus.MaxAgents)
+	}
 	for _, name := range slices.Sorted(maps.Keys(v.config.Agents)) {
 		agent, path := v.config.Agents[name], "agents."+name
 		v.name(path, name)

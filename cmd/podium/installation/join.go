@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -29,7 +30,39 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	if err != nil {
 		return nil, err
 	}
+	if err = refuseEmbedded(ctx, core, settings.NATS.Servers()); err != nil {
+		core.Close()
+		return nil, err
+	}
 	return &Ledger{Core: core, Data: settings.Data, URL: settings.NATS.URL, Keys: keys, log: log}, nil
+}
+
+// embeddedSubject is where the process that a ledger is embedded in answers with its data directory.
+const embeddedSubject = "podium.embedded"
+
+// embeddedWait bounds the question for that process. Its server is the one that is asked, so that it
+// answers at once, or the server does.
+const embeddedWait = 2 * time.Second
+
+// ErrEmbedded refuses a ledger that another process has embedded, and works on.
+var ErrEmbedded = errors.New("the ledger there is embedded in another process, and only that one may work on it")
+
+// serveEmbedded answers that a ledger is embedded, until its connection ends.
+func serveEmbedded(core bus.Core, data string) error {
+	_, err := core.Serve(embeddedSubject, func(context.Context, string, []byte) ([]byte, error) { return []byte(data), nil })
+	return err
+}
+
+// refuseEmbedded returns ErrEmbedded for the server of an embedded ledger.
+func refuseEmbedded(ctx context.Context, core *jetstream.Core, servers string) error {
+	ctx, stop := context.WithTimeout(ctx, embeddedWait)
+	defer stop()
+	data, err := core.Ask(ctx, embeddedSubject, nil)
+	if err != nil {
+		return nil // no process answers: it is a server of its own
+	}
+	return fmt.Errorf("%w: %s is the server of the ledger in %s; stop that process and run podium up --data %s without --nats, or name another server",
+		ErrEmbedded, servers, data, data)
 }
 
 // Join opens the ledger on a server of its own as it is, for a verb: no instance has

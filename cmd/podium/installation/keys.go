@@ -77,6 +77,30 @@ func isThere(file string) bool {
 	return err == nil
 }
 
+// A GrantsCopy keeps the keys of an embedded ledger among the credentials of its data directory.
+// It implements keyring.Copy.
+type GrantsCopy struct{ Data string }
+
+const grantsFile = "grants.json"
+
+// Read implements keyring.Copy.
+func (c GrantsCopy) Read() (content []byte, made bool, err error) {
+	list, err := secrets.Open(CredentialsDir(c.Data))
+	if err != nil {
+		return nil, false, err
+	}
+	return list.Copied(grantsFile)
+}
+
+// Write implements keyring.Copy.
+func (c GrantsCopy) Write(content []byte) error {
+	list, err := secrets.Open(CredentialsDir(c.Data))
+	if err != nil {
+		return err
+	}
+	return list.Copy(grantsFile, content)
+}
+
 // KeepKey reads a key among the credentials, and makes it the first time. The loss is what
 // making another one means.
 func KeepKey(file, loss string) ([]byte, error) {

@@ -63,6 +63,9 @@ func connectEmbedded(ctx context.Context, server *embedded.Server, about embedde
 	if ledger.Core, err = server.Core(ctx); err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
+	if err = serveEmbedded(ledger.Core, Absolute(about.Dir)); err != nil {
+		return nil, errors.Join(err, ledger.Close())
+	}
 	runtime.GOMAXPROCS(embedded.Processors(about.Durability, ledger.Core.Shards()))
 	return ledger, nil
 }
@@ -207,3 +210,6 @@ func Absolute(path string) string {
 	}
 	return path
 }
+
+// CrashLogDirectory is where the processes that work on a data directory note which requests they work on.
+func CrashLogDirectory(data string) string { return filepath.Join(data, "at-work") }

@@ -106,6 +106,10 @@ func (w *Watcher) set(where *error, reason error) (changed bool) {
 func (w *Watcher) watchDisk(ctx context.Context) {
 	var asked time.Time
 	backoff.Every(ctx, diskEvery, func() {
+		if w.ledger.Server.Failed() != nil || time.Since(asked) >= writeEvery {
+			asked = time.Now()
+			w.checkWrites()
+		}
 		left, err := w.free()
 		if err != nil {
 			return // what is not there is lost: see lookForLoss
@@ -113,12 +117,9 @@ func (w *Watcher) watchDisk(ctx context.Context) {
 		if left < diskFloor && w.set(&w.full, noRoom(left)) {
 			w.log.Error().Int64("disk_free", left).Msg("the ledger's disk is full: nothing is stored until there is room")
 		}
-		if again := left >= diskAgain && w.holds() != nil; again || time.Since(asked) >= writeEvery {
-			asked = time.Now()
+		if left >= diskAgain && w.holds() != nil {
 			w.checkWrites()
-			if again {
-				w.resume(ctx)
-			}
+			w.resume(ctx)
 		}
 	})
 }
@@ -134,7 +135,7 @@ func (w *Watcher) checkWrites() {
 		return
 	}
 	trouble, _ := errors.AsType[*embedded.WriteError](err)
-	reason := fmt.Errorf("%w; look at the disk, and start podium again", err)
+	reason := fmt.Errorf("%w; look at the disk, and start podium again: it reads then what the disk has kept", err)
 	if trouble.Full {
 		reason = fmt.Errorf("%w: its disk had no room for a message: make room there, and podium goes on by itself", bus.ErrFull)
 	}
@@ -162,8 +163,8 @@ func (w *Watcher) resume(ctx context.Context) {
 		w.log.Info().Msg("there is room again: the ledger's server is started again")
 		if err := w.ledger.Server.Restart(ctx); err != nil {
 			w.log.Error().Err(err).Msg("the ledger's server does not start; trying again")
-			if _, damaged := errors.AsType[*recovery.LossError](err); damaged {
-				w.set(&w.failed, err) // no room mends that
+			if _, damaged := errors.AsType[*recovery.LossError](err); damaged || errors.Is(err, bus.ErrFailed) {
+				w.set(&w.failed, err) // no room repairs that
 			}
 			return
 		}
@@ -219,8 +220,12 @@ func (w *Watcher) tellLoss(lost error) {
 func (w *Watcher) AwaitFound(ctx context.Context) bool {
 	w.lookForLoss(ctx)
 	w.mu.Lock()
-	lost, found := w.lost, w.found
+	lost, found, failed := w.lost, w.found, w.failed
 	w.mu.Unlock()
+	if errors.Is(failed, bus.ErrFailed) {
+		<-ctx.Done() // only another process goes on
+		return true
+	}
 	if lost == nil {
 		return false
 	}

@@ -258,7 +258,7 @@ func (s *Service) serveConfig(configured config.Agent, h described) agent.ServeC
 	}
 	return agent.ServeConfig{
 		Agent: about, Concurrency: configured.Concurrency, AckWait: AckWait, DrainTimeout: drainTimeout,
-		CheckEvery: everyCheck(configured.Kind), CheckTimeout: checkTimeout(configured), Log: s.log,
+		CheckEvery: everyCheck(configured.Kind), CheckTimeout: checkTimeout(configured), Crashes: s.crashes, Log: s.log,
 	}
 }
 

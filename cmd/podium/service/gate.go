@@ -49,7 +49,17 @@ func (s *Service) newGate() *gate.Gate {
 		fill, err := used.Shard(ctx, shard)
 		return err == nil && fill.Share() >= gateShare // who cannot be heard is not full
 	}
-	return gate.New(time.Now, full, s.log)
+	opened := gate.New(time.Now, full, s.log)
+	opened.LimitStore(func() (float64, int64) {
+		ctx, cancel := context.WithTimeout(context.Background(), usageWait)
+		defer cancel()
+		fill, limit, err := used.Artifacts(ctx)
+		if err != nil {
+			return 0, 0 // who cannot be heard is not full
+		}
+		return fill.Share(), limit
+	})
+	return opened
 }
 
 // externalQuota bounds what external agents have the core keep, and nobody else.

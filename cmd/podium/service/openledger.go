@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"podium/bus"
@@ -88,8 +89,18 @@ func (s *Service) explain(ctx context.Context, err error) error {
 
 // openKeys reads the keys of the ledger. It may be repeated.
 func (s *Service) openKeys(ctx context.Context) (err error) {
-	if s.keys == nil {
-		s.keys, err = keyring.Open(ctx, s.Ledger.Core, time.Now())
+	if s.keys != nil {
+		return nil
+	}
+	var copied keyring.Copy // another process of a ledger on a server of its own makes keys, too
+	if s.Ledger.Server != nil {
+		copied = installation.GrantsCopy{Data: s.Ledger.Data}
+	}
+	s.keys, err = keyring.OpenCopied(ctx, s.Ledger.Core, copied, time.Now())
+	if errors.Is(err, keyring.ErrKeysLost) {
+		return fmt.Errorf("%w: grants of artifacts, tokens of callbacks and pseudonyms that were given out would be void. Restore %s from a backup; "+
+			"or give them up, and the next start makes another: podium ledger renew grants.json --data %s",
+			err, filepath.Join(installation.CredentialsDir(s.Ledger.Data), "grants.json"), s.Ledger.Data)
 	}
 	return err
 }

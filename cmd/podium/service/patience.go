@@ -82,6 +82,16 @@ func (p *patience) away(reason error) {
 	p.reason, p.sentence = reason, fmt.Sprintf("the ledger on %s is not there yet: %v", p.servers, reason)
 }
 
+// waitsFor says in a sentence what the start waits for.
+func (p *patience) waitsFor() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sentence == "" {
+		return "starting: the ledger is being opened"
+	}
+	return "starting: " + p.sentence
+}
+
 // held says that another process has the ledger, in a sentence that names it.
 func (p *patience) held(sentence string) {
 	p.mu.Lock()

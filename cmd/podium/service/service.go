@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/jetstream"
@@ -67,6 +68,7 @@ type Service struct {
 	handlers      map[string]described
 	instance      string // a secret of this process, by which it announces its agents
 	present       present
+	stalls        stalls
 	standing      *registry.Standing       // how the agents are
 	statistics    *statistics.Keeper       // what becomes of requests to them
 	serving       []*inProcess             // the agents that this process serves, by name
@@ -80,8 +82,9 @@ type Service struct {
 	patience   patience
 	durability atomic.Pointer[Durability]
 	watcher    *ledgerwatch.Watcher
-	lease      *lease.Lease // of a ledger on a server of its own
-	unlock     func() error // of the data directory then
+	crashes    *agent.CrashLog // of the requests that handlers of this process work on; nil where it cannot be kept
+	lease      *lease.Lease    // of a ledger on a server of its own
+	unlock     func() error    // of the data directory then
 }
 
 // Start opens everything that a configuration names and returns when chat
@@ -110,6 +113,8 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	waiting := beginWaiting(waitingAfter, settings.HTTP.Listen, s.patience.waitsFor, log)
+	defer waiting.end()
 	names := s.agentNames()
 	if err = s.openLedger(ctx); err != nil {
 		return nil, err
@@ -117,6 +122,7 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err = s.openPlans(); err != nil {
 		return nil, err
 	}
+	s.openCrashLog()
 	s.watcher = ledgerwatch.New(s.Ledger, log)
 	s.gate = s.newGate() //nolint:contextcheck // it is asked by nobody who has a context
 	if s.Ledger.Server != nil {
@@ -142,6 +148,12 @@ func StartTelling(ctx context.Context, settings *config.Config, tell func(senten
 	if err != nil {
 		return nil, err
 	}
+	if s.Ledger.Server == nil {
+		if err = s.patience.until(ctx, s.Ledger.CompareKeys); err != nil {
+			return nil, err
+		}
+	}
+	waiting.end()
 	var listen net.ListenConfig
 	if s.listener, err = listen.Listen(ctx, "tcp", settings.HTTP.Listen); err != nil {
 		return nil, fmt.Errorf("listen for chat messages: %w; set http.listen to another address", err)
@@ -175,6 +187,9 @@ func (s *Service) prepareAll(ctx context.Context, names []string) (err error) {
 		return err
 	}
 	if err = s.openKeys(ctx); err != nil {
+		return err
+	}
+	if err = s.forwarder().SetBack(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -232,6 +247,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.watchDurability(running, lookEvery) })
 	group.Go(func() error { return s.tellOfAgents(running) })
 	group.Go(func() error { return s.revokeFlooders(running) })
+	group.Go(func() error { return s.watchStalls(running) })
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	kept := make(chan struct{})
 	go func() {
@@ -267,7 +283,9 @@ func (s *Service) own(ctx context.Context, shard int) error {
 				return registry.PresenceOf(ctx, s.Ledger.Core, agent, now)
 			},
 		})
+		s.stalls.own(shard, owner)
 		err := owner.Run(ctx)
+		s.stalls.own(shard, nil)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -323,6 +341,7 @@ func (s *Service) Close() error {
 		}
 		failed = errors.Join(failed, s.Ledger.Close())
 	}
+	failed = errors.Join(failed, s.crashes.Close())
 	if s.unlock != nil {
 		failed = errors.Join(failed, s.unlock())
 	}

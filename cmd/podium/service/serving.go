@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/backoff"
 	"podium/bus/jetstream/worker"
 	"podium/bus/registry"
@@ -49,6 +50,14 @@ func (s *Service) inProcessAgents() []*inProcess {
 		own = append(own, agent)
 	}
 	return own
+}
+
+// openCrashLog opens the crash log of this process. A disk that is full keeps no agent from being served.
+func (s *Service) openCrashLog() {
+	var err error
+	if s.crashes, err = agent.OpenCrashLog(installation.CrashLogDirectory(s.settings.Ledger.Data), "podium", s.log); err != nil {
+		s.log.Warn().Err(err).Msg("what agents work on is not noted; a request that ends the process is given out again after each start")
+	}
 }
 
 // reservations keep these agents for this process.

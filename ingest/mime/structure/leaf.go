@@ -54,11 +54,27 @@ func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, pa
 		encoding = ""
 	}
 	content := transfer.NewReader(encoding, w.lines.body(), w.defects)
-	if isText && name == "" {
+	if isText && (name == "" || w.isNamedForm(mediaType, at)) {
 		return w.text(content, mediaType, parameters, at)
 	}
 	part.name, part.writtenName = w.fileNames(name)
 	return w.attachment(ctx, content, part)
+}
+
+// isNamedForm tells whether a text with a name is a form of what the mail says, of which
+// there is no other of its type yet.
+func (w *walker) isNamedForm(mediaType string, at position) bool {
+	if !at.isForm {
+		return false
+	}
+	last := len(w.segments) - 1
+	if last < 0 || w.segments[last].Alternative != at.alternative {
+		return true
+	}
+	if mediaType == "text/html" {
+		return len(w.segments[last].HTML) == 0
+	}
+	return len(w.segments[last].Plain) == 0
 }
 
 func (w *walker) text(content io.Reader, mediaType string, parameters map[string]string, at position) error {

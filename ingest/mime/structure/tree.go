@@ -33,7 +33,8 @@ var errTooManyParts = errors.New("enough parts")
 // A position is where in the tree a part stands.
 type position struct {
 	depth       int
-	alternative int // number of the outermost enclosing multipart/alternative; 0 is none
+	alternative int  // number of the outermost enclosing multipart/alternative; 0 is none
+	isForm      bool // directly inside a multipart/alternative: one form of what the mail says
 	defaultType string
 }
 
@@ -59,8 +60,11 @@ func (w *walker) part(ctx context.Context, h header.Header, at position) error {
 	}
 	w.parts++
 	inside := position{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
-	if mediaType == "multipart/alternative" && at.alternative == 0 {
-		inside.alternative = w.parts
+	if mediaType == "multipart/alternative" {
+		inside.isForm = true
+		if at.alternative == 0 {
+			inside.alternative = w.parts
+		}
 	}
 	if mediaType == "multipart/digest" {
 		inside.defaultType = "message/rfc822"

@@ -3,6 +3,7 @@ package text
 import (
 	"math/bits"
 	"strings"
+	"unicode"
 )
 
 // copiedHeader tells whether line i begins a header that was copied into the
@@ -35,11 +36,14 @@ func (s *splitter) copiedHeader(i int, ruled bool) bool {
 	return false
 }
 
-// mayBeLabel is true of every line that begins with the name of a field.
+// mayBeLabel is true of every line that begins with the name of a field, and of rows of a table.
 func mayBeLabel(line string) bool {
 	begin := line[:min(len(line), 60)]
-	return strings.Contains(begin, ":") || strings.Contains(begin, "：")
+	return strings.Contains(begin, ":") || strings.Contains(begin, "：") || isRow(begin)
 }
+
+// isRow tells whether a line is a row of a table: "| From | Ana |".
+func isRow(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") }
 
 // header tells whether fields of one language make a header.
 func (r role) header(mail bool) bool {
@@ -61,10 +65,25 @@ func (s *splitter) labels(i int, roles *[maxLanguages]role) bool {
 	} else {
 		normal = Normalize(strings.ToValidUTF8(line[:maxMarkerLine], ""))
 	}
-	name, _, _ := strings.Cut(normal, ":")
-	found := s.words.labels[name]
+	found := s.words.labelsOf(normal)
 	for _, one := range found {
 		roles[one.language] |= one.role
 	}
 	return len(found) > 0
+}
+
+// labelsOf returns what the name of the field says that a normalized line begins with. A
+// name of several words may go without its colon: "Message du 05/01/2026 13:20".
+func (l *Languages) labelsOf(normal string) []label {
+	if isRow(normal) {
+		normal, _, _ = strings.Cut(strings.TrimLeft(normal, "| "), "|")
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(normal), ":")
+	if found := l.labels[name]; len(found) > 0 {
+		return found
+	}
+	if at := strings.IndexFunc(name, unicode.IsDigit); at > 0 && strings.Contains(name[:at-1], " ") {
+		return l.labels[strings.TrimSpace(name[:at])]
+	}
+	return nil
 }

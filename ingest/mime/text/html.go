@@ -2,7 +2,6 @@ package text
 
 import (
 	"html"
-	"slices"
 	"strings"
 
 	"podium/ingest/mime/charset"
@@ -14,12 +13,27 @@ import (
 // before their lines. Scripts, styles and comments are dropped. The style of an
 // element itself is read, and of style sheets the rules for one class or one id.
 func htmlToText(page string) (visible, hidden string) {
-	c := htmlReader{page: page, sheet: readSheets(page)}
+	shown := readPage(page)
+	return shown.visible, shown.hidden
+}
+
+// A shownPage is what a reader sees of a page and what the page hides.
+type shownPage struct {
+	visible, hidden string
+
+	struck, scripts bool // there are words that are struck out; numbers that are raised or lowered
+}
+
+func readPage(page string) shownPage {
+	c := htmlReader{page: page, sheet: readSheets(page), lookAhead: maxLookAhead}
+	c.form = c.formOf()
 	c.visible.breaks, c.hidden.breaks = 2, 2
 	for c.position < len(c.page) {
 		c.step()
 	}
-	return strings.TrimSpace(c.visible.out.String()), strings.TrimSpace(c.hidden.out.String())
+	shown := shownPage{visible: c.visible.finishText(), hidden: strings.TrimSpace(c.hidden.finishText())}
+	shown.struck, shown.scripts = c.visible.hasStruck, c.visible.hasScripts
+	return shown
 }
 
 // An htmlReader walks over a page once, from left to right. The tokenizer of
@@ -32,9 +46,13 @@ type htmlReader struct {
 	dropped         nesting // inside an element that is no text
 	concealed       nesting // inside an element that a reader does not see
 	open            []openElement
+	form            wordForm // of words inside the open elements
 	sheet           sheet
 	link            string
 	linkStart       int
+	lookAhead       int // bytes that may still be read twice
+	inserted        int // where an element ended that says what was changed, or 0
+	skipLineEnd     bool
 }
 
 // A nesting counts elements of one name inside each other.
@@ -57,15 +75,6 @@ func (n *nesting) end(name string) {
 		n.depth--
 	}
 }
-
-// An openElement remembers whether an element has a background of its own, on
-// which white words can be read.
-type openElement struct {
-	name       string
-	background bool
-}
-
-const maxOpen = 256 // elements remembered for their background
 
 func (c *htmlReader) step() {
 	rest := c.page[c.position:]
@@ -118,8 +127,12 @@ func (c *htmlReader) target() *textBuilder {
 
 func (c *htmlReader) text(raw string) {
 	if out := c.target(); out != nil {
-		out.text(html.UnescapeString(raw))
+		if c.skipLineEnd {
+			raw = strings.TrimPrefix(strings.TrimPrefix(raw, "\r"), "\n")
+		}
+		out.text(html.UnescapeString(raw), c.form)
 	}
+	c.skipLineEnd = false
 }
 
 func (c *htmlReader) startTag(name string, attributes map[string]string) {
@@ -133,64 +146,82 @@ func (c *htmlReader) startTag(name string, attributes map[string]string) {
 	case kind == kindDropped:
 		c.dropped.start(name)
 	}
+	c.skipLineEnd = isPreformatted(name) // the first line end is none
+	var own style
 	if kind != kindVoid && kind != kindBreak {
-		c.conceal(name, attributes, kind)
+		own = c.openElement(name, attributes, kind)
 	}
 	out := c.target()
 	if out == nil {
 		return
 	}
-	switch {
-	case name == "br":
+	switch name {
+	case "br":
 		out.newline()
-	case name == "blockquote":
+	case "blockquote":
+		out.flushItem()
 		out.breakLine(1)
 		out.quoted++
-	case name == "pre":
+	case "textarea":
 		out.breakLine(1)
-		out.literal++
-	case name == "li":
+		c.rawText(name)
+	case "li":
+		c.startItem(out, attributes, own)
+	case "ol", "ul":
+		out.flushItem()
 		out.breakLine(1)
-		out.text("- ")
-	case name == "a":
-		c.link, c.linkStart = attributes["href"], out.out.Len()
+	case "img", "input":
+		if name == "img" || strings.EqualFold(attributes["type"], "image") {
+			c.writePicture(attributes)
+		}
+	case "ins", "del":
+		if c.inserted > 0 && c.inserted == len(out.out) {
+			out.addBlank() // what was changed does not join what it was before
+		}
+	case "a":
+		c.link, c.linkStart = attributes["href"], len(out.out)
+		c.form.footnote = strings.HasPrefix(c.link, "#")
 	default:
 		out.boundary(kind)
 	}
 }
 
-// conceal notes the background and the visibility of an element.
-func (c *htmlReader) conceal(name string, attributes map[string]string, kind elementKind) {
-	style := parseStyle(attributes)
-	c.sheet.apply(style, attributes)
+// openElement notes what an element does to the words inside: its background, its
+// visibility and how it shows them.
+func (c *htmlReader) openElement(name string, attributes map[string]string, kind elementKind) style {
+	own := c.sheet.apply(parseStyle(attributes), name, attributes)
 	if c.concealed.depth > 0 && c.concealed.name == name && kind == kindParagraph {
 		c.concealed = nesting{} // a paragraph ends where the next one begins
 	}
-	onBackground := slices.ContainsFunc(c.open, func(one openElement) bool { return one.background })
-	if c.concealed.depth > 0 || style.conceals(onBackground) {
+	if c.concealed.depth > 0 || own.conceals(c.isOnBackground()) {
 		c.concealed.start(name)
 	}
-	if background := style.background(); len(c.open) < maxOpen && (background || len(c.open) > 0) {
-		c.open = append(c.open, openElement{name: name, background: background})
-	}
+	footnote := c.form.footnote
+	c.pushElement(openElement{
+		name: name, kind: kind, background: own.background(), struck: own.strikesOut(name), script: own.scriptOf(name, kind),
+		space: own.whiteSpaceOf(name), list: c.newList(name, attributes, own),
+	})
+	c.form.footnote = footnote
+	return own
 }
 
 func (c *htmlReader) endTag(name string) {
-	for i, element := range slices.Backward(c.open) {
-		if element.name == name {
-			c.open = c.open[:i]
-			break
-		}
-	}
+	footnote := c.form.footnote
+	c.popElement(name)
+	c.form.footnote = footnote
+	c.skipLineEnd = false
 	if out := c.target(); out != nil {
-		switch {
-		case name == "blockquote" && out.quoted > 0:
+		switch name {
+		case "blockquote":
+			if out.breakLine(1); out.quoted > 0 {
+				out.quoted--
+			}
+		case "li":
+			out.flushItem()
 			out.breakLine(1)
-			out.quoted--
-		case name == "pre" && out.literal > 0:
-			out.breakLine(1)
-			out.literal--
-		case name == "a":
+		case "ins", "del":
+			c.inserted = len(out.out)
+		case "a":
 			c.endLink(out)
 		default:
 			out.boundary(kindOf(name))
@@ -200,17 +231,15 @@ func (c *htmlReader) endTag(name string) {
 	c.concealed.end(name)
 }
 
-// endLink writes where a link leads, unless its words say so.
-func (c *htmlReader) endLink(out *textBuilder) {
-	link := html.UnescapeString(c.link)
-	c.link = ""
-	if !strings.HasPrefix(link, "http://") && !strings.HasPrefix(link, "https://") || len(link) > 500 {
-		return
+// rawText reads the words of an element in which there are no tags, up to its end.
+func (c *htmlReader) rawText(name string) {
+	rest := c.page[c.position:]
+	end := indexFold(rest, "</"+name)
+	if end < 0 {
+		end = len(rest)
 	}
-	if c.linkStart <= out.out.Len() && strings.Contains(out.out.String()[c.linkStart:], link) {
-		return
-	}
-	out.text(" <" + link + ">")
+	c.text(rest[:end])
+	c.position += end
 }
 
 // skipElement passes over an element whose content is no markup, such as script.

@@ -20,7 +20,8 @@ const (
 func kindOf(name string) elementKind {
 	switch name {
 	case "address", "article", "aside", "blockquote", "center", "dd", "div", "dl", "dt", "fieldset", "figure", "footer",
-		"form", "header", "li", "main", "nav", "ol", "pre", "section", "table", "tbody", "tr", "ul":
+		"form", "header", "li", "listing", "main", "menu", "nav", "ol", "pre", "section", "table", "tbody", "textarea",
+		"tr", "ul", "xmp":
 		return kindBlock
 	case "p", "h1", "h2", "h3", "h4", "h5", "h6":
 		return kindParagraph

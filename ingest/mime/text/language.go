@@ -51,7 +51,9 @@ type Languages struct {
 	forwards     map[string]bool
 	labels       map[string][]label
 
-	forwardSubjects, replySubjects []string
+	datedBeginnings map[string]bool // the first words of attributions with a date
+
+	forwardSubjects, replySubjects []subjectPrefix
 
 	stubs, bounces, autoReplies []string
 }
@@ -69,12 +71,16 @@ func compile(languages map[string]vocabulary) *Languages {
 	all := &Languages{
 		tags: slices.Sorted(maps.Keys(languages)), attributions: map[string][]*template{}, pronouns: map[string]bool{},
 		separators: map[string]bool{}, forwards: map[string]bool{}, labels: map[string][]label{},
+		datedBeginnings: map[string]bool{},
 	}
 	for number, tag := range all.tags {
 		one := languages[tag]
 		for i := range one.attributions {
 			ending := endingOf(one.attributions[i].last)
 			all.attributions[ending] = append(all.attributions[ending], &one.attributions[i])
+			if words := strings.Fields(one.attributions[i].first); len(words) > 0 && one.attributions[i].has(slotDate) {
+				all.datedBeginnings[words[0]] = true
+			}
 		}
 		all.signatures = append(all.signatures, one.signatures...)
 		include(all.pronouns, one.pronouns)
@@ -86,8 +92,12 @@ func compile(languages map[string]vocabulary) *Languages {
 				all.labels[name] = append(all.labels[name], label{language: number, role: kind})
 			}
 		}
-		all.forwardSubjects = append(all.forwardSubjects, one.forwardSubjects...)
-		all.replySubjects = append(all.replySubjects, one.replySubjects...)
+		for _, prefix := range one.forwardSubjects {
+			all.forwardSubjects = append(all.forwardSubjects, subjectPrefix{text: prefix, languages: 1 << number})
+		}
+		for _, prefix := range one.replySubjects {
+			all.replySubjects = append(all.replySubjects, subjectPrefix{text: prefix, languages: 1 << number})
+		}
 		all.stubs = append(all.stubs, one.stubs...)
 		all.bounces = append(all.bounces, one.bounces...)
 		all.autoReplies = append(all.autoReplies, one.autoReplies...)
@@ -95,9 +105,12 @@ func compile(languages map[string]vocabulary) *Languages {
 	return all
 }
 
+// ruleSigns are what rules are made of, and what stands around the words in them.
+const ruleSigns = "-_=–—─━ :"
+
 func include(set map[string]bool, texts []string) {
 	for _, text := range texts {
-		set[strings.Trim(text, "-_ :")] = true
+		set[strings.Trim(text, ruleSigns)] = true
 	}
 }
 
@@ -116,17 +129,12 @@ func (l *Languages) stub(text string) bool {
 	return slices.ContainsFunc(l.stubs, func(words string) bool { return strings.Contains(normal, words) })
 }
 
-// ForwardSubject tells whether a normalized subject is that of a mail that is passed on.
-func (l *Languages) ForwardSubject(subject string) bool { return beginsAny(subject, l.forwardSubjects) }
-
-// ReplySubject tells whether a normalized subject is that of an answer.
-func (l *Languages) ReplySubject(subject string) bool { return beginsAny(subject, l.replySubjects) }
-
-// signature tells whether a normalized line is one that a program adds by itself.
-func (l *Languages) signature(line string) bool {
+// signature tells whether a line, normalized, is one that a program adds by itself; written
+// is the line as it is.
+func (l *Languages) signature(line, written string) bool {
 	return slices.ContainsFunc(l.signatures, func(known template) bool {
 		_, matched := known.matches(line)
-		return matched
+		return matched && !(known.isOpen() && isSentence(written, wordCount(known.words())))
 	})
 }
 

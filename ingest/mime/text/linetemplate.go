@@ -122,11 +122,17 @@ func (t *template) matches(line string) (name string, matched bool) {
 // has tells whether a template has a place of a kind.
 func (t *template) has(kind slot) bool { return slices.Contains(t.slots, kind) }
 
+// words returns the words of a template, without what stands at its places.
+func (t *template) words() string { return t.first + strings.Join(t.between, " ") + " " + t.last }
+
+// isOpen tells whether anything may stand at the end of a line of the template.
+func (t *template) isOpen() bool { return len(t.slots) > 0 && t.last == "" }
+
 // weight says how much the words of a template tell: a letter of an alphabet
 // counts one, a character that is a word two.
 func (t *template) weight() int {
 	total := 0
-	for _, r := range t.first + strings.Join(t.between, "") + t.last {
+	for _, r := range t.words() {
 		switch {
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
 			total += 2

@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -46,4 +47,29 @@ func tidy(lines []string) string {
 		out.WriteString(line)
 	}
 	return out.String()
+}
+
+// trimText takes blanks and empty lines away at both ends. Two blanks or more before the
+// first of several lines stay, because they say how far it is indented.
+func trimText(text string) string {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	if !strings.Contains(text, "\n") {
+		return strings.TrimSpace(text)
+	}
+	for {
+		line, rest, several := strings.Cut(text, "\n")
+		if strings.TrimSpace(line) != "" || !several {
+			return text[singleBlank(text):]
+		}
+		text = rest
+	}
+}
+
+// singleBlank returns the size of the blank with which a text begins, or 0 when it begins
+// with several or with none.
+func singleBlank(text string) int {
+	if strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  ") && !strings.HasPrefix(text, " \t") {
+		return 1
+	}
+	return 0
 }

@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -11,13 +13,9 @@ const (
 	attributionLines = 4   // an attribution may be wrapped into so many
 	maxHeaderLines   = 14  // of a copied header, from its first field to its last
 	maxGap           = 3   // lines below an announcement, within which its quotation begins
+	maxFramed        = 10  // lines between arrows that point at them
+	minWrapped       = 60  // characters of a line that a program wraps, with its mark
 )
-
-// A Purpose is what the header says of why a mail was written.
-type Purpose struct {
-	Forward bool // the mail passes another one on
-	Reply   bool // it answers another one
-}
 
 // A splitter separates the new words of a mail from those it quotes. It passes
 // over the lines once, and looks at a bounded number of lines around each. The
@@ -44,7 +42,10 @@ type normalizedLine struct {
 type introduction struct {
 	line  int // where it begins
 	lines int
-	sure  bool // also when the quotation below is not marked
+
+	own    int  // bytes of its first line that are the writer's words
+	sure   bool // also when the quotation below is not marked
+	dashed bool // between dashes
 }
 
 // splitLines are the lines of a text. Together they are all of it.
@@ -68,10 +69,10 @@ func (l *Languages) Split(text string, about Purpose) (fresh, quoted, signature 
 	default:
 		fresh = own + "\n\n" + tidy(p.forwarded)
 	}
-	if fresh == "" {
-		return strings.TrimSpace(text), "", ""
+	if strings.Trim(fresh, ruleSigns+"|\n") == "" && signature == "" {
+		return trimText(text), "", ""
 	}
-	return fresh, tidy(p.quoted), signature
+	return trimText(fresh), tidy(p.quoted), signature
 }
 
 func newSplitter(l *Languages, text string) *splitter {
@@ -82,33 +83,99 @@ func (s *splitter) split(about Purpose) splitLines {
 	var p splitLines
 	announced := false // a line marked with ">" in a mail that answers nothing is its author's
 	for i := 0; i < len(s.lines); {
+		quotes := about.Reply || announced
 		if isMarked(s.lines[i]) {
-			if about.Reply || announced {
-				p.quote(s.lines[i])
-			} else {
-				p.own = append(p.own, s.lines[i])
-			}
+			i += s.splitMarked(&p, i, quotes, announced)
+			continue
+		}
+		if quotes && s.continuesMarked(i) {
+			p.quote(s.lines[i])
 			i++
 			continue
 		}
-		kind, count := s.introductionAt(i)
+		kind, found := s.introductionAt(i)
 		switch {
-		case kind == nothing:
+		case kind == nothing, kind == said && !quotes && !about.Forward:
 			p.own = append(p.own, s.lines[i])
 			i++
 			continue
 		case kind == forward, !announced && (about.Forward || kind == copied && !about.Reply):
 			p.forwarded = s.lines[i:]
 			return p
-		case kind == unmarked, kind == copied:
-			p.quote(s.lines[i:]...)
+		}
+		first := p.takeOwnWords(s.lines[i], found.own)
+		if kind != marked {
+			p.quote(append([]string{first}, s.lines[i+1:]...)...)
 			return p
 		}
 		announced = true
-		p.quote(s.lines[i : i+count]...)
-		i += count
+		p.quote(first)
+		p.quote(s.lines[i+1 : i+found.lines]...)
+		i += found.lines
 	}
 	return p
+}
+
+// splitMarked takes lines from i on that are marked as quoted, and returns how many. They
+// are the writer's in a mail that quotes nothing, and where arrows stand around them.
+func (s *splitter) splitMarked(p *splitLines, i int, quotes, announced bool) (count int) {
+	count = 1
+	framed := 0
+	if !announced {
+		framed = s.countFramed(i)
+	}
+	if quotes && framed == 0 {
+		p.quote(s.lines[i])
+		return count
+	}
+	count = max(1, framed)
+	p.own = append(p.own, s.lines[i:i+count]...)
+	return count
+}
+
+// countFramed returns how many lines from i on stand between arrows that point at them, as in
+// ">>> Order here <<<", or 0.
+func (s *splitter) countFramed(i int) int {
+	if !strings.HasPrefix(strings.ReplaceAll(s.lines[i], " ", ""), ">>") {
+		return 0
+	}
+	for at := i; at < min(i+maxFramed, len(s.lines)); at++ {
+		line := strings.TrimSpace(s.lines[at])
+		switch {
+		case at > i && isMarked(line):
+			return 0
+		case strings.HasSuffix(line, "<<"):
+			return at - i + 1
+		}
+	}
+	return 0
+}
+
+// continuesMarked tells whether line i is the end of the marked line above, which a
+// program has wrapped without marking both: marked lines stand around it, the one above
+// is as long as programs make them and goes on in small letters.
+func (s *splitter) continuesMarked(i int) bool {
+	line := strings.TrimSpace(s.lines[i])
+	if i == 0 || i+1 >= len(s.lines) || line == "" || len(line) > minWrapped ||
+		!isMarked(s.lines[i-1]) || !isMarked(s.lines[i+1]) {
+		return false
+	}
+	above := strings.TrimRight(s.lines[i-1], " \t\r")
+	if utf8.RuneCountInString(above) < minWrapped || strings.ContainsAny(above[len(above)-1:], ".?!:") ||
+		strings.HasSuffix(line, ":") {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(line)
+	return unicode.IsLower(first)
+}
+
+// takeOwnWords adds the words of the writer at the beginning of a line to theirs, and returns the rest.
+func (p *splitLines) takeOwnWords(line string, own int) (rest string) {
+	if own == 0 {
+		return line
+	}
+	p.own = append(p.own, line[:own])
+	return strings.TrimLeft(line[own:], " \t")
 }
 
 func (p *splitLines) quote(lines ...string) {
@@ -125,63 +192,89 @@ const (
 	nothing  kind = iota
 	marked        // a quotation whose lines are marked, so that others are an answer below or between
 	unmarked      // a quotation that reaches to the end
+	said          // the same, below an attribution; in a mail that answers nothing, its author reports it
 	copied        // the same, below a header; in a mail that answers nothing, it is what that passes on
 	forward       // a mail that is passed on
 )
 
-// introductionAt tells what line i announces, with the count of lines that do.
-func (s *splitter) introductionAt(i int) (what kind, count int) {
+// introductionAt tells what line i announces, and which lines do.
+func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 	line := s.lines[i]
 	if line == "" || len(line) > maxMarkerLine {
-		return nothing, 0
+		return nothing, introduction{}
 	}
 	if found, is := s.attribution(i); is {
 		switch below := s.below(i + found.lines); {
 		case below < len(s.lines) && isMarked(s.lines[below]):
-			return marked, found.lines
+			return marked, found
+		case found.dashed:
+			return unmarked, found
 		case found.sure:
-			return unmarked, found.lines
+			return said, found
 		}
-		return nothing, 0
+		return nothing, introduction{}
 	}
-	begin := strings.TrimLeft(line, " \t*")
-	if strings.HasPrefix(begin, "--") || strings.HasPrefix(begin, "__") {
-		return s.rule(i)
+	one := introduction{line: i, lines: 1}
+	if beginsRule(strings.TrimLeft(line, " \t*")) {
+		return s.rule(i), one
 	}
 	if !mayBeLabel(line) {
-		return nothing, 0
+		return nothing, introduction{}
 	}
-	if normal := s.normalized(i); strings.HasSuffix(normal, ":") && s.words.forwards[strings.Trim(normal, "-_ :")] {
-		return forward, 1
+	if normal := s.normalized(i); strings.HasSuffix(normal, ":") && s.words.forwards[strings.Trim(normal, ruleSigns)] {
+		return forward, one
 	}
 	if s.copiedHeader(i, false) {
-		return copied, 1
+		return copied, one
 	}
-	return nothing, 0
+	return nothing, introduction{}
+}
+
+// beginsRule tells whether a line begins with two signs of which rules are made.
+func beginsRule(line string) bool {
+	for _, sign := range []string{"--", "__", "==", "––", "——", "──", "━━"} {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // rule tells what a line that begins with dashes announces: by the words
 // between them, or by the header below.
-func (s *splitter) rule(i int) (what kind, count int) {
+func (s *splitter) rule(i int) kind {
 	normal := s.normalized(i)
-	inner := strings.Trim(normal, "-_ :")
+	inner := strings.Trim(normal, ruleSigns)
 	below := s.below(i + 1)
 	s.steps++
 	switch {
 	case s.words.forwards[inner]:
-		return forward, 1
+		return forward
 	case s.words.separators[inner]:
 		if below < len(s.lines) {
 			_, attributed := s.attribution(below)
 			if attributed || isMarked(s.lines[below]) {
-				return marked, 1
+				return marked
 			}
 		}
-		return unmarked, 1
-	case inner == "" && len(normal) >= minRule && below < len(s.lines) && s.copiedHeader(below, true):
-		return copied, 1
+		return s.separatorKind(inner, below)
+	case inner == "" && len(strings.TrimSpace(s.lines[i])) >= minRule && below < len(s.lines) &&
+		s.copiedHeader(below, true):
+		return copied
 	}
-	return nothing, 0
+	return nothing
+}
+
+// separatorKind tells what words between dashes announce. A single word, such as
+// "Original", people write as well, above what they compare.
+func (s *splitter) separatorKind(words string, below int) kind {
+	switch first, _ := utf8.DecodeRuneInString(words); {
+	case strings.Contains(words, " "), strings.Contains(words, "-"), !unicode.IsLower(first):
+		return unmarked
+	case below < len(s.lines) && s.copiedHeader(below, true):
+		return copied
+	}
+	return said
 }
 
 // below returns the first line from i on that is not empty, within maxGap lines.

@@ -24,14 +24,16 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	for _, one := range segments {
 		plain := paragraphs(one.Plain)
 		pages := make([]string, 0, len(one.HTML))
+		seenAs := shownPage{}
 		for _, page := range one.HTML {
-			seen, unseen := htmlToText(page)
-			if unseen != "" {
-				concealed = append(concealed, unseen)
+			shown := readPage(page)
+			if shown.hidden != "" {
+				concealed = append(concealed, shown.hidden)
 			}
-			pages = append(pages, seen)
+			pages = append(pages, shown.visible)
+			seenAs.struck, seenAs.scripts = seenAs.struck || shown.struck, seenAs.scripts || shown.scripts
 		}
-		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain)) {
+		if seen := paragraphs(pages); seen != "" && (plain == "" || l.stub(plain) || seenAs.saysMore(plain)) {
 			plain = seen
 		}
 		if plain != "" {
@@ -41,11 +43,18 @@ func (l *Languages) Join(segments []Segment) (text, hidden string) {
 	return strings.Join(slices.Clip(visible), "\n\n"), strings.Join(concealed, "\n")
 }
 
+// saysMore tells whether a page says of its words what the plain text of the same mail does
+// not: that some are struck out, or that a number is raised or lowered.
+func (p *shownPage) saysMore(plain string) bool {
+	return p.struck && !strings.Contains(plain, struckMark) ||
+		p.scripts && !strings.ContainsAny(plain, "^_⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉")
+}
+
 // paragraphs joins texts with a blank line between them, without empty ones.
 func paragraphs(texts []string) string {
 	var kept []string
 	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
+		if text = trimText(text); text != "" {
 			kept = append(kept, text)
 		}
 	}

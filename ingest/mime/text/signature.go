@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -10,6 +12,7 @@ const (
 	maxBareBelow = 8       // lines of a signature below dashes without their blank
 	maxSignature = 100     // bytes of a line that a program adds, without its links
 	maxDelimited = 4 << 10 // bytes of a signature with its disclaimer
+	maxFreeWords = 5       // words of a line that a program adds, besides those of its template
 )
 
 // splitSignature takes off what a mail program adds by itself: what stands below
@@ -31,11 +34,46 @@ func (l *Languages) splitSignature(lines []string, breaks []int) (words, signatu
 	if strings.Contains(last, "\n") {
 		return text, ""
 	}
-	line := strings.Trim(Normalize(withoutLinks(last)), "-_<[ ")
-	if line == "" || len(line) > maxSignature || !l.signature(line) {
+	if !l.isSignature(last) {
 		return text, ""
 	}
-	return strings.TrimSpace(above), strings.TrimSpace(last)
+	return trimText(above), strings.TrimSpace(last)
+}
+
+// isSignature tells whether a program has added a line by itself, with or without where
+// its words lead.
+func (l *Languages) isSignature(line string) bool {
+	for _, words := range []string{withoutLinks(line), line} {
+		words = strings.Trim(words, "-_<[ \t")
+		if normal := Normalize(words); normal != "" && len(normal) <= maxSignature && l.signature(normal, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSentence tells whether a line that begins as those of programs goes on as people write:
+// with more words than names have, or with the end of a sentence behind a word in small
+// letters. known is how many of its words programs write.
+func isSentence(line string, known int) bool {
+	words := strings.Fields(line)
+	if len(words) <= known {
+		return false
+	}
+	free := words[known:]
+	isName := func(word string) bool {
+		inner := strings.TrimLeftFunc(word, func(r rune) bool { return !isWordRune(r) })
+		_, size := utf8.DecodeRuneInString(inner)
+		return strings.ContainsFunc(inner[size:], unicode.IsUpper) || strings.ContainsFunc(word, unicode.IsDigit)
+	}
+	if isName(free[0]) && (len(free) == 1 || strings.ContainsAny(free[0][len(free[0])-1:], ".,;!")) {
+		return false // "iPhone. Please excuse typos."
+	}
+	if len(free) > maxFreeWords {
+		return true
+	}
+	last := free[len(free)-1]
+	return endsSentence(line) && beginsLower(last) && !isName(last)
 }
 
 // delimited returns where the last signature begins, with the dashes above it,

@@ -73,13 +73,44 @@ func (s sheet) add(selector, declarations string) {
 	if at := strings.IndexAny(selector, ".#"); at > 0 {
 		selector = selector[at:] // "div.name" is read as ".name"
 	}
-	if len(s) >= maxRules || len(selector) < 2 || selector[0] != '.' && selector[0] != '#' || strings.ContainsAny(selector[1:], " .#:>+~[*") {
+	if len(s) >= maxRules || selector == "" {
+		return
+	}
+	if isElementName(selector) {
+		s.addShape(selector, declarations)
+		return
+	}
+	if len(selector) < 2 || selector[0] != '.' && selector[0] != '#' || strings.ContainsAny(selector[1:], " .#:>+~[*") {
 		return
 	}
 	if s[selector] == nil {
 		s[selector] = style{}
 	}
 	s[selector].declare(declarations)
+}
+
+// addShape adds of a rule for all elements of a name what says how words are shown. What
+// hides words is left out: pages undo it further inside.
+func (s sheet) addShape(name, declarations string) {
+	all := style{}
+	all.declare(declarations)
+	for _, property := range []string{
+		"text-decoration", "text-decoration-line", "vertical-align", "white-space", "list-style", "list-style-type",
+	} {
+		value, declared := all[property]
+		if !declared {
+			continue
+		}
+		if s[name] == nil {
+			s[name] = style{}
+		}
+		s[name][property] = value
+	}
+}
+
+// isElementName is true of letters and digits alone.
+func isElementName(selector string) bool {
+	return !strings.ContainsFunc(selector, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
 // behindBlock returns what follows a block with blocks inside.
@@ -112,22 +143,27 @@ func withoutCSSComments(css string) string {
 }
 
 // apply adds what the sheet says about an element to what it says itself, which wins.
-func (s sheet) apply(own style, attributes map[string]string) {
-	if len(s) == 0 || len(attributes) == 0 {
-		return
+func (s sheet) apply(own style, element string, attributes map[string]string) style {
+	if len(s) == 0 {
+		return own
 	}
 	add := func(selector string) {
-		for name, value := range s[strings.ToLower(selector)] {
+		for name, value := range s[selector] {
+			if own == nil {
+				own = style{}
+			}
 			if _, known := own[name]; !known {
 				own[name] = value
 			}
 		}
 	}
 	if id := attributes["id"]; id != "" {
-		add("#" + id)
+		add("#" + strings.ToLower(id))
 	}
 	names := strings.Fields(attributes["class"])
 	for _, name := range names[:min(len(names), maxSelectors)] {
-		add("." + name)
+		add("." + strings.ToLower(name))
 	}
+	add(element)
+	return own
 }
