@@ -32,7 +32,7 @@ type EmailReceived struct {
 	// Thread is the root of the conversation where References and In-Reply-To do
 	// not name it: the returned mail of a bounce or a signed address of ours does.
 	Thread string `json:"thread,omitzero"`
-	// Answers is the newest letter of ours that it names and that is proven to be ours.
+	// Answers is the email of ours that it is a reply to, by its In-Reply-To alone, and that is proven to be ours.
 	Answers    *Letter  `json:"answers,omitzero"`
 	Auth       MailAuth `json:"auth,omitzero"`
 	Suspicious []string `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"

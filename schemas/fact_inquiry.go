@@ -447,6 +447,9 @@ const (
 	WordEdit = "invalid_edit" // what it changes cannot be changed so
 	WordPlan = "invalid_plan" // what it has done instead cannot be carried out
 
+	WordCode    = "code_of_another" // it quotes the code of another question
+	WordUnnamed = "no_reply"        // it decides, and is no reply to the email that asks
+
 	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
 	WordNotAllowed = "not_allowed"
 )

@@ -71,7 +71,7 @@ func TestWithoutEdit(t *testing.T) {
 		"":                                  "",
 		"See you.":                          "See you.",
 		"{\"subject\": \"Lunch?\"}":         "",
-		"So:\n{\"a\": \"b?\"}\nOr not?":    "So:\n\nOr not?",
+		"So:\n{\"a\": \"b?\"}\nOr not?":     "So:\n\nOr not?",
 		"```json\n{\"a\": \"b?\"}\n```\nOr": "\n```\nOr",
 		"{\"a\": b?}":                       "{\"a\": b?}",
 	} {

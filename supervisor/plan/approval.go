@@ -524,7 +524,11 @@ func (d *Decision) askedBeside(task *workflow.Task) int {
 // reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
 func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
 	opened := d.reached(people)
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return d.Run.Message.IsFrom(to.Address) || d.hasBegun(to.Address) })
+	begun := d.Run.Message.IsFrom
+	if d.Run.Edition >= schemas.Edition9 {
+		begun = d.Run.Message.IsRequester
+	}
+	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || d.hasBegun(to.Address) })
 	return opened
 }
 
@@ -563,7 +567,7 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 		}
 		return told.Text
 	}
-	lines := []string{truncate(d.content(task.Plan.Description).Text, maxQuestion), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
+	lines := []string{d.describedTask(d.content(task.Plan.Description).Text), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
 	if opened.Operation != nil {
 		proposed := d.Profile.rules.Proposed(task.Agent, opened.Operation, opened.Sets)
 		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}
@@ -579,7 +583,11 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	}
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	return strings.NewReplacer("{agent}", task.Agent, "{work}", strings.Join(lines, "\n"), "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
+	work := strings.Join(lines, "\n")
+	if len(opened.People) > 0 {
+		work = strings.TrimSpace(d.askedBy() + "\n\n" + work)
+	}
+	return strings.NewReplacer("{agent}", d.describedAgent(task.Agent), "{work}", work, "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
 }
 
 // Explain tells people how an inquiry is decided, when one of them has said something that decides nothing, at most schemas.MaxExplanations times.

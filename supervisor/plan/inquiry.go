@@ -514,5 +514,11 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 	return strings.TrimSpace(texts.Reminder + "\n\n" + words)
 }
 
+// QuestionCode tells the code of an inquiry, which a reply to it may quote.
+func (p *Profile) QuestionCode(language, code string) string {
+	told := cmp.Or(p.TextsIn(language).Code, "Code of this question: {code}")
+	return strings.ReplaceAll(told, "{code}", code)
+}
+
 // maxQuestion bounds what is shown of work that a person is to do, in bytes.
 const maxQuestion = 1 << 10
