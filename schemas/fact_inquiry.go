@@ -390,7 +390,8 @@ func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
 // An Actor is who has said something, as the adapter knows it and nobody else.
 type Actor struct {
 	Via   ActorVia   `json:"via"`
-	ID    string     `json:"id,omitzero"`    // an address, a user, a name
+	ID    string     `json:"id,omitzero"`    // an address, a user, a name; of ViaCLI the operating system's user
+	As    string     `json:"as,omitzero"`    // of ViaCLI: the person for whom they speak, as they claim
 	Proof ActorProof `json:"proof,omitzero"` // how far it is known that it is them
 }
 
@@ -401,7 +402,8 @@ type ActorVia string
 const (
 	ViaMail ActorVia = "mail"
 	ViaChat ActorVia = "chat"
-	ViaAPI  ActorVia = "api" // the service's own, by which its command line speaks too
+	ViaAPI  ActorVia = "api" // the service's own
+	ViaCLI  ActorVia = "cli" // its command line
 )
 
 // ActorProof is how far it is known who has said something.

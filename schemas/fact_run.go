@@ -36,6 +36,8 @@ type MessageReceived struct {
 	Message *Incoming `json:"message,omitzero"`
 	// Final says that a person has cancelled a run that waits for its turn, from Edition3 on: see RunEnded.
 	Final bool `json:"final,omitzero"`
+	// By is who has said it, of a word at the command line.
+	By *Actor `json:"by,omitzero"`
 }
 
 // Begins reports whether a run was made for the message, at once or in its turn.

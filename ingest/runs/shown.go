@@ -24,10 +24,15 @@ func shownFact(fact schemas.Fact) schemas.Fact {
 			message.Reply = shownReply(message.Reply)
 			received.Message = &message
 		}
+		received.By = nil
 		return &received
 	case *schemas.InquiryOpened:
 		asked := shownOpened(fact)
 		return &asked
+	case *schemas.InquiryAnswered:
+		answered := *fact
+		answered.Actor = shownActor(answered.Actor)
+		return &answered
 	case *schemas.TaskCompleted:
 		if !notifiesPeople(fact.Task) {
 			return fact
@@ -126,9 +131,28 @@ func shownInquiries(inquiries []*workflow.Inquiry) []*workflow.Inquiry {
 	for i, inquiry := range shown {
 		asked := *inquiry
 		asked.InquiryOpened, asked.Bounced = shownOpened(&inquiry.InquiryOpened), nil
+		if inquiry.Answered != nil {
+			answered := *inquiry.Answered
+			answered.Actor = shownActor(answered.Actor)
+			asked.Answered = &answered
+		}
+		asked.Agreed = slices.Clone(inquiry.Agreed)
+		for i, word := range asked.Agreed {
+			agreed := *word
+			agreed.Actor = shownActor(agreed.Actor)
+			asked.Agreed[i] = &agreed
+		}
 		shown[i] = &asked
 	}
 	return shown
+}
+
+// shownActor returns who has said something without the operating system's user.
+func shownActor(actor schemas.Actor) schemas.Actor {
+	if actor.Via == schemas.ViaCLI {
+		actor.ID = ""
+	}
+	return actor
 }
 
 func shownOpened(opened *schemas.InquiryOpened) schemas.InquiryOpened {

@@ -228,7 +228,8 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	_, decides := d.Profile.Decides(word.Whole)
-	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {
+	atService := word.Actor.Via == schemas.ViaAPI || word.Actor.Via == schemas.ViaCLI
+	if !atService || decides && d.Run.Edition >= schemas.Edition9 {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
 	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
@@ -257,7 +258,7 @@ func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAn
 	if len(answered.Arguments) > 0 {
 		hash = d.edits(inquiry, answered)
 	}
-	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Person(inquiry, answered.Actor))
+	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Names(inquiry, answered.Actor))
 	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
 		d.Emit(answered)
 		return
@@ -391,29 +392,28 @@ func (d *Decision) resumed(inquiry *workflow.Inquiry) time.Time {
 	return d.Run.Resumed(inquiry.Inquiry, d.Now)
 }
 
-// lackingPersons is how many more than one of them have to agree to what an inquiry asks; empty is nobody.
-func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash, person string) int {
+// lackingPersons is how many more than one of them, who goes by some names, have to agree to what an inquiry asks.
+func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash string, names []string) int {
 	agreed := d.agreedPersons(inquiry, hash)
-	if person != "" && !slices.Contains(agreed, person) {
-		agreed = append(agreed, person)
-	}
-	return max(max(inquiry.Need, 1)-len(agreed), 0)
+	agreed.Add(names...)
+	return max(max(inquiry.Need, 1)-agreed.Count, 0)
 }
 
 // agreedPersons are those who have agreed to a hash for the task of an inquiry, and still may.
-func (d *Decision) agreedPersons(inquiry *workflow.Inquiry, hash string) []string {
-	return approval.Persons(d.Run, d.Run.Task(inquiry.Task), hash, d.decides)
+func (d *Decision) agreedPersons(inquiry *workflow.Inquiry, hash string) approval.Persons {
+	return approval.Agreed(d.Run, d.Run.Task(inquiry.Task), hash, d.decides)
 }
 
 // decides reports whether a person may agree to anything: names are those of the profile in force.
 func (d *Decision) decides(person string) bool {
 	_, known := d.People[person]
-	return known || person == approval.Operator || person == approval.Requester
+	return known || approval.IsOperator(person) || person == approval.Requester
 }
 
 // HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
 func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
-	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor))
+	agreed := d.agreedPersons(inquiry, inquiry.Hash)
+	return agreed.Has(approval.Names(inquiry, actor)...)
 }
 
 // unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
@@ -425,12 +425,10 @@ func (d *Decision) unapproved(inquiry *workflow.Inquiry) {
 			continue
 		}
 		for _, person := range d.askedPersons(other) {
-			if !slices.Contains(persons, person) {
-				persons = append(persons, person)
-			}
+			persons.Add(person)
 		}
 	}
-	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || len(persons) < max(inquiry.Need, 1) {
+	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || persons.Count < max(inquiry.Need, 1) {
 		d.withdraw(task)
 		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
 	}

@@ -21,13 +21,20 @@ func (d *decision) control(control *schemas.Control) {
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+	if control.Via == schemas.ViaCLI {
+		by := actorOf(control)
+		received.By = &by
+	}
 	switch {
 	case number < 1 || number > d.state.Runs:
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case control.As != "" && !d.speaksFor(control.As, nil):
+		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
+		d.emit(&received)
 	case control.Action == schemas.ControlResend:
-		d.requestResend(control, number)
+		d.requestResend(control, received)
 	case control.Action == schemas.ControlRetry:
-		d.retry(control, number)
+		d.retry(control, received)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):

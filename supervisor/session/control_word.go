@@ -37,7 +37,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	choice := said.Choice
 	switch {
-	case d.env.Unconfigured:
+	case d.env.Unconfigured, control.As != "" && !d.speaksFor(control.As, inquiry):
 		received.Reason = schemas.WordNotAllowed
 	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
 		received.Reason = schemas.WordDecided
@@ -97,12 +97,32 @@ func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
 	return nil
 }
 
+// actorOf is who has said something to the service itself.
+func actorOf(control *schemas.Control) schemas.Actor {
+	if control.Via == schemas.ViaCLI {
+		return schemas.Actor{Via: schemas.ViaCLI, ID: cut(control.By, maxNote), As: cut(control.As, maxNote)}
+	}
+	return schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken}
+}
+
+// speaksFor reports whether somebody at the command line may speak for a person of the configuration: any that is known where no inquiry is meant, and
+// where it is decided by people one of those who are asked and have not begun the run.
+func (d *decision) speaksFor(person string, inquiry *workflow.Inquiry) bool {
+	switch _, known := d.people()[person]; {
+	case !known:
+		return false
+	case inquiry == nil || len(inquiry.People) == 0 && !inquiry.Kind.Entitled():
+		return true
+	case len(inquiry.People) == 0:
+		return d.hasBegun(person, "")
+	}
+	own := inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation && d.hasBegun(person, "")
+	return slices.Contains(inquiry.People, person) && !own
+}
+
 // controlSays is the word that a person has given to the service itself.
 func controlSays(control *schemas.Control) plan.Word {
-	said := plan.Word{
-		Choice: schemas.ChoiceAnswer, Whole: control.Words(),
-		Actor: schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken},
-	}
+	said := plan.Word{Choice: schemas.ChoiceAnswer, Whole: control.Words(), Actor: actorOf(control)}
 	switch control.Action {
 	case schemas.ControlReject:
 		said.Choice = schemas.ChoiceReject

@@ -172,7 +172,8 @@ func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.W
 	case input.Control != nil:
 		said := controlSays(input.Control)
 		same := input.Control.Hash == "" || input.Control.Hash == inquiry.Hash
-		return said, same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
+		speaks := input.Control.As == "" || d.speaksFor(input.Control.As, inquiry)
+		return said, speaks && same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
 	case input.Message == nil:
 		return plan.Word{}, false
 	}
