@@ -165,23 +165,6 @@ func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened 
 	return opened
 }
 
-// withRequester are the inquiries by which those agree whom a rule names: whoever has begun the run is asked where they have asked, and others by letters.
-func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
-	asked := []schemas.InquiryOpened{*opened}
-	if len(opened.People) > 0 && approval.ByRequester(rule) {
-		asked = append(asked, besides(opened, nil))
-	}
-	return asked
-}
-
-// besides is an inquiry for the same of others. What has led to it is told by the first.
-func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
-	other := *opened
-	other.People, other.To, other.Account, other.InThread = people, nil, "", false
-	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
-	return other
-}
-
 // askToApprove has a task wait until enough persons have agreed to it, or fail when that cannot be.
 func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpened) {
 	reached, cause, detail := d.toApprove(task, asked)
@@ -491,6 +474,9 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 			letters := d.reachedToApprove(opened.People)
 			opened.To, opened.Account, found = letters.To, letters.Account, len(letters.To)
 			opened.InThread = letters.InThread && task.ID != schemas.DeliveryTask // whoever has written is not shown what they may not get
+			if opened.InThread {
+				found += d.inChatAlone(opened.People)
+			}
 		} else if d.reachesRequester() {
 			found = 1
 		}
@@ -506,39 +492,6 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 		return nil, schemas.FailureUnapproved, d.texts().Unasked
 	}
 	return reached, "", ""
-}
-
-// askedBeside counts those who are asked about a task already.
-func (d *Decision) askedBeside(task *workflow.Task) int {
-	count := 0
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Task == task.ID {
-			count += max(len(other.To), 1)
-		}
-	}
-	return count
-}
-
-// reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
-func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
-	opened := d.reached(people)
-	begun := d.Run.Message.IsFrom
-	if d.Run.Edition >= schemas.Edition9 {
-		begun = d.Run.Message.IsRequester
-	}
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || d.hasBegun(to.Address) })
-	return opened
-}
-
-// hasBegun reports whether whoever has an address has begun the run in a chat.
-func (d *Decision) hasBegun(address string) bool {
-	reply := d.Run.Message.Reply
-	for _, name := range slices.Sorted(maps.Keys(d.People)) {
-		if person := d.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, d.Run.Message.Author) {
-			return true
-		}
-	}
-	return false
 }
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.

@@ -41,7 +41,7 @@ func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
 func (d *Decision) reached(people []string) schemas.InquiryOpened {
 	opened := schemas.InquiryOpened{People: people}
 	for _, name := range people {
-		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
+		if person, known := d.People[name]; known && person.Mail != "" && (opened.Account == "" || opened.Account == person.Account) {
 			opened.Account = person.Account
 			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
 		}
