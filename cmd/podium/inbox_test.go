@@ -200,7 +200,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 	if want := id + " is decided, and the run goes on; `podium runs watch " + run + "` follows it\n"; said.stdout != want {
 		t.Errorf("it says %q, want %q", said.stdout, want)
 	}
-	if o := i.podium("runs", "watch", run).succeeds(t); !strings.Contains(o.stdout, "question 1: answered by " + systemUser() + " at the command line: On 2030-12-03.") || !strings.HasSuffix(o.stdout, "Booked.\n") {
+	if o := i.podium("runs", "watch", run).succeeds(t); !strings.Contains(o.stdout, "question 1: answered by "+systemUser()+" at the command line: On 2030-12-03.") || !strings.HasSuffix(o.stdout, "Booked.\n") {
 		t.Errorf("who watches sees\n%s", o.stdout)
 	}
 	i.tells(t, map[string]string{"inbox": "nobody is asked", "runs show " + run: "answered by " + systemUser() + " at the command line at "})

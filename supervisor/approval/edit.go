@@ -85,13 +85,13 @@ func Written(words string, arguments []string) (jsontext.Value, error) {
 
 // WithoutEdit returns the words of somebody who agrees without the change of arguments among them, if there is one that can be read.
 func WithoutEdit(words string) string {
-	before := ""
+	at := 0
 	for line := range strings.Lines(words) {
 		if !beginsEdit(line) {
-			before += line
+			at += len(line)
 			continue
 		}
-		text := strings.TrimPrefix(words, before)
+		before, text := words[:at], words[at:]
 		if fence := strings.TrimSpace(text); strings.HasPrefix(fence, "```") {
 			_, text, _ = strings.Cut(fence, "\n")
 		}

@@ -8,7 +8,6 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
-	"podium/supervisor/phrase"
 	"podium/supervisor/recovery"
 )
 
@@ -391,7 +390,7 @@ func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.Inquiry
 
 // ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. From schemas.Edition9 on a question raises nothing.
 func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
-	if p.Edition >= schemas.Edition9 && phrase.Asks(text) {
+	if p.Asks(text) {
 		return "", schemas.Usage{}, false
 	}
 	return budget.Read(text, inquiry.Shortage.Offer, p.Languages)

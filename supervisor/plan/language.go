@@ -283,15 +283,17 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	}
 	approves := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Approve, said) })
 	rejects := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Reject, said) })
-	asks := func(words string) bool { return p.Edition >= schemas.Edition9 && phrase.Asks(words) }
 	switch {
-	case approves == rejects, asks(line), approves && asks(approval.WithoutEdit(below)):
+	case approves == rejects, p.Asks(line), approves && p.Asks(approval.WithoutEdit(below)):
 		return "", false
 	case approves:
 		return schemas.ChoiceApprove, true
 	}
 	return schemas.ChoiceReject, true
 }
+
+// Asks reports whether words ask something, which decides nothing, from schemas.Edition9 on.
+func (p *Profile) Asks(words string) bool { return p.Edition >= schemas.Edition9 && phrase.Asks(words) }
 
 // decidingWords are those that people are told to decide by.
 func (p *Profile) decidingWords(tag string) (approve, reject string) {

@@ -8,7 +8,6 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/phrase"
 	"podium/supervisor/plan"
 	"podium/supervisor/recovery"
 )
@@ -54,7 +53,7 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
 	if inquiry.Kind == schemas.InquiryEscalation {
 		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
-		if chosen && d.env.Pinned.Edition >= schemas.Edition9 && phrase.Asks(strings.TrimSuffix(said.Whole, rest)) {
+		if chosen && d.env.Pinned.Asks(strings.TrimSuffix(strings.TrimSpace(said.Whole), rest)) {
 			return false
 		}
 		if chosen {

@@ -10,7 +10,7 @@ func mutationsOfUpstream() []mutation {
 	return []mutation{{
 		name: "a plan from upstream counts when its time is over", seed: 36, kind: kinds.Upstream, invariant: sim.WordsInTime,
 		edits: []edit{{
-			"supervisor/session/control_word.go",
+			"supervisor/session/control.go",
 			`	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):`,
 			`	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry) && !planted("a plan from upstream counts when its time is over"):`,
 		}},
@@ -31,7 +31,7 @@ func mutationsOfUpstream() []mutation {
 	}, {
 		name: "whoever is upstream decides what people are asked", seed: 16, kind: kinds.Upstream, invariant: sim.UpstreamIsHeard,
 		edits: []edit{{
-			"supervisor/session/control_word.go",
+			"supervisor/session/control.go",
 			`	if d.ofUpstream(control) {`,
 			`	if d.ofUpstream(control) && !planted("whoever is upstream decides what people are asked") {`,
 		}},

@@ -58,12 +58,13 @@ profiles:
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		told := ""
+		var about []string
 		for _, caution := range config.Cautions() {
 			if strings.Contains(caution, ".approval[0]") {
-				told += caution
+				about = append(about, caution)
 			}
 		}
+		told := strings.Join(about, "\n")
 		if (told == "") != (test.caution == "") || !strings.Contains(told, test.caution) {
 			t.Errorf("%s: %q, want %q", name, told, test.caution)
 		}
