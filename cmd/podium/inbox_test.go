@@ -180,7 +180,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 		t.Errorf("who waits sees %d %q\n%s", waits.code, waits.stderr, waits.stdout)
 	}
 	i.tells(t, map[string]string{
-		"inbox":            "desk     input  the requester  For which day?",
+		"inbox":            "desk     input  chat  the requester  For which day?",
 		"runs":             "executing, waits for an answer",
 		"runs show " + run: "next: podium answer " + id,
 		"runs -o json":     `"inquiries":[{"run":1,"inquiry":1,"task":"t1","kind":"input"`,
