@@ -11,7 +11,11 @@ type Control struct {
 	Request string `json:"request,omitzero"`
 	Target  string `json:"target,omitzero"` // the quarantined message it is about
 	By      string `json:"by,omitzero"`     // who said it
-	Reason  string `json:"reason,omitzero"`
+	// Via is how they did, where that is ViaCLI: By is the operating system's user then. As is the person of the configuration for whom they
+	// say it, as they claim: that needs no proof, and is on record as a claim.
+	Via    ActorVia `json:"via,omitzero"`
+	As     string   `json:"as,omitzero"`
+	Reason string   `json:"reason,omitzero"`
 	// Inquiry, with ControlAnswer, ControlApprove, ControlRaise, ControlReject and ControlReplan, is the number of the inquiry of the run that it is
 	// about; 0 is the one that is open.
 	Inquiry int `json:"inquiry,omitzero"`

@@ -1,6 +1,11 @@
 package schemas
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/net/idna"
+)
 
 // An EmailReceived is one mail as the mail adapter read it (X-01). Everything in it
 // comes from outside and is tainted.
@@ -32,7 +37,7 @@ type EmailReceived struct {
 	// Thread is the root of the conversation where References and In-Reply-To do
 	// not name it: the returned mail of a bounce or a signed address of ours does.
 	Thread string `json:"thread,omitzero"`
-	// Answers is the newest letter of ours that it names and that is proven to be ours.
+	// Answers is the email of ours that it is a reply to, by its In-Reply-To alone, and that is proven to be ours.
 	Answers    *Letter  `json:"answers,omitzero"`
 	Auth       MailAuth `json:"auth,omitzero"`
 	Suspicious []string `json:"suspicious,omitzero"` // codes of what deceives, "reply_to_elsewhere"
@@ -192,3 +197,67 @@ const (
 	ParseDegraded ParseState = "degraded"
 	ParseFailed   ParseState = "failed"
 )
+
+// Mailbox returns what all spellings of the address of one mailbox have in common: no upper case, no quotes around the local part, nothing from
+// a plus on (RFC 5233 calls it the detail), the domain as the DNS writes it, and no marks where the provider ignores them. One person can write
+// from any number of such addresses.
+func Mailbox(address string) string {
+	address = strings.ToLower(strings.TrimSpace(address))
+	at := strings.LastIndexByte(address, '@')
+	if at < 0 {
+		return address
+	}
+	local, domain := strings.Trim(address[:at], `"`), strings.TrimRight(address[at+1:], ".")
+	if plus := strings.IndexByte(local, '+'); plus > 0 {
+		local = local[:plus]
+	}
+	if ascii, err := idna.Punycode.ToASCII(domain); err == nil {
+		domain = ascii
+	}
+	switch domain {
+	case "gmail.com", "googlemail.com":
+		local, domain = strings.ReplaceAll(local, ".", ""), "gmail.com"
+	case "proton.me", "protonmail.com", "pm.me":
+		local, domain = strings.NewReplacer(".", "", "-", "", "_", "").Replace(local), "proton.me"
+	}
+	return local + "@" + domain
+}
+
+// IsSamePerson reports whether two addresses may be those of one person: their mailboxes are the same, or differ only by sub-domains of one
+// organization. It is for keeping a person from deciding about their own request, and proves nobody's identity.
+func IsSamePerson(one, other string) bool {
+	one, other = Mailbox(one), Mailbox(other)
+	if one == other {
+		return one != ""
+	}
+	name, domain, is := strings.Cut(one, "@")
+	otherName, otherDomain, isToo := strings.Cut(other, "@")
+	return is && isToo && name != "" && name == otherName && inOneOrganization(domain, otherDomain)
+}
+
+// inOneOrganization reports whether one domain is a sub-domain of the other, or both are sub-domains of one that an organization registers.
+func inOneOrganization(one, other string) bool {
+	if strings.HasSuffix(one, "."+other) || strings.HasSuffix(other, "."+one) {
+		return true
+	}
+	labels, others := strings.Split(one, "."), strings.Split(other, ".")
+	common := 0
+	for common < min(len(labels), len(others)) && labels[len(labels)-1-common] == others[len(others)-1-common] {
+		common++
+	}
+	if common < 2 {
+		return false
+	}
+	country := len(labels[len(labels)-1]) == 2
+	return common > 2 || !country || !isRegistry(labels[len(labels)-2])
+}
+
+// isRegistry reports whether organizations register below a second-level domain of a country, such as co in co.uk. The list of public suffixes
+// changes over time, and a decision must not.
+func isRegistry(label string) bool {
+	switch label {
+	case "ac", "co", "com", "edu", "gob", "gouv", "gov", "go", "gv", "ltd", "mil", "ne", "net", "nhs", "nom", "or", "org", "plc", "sch":
+		return true
+	}
+	return false
+}

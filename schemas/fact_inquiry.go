@@ -1,6 +1,9 @@
 package schemas
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -390,7 +393,8 @@ func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
 // An Actor is who has said something, as the adapter knows it and nobody else.
 type Actor struct {
 	Via   ActorVia   `json:"via"`
-	ID    string     `json:"id,omitzero"`    // an address, a user, a name
+	ID    string     `json:"id,omitzero"`    // an address, a user, a name; of ViaCLI the operating system's user
+	As    string     `json:"as,omitzero"`    // of ViaCLI: the person for whom they speak, as they claim
 	Proof ActorProof `json:"proof,omitzero"` // how far it is known that it is them
 }
 
@@ -401,7 +405,8 @@ type ActorVia string
 const (
 	ViaMail ActorVia = "mail"
 	ViaChat ActorVia = "chat"
-	ViaAPI  ActorVia = "api" // the service's own, by which its command line speaks too
+	ViaAPI  ActorVia = "api" // the service's own
+	ViaCLI  ActorVia = "cli" // its command line
 )
 
 // ActorProof is how far it is known who has said something.
@@ -447,6 +452,9 @@ const (
 	WordEdit = "invalid_edit" // what it changes cannot be changed so
 	WordPlan = "invalid_plan" // what it has done instead cannot be carried out
 
+	WordCode    = "code_of_another" // it quotes the code of another question
+	WordUnnamed = "no_reply"        // it decides, and is no reply to the email that asks
+
 	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
 	WordNotAllowed = "not_allowed"
 )
@@ -491,3 +499,23 @@ func NoticeOf(task string) int {
 
 // InquiryID returns the id of an inquiry of a run, by which people name it.
 func InquiryID(run string, inquiry int) string { return run + "." + strconv.Itoa(inquiry) }
+
+var inquiryCode = regexp.MustCompile(`(?i)\bASK-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
+
+// InquiryCode returns the short code by which people recognize an inquiry, such as ASK-7K3M-2XPD. It is no secret: it keeps a reply to one
+// question from deciding another.
+func InquiryCode(run string, inquiry int) string {
+	sum := sha256.Sum256([]byte("code " + InquiryID(run, inquiry)))
+	// Crockford's alphabet has no letter that is easily taken for a digit or another letter.
+	code := base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").EncodeToString(sum[:5])
+	return "ASK-" + code[:4] + "-" + code[4:]
+}
+
+// InquiryCodes returns the codes that stand in a text, in upper case, in their order.
+func InquiryCodes(text string) []string {
+	codes := inquiryCode.FindAllString(text, -1)
+	for i := range codes {
+		codes[i] = strings.ToUpper(codes[i])
+	}
+	return codes
+}

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type MessageReceived struct {
 	Message *Incoming `json:"message,omitzero"`
 	// Final says that a person has cancelled a run that waits for its turn, from Edition3 on: see RunEnded.
 	Final bool `json:"final,omitzero"`
+	// By is who has said it, of a word at the command line.
+	By *Actor `json:"by,omitzero"`
 }
 
 // Begins reports whether a run was made for the message, at once or in its turn.
@@ -99,9 +102,17 @@ type Incoming struct {
 // run does, too.
 func (m *Incoming) FromOutside() bool { return m.Upstream == nil || m.Tainted }
 
-// IsFrom reports whether an address is that of whoever has begun the run.
+// IsFrom reports whether an address is that of whoever has begun the run, as runs before Edition9 compare it.
 func (m *Incoming) IsFrom(address string) bool {
 	return m.Author != nil && m.Author.Address != "" && strings.EqualFold(m.Author.Address, address)
+}
+
+// IsRequester reports whether an address may be that of the person who has begun the run: the writer's, or one that the answer goes to.
+func (m *Incoming) IsRequester(address string) bool {
+	if m.Author != nil && IsSamePerson(m.Author.Address, address) {
+		return true
+	}
+	return m.Reply != nil && slices.ContainsFunc(m.Reply.To, func(to Address) bool { return IsSamePerson(to.Address, address) })
 }
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.

@@ -281,6 +281,14 @@ type Texts struct {
 	Indecisive  string `json:"indecisive,omitzero"`
 	Disapproved string `json:"disapproved,omitzero"`
 	Unasked     string `json:"unasked,omitzero"`
+	// AskedBy tells approvers that "{requester}" has begun the "{run}", and how far that is known, "{proof}": one of the four behind it.
+	AskedBy         string `json:"asked_by,omitzero"`
+	SenderVouched   string `json:"sender_vouched,omitzero"`   // a mail server confirms the sender
+	SenderUnvouched string `json:"sender_unvouched,omitzero"` // nobody does
+	AskedInChat     string `json:"asked_in_chat,omitzero"`
+	AskedByProgram  string `json:"asked_by_program,omitzero"`
+	// Code tells the code of a question, "{code}", in the email that asks it.
+	Code string `json:"code,omitzero"`
 	// Quoted has what somebody has said, "{text}", in quotation marks.
 	Quoted string `json:"quoted,omitzero"`
 	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". ChoiceRetry and those behind it

@@ -81,7 +81,7 @@ func actionOf(subject string, recipients []*mail.Address, given *schemas.Deliver
 func (l *letter) peers() []string {
 	var peers []string
 	for _, recipient := range l.to {
-		if peer := mailboxOf(recipient.Address); !slices.Contains(peers, peer) {
+		if peer := schemas.Mailbox(recipient.Address); !slices.Contains(peers, peer) {
 			peers = append(peers, peer)
 		}
 	}

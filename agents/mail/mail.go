@@ -101,7 +101,7 @@ func New(config Config) (*Agent, error) {
 		}
 		agent.accounts[name] = made
 		for _, address := range append([]string{made.from.Address}, account.Own...) {
-			agent.own[mailboxOf(address)] = true
+			agent.own[schemas.Mailbox(address)] = true
 		}
 	}
 	return agent, nil
@@ -259,7 +259,7 @@ func (a *Agent) recipients(v voice, to []schemas.Address) ([]*mail.Address, erro
 		return nil, refuse(v, "recipient")
 	}
 	for _, recipient := range recipients {
-		if a.own[mailboxOf(recipient.Address)] || isRobot(recipient.Address) {
+		if a.own[schemas.Mailbox(recipient.Address)] || isRobot(recipient.Address) {
 			return nil, refuse(v, "robot")
 		}
 	}

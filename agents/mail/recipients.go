@@ -41,28 +41,6 @@ func parseAddress(text string) (*mail.Address, error) {
 	return parsed, nil
 }
 
-// mailboxOf returns what all spellings of the address of a mailbox have in common: no
-// letter case, nothing from a plus on (RFC 5233 calls it the detail), and at Google, where
-// they mean nothing, no dots. Who has one mailbox has any number of such addresses.
-func mailboxOf(address string) string {
-	address = strings.ToLower(address)
-	at := strings.LastIndexByte(address, '@')
-	if at < 0 {
-		return address
-	}
-	local, domain := strings.Trim(address[:at], `"`), address[at+1:]
-	if plus := strings.IndexByte(local, '+'); plus > 0 {
-		local = local[:plus]
-	}
-	if domain == "googlemail.com" {
-		domain = "gmail.com"
-	}
-	if domain == "gmail.com" {
-		local = strings.ReplaceAll(local, ".", "")
-	}
-	return local + "@" + domain
-}
-
 // isRobot reports an address that only programs write from (RFC 5321, section
 // 4.5.5; RFC 3834, section 2).
 func isRobot(address string) bool {
@@ -79,7 +57,7 @@ func (a *Agent) copiesOf(account *sender, wanted []schemas.Address, recipients [
 	}
 	for _, given := range wanted {
 		key := strings.ToLower(given.Address)
-		if taken[key] || a.own[mailboxOf(key)] {
+		if taken[key] || a.own[schemas.Mailbox(key)] {
 			continue
 		}
 		taken[key] = true

@@ -171,7 +171,7 @@ func TestApprovalByMail_O31(t *testing.T) {
 	o := openPractice(t)
 	o.write("ada@example.net", "", "Bitte bestellen Sie tausend Drucker.", true)
 	question, text := o.asked(1)
-	if !strings.Contains(text, "tausend Drucker") || !strings.Contains(text, "freigeben") {
+	if !strings.Contains(text, "> Bitte bestellen Sie tausend Drucker.") || !strings.Contains(text, "freigeben") || !strings.Contains(text, "Angefragt von ada@example.net (Absender bestätigt), Vorgang "+o.first().ID) {
 		t.Errorf("anna is asked %q", text)
 	}
 
@@ -195,10 +195,18 @@ func TestApprovalByMail_O31(t *testing.T) {
 
 	inbox := o.service.podium("inbox", "-o", "json")
 	inbox.succeeds(t)
-	if !strings.Contains(inbox.stdout, `"kind":"approval"`) || !strings.Contains(inbox.stdout, `"hash":"`) {
+	if !strings.Contains(inbox.stdout, `"requester":{"address":"ada@example.net","channel":"email","vouched":true`) || !strings.Contains(inbox.stdout, `"kind":"approval"`) || !strings.Contains(inbox.stdout, `"hash":"`) {
 		t.Errorf("podium inbox says %s", inbox.stdout)
 	}
 	id := o.first().ID
+	other := schemas.InquiryCode(id, 2)
+	if code := schemas.InquiryCode(id, 1); !strings.Contains(text, "Kennung dieser Frage: "+code) {
+		t.Errorf("anna is told %q, and not the code %s", text, code)
+	}
+	o.write("anna@practice.example", question, "Freigeben\r\n\r\n> Kennung dieser Frage: "+other, true)
+	o.await("what quotes another question", schemas.WordCode, 1)
+	o.write("anna@practice.example", question, "freigeben?", true)
+	o.await("a question", schemas.WordChoice, 2)
 	if said := o.service.podium("approve", id+".1", "--hash", "0123456789abcdef"); said.code != exitFailed || !strings.Contains(said.stderr, "something else than you have seen") {
 		t.Errorf("podium approve: %d %s", said.code, said.stderr)
 	}
@@ -221,7 +229,7 @@ func TestApprovalByMail_O31(t *testing.T) {
 	}
 
 	o.write("ada@example.net", "", "Es ist eilig.", true)
-	question, _ = o.asked(4)    // the third answers her mail
+	question, _ = o.asked(5)    // the third answers her mail
 	time.Sleep(4 * time.Second) // servers of mail tell whole seconds
 	o.write("anna@practice.example", question, "freigeben", true)
 	o.await("after its time", schemas.WordClosed, 3)

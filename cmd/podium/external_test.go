@@ -296,10 +296,10 @@ func TestCancel(t *testing.T) {
 	if says := sending.stderr.String(); !strings.Contains(says, "ended cancelled") {
 		t.Errorf("send says %q", says)
 	}
-	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "cancelled") || !strings.Contains(shown, "\ntold      cancel by command line: asked by mistake\n") {
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "cancelled") || !strings.Contains(shown, "\ntold      cancel by "+systemUser()+" at the command line: asked by mistake\n") {
 		t.Errorf("runs show says\n%s", shown)
 	}
-	if told := i.podium("replay", "--run", id).succeeds(t).stdout; !strings.Contains(told, "\n    cancel by command line: asked by mistake\n") {
+	if told := i.podium("replay", "--run", id).succeeds(t).stdout; !strings.Contains(told, "\n    cancel by "+systemUser()+" at the command line: asked by mistake\n") {
 		t.Errorf("replay says\n%s", told)
 	}
 	if says := i.process.stdout.String() + i.process.stderr.String(); strings.Contains(says, "by mistake") {

@@ -32,7 +32,8 @@ func (inboxCommand) Help() string {
 whoever wrote has left out what a task needs, work, where the task is a person's (podium reject declines it), approval, where
 somebody has to agree before a task begins (podium approve, podium reject), budget, where the run has used up what it may
 (podium raise, podium reject), or escalation, where a task has failed and somebody says what is done about that (podium answer ID
-retry, skip, "answer: …", "replan: …" or end); -o json has its hash, by which it is one thing. ASKED
+retry, skip, "answer: …", "replan: …" or end); -o json has its hash, by which it is one thing. FROM is who has begun the run, and whether
+a mail server confirms them (confirmed, unconfirmed); -o json has that as requester, and what they have written as words. ASKED
 is who was written to, by mail or in the chat, one question after the other where one person has several; whoever may read the ledger can answer in their place, here. Behind
 UNTIL nobody waits any more; without one nobody was written to yet. "not delivered" says that no letter has gone out so far,
 and "perhaps not delivered" that the mail server did not confirm one: podium runs show RUN has the reason, as undelivered in
@@ -67,14 +68,14 @@ func (e *environment) printInbox(open []openInquiry) error {
 		return e.print("nobody is asked anything\n")
 	}
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tSINCE\tUNTIL\tPROFILE\tKIND\tASKED\tQUESTION")
+	_, _ = fmt.Fprintln(table, "ID\tSINCE\tUNTIL\tPROFILE\tKIND\tFROM\tASKED\tQUESTION")
 	for i := range open {
 		asked, until := &open[i], ""
 		if !asked.Until.IsZero() {
 			until = asked.Until.Local().Format(time.DateTime)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", asked.ID, asked.Since.Local().Format(time.DateTime), until,
-			asked.Profile, asked.Kind, asked.people(), view.Line(asked.Question, 0))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", asked.ID, asked.Since.Local().Format(time.DateTime), until,
+			asked.Profile, asked.Kind, asked.Requester.Line(), asked.people(), view.Line(asked.Question, 0))
 	}
 	return table.Flush()
 }
@@ -87,7 +88,10 @@ type openInquiry struct {
 	Kind    schemas.InquiryKind `json:"kind"`
 	Profile string              `json:"profile"`
 	Channel string              `json:"channel"`
-	Asked   string              `json:"asked"` // who
+	// Requester is who has begun the run, and Words is what they have written.
+	Requester view.Requester `json:"requester"`
+	Words     string         `json:"words,omitzero"`
+	Asked     string         `json:"asked"` // who
 	// After is the question that whoever has begun the run is asked before this one, of which they know nothing yet.
 	After    string         `json:"after,omitzero"`
 	Question string         `json:"question"`
@@ -141,7 +145,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 			open = append(open, openInquiry{
 				After: after,
 				ID:    schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
-				Channel: run.Message.Channel, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
+				Channel: run.Message.Channel, Requester: view.RequesterOf(&run.Message), Words: run.Message.Text.Text, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
 				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Choices: inquiry.Choices, Need: inquiry.Need, Agreed: agreed, Shortage: inquiry.Shortage,
 			})
@@ -153,6 +157,7 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 // answerCommand answers what a run asks.
 type answerCommand struct {
 	ledgerFlags
+	speakerFlags
 
 	ID     string   `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
 	Text   []string `arg:"" optional:"" help:"The words; from standard input when there are none."`
@@ -188,7 +193,7 @@ func (c *answerCommand) Run(env *environment) error {
 	if len(text) > mostWords {
 		return usage(fmt.Errorf("the answer has more than %d bytes; name a place where it can be read instead", mostWords))
 	}
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlAnswer, Text: text}, c.NoWait)
+	return env.say(c.ID, &c.speakerFlags, schemas.Control{Action: schemas.ControlAnswer, Text: text}, c.NoWait)
 }
 
 // mostWords bounds an answer, in bytes.
@@ -197,6 +202,7 @@ const mostWords = 1 << 20
 // approveCommand agrees to what a run asks leave for.
 type approveCommand struct {
 	ledgerFlags
+	speakerFlags
 
 	ID        string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
 	Hash      string `help:"The hash that podium inbox -o json shows, or its beginning: if something else is asked by now, nothing is agreed to." placeholder:"HASH"`
@@ -206,12 +212,13 @@ type approveCommand struct {
 
 func (approveCommand) Help() string {
 	return `Agrees to what a run asks leave for (kind approval): the task begins, as it was shown, and nothing else is done. It speaks for the operator
-of the service, in the place of whoever was asked. The first word counts, by mail, in a chat or here; a later one is refused, with exit code 1
-and with who has decided. Where several have to agree you are one of them, however often you say so. Where the time is over nobody has agreed.
+of the service, in the place of whoever was asked; your user of the operating system is on record, and with --as for whom you say it. The first word counts, by mail, in a chat or here; a later one is refused, with exit code 1
+and with who has decided. Where several have to agree your user is one of them, however often you say so and for whom. Where the time is over nobody has agreed.
 
   podium inbox
   podium approve 5f0c.1
   podium approve 5f0c.1 --hash 9a1b2c3d     # only if that is still what is asked
+  podium approve 5f0c.1 --as anna          # anna has told you so
   podium approve 5f0c.1 --arguments '{"amount": 10}'   # it is done with this amount
   podium reject 5f0c.1 --reason "too dear"`
 }
@@ -224,12 +231,13 @@ func (c *approveCommand) Run(env *environment) error {
 	if change != nil && (!change.IsValid() || change.Kind() != '{') {
 		return &exitError{code: exitUsage, err: errors.New("--arguments is no JSON object; write what is changed, such as --arguments '{\"amount\": 10}'")}
 	}
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash, Arguments: change}, c.NoWait)
+	return env.say(c.ID, &c.speakerFlags, schemas.Control{Action: schemas.ControlApprove, Hash: c.Hash, Arguments: change}, c.NoWait)
 }
 
 // raiseCommand raises the budget of a run.
 type raiseCommand struct {
 	ledgerFlags
+	speakerFlags
 
 	ID      string   `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
 	Tokens  *int64   `help:"Tokens that the run may use beyond its budget." placeholder:"N"`
@@ -255,7 +263,7 @@ func (c *raiseCommand) Run(env *environment) error {
 	if err != nil {
 		return usage(err)
 	}
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlRaise, Amount: amount}, c.NoWait)
+	return env.say(c.ID, &c.speakerFlags, schemas.Control{Action: schemas.ControlRaise, Amount: amount}, c.NoWait)
 }
 
 // amount is by how much somebody raises a budget; nil is by what was offered. Nothing is no amount: it would grant what was offered.
@@ -298,6 +306,7 @@ func raisedBy(flag string, said any) error {
 // rejectCommand declines work that a person is asked for, or says no to what leave is asked for.
 type rejectCommand struct {
 	ledgerFlags
+	speakerFlags
 
 	ID     string `arg:"" name:"run" help:"The id of the question as podium inbox names it, or the run's; the beginning of the run's is enough."`
 	Reason string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
@@ -317,11 +326,11 @@ there. A question for what is missing
 }
 
 func (c *rejectCommand) Run(env *environment) error {
-	return env.say(c.ID, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason, Hash: c.Hash}, c.NoWait)
+	return env.say(c.ID, &c.speakerFlags, schemas.Control{Action: schemas.ControlReject, Reason: c.Reason, Text: c.Reason, Hash: c.Hash}, c.NoWait)
 }
 
 // say publishes a person's word on an inquiry, and tells what has become of it.
-func (e *environment) say(name string, control schemas.Control, noWait bool) error {
+func (e *environment) say(name string, speaker *speakerFlags, control schemas.Control, noWait bool) error {
 	return e.changeLedger(func(ledger *installation.Ledger) error {
 		found, err := e.runLog(ledger.Core).Inquiry(e.ctx, name)
 		if err != nil {
@@ -335,12 +344,16 @@ func (e *environment) say(name string, control schemas.Control, noWait bool) err
 		if err != nil {
 			return err
 		}
-		control.Run, control.Inquiry, control.By = found.Run.ID, found.Number, "command line"
+		control.Run, control.Inquiry = found.Run.ID, found.Number
+		speaker.signs(&control)
 		receipt, err := intake.NewIntake(ledger.Core).SubmitControl(e.ctx, controlSource, schemas.ShardOf(found.Run.Session, ledger.Core.Shards()), &control)
 		if err != nil {
 			return err
 		}
 		told := map[string]any{"inquiry": found.ID(), "run": found.Run.ID, "action": control.Action, "id": receipt.ID}
+		if speaker.As != "" {
+			told["as"] = speaker.As
+		}
 		switch {
 		case !served:
 			return e.answer(told, "noted for %s; nobody is at work on this ledger, and it takes effect when the service starts\n", found.ID())
@@ -392,6 +405,10 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	told["reason"] = received.Reason
 	if err = e.forPrograms(told); err != nil {
 		return err
+	}
+	if as, is := told["as"]; is && received.Reason == schemas.WordNotAllowed {
+		return fmt.Errorf("%s does not decide %s: --as takes a person of the people section who is asked by it and has not begun the run themselves; without --as you speak as the operator",
+			as, found.ID())
 	}
 	return refusedWord(found, received.Reason)
 }

@@ -180,7 +180,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 		t.Errorf("who waits sees %d %q\n%s", waits.code, waits.stderr, waits.stdout)
 	}
 	i.tells(t, map[string]string{
-		"inbox":            "desk     input  the requester  For which day?",
+		"inbox":            "desk     input  chat  the requester  For which day?",
 		"runs":             "executing, waits for an answer",
 		"runs show " + run: "next: podium answer " + id,
 		"runs -o json":     `"inquiries":[{"run":1,"inquiry":1,"task":"t1","kind":"input"`,
@@ -200,12 +200,12 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 	if want := id + " is decided, and the run goes on; `podium runs watch " + run + "` follows it\n"; said.stdout != want {
 		t.Errorf("it says %q, want %q", said.stdout, want)
 	}
-	if o := i.podium("runs", "watch", run).succeeds(t); !strings.Contains(o.stdout, "question 1: answered by command line by api (token): On 2030-12-03.") || !strings.HasSuffix(o.stdout, "Booked.\n") {
+	if o := i.podium("runs", "watch", run).succeeds(t); !strings.Contains(o.stdout, "question 1: answered by "+systemUser()+" at the command line: On 2030-12-03.") || !strings.HasSuffix(o.stdout, "Booked.\n") {
 		t.Errorf("who watches sees\n%s", o.stdout)
 	}
-	i.tells(t, map[string]string{"inbox": "nobody is asked", "runs show " + run: "answered by command line by api (token) at "})
+	i.tells(t, map[string]string{"inbox": "nobody is asked", "runs show " + run: "answered by " + systemUser() + " at the command line at "})
 	i.refuses(t, map[string]string{
-		"answer " + id + " again":  id + " is decided already: answered by command line by api (token) at ",
+		"answer " + id + " again":  id + " is decided already: answered by " + systemUser() + " at the command line at ",
 		"answer " + run + " again": id + " is decided already",
 	})
 	if told := i.process.stdout.String(); strings.Count(told, "run "+run+" waits for a person (input); podium inbox has the question") != 1 ||
@@ -315,17 +315,17 @@ func TestInboxIsATable(t *testing.T) {
 	}
 	down := &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	runs := []*workflow.RunHistory{
-		letters(open("77aa-1", schemas.Incoming{Channel: "email", Author: &schemas.Author{Address: "eva@example.org"}},
+		letters(open("77aa-1", schemas.Incoming{Channel: "email", Origin: schemas.OriginProven, Author: &schemas.Author{Address: "eva@example.org"}},
 			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
 		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
 		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
 		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
 	}
-	const want = `ID        SINCE                UNTIL                PROFILE  KIND   ASKED                            QUESTION
-0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   bob                              Please call her.
-1e71-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  ana@example.org                  Where to?
-5f0c-2.2  2026-01-01 12:00:00                       desk     input  U1                               When? And why?
-77aa-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  eva@example.org (not delivered)  By when?
+	const want = `ID        SINCE                UNTIL                PROFILE  KIND   FROM                         ASKED                            QUESTION
+0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   email (unconfirmed)          bob                              Please call her.
+1e71-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  email (unconfirmed)          ana@example.org                  Where to?
+5f0c-2.2  2026-01-01 12:00:00                       desk     input  U1                           U1                               When? And why?
+77aa-1.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     input  eva@example.org (confirmed)  eva@example.org (not delivered)  By when?
 `
 	var out bytes.Buffer
 	if err := (&environment{stdout: &out}).printInbox(openInquiries(runs)); err != nil || out.String() != want {

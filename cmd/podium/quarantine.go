@@ -198,7 +198,7 @@ func (c *quarantineRetryCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		control := schemas.Control{Action: schemas.ControlQuarantineRetry, Target: found.ID, By: "command line"}
+		control := schemas.Control{Action: schemas.ControlQuarantineRetry, Target: found.ID, By: systemUser(), Via: schemas.ViaCLI}
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (c *quarantineDiscardCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		control := schemas.Control{Action: schemas.ControlQuarantineDiscard, Target: found.ID, By: "command line", Reason: c.Reason}
+		control := schemas.Control{Action: schemas.ControlQuarantineDiscard, Target: found.ID, By: systemUser(), Via: schemas.ViaCLI, Reason: c.Reason}
 		if err = env.control(ledger.Core, found.shard, control); err != nil {
 			return err
 		}

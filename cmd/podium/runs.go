@@ -398,6 +398,8 @@ func waitsNow(run *workflow.RunHistory, running bool, look func(agent string) (r
 }
 
 type runsCancelCommand struct {
+	speakerFlags
+
 	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
 	Reason string `help:"Why; it stays on the ledger, and podium runs show tells it." placeholder:"WORDS"`
 }
@@ -418,7 +420,8 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if run.Phase == workflow.PhaseComplete {
 			return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
 		}
-		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, By: "command line", Reason: c.Reason}
+		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, Reason: c.Reason}
+		c.signs(&control)
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
 			return err
 		}

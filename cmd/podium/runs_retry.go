@@ -15,6 +15,8 @@ import (
 )
 
 type runsResendCommand struct {
+	speakerFlags
+
 	ID             string `arg:"" name:"run" help:"The run's id, or its beginning."`
 	AllowDuplicate bool   `help:"Send it also when nobody knows whether it was sent already; whoever asked may get it twice."`
 	Reason         string `help:"Why; it stays on the ledger." placeholder:"WORDS"`
@@ -43,8 +45,9 @@ func (c *runsResendCommand) Run(env *environment) error {
 			return err
 		}
 		control := schemas.Control{
-			Action: schemas.ControlResend, Run: run.ID, By: "command line", Reason: c.Reason, AllowDuplicate: c.AllowDuplicate,
+			Action: schemas.ControlResend, Run: run.ID, Reason: c.Reason, AllowDuplicate: c.AllowDuplicate,
 		}
+		c.signs(&control)
 		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
 			return err
 		}
@@ -86,6 +89,8 @@ func unasked(run *workflow.RunHistory) string {
 }
 
 type runsRetryCommand struct {
+	speakerFlags
+
 	ID             string `arg:"" name:"run" help:"The run's id, or its beginning."`
 	From           string `help:"Do this task again, and all that builds on it, though it is completed." placeholder:"TASK"`
 	AllowDuplicate bool   `help:"Do again what may have been done outside already; it may happen twice."`
@@ -131,9 +136,9 @@ func (c *runsRetryCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		receipt, err := intake.NewIntake(ledger.Core).SubmitControl(env.ctx, controlSource, schemas.ShardOf(run.Session, ledger.Core.Shards()), &schemas.Control{
-			Action: schemas.ControlRetry, Run: run.ID, By: "command line", Reason: c.Reason, From: c.From, AllowDuplicate: c.AllowDuplicate,
-		})
+		control := schemas.Control{Action: schemas.ControlRetry, Run: run.ID, Reason: c.Reason, From: c.From, AllowDuplicate: c.AllowDuplicate}
+		c.signs(&control)
+		receipt, err := intake.NewIntake(ledger.Core).SubmitControl(env.ctx, controlSource, schemas.ShardOf(run.Session, ledger.Core.Shards()), &control)
 		if err != nil {
 			return err
 		}

@@ -106,9 +106,9 @@ func (s *session) prepare(ctx context.Context, one *outcome) (event *schemas.Eve
 	mail.Account, mail.Mailbox = s.config.Account, s.config.Mailbox
 	mail.UIDValidity, mail.UID = s.mailbox.UIDValidity, one.summary.UID
 	mail.Received, mail.Raw = cmp.Or(one.summary.Received, s.config.Clock().UTC()), raw // or now, when the server does not say
-	answered := mime.Answered(&mail, s.config.Letter)
+	routed := mime.Answered(&mail, s.config.Letter)
 	if mail.Bounce == nil {
-		mail.Answers = answered
+		mail.Answers = repliesTo(mail.InReplyTo, s.config.Letter)
 	}
 	if len(mail.From) > 0 {
 		sender = mail.From[0].Address
@@ -122,9 +122,15 @@ func (s *session) prepare(ctx context.Context, one *outcome) (event *schemas.Eve
 		Source: mailboxURL(s.config, mail.UIDValidity),
 		Type:   schemas.TypeEmailReceived, Time: mail.Received,
 		DataContentType: schemas.MediaTypeJSON, DataSchema: schemas.SchemaID("email_received"),
-		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(answered), Profile: s.config.Profile,
+		PartitionKey: mime.PartitionKey(&mail), SessionID: mime.Session(routed), Profile: s.config.Profile,
 		Data: body,
 	}, sender, nil
+}
+
+// repliesTo returns the email of Podium that a mail is a reply to; nil when it is none. Only In-Reply-To says that: References name a whole
+// conversation, which its writer composes, and lead no further than to a session.
+func repliesTo(inReplyTo string, known func(messageID string) (schemas.Letter, bool)) *schemas.Letter {
+	return mime.Answered(&schemas.EmailReceived{InReplyTo: inReplyTo}, known)
 }
 
 // parse reads a mail. A parser that breaks on a mail costs that mail its reading, and

@@ -90,8 +90,7 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	made.Language = w.language
-	shown := run.WithoutSeal()
-	shown.Error, shown.Inquiries = outward(run.Error), withoutAddresses(run.Inquiries)
+	shown := shownRun(run)
 	made.State, made.Status, made.Reason, made.Details = State(run.Phase), run.Status, string(run.Reason), shown
 	if run.Blocked() {
 		made.State = StateBlocked

@@ -232,62 +232,9 @@ func (w *Watch) dropped() bool {
 func (w *Watch) facts(record *history.StoredRecord) schemas.Facts {
 	var facts schemas.Facts
 	for fact := range w.excerpt.Facts(&record.Record) {
-		facts = append(facts, shown(fact))
+		facts = append(facts, shownFact(fact))
 	}
 	return facts
-}
-
-// shown returns a fact without what is sealed for another agent or meant for the log.
-func shown(fact schemas.Fact) schemas.Fact {
-	switch fact := fact.(type) {
-	case *schemas.RunStarted:
-		started := *fact
-		started.Message.Reply = started.Message.Reply.WithoutSeal()
-		return &started
-	case *schemas.MessageReceived:
-		received := *fact
-		if received.Message != nil {
-			message := *received.Message
-			message.Reply = message.Reply.WithoutSeal()
-			received.Message = &message
-		}
-		return &received
-	case *schemas.InquiryOpened:
-		asked := *fact
-		asked.To, asked.Account = nil, ""
-		return &asked
-	case *schemas.RunSettled:
-		settled := *fact
-		settled.Error = outward(settled.Error)
-		return &settled
-	case *schemas.DeliveryReopened:
-		reopened := *fact
-		reopened.Message.Reply, reopened.Error = reopened.Message.Reply.WithoutSeal(), outward(reopened.Error)
-		return &reopened
-	default:
-		return fact
-	}
-}
-
-// withoutAddresses returns inquiries without where the people are told who are asked.
-func withoutAddresses(inquiries []*workflow.Inquiry) []*workflow.Inquiry {
-	shown := slices.Clone(inquiries)
-	for i, inquiry := range shown {
-		asked := *inquiry
-		asked.To, asked.Account = nil, ""
-		shown[i] = &asked
-	}
-	return shown
-}
-
-// outward returns an error without what is meant for the log.
-func outward(failure *schemas.Error) *schemas.Error {
-	if failure == nil {
-		return nil
-	}
-	told := *failure
-	told.InternalDetails = ""
-	return &told
 }
 
 // attend opens the reader of what comes after.

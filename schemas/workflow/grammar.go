@@ -385,10 +385,13 @@ func (r *Run) checkShortage(task *Task, f *schemas.InquiryOpened) error {
 	return nil
 }
 
-// asksBeside reports whether the requester and others are asked for the same at once, and nobody twice.
+// asksBeside reports whether the requester, people by mail and people in the thread are asked for the same at once, and no person twice.
 func (r *Run) asksBeside(f *schemas.InquiryOpened) bool {
+	asked := func(name string) bool { return slices.Contains(f.People, name) }
 	return !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool {
-		return other.Open() && other.Task == f.Task && (other.Kind != f.Kind || other.Hash != f.Hash || other.Need != f.Need || (len(other.People) == 0) == (len(f.People) == 0))
+		same := len(other.People) == 0 && len(f.People) == 0 || slices.ContainsFunc(other.People, asked)
+		people := len(other.People) > 0 && len(f.People) > 0
+		return other.Open() && other.Task == f.Task && (other.Kind != f.Kind || other.Hash != f.Hash || other.Need != f.Need || same || people && other.InThread == f.InThread)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -47,9 +48,29 @@ func spent(task *workflow.Task, inquiry *workflow.Inquiry) bool {
 	return task.Permit != "" && inquiry.Inquiry <= int(task.Approval) || inquiry.Inquiry < int(task.Retried)
 }
 
-// Persons are those who have agreed to a hash for a task, each once, as far as they still may: whatever way their words came, and by whichever of its inquiries.
-func Persons(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) []string {
-	var persons []string
+// Persons are distinct persons. Each may go by several names: whoever speaks at the command line for somebody is both the user there and that person.
+type Persons struct {
+	Count int
+	names []string
+}
+
+// Add counts one more person, unless one of their names is known.
+func (p *Persons) Add(names ...string) {
+	if p.Has(names...) {
+		return
+	}
+	p.Count++
+	p.names = append(p.names, names...)
+}
+
+// Has reports whether a person is counted under one of some names.
+func (p *Persons) Has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.names, name) })
+}
+
+// Agreed are those who have agreed to a hash for a task, each once, as far as they still may: whatever way their words came, and by whichever of its inquiries.
+func Agreed(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) Persons {
+	var persons Persons
 	for _, inquiry := range run.Inquiries {
 		if spent(task, inquiry) || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval {
 			continue
@@ -58,8 +79,9 @@ func Persons(run *workflow.Run, task *workflow.Task, hash string, may func(perso
 			if cmp.Or(word.Hash, inquiry.Hash) != hash {
 				continue
 			}
-			if person := Person(inquiry, word.Actor); may(person) && !slices.Contains(persons, person) {
-				persons = append(persons, person)
+			names := Names(inquiry, word.Actor)
+			if !slices.ContainsFunc(names, func(name string) bool { return !may(name) }) {
+				persons.Add(names...)
 			}
 		}
 	}
@@ -72,15 +94,26 @@ const (
 	Requester = "/requester" // who has begun the run
 )
 
-// Person is who has said something to an approval: a name, or one of those who have none. No address is one.
-func Person(inquiry *workflow.Inquiry, actor schemas.Actor) string {
+// user is what a user of the operating system is called by, who speaks at the command line.
+const user = "/user:"
+
+// IsOperator reports whether a name is that of somebody who may write to the service itself.
+func IsOperator(name string) bool { return name == Operator || strings.HasPrefix(name, user) }
+
+// Names are those of who has said something to an approval: of a person, or of one of those who have none. No address is one. A user of the operating system is one
+// person, whomever they speak for.
+func Names(inquiry *workflow.Inquiry, actor schemas.Actor) []string {
 	switch {
+	case actor.Via == schemas.ViaCLI && actor.As != "":
+		return []string{user + actor.ID, actor.As}
+	case actor.Via == schemas.ViaCLI:
+		return []string{user + actor.ID}
 	case actor.Via == schemas.ViaAPI:
-		return Operator
+		return []string{Operator}
 	case len(inquiry.People) == 0:
-		return Requester
+		return []string{Requester}
 	}
-	return actor.ID
+	return []string{actor.ID}
 }
 
 // Refused reports whether somebody has said no to the same in this run.

@@ -60,10 +60,7 @@ func merged(given, change jsontext.Value) (jsontext.Value, error) {
 func Written(words string, arguments []string) (jsontext.Value, error) {
 	_, rest, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	lines := strings.Split(rest, "\n")
-	begins := slices.IndexFunc(lines, func(line string) bool {
-		line = strings.TrimSpace(line)
-		return strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") || strings.HasPrefix(line, "```")
-	})
+	begins := slices.IndexFunc(lines, beginsEdit)
 	if begins < 0 {
 		if slices.ContainsFunc(lines, func(line string) bool { return gives(line, arguments) }) {
 			return nil, ErrEdit
@@ -84,6 +81,33 @@ func Written(words string, arguments []string) (jsontext.Value, error) {
 		return nil, ErrEdit
 	}
 	return change, nil
+}
+
+// WithoutEdit returns the words of somebody who agrees without the change of arguments among them, if there is one that can be read.
+func WithoutEdit(words string) string {
+	at := 0
+	for line := range strings.Lines(words) {
+		if !beginsEdit(line) {
+			at += len(line)
+			continue
+		}
+		before, text := words[:at], words[at:]
+		if fence := strings.TrimSpace(text); strings.HasPrefix(fence, "```") {
+			_, text, _ = strings.Cut(fence, "\n")
+		}
+		decoder := jsontext.NewDecoder(strings.NewReader(text))
+		if _, err := decoder.ReadValue(); err != nil {
+			return words
+		}
+		return before + text[decoder.InputOffset():]
+	}
+	return words
+}
+
+// beginsEdit reports whether a line begins what is meant as a change of arguments.
+func beginsEdit(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") || strings.HasPrefix(line, "```")
 }
 
 // gives reports whether a line gives one of some arguments its value.

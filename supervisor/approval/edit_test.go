@@ -64,6 +64,23 @@ func TestWritten_O31(t *testing.T) {
 	}
 }
 
+// TestWithoutEdit: what is said around a change of arguments is said, and what stands inside of it is not.
+func TestWithoutEdit(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"":                                  "",
+		"See you.":                          "See you.",
+		"{\"subject\": \"Lunch?\"}":         "",
+		"So:\n{\"a\": \"b?\"}\nOr not?":     "So:\n\nOr not?",
+		"```json\n{\"a\": \"b?\"}\n```\nOr": "\n```\nOr",
+		"{\"a\": b?}":                       "{\"a\": b?}",
+	} {
+		if got := approval.WithoutEdit(words); got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
 // FuzzWritten: whatever is written, what is taken for a change is one object of it.
 func FuzzWritten(f *testing.F) {
 	for _, seed := range []string{"approve\n{\"a\":1}", "yes\n```json\n{}\n```", "yes\n\n{", "yes\r\n{\"a\":{}}\r\n}", "yes\n```"} {

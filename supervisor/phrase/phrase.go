@@ -3,6 +3,7 @@
 //	Bare(text)         a text without marks and capital letters
 //	Lead(text, words)  whether a text begins with a phrase, and its rest
 //	Only(text, words)  whether there is nothing else in it
+//	Asks(text)         whether it asks something
 package phrase
 
 import (

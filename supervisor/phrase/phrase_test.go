@@ -60,3 +60,17 @@ func FuzzPhrases(f *testing.F) {
 		phrase.Only(text, words)
 	})
 }
+
+// TestAsks: a question is one in every script. Marks inside of an address of the web ask nothing.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"yes?": true, "Ja, aber warum?": true, "ok ?": true, "yes??": true, "yes?!": true, "yes？": true, "نعم؟": true, "ναι;": true, "ναι\u037e": true, "¿sí": true, "այո՞": true,
+		"yes ⁉": true, "да?": true, "はい？": true, "yes❓": true, "yes?but": true, "https://example.org?": true, "is it https://example.org/?a=b or not?": true, "አዎ፧": true,
+		"yes": false, "Yes!": false, "ja, gern.": false, "yes;": false, "https://example.org/?a=b": false, "": false,
+	} {
+		if got := phrase.Asks(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

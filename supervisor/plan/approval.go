@@ -165,23 +165,6 @@ func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened 
 	return opened
 }
 
-// withRequester are the inquiries by which those agree whom a rule names: whoever has begun the run is asked where they have asked, and others by letters.
-func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
-	asked := []schemas.InquiryOpened{*opened}
-	if len(opened.People) > 0 && approval.ByRequester(rule) {
-		asked = append(asked, besides(opened, nil))
-	}
-	return asked
-}
-
-// besides is an inquiry for the same of others. What has led to it is told by the first.
-func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
-	other := *opened
-	other.People, other.To, other.Account, other.InThread = people, nil, "", false
-	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
-	return other
-}
-
 // askToApprove has a task wait until enough persons have agreed to it, or fail when that cannot be.
 func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpened) {
 	reached, cause, detail := d.toApprove(task, asked)
@@ -228,7 +211,8 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	_, decides := d.Profile.Decides(word.Whole)
-	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {
+	atService := word.Actor.Via == schemas.ViaAPI || word.Actor.Via == schemas.ViaCLI
+	if !atService || decides && d.Run.Edition >= schemas.Edition9 {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
 	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
@@ -257,7 +241,7 @@ func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAn
 	if len(answered.Arguments) > 0 {
 		hash = d.edits(inquiry, answered)
 	}
-	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Person(inquiry, answered.Actor))
+	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Names(inquiry, answered.Actor))
 	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
 		d.Emit(answered)
 		return
@@ -391,29 +375,28 @@ func (d *Decision) resumed(inquiry *workflow.Inquiry) time.Time {
 	return d.Run.Resumed(inquiry.Inquiry, d.Now)
 }
 
-// lackingPersons is how many more than one of them have to agree to what an inquiry asks; empty is nobody.
-func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash, person string) int {
+// lackingPersons is how many more than one of them, who goes by some names, have to agree to what an inquiry asks.
+func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash string, names []string) int {
 	agreed := d.agreedPersons(inquiry, hash)
-	if person != "" && !slices.Contains(agreed, person) {
-		agreed = append(agreed, person)
-	}
-	return max(max(inquiry.Need, 1)-len(agreed), 0)
+	agreed.Add(names...)
+	return max(max(inquiry.Need, 1)-agreed.Count, 0)
 }
 
 // agreedPersons are those who have agreed to a hash for the task of an inquiry, and still may.
-func (d *Decision) agreedPersons(inquiry *workflow.Inquiry, hash string) []string {
-	return approval.Persons(d.Run, d.Run.Task(inquiry.Task), hash, d.decides)
+func (d *Decision) agreedPersons(inquiry *workflow.Inquiry, hash string) approval.Persons {
+	return approval.Agreed(d.Run, d.Run.Task(inquiry.Task), hash, d.decides)
 }
 
 // decides reports whether a person may agree to anything: names are those of the profile in force.
 func (d *Decision) decides(person string) bool {
 	_, known := d.People[person]
-	return known || person == approval.Operator || person == approval.Requester
+	return known || approval.IsOperator(person) || person == approval.Requester
 }
 
 // HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
 func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
-	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor))
+	agreed := d.agreedPersons(inquiry, inquiry.Hash)
+	return agreed.Has(approval.Names(inquiry, actor)...)
 }
 
 // unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
@@ -425,12 +408,10 @@ func (d *Decision) unapproved(inquiry *workflow.Inquiry) {
 			continue
 		}
 		for _, person := range d.askedPersons(other) {
-			if !slices.Contains(persons, person) {
-				persons = append(persons, person)
-			}
+			persons.Add(person)
 		}
 	}
-	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || len(persons) < max(inquiry.Need, 1) {
+	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || persons.Count < max(inquiry.Need, 1) {
 		d.withdraw(task)
 		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
 	}
@@ -493,6 +474,9 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 			letters := d.reachedToApprove(opened.People)
 			opened.To, opened.Account, found = letters.To, letters.Account, len(letters.To)
 			opened.InThread = letters.InThread && task.ID != schemas.DeliveryTask // whoever has written is not shown what they may not get
+			if opened.InThread {
+				found += d.inChatAlone(opened.People)
+			}
 		} else if d.reachesRequester() {
 			found = 1
 		}
@@ -508,35 +492,6 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 		return nil, schemas.FailureUnapproved, d.texts().Unasked
 	}
 	return reached, "", ""
-}
-
-// askedBeside counts those who are asked about a task already.
-func (d *Decision) askedBeside(task *workflow.Task) int {
-	count := 0
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Task == task.ID {
-			count += max(len(other.To), 1)
-		}
-	}
-	return count
-}
-
-// reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
-func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
-	opened := d.reached(people)
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return d.Run.Message.IsFrom(to.Address) || d.hasBegun(to.Address) })
-	return opened
-}
-
-// hasBegun reports whether whoever has an address has begun the run in a chat.
-func (d *Decision) hasBegun(address string) bool {
-	reply := d.Run.Message.Reply
-	for _, name := range slices.Sorted(maps.Keys(d.People)) {
-		if person := d.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, d.Run.Message.Author) {
-			return true
-		}
-	}
-	return false
 }
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.
@@ -563,7 +518,7 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 		}
 		return told.Text
 	}
-	lines := []string{truncate(d.content(task.Plan.Description).Text, maxQuestion), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
+	lines := []string{d.describedTask(d.content(task.Plan.Description).Text), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
 	if opened.Operation != nil {
 		proposed := d.Profile.rules.Proposed(task.Agent, opened.Operation, opened.Sets)
 		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}
@@ -579,7 +534,11 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	}
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	return strings.NewReplacer("{agent}", task.Agent, "{work}", strings.Join(lines, "\n"), "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
+	work := strings.Join(lines, "\n")
+	if len(opened.People) > 0 {
+		work = strings.TrimSpace(d.askedBy() + "\n\n" + work)
+	}
+	return strings.NewReplacer("{agent}", d.describedAgent(task.Agent), "{work}", work, "{approve}", approve, "{reject}", reject).Replace(words.Texts.Approval)
 }
 
 // Explain tells people how an inquiry is decided, when one of them has said something that decides nothing, at most schemas.MaxExplanations times.

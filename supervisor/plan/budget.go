@@ -388,7 +388,10 @@ func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.Inquiry
 	}
 }
 
-// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does.
+// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. From schemas.Edition9 on a question raises nothing.
 func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
+	if p.Asks(text) {
+		return "", schemas.Usage{}, false
+	}
 	return budget.Read(text, inquiry.Shortage.Offer, p.Languages)
 }

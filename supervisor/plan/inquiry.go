@@ -41,7 +41,7 @@ func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
 func (d *Decision) reached(people []string) schemas.InquiryOpened {
 	opened := schemas.InquiryOpened{People: people}
 	for _, name := range people {
-		if person, known := d.People[name]; known && (opened.Account == "" || opened.Account == person.Account) {
+		if person, known := d.People[name]; known && person.Mail != "" && (opened.Account == "" || opened.Account == person.Account) {
 			opened.Account = person.Account
 			opened.To = append(opened.To, schemas.Address{Address: person.Mail})
 		}
@@ -512,6 +512,12 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 		return words
 	}
 	return strings.TrimSpace(texts.Reminder + "\n\n" + words)
+}
+
+// QuestionCode tells the code of an inquiry, which a reply to it may quote.
+func (p *Profile) QuestionCode(language, code string) string {
+	told := cmp.Or(p.TextsIn(language).Code, "Code of this question: {code}")
+	return strings.ReplaceAll(told, "{code}", code)
 }
 
 // maxQuestion bounds what is shown of work that a person is to do, in bytes.

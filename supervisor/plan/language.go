@@ -12,6 +12,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
 	"podium/supervisor/language"
 	"podium/supervisor/phrase"
@@ -271,9 +272,10 @@ func (p *Profile) Lead(text string) (lead arguments.Lead, rest string) {
 }
 
 // Decides reads what somebody says who is asked to agree: the first line that says anything has to be one of the words for it, whole and alone, of any language of the
-// profile. It reports false for anything else, and for a word that means both.
+// profile. It reports false for anything else, and for a word that means both. From schemas.Edition9 on a question is no decision, in that line; and who asks
+// something below it does not agree.
 func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, below, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	const longest = 100 // bytes
 	said := phrase.Bare(line)
 	if said == "" || len(line) > longest {
@@ -282,13 +284,16 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	approves := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Approve, said) })
 	rejects := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Reject, said) })
 	switch {
-	case approves == rejects:
+	case approves == rejects, p.Asks(line), approves && p.Asks(approval.WithoutEdit(below)):
 		return "", false
 	case approves:
 		return schemas.ChoiceApprove, true
 	}
 	return schemas.ChoiceReject, true
 }
+
+// Asks reports whether words ask something, which decides nothing, from schemas.Edition9 on.
+func (p *Profile) Asks(words string) bool { return p.Edition >= schemas.Edition9 && phrase.Asks(words) }
 
 // decidingWords are those that people are told to decide by.
 func (p *Profile) decidingWords(tag string) (approve, reject string) {

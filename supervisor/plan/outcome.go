@@ -463,6 +463,7 @@ func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) 
 	if opened.Need > 1 {
 		work += "\n\n" + strings.ReplaceAll(texts.Together, "{need}", strconv.Itoa(opened.Need))
 	}
+	work = strings.TrimSpace(work + "\n\n" + d.askedBy())
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	return strings.NewReplacer(
 		"{recipients}", truncate(strings.Join(recipients, ", "), maxRecipients), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,

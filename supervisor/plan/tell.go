@@ -2,12 +2,18 @@ package plan
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/recovery"
+	"podium/supervisor/review"
 )
 
 // Tell returns what people are told of a task's result that is data without words: by the template of its
@@ -81,4 +87,241 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		said = append(said, d.findings(found))
 	}
 	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
+}
+
+// askedBy tells approvers who has begun the run, how far that is known, which run it is, and what the requester has written, set apart as a
+// quotation. It is empty before schemas.Edition9.
+func (d *Decision) askedBy() string {
+	if d.Run.Edition < schemas.Edition9 {
+		return ""
+	}
+	texts := d.texts()
+	told := strings.NewReplacer(
+		"{requester}", d.requester(), "{proof}", d.requesterProof(texts), "{run}", schemas.RunID(d.Session, d.Run.Number),
+	).Replace(cmp.Or(texts.AskedBy, "Requested by {requester} ({proof}), run {run}"))
+	words := strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
+	if words == "" {
+		return told
+	}
+	return told + "\n\n" + quotation(truncate(words, maxQuestion))
+}
+
+// requester is who has begun the run, as their message names them.
+func (d *Decision) requester() string {
+	message := &d.Run.Message
+	if message.Upstream != nil {
+		return oneLine(message.Upstream.From)
+	}
+	named, id := "", ""
+	if author := message.Author; author != nil {
+		named, id = oneLine(author.Name), oneLine(cmp.Or(author.Address, author.User))
+	}
+	if id == "" && message.Reply != nil {
+		id = oneLine(strings.TrimSpace(message.Reply.Provider + " " + message.Reply.Channel))
+	}
+	switch {
+	case named == "":
+		return cmp.Or(id, "?")
+	case id == "":
+		return named
+	}
+	return named + " <" + id + ">"
+}
+
+// requesterProof tells how far it is known who has begun the run.
+func (d *Decision) requesterProof(texts *schemas.Texts) string {
+	switch message := &d.Run.Message; {
+	case message.Upstream != nil:
+		return cmp.Or(texts.AskedByProgram, "a program")
+	case message.Channel == schemas.ChannelChat:
+		return cmp.Or(texts.AskedInChat, "as the chat names them")
+	case message.Origin == schemas.OriginProven:
+		return cmp.Or(texts.SenderVouched, "sender confirmed")
+	}
+	return cmp.Or(texts.SenderUnvouched, "sender not confirmed: anybody can have written this")
+}
+
+// describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
+// and a template's own words are none; they are left out where askedBy quotes the same.
+func (d *Decision) describedTask(description string) string {
+	told := truncate(description, maxQuestion)
+	if d.Run.Edition < schemas.Edition9 {
+		return told
+	}
+	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
+	ofProfile := d.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
+	switch {
+	case description == request:
+		return ""
+	case ofProfile:
+		return told
+	}
+	return quotation(told)
+}
+
+// describedAgent is what an agent is called where approvers are told of it: what it does, from schemas.Edition9 on.
+func (d *Decision) describedAgent(agent string) string {
+	use := d.Profile.agentUse(agent)
+	if use == nil || d.Run.Edition < schemas.Edition9 {
+		return agent
+	}
+	return cmp.Or(strings.TrimRight(oneLine(use.Description), ". "), agent)
+}
+
+// quotation sets words apart from those of Podium, by a mark before each line.
+func quotation(words string) string {
+	lines := strings.FieldsFunc(words, func(c rune) bool { return isLineBreak(c) })
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+strings.TrimSpace(line), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func isLineBreak(c rune) bool {
+	return c == '\n' || c == '\r' || c == '\v' || c == '\f' || c == '\u0085' || c == '\u2028' || c == '\u2029'
+}
+
+// oneLine is a name on one line, without marks that change how it reads, and without those around an address.
+func oneLine(name string) string {
+	const longest = 200 // bytes
+	name = strings.Map(func(c rune) rune {
+		switch {
+		case isLineBreak(c) || unicode.IsSpace(c):
+			return ' '
+		case unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == '<' || c == '>':
+			return -1
+		}
+		return c
+	}, name)
+	return truncate(strings.Join(strings.Fields(name), " "), longest)
+}
+
+// summaryTask is the question by which the results are told.
+var summaryTask = schemas.JudgeTask(schemas.OccasionSummary, 1) //nolint:gochecknoglobals // a constant
+
+// summarize has the results told in one text before the run is settled, where several are there and all of them are right.
+func (d *Decision) summarize() {
+	summary := d.Profile.Summary
+	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(summaryTask) != nil {
+		d.settle()
+		return
+	}
+	d.ask(summaryTask, schemas.KindJudge, summary.Agent)
+}
+
+func (d *Decision) summarizes() bool {
+	results := 0
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskCompleted && !review.IsFix(task) {
+			results++
+		}
+	}
+	return results > 1 && d.decisive() == nil
+}
+
+// summaryAnswered takes the words that tell the results.
+func (d *Decision) summaryAnswered(question *workflow.Task, answer *Response) {
+	words, err := summaryIn(answer.WholeResult)
+	if err != nil {
+		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
+		return
+	}
+	if found := d.otherLanguage(words); found != "" {
+		d.fail(question, schemas.FailureInvalidResult, d.wrongLanguage(found))
+		return
+	}
+	d.completed(question, answer)
+	d.Emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
+	d.advance()
+}
+
+var errNoSummary = errors.New("the answer holds no summary: response is needed, with the words of it")
+
+// summaryIn are the words of a summary: a response, or else the text as it is.
+func summaryIn(result schemas.Result) (string, error) {
+	said, err := ReadVerdict(result)
+	words := said.Response
+	if err != nil {
+		words = strings.TrimSpace(result.Text)
+	}
+	switch {
+	case words == "":
+		return "", errNoSummary
+	case len(words) > maxResponse:
+		return "", fmt.Errorf("the summary has more than %d bytes", maxResponse)
+	}
+	return words, nil
+}
+
+// summaryOf is what is told instead of the words of an answer's parts: what an agent has said, or else the template; empty is nothing.
+func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
+	if d.Profile.Summary == nil || !d.summarizes() {
+		return ""
+	}
+	if question := d.Run.Task(summaryTask); question != nil && question.State == workflow.TaskCompleted {
+		if words, err := summaryIn(d.content(question.Result)); err == nil {
+			return words
+		}
+	}
+	if d.Profile.summary == nil {
+		return ""
+	}
+	var results struct {
+		Tasks []toldResult `json:"tasks"`
+		Steps []toldResult `json:"steps"`
+	}
+	for i := range parts {
+		results.Tasks = append(results.Tasks, d.toldResult(d.Run.Task(parts[i].Task), &parts[i]))
+	}
+	for _, task := range d.Run.Tasks {
+		if task.Plan != nil && task.State == workflow.TaskCompleted {
+			results.Steps = append(results.Steps, d.toldResult(task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
+		}
+	}
+	body, err := schemas.Marshal(results)
+	if err != nil {
+		return ""
+	}
+	words, err := d.Profile.summary.Tell(body)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(words)
+}
+
+// A toldResult is one result as a template tells it.
+type toldResult struct {
+	Task  string         `json:"task"`
+	Agent string         `json:"agent"`
+	Text  string         `json:"text"`
+	Data  jsontext.Value `json:"data,omitzero"`
+}
+
+func (d *Decision) toldResult(task *workflow.Task, part *schemas.AnswerPart) toldResult {
+	content := d.content(part.Body)
+	told := toldResult{Task: part.Task, Text: cmp.Or(part.Told, content.Text), Data: content.Data}
+	if task != nil {
+		told.Agent = task.Agent
+	}
+	return told
+}
+
+// compileSummary makes ready what the results are told by.
+func (p *Profile) compileSummary() []error {
+	summary := p.Summary
+	if summary == nil {
+		return nil
+	}
+	var faults []error
+	if summary.Agent == "" && summary.Template == "" || summary.Agent != "" && !schemas.ValidAgentName(summary.Agent) {
+		faults = append(faults, errors.New("summary: it names an agent or has a template"))
+	}
+	if summary.Template != "" {
+		template, err := answer.ParseTemplate(summary.Template)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("summary: %w", err))
+		}
+		p.summary = template
+	}
+	return faults
 }

@@ -1,7 +1,12 @@
 package session
 
 import (
+	"cmp"
+	"slices"
+
 	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/plan"
 )
 
 // control takes a person's command: to cancel a run, to send its answer again, or to say something to an inquiry.
@@ -21,13 +26,20 @@ func (d *decision) control(control *schemas.Control) {
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+	if control.Via == schemas.ViaCLI {
+		by := actorOf(control)
+		received.By = &by
+	}
 	switch {
 	case number < 1 || number > d.state.Runs:
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case control.As != "" && !d.speaksFor(control.As, nil):
+		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
+		d.emit(&received)
 	case control.Action == schemas.ControlResend:
-		d.requestResend(control, number)
+		d.requestResend(control, received)
 	case control.Action == schemas.ControlRetry:
-		d.retry(control, number)
+		d.retry(control, received)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):
@@ -54,4 +66,132 @@ func (d *decision) target(control *schemas.Control) (int, error) {
 	}
 	_, number, err := schemas.ParseRunID(control.Run)
 	return number, err
+}
+
+// controlWord takes a word on an inquiry that a person has given to the service itself.
+func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
+	var inquiry *workflow.Inquiry
+	name := schemas.InquiryName{Run: number, Inquiry: control.Inquiry}
+	if active := d.state.Active; active != nil && (active.Number == number || control.Inquiry > 0) {
+		inquiry = active.OpenInquiry()
+		if control.Inquiry > 0 {
+			inquiry = active.InquiryNamed(name)
+		} else if inquiry == nil {
+			inquiry = cmp.Or(active.AsksUpstream(), active.Inquiry(len(active.Inquiries)))
+		}
+	}
+	left := d.state.left().Named(name)
+	if d.ofUpstream(control) {
+		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
+	}
+	said := controlSays(control)
+	if inquiry != nil && inquiry.Upstream && control.Run == "" {
+		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
+	}
+	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
+	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && inquiry.OfRequester(); (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
+		if !d.chooses(inquiry, &said) && escalates {
+			said.Choice = "" // nobody's words are a result by chance
+		}
+	}
+	choice := said.Choice
+	switch {
+	case d.env.Unconfigured, control.As != "" && !d.speaksFor(control.As, inquiry):
+		received.Reason = schemas.WordNotAllowed
+	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
+		received.Reason = schemas.WordDecided
+	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
+		received.Reason = schemas.WordExpired
+	case inquiry == nil && left != nil && control.Hash != "" && control.Hash != left.Inquiry.Hash:
+		received.Reason = schemas.WordHash
+	case inquiry == nil && left != nil && len(control.Arguments) > 0:
+		received.Reason = schemas.WordEdit
+	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
+		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
+		d.emit(&received)
+		return
+	case inquiry == nil:
+		received.Reason = schemas.WordNotAsked
+	case inquiry.Answered != nil:
+		received.Reason = overBy(inquiry)
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
+		received.Reason = schemas.WordExpired
+	case !inquiry.Open():
+		received.Reason = schemas.WordClosed
+	case !inquiry.Takes(choice):
+		received.Reason = schemas.WordChoice
+	case d.recoveryFault(inquiry, &said) != "":
+		received.Reason = d.recoveryFault(inquiry, &said)
+	case control.Hash != "" && control.Hash != inquiry.Hash:
+		received.Reason = schemas.WordHash
+	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":
+		received.Reason = d.agreementFault(inquiry, &said, control.Arguments)
+	default:
+		d.word(inquiry, &said, received)
+		return
+	}
+	received.Disposition = schemas.DispositionRefused
+	d.emit(&received)
+}
+
+// ofUpstream reports whether a word names a request, as whoever is upstream does: from schemas.Edition9 on it decides nothing else than what they are asked.
+func (d *decision) ofUpstream(control *schemas.Control) bool {
+	return control.Run == "" && d.state.Active != nil && d.state.Active.Edition >= schemas.Edition9
+}
+
+// askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.
+func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
+	active := d.state.Active
+	if active.Number != run {
+		return nil
+	}
+	if open := active.AsksUpstream(); open != nil && number == 0 {
+		return open
+	}
+	for _, inquiry := range slices.Backward(active.Inquiries) {
+		if inquiry.Upstream && (number == 0 || inquiry.Inquiry == number) {
+			return inquiry
+		}
+	}
+	return nil
+}
+
+// actorOf is who has said something to the service itself.
+func actorOf(control *schemas.Control) schemas.Actor {
+	if control.Via == schemas.ViaCLI {
+		return schemas.Actor{Via: schemas.ViaCLI, ID: cut(control.By, maxNote), As: cut(control.As, maxNote)}
+	}
+	return schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken}
+}
+
+// speaksFor reports whether somebody at the command line may speak for a person of the configuration: any that is known where no inquiry is meant, and
+// where it is decided by people one of those who are asked and have not begun the run.
+func (d *decision) speaksFor(person string, inquiry *workflow.Inquiry) bool {
+	switch _, known := d.people()[person]; {
+	case !known:
+		return false
+	case inquiry == nil || len(inquiry.People) == 0 && !inquiry.Kind.Entitled():
+		return true
+	case len(inquiry.People) == 0:
+		return d.hasBegun(person, "")
+	}
+	own := inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation && d.hasBegun(person, "")
+	return slices.Contains(inquiry.People, person) && !own
+}
+
+// controlSays is the word that a person has given to the service itself.
+func controlSays(control *schemas.Control) plan.Word {
+	said := plan.Word{Choice: schemas.ChoiceAnswer, Whole: control.Words(), Actor: actorOf(control)}
+	switch control.Action {
+	case schemas.ControlReject:
+		said.Choice = schemas.ChoiceReject
+	case schemas.ControlApprove:
+		said.Choice = schemas.ChoiceApprove
+	case schemas.ControlRaise:
+		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
+	case schemas.ControlReplan:
+		said.Choice = schemas.ChoiceReplan
+	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	}
+	return said
 }

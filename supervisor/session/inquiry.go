@@ -1,18 +1,14 @@
 package session
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
-	"podium/supervisor/recovery"
 )
 
 // answered takes a message as a word on an inquiry, and reports whether it was one. A word on what nobody waits for
@@ -52,6 +48,11 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	}
 	if !may {
 		return d.stranger(message, inquiry, received)
+	}
+	if names && d.quotesAnother(message, name, inquiry) {
+		d.refuseWord(received, inquiry, schemas.WordCode)
+		d.planDecision(d.env.Pinned).Explain(inquiry)
+		return true
 	}
 	said, says := wordIn(message, actor)
 	if !says {
@@ -99,162 +100,6 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 	return nil
 }
 
-// decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
-// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same.
-func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	decides := d.chooses(inquiry, said)
-	if choice := said.Choice; decides {
-		if reason := d.recoveryFault(inquiry, said); reason != "" {
-			d.refuseWord(received, inquiry, reason)
-			d.planDecision(d.env.Pinned).Explain(inquiry)
-			return true
-		}
-		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
-			d.refuseWord(received, inquiry, reason)
-			if reason == schemas.WordEdit {
-				d.planDecision(d.env.Pinned).Explain(inquiry)
-			}
-			return true
-		}
-		d.word(inquiry, said, received)
-		return true
-	}
-	if message.namesInquiry() {
-		d.refuseWord(received, inquiry, schemas.WordChoice)
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-		return true
-	}
-	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition8 {
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-	}
-	return false
-}
-
-// chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
-func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
-	if inquiry.Kind == schemas.InquiryEscalation {
-		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
-		if chosen {
-			said.Choice, said.Offset, said.Whole = choice, strings.LastIndex(said.Whole, rest), rest
-		}
-		return chosen
-	}
-	if inquiry.Kind == schemas.InquiryBudget {
-		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
-		if decides {
-			said.Choice, said.Amount = choice, &amount
-		}
-		return decides
-	}
-	choice, decides := d.env.Pinned.Decides(said.Whole)
-	if decides {
-		said.Choice = choice
-	}
-	return decides
-}
-
-// recoveryFault says why what somebody has chosen is not done about a failure; empty is that it is.
-func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) string {
-	switch {
-	case inquiry.Kind != schemas.InquiryEscalation:
-	case !inquiry.Takes(said.Choice):
-		return schemas.WordChoice
-	case said.Choice == schemas.ChoiceReplan && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
-		return schemas.WordPlan
-	}
-	return ""
-}
-
-// agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
-// the word that decides, or apart from the words.
-func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, change jsontext.Value) string {
-	if inquiry.OfReview() {
-		return "" // nothing is agreed to
-	}
-	decision := d.planDecision(d.env.Pinned)
-	if len(change) == 0 {
-		var sound bool
-		if change, sound = decision.WrittenEdit(inquiry, said.Whole); !sound {
-			return schemas.WordEdit
-		}
-	}
-	if len(change) > 0 {
-		changed, can := decision.Edit(inquiry, change)
-		if !can {
-			return schemas.WordEdit
-		}
-		said.Arguments = changed
-	}
-	if len(said.Arguments) == 0 && decision.HasAgreed(inquiry, said.Actor) {
-		return schemas.WordDecided
-	}
-	return ""
-}
-
-// stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
-func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if !inquiry.Kind.Entitled() || !message.namesInquiry() {
-		return false
-	}
-	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
-	return true
-}
-
-// lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
-func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry == nil || !inquiry.Kind.Entitled() || !message.namesInquiry() {
-		return false
-	}
-	_, may := d.mayDecide(message, inquiry)
-	decides := d.chooses(inquiry, &plan.Word{Whole: message.Text})
-	switch {
-	case !may:
-		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
-	case !decides:
-		return false
-	default:
-		d.refuseWord(received, inquiry, overBy(inquiry))
-	}
-	return true
-}
-
-func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason string) {
-	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, reason
-	d.emit(&received)
-}
-
-// overBy is why a word on an inquiry counts no more: it is open only if its time is over.
-func overBy(inquiry *workflow.Inquiry) string {
-	switch {
-	case inquiry.Answered != nil && inquiry.Answered.Lacking > 0:
-		return schemas.WordHash // whoever has agreed has changed it, and others are asked about that
-	case inquiry.Answered != nil:
-		return schemas.WordDecided
-	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open():
-		return schemas.WordExpired
-	}
-	return schemas.WordClosed
-}
-
-// mayDecide returns who has written a message, and whether they decide an approval. A mail server has to vouch for a letter: to know the letter that asks is not enough. Of
-// several people who are asked, whoever has begun the run is none.
-func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
-	begun := &d.state.Active.Message
-	if inquiry.OfRequester() {
-		actor, may := requesterIn(message, begun)
-		return actor, may && actor.Proof != schemas.ProofLetter
-	}
-	actor, may := d.personIn(message, inquiry)
-	asked := may && !begun.IsFrom(addressOf(message.Author))
-	if begun.Reply != nil && d.people()[actor.ID].Chat.Is(begun.Reply.Channel, begun.Author) {
-		asked = false // they have begun it in a chat
-	}
-	if inquiry.Kind == schemas.InquiryEscalation {
-		asked = may // they agree to nothing
-	}
-	return actor, asked && actor.Proof == schemas.ProofMail || asked && actor.Proof == schemas.ProofSignature
-}
-
 // namesInquiry reports whether a message answers a letter that asks. One that answers another letter of ours says no more of
 // what it is about than one that answers none.
 func (m *Message) namesInquiry() bool { return m.Answers != nil && m.Answers.Inquiry > 0 }
@@ -288,7 +133,7 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 	said, says := wordIn(message, actor)
 	if left.Inquiry.Kind.Entitled() {
 		_, decides := d.env.Current.Decides(said.Whole)
-		may, says = may && actor.Proof == schemas.ProofMail, says && decides
+		may, says = may && actor.Proof == schemas.ProofMail && !d.quotesAnother(message, name, left.Inquiry), says && decides
 	}
 	if !may || !says {
 		return false
@@ -327,7 +172,8 @@ func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.W
 	case input.Control != nil:
 		said := controlSays(input.Control)
 		same := input.Control.Hash == "" || input.Control.Hash == inquiry.Hash
-		return said, same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
+		speaks := input.Control.As == "" || d.speaksFor(input.Control.As, inquiry)
+		return said, speaks && same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
 	case input.Message == nil:
 		return plan.Word{}, false
 	}
@@ -468,114 +314,6 @@ func addressOf(author *schemas.Author) string {
 		return ""
 	}
 	return author.Address
-}
-
-// controlWord takes a word on an inquiry that a person has given to the service itself.
-func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
-	var inquiry *workflow.Inquiry
-	name := schemas.InquiryName{Run: number, Inquiry: control.Inquiry}
-	if active := d.state.Active; active != nil && (active.Number == number || control.Inquiry > 0) {
-		inquiry = active.OpenInquiry()
-		if control.Inquiry > 0 {
-			inquiry = active.InquiryNamed(name)
-		} else if inquiry == nil {
-			inquiry = cmp.Or(active.AsksUpstream(), active.Inquiry(len(active.Inquiries)))
-		}
-	}
-	left := d.state.left().Named(name)
-	if d.ofUpstream(control) {
-		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
-	}
-	said := controlSays(control)
-	if inquiry != nil && inquiry.Upstream && control.Run == "" {
-		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
-	}
-	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
-	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && inquiry.OfRequester(); (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
-		if !d.chooses(inquiry, &said) && escalates {
-			said.Choice = "" // nobody's words are a result by chance
-		}
-	}
-	choice := said.Choice
-	switch {
-	case d.env.Unconfigured:
-		received.Reason = schemas.WordNotAllowed
-	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
-		received.Reason = schemas.WordDecided
-	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
-		received.Reason = schemas.WordExpired
-	case inquiry == nil && left != nil && control.Hash != "" && control.Hash != left.Inquiry.Hash:
-		received.Reason = schemas.WordHash
-	case inquiry == nil && left != nil && len(control.Arguments) > 0:
-		received.Reason = schemas.WordEdit
-	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
-		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
-		d.emit(&received)
-		return
-	case inquiry == nil:
-		received.Reason = schemas.WordNotAsked
-	case inquiry.Answered != nil:
-		received.Reason = overBy(inquiry)
-	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
-		received.Reason = schemas.WordExpired
-	case !inquiry.Open():
-		received.Reason = schemas.WordClosed
-	case !inquiry.Takes(choice):
-		received.Reason = schemas.WordChoice
-	case d.recoveryFault(inquiry, &said) != "":
-		received.Reason = d.recoveryFault(inquiry, &said)
-	case control.Hash != "" && control.Hash != inquiry.Hash:
-		received.Reason = schemas.WordHash
-	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":
-		received.Reason = d.agreementFault(inquiry, &said, control.Arguments)
-	default:
-		d.word(inquiry, &said, received)
-		return
-	}
-	received.Disposition = schemas.DispositionRefused
-	d.emit(&received)
-}
-
-// ofUpstream reports whether a word names a request, as whoever is upstream does: from schemas.Edition9 on it decides nothing else than what they are asked.
-func (d *decision) ofUpstream(control *schemas.Control) bool {
-	return control.Run == "" && d.state.Active != nil && d.state.Active.Edition >= schemas.Edition9
-}
-
-// askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.
-func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
-	active := d.state.Active
-	if active.Number != run {
-		return nil
-	}
-	if open := active.AsksUpstream(); open != nil && number == 0 {
-		return open
-	}
-	for _, inquiry := range slices.Backward(active.Inquiries) {
-		if inquiry.Upstream && (number == 0 || inquiry.Inquiry == number) {
-			return inquiry
-		}
-	}
-	return nil
-}
-
-// controlSays is the word that a person has given to the service itself.
-func controlSays(control *schemas.Control) plan.Word {
-	said := plan.Word{
-		Choice: schemas.ChoiceAnswer, Whole: control.Words(),
-		Actor: schemas.Actor{Via: schemas.ViaAPI, ID: cut(control.By, maxNote), Proof: schemas.ProofToken},
-	}
-	switch control.Action {
-	case schemas.ControlReject:
-		said.Choice = schemas.ChoiceReject
-	case schemas.ControlApprove:
-		said.Choice = schemas.ChoiceApprove
-	case schemas.ControlRaise:
-		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
-	case schemas.ControlReplan:
-		said.Choice = schemas.ChoiceReplan
-	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
-	}
-	return said
 }
 
 // answersTo are what people have answered about a task since it was planned, as its agent is told.

@@ -28,7 +28,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	}
 	asked := run.Task(f.Task)
 	if asked.Tells() {
-		task.Description, task.Context.Arguments, err = env.delivery(run, asked, f)
+		task.Description, task.Context.Arguments, err = env.delivery(state.Session, run, asked, f)
 		return task, err
 	}
 	env.fillContext(&task.Context, state, asked, f)
@@ -56,7 +56,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 }
 
 // delivery is what the agent that tells a person something is asked.
-func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.TaskDispatched) (description string, arguments jsontext.Value, err error) {
+func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task, f *schemas.TaskDispatched) (description string, arguments jsontext.Value, err error) {
 	var told schemas.DeliveryArguments
 	if run.Message.Reply != nil {
 		told.Reply = *run.Message.Reply
@@ -74,6 +74,10 @@ func (env *Env) delivery(run *workflow.Run, asked *workflow.Task, f *schemas.Tas
 			if inquiry.Task == schemas.DeliveryTask {
 				told.Attachments, told.Data = env.wholeAnswer(run, f)
 			}
+		}
+		if run.Edition >= schemas.Edition9 && told.Agent == schemas.MailDelivery && run.Inquiry(told.Inquiry).Kind.Entitled() {
+			code := schemas.InquiryCode(schemas.RunID(session, run.Number), told.Inquiry)
+			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.Pinned.QuestionCode(run.Message.Language, code))
 		}
 	} else if told.Text = env.answerText(run); run.Message.Channel == schemas.ChannelEmail {
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)

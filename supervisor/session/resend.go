@@ -27,8 +27,8 @@ func (e *EndedRun) resendObjection(allowDuplicate bool) string {
 }
 
 // requestResend takes a person's word that an answer which was not delivered is to be.
-func (d *decision) requestResend(control *schemas.Control, number int) {
-	received := schemas.MessageReceived{ID: d.input.Event.ID, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
+func (d *decision) requestResend(control *schemas.Control, received schemas.MessageReceived) {
+	number := received.Run
 	asked := schemas.ResendRequested{Run: number, AllowDuplicate: control.AllowDuplicate}
 	switch {
 	case d.state.Active != nil && d.state.Active.Number == number || d.state.Queue.has(number):
@@ -90,8 +90,8 @@ func (d *decision) endedFor(number int, task string) bool {
 }
 
 // retry takes a person's word that a run which has ended is begun anew. It is another run, with ids and effects of its own, for the same message.
-func (d *decision) retry(control *schemas.Control, number int) {
-	received := schemas.MessageReceived{ID: d.input.Event.ID, Sequence: d.input.Sequence, Run: number}
+func (d *decision) retry(control *schemas.Control, received schemas.MessageReceived) {
+	number := received.Run
 	former, made := d.env.EndedRun(number), recovery.Retry{}
 	if former == nil {
 		return // to be decided again once it can be read

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	said := schemas.Control{
 		Action: schemas.ControlAnswer, Run: schemas.RunID(s.state.Session, number(tb, d, "run", 1)), By: text(d, "by", "operator"),
 		Inquiry: number(tb, d, "inquiry", 0), Text: words(d),
+	}
+	if user := text(d, "user", ""); user != "" {
+		said.Via, said.By, said.As = schemas.ViaCLI, user, text(d, "as", "")
 	}
 	switch {
 	case d.HasArg("reject"):
@@ -100,7 +104,11 @@ func (s *story) inquiry(f schemas.Fact) string {
 		}
 		return told + fmt.Sprintf(", again after %s, until after %s", time.Duration(f.Remind), time.Duration(f.Expire))
 	case *schemas.InquiryAnswered:
-		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, f.Actor.Proof, body(f.Text))
+		proof := string(f.Actor.Proof)
+		if f.Actor.Via == schemas.ViaCLI {
+			proof = "for " + cmp.Or(f.Actor.As, "nobody")
+		}
+		told := fmt.Sprintf("run %d inquiry %d: %s by %s by %s (%s): %s", f.Run, f.Inquiry, f.Choice, f.Actor.ID, f.Actor.Via, proof, body(f.Text))
 		if len(f.Values) > 0 {
 			told += " says " + string(f.Values)
 		}

@@ -292,6 +292,9 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 		mail.Attachments = append(mail.Attachments, schemas.MailAttachment{Attachment: file})
 	}
 	mail.Quoted = text(d, "quoted", "")
+	if quoted := s.letterNamed(text(d, "quotes", "")); quoted != nil { // the email that asks an inquiry
+		mail.Quoted = "Code: " + schemas.InquiryCode(quoted.Run, quoted.Inquiry)
+	}
 	if name := text(d, "name", ""); name != "" {
 		mail.From[0].Name = name
 	}

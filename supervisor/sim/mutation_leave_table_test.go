@@ -54,13 +54,13 @@ func mutationsOfLeave() []mutation {
 		name: "the word that decides is told as its reason", seed: 3, kind: kinds.Leave, invariant: sim.NoTellsWhy,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
-			`	if word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9 {`,
-			`	if (word.Actor.Via != schemas.ViaAPI || decides && d.Run.Edition >= schemas.Edition9) && !planted("the word that decides is told as its reason") {`,
+			`	if !atService || decides && d.Run.Edition >= schemas.Edition9 {`,
+			`	if (!atService || decides && d.Run.Edition >= schemas.Edition9) && !planted("the word that decides is told as its reason") {`,
 		}},
 	}, {
 		name: "who was told how to decide may not", seed: 44, kind: kinds.Leave, invariant: sim.DecisionsAreTaken,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/inquiry_decision.go",
 			`	decides := d.chooses(inquiry, said)
 `,
 			`	decides := d.chooses(inquiry, said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !planted("who was told how to decide may not"))

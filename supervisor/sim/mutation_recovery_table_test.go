@@ -66,7 +66,7 @@ func mutationsOfRecovery() []mutation {
 	}, {
 		name: "who knows the letter may say what is done", seed: 10, kind: kinds.Recovery, invariant: sim.WordsOnFailures,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/inquiry_decision.go",
 			`		asked = may // they agree to nothing
 `,
 			`		asked = may || planted("who knows the letter may say what is done") // they agree to nothing

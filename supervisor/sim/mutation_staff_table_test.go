@@ -113,20 +113,23 @@ func mutationsOfApprovers() []mutation {
 	}, {
 		name: "requester counts", seed: 8628, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
-			`asked := may && !begun.IsFrom(addressOf(message.Author))`,
-			`asked := may && (planted("requester counts") || !begun.IsFrom(addressOf(message.Author)))`,
+			"supervisor/session/inquiry_decision.go",
+			`asked := may && !d.hasBegun(actor.ID, addressOf(message.Author))`,
+			`asked := may && (planted("requester counts") || !d.hasBegun(actor.ID, addressOf(message.Author)))`,
 		}},
 	}, {
 		name: "same person twice", seed: 948, invariant: sim.PersonsAreCounted,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
-			`if person != "" && !slices.Contains(agreed, person) {`,
-			`if person != "" && (!slices.Contains(agreed, person) || planted("same person twice")) {`,
+			`	agreed.Add(names...)`,
+			`	if planted("same person twice") && agreed.Has(names...) {
+		agreed.Count++
+	}
+	agreed.Add(names...)`,
 		}, {
 			"supervisor/plan/approval.go",
-			`	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor))`,
-			`	return slices.Contains(d.agreedPersons(inquiry, inquiry.Hash), approval.Person(inquiry, actor)) && !planted("same person twice")`,
+			`	return agreed.Has(approval.Names(inquiry, actor)...)`,
+			`	return agreed.Has(approval.Names(inquiry, actor)...) && !planted("same person twice")`,
 		}},
 	}, {
 		name: "free text approves", seed: 52, invariant: sim.WordsOfApprovers,
@@ -143,7 +146,7 @@ func mutationsOfApprovers() []mutation {
 	}, {
 		name: "the letter is proof enough", seed: 372, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/inquiry_decision.go",
 			`asked && actor.Proof == schemas.ProofMail`,
 			`asked && (actor.Proof == schemas.ProofMail || planted("the letter is proof enough"))`,
 		}},

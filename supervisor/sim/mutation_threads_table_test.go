@@ -27,9 +27,11 @@ func mutationsOfThreads() []mutation {
 	}, {
 		name: "who has begun a run in a chat decides about it by their name", seed: 37, kind: kinds.Threads, invariant: sim.ThreadIsHeard,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
-			`		asked = false // they have begun it in a chat`,
-			`		asked = asked && planted("who has begun a run in a chat decides about it by their name") // they have begun it in a chat`,
+			"supervisor/session/inquiry_decision.go",
+			`	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
+		return true`,
+			`	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
+		return !planted("who has begun a run in a chat decides about it by their name")`,
 		}},
 	}, {
 		name: "the newest question in the thread is answered", seed: 25, kind: kinds.Threads, invariant: sim.ThreadIsHeard,

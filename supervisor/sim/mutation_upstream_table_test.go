@@ -10,7 +10,7 @@ func mutationsOfUpstream() []mutation {
 	return []mutation{{
 		name: "a plan from upstream counts when its time is over", seed: 36, kind: kinds.Upstream, invariant: sim.WordsInTime,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/control.go",
 			`	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):`,
 			`	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry) && !planted("a plan from upstream counts when its time is over"):`,
 		}},
@@ -31,14 +31,14 @@ func mutationsOfUpstream() []mutation {
 	}, {
 		name: "whoever is upstream decides what people are asked", seed: 16, kind: kinds.Upstream, invariant: sim.UpstreamIsHeard,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/control.go",
 			`	if d.ofUpstream(control) {`,
 			`	if d.ofUpstream(control) && !planted("whoever is upstream decides what people are asked") {`,
 		}},
 	}, {
 		name: "a plan from upstream that cannot be carried out ends the wait", seed: 13, kind: kinds.Upstream, invariant: sim.RecoveredAsSaid,
 		edits: []edit{{
-			"supervisor/session/inquiry.go",
+			"supervisor/session/inquiry_decision.go",
 			`	case said.Choice == schemas.ChoiceReplan && !d.planDecision(`,
 			`	case said.Choice == schemas.ChoiceReplan && !planted("a plan from upstream that cannot be carried out ends the wait") && !d.planDecision(`,
 		}},

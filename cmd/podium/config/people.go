@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/mail"
 	"slices"
+	"strings"
 
 	"podium/schemas"
 	"podium/supervisor/recovery"
@@ -13,7 +14,7 @@ import (
 
 // A Person is somebody who does work, as agents of kind person name them, or decides by a rule of approval.
 type Person struct {
-	Mail    string        `yaml:"mail" required:"true" doc:"Their address. What they answer from another one does not count."`
+	Mail    string        `yaml:"mail" doc:"Their address. What they answer from another one does not count. Absent, with chat: they decide approvals of runs that come from that chat, and need no mail account."`
 	Account string        `yaml:"account" doc:"The mail account that writes to them and takes their answers. Default: the first."`
 	Chat    *PersonInChat `yaml:"chat" doc:"Who they are in a chat. Where all who are asked are in the chat that a run comes from, they are asked and answer in its thread, instead of by mail."`
 }
@@ -67,7 +68,11 @@ func (c *Config) people(uses []schemas.AgentUse, source *Profile) map[string]sch
 func (v *validator) person(name string) {
 	person, path := v.config.People[name], "people."+name
 	v.name(path, name)
-	if address, err := mail.ParseAddress(person.Mail); err != nil || address.Address != person.Mail {
+	if person.Mail == "" && person.Chat == nil {
+		v.problem(path, "nobody can ask %s: add mail, or chat where they are in one", name)
+		return
+	}
+	if address, err := mail.ParseAddress(person.Mail); person.Mail != "" && (err != nil || address.Address != person.Mail) {
 		v.problem(path+".mail", "%q is no address such as anna@example.org", person.Mail)
 	}
 	known := slices.ContainsFunc(v.config.Mail.Accounts, func(account Account) bool { return account.Name == person.Account || person.Account == "" })
@@ -77,8 +82,11 @@ func (v *validator) person(name string) {
 		}
 	}
 	switch {
+	case person.Mail == "" && person.Account != "":
+		v.problem(path+".account", "no mail account writes to somebody without an address: add mail, or leave account out")
+	case person.Mail == "":
 	case len(v.config.Mail.Accounts) == 0:
-		v.problem(path, "whoever is asked is written to by mail, and there is no account: add one to mail.accounts")
+		v.problem(path, "whoever is asked by mail is written to by an account, and there is none: add one to mail.accounts, or write chat and no mail")
 	case !known:
 		v.problem(path+".account", "there is no mail account %q", person.Account)
 	}
@@ -86,7 +94,7 @@ func (v *validator) person(name string) {
 
 // accountOf is the mail account that writes to a person: the first where they name none.
 func (c *Config) accountOf(person *Person) string {
-	if person.Account == "" && len(c.Mail.Accounts) > 0 {
+	if person.Mail != "" && person.Account == "" && len(c.Mail.Accounts) > 0 {
 		return c.Mail.Accounts[0].Name
 	}
 	return person.Account
@@ -105,12 +113,23 @@ func (v *validator) personAgent(path string, agent *Agent) {
 
 // askedTogether checks people who are written to by one letter.
 func (v *validator) askedTogether(path string, people []string) {
+	for _, name := range people {
+		if person, known := v.config.People[name]; known && person.Mail == "" {
+			v.problem(path+".people", "%q is only in a chat, where people are asked for approvals alone: add mail to people.%s", name, name)
+		}
+	}
+	v.writtenTogether(path, people)
+}
+
+// writtenTogether checks those of some people who are written to, by one account.
+func (v *validator) writtenTogether(path string, people []string) {
 	account := ""
 	for _, name := range people {
 		person, known := v.config.People[name]
 		switch {
 		case !known:
 			v.problem(path+".people", "there is nobody called %q in the people section", name)
+		case person.Mail == "":
 		case account != "" && v.config.accountOf(&person) != account:
 			v.problem(path+".people", "those who are asked together are written to by one mail account, and %q has another one", name)
 		default:
@@ -141,12 +160,71 @@ func (v *validator) approval(path string, rule *Approval, agents []string) {
 	case rule.Delivery && requester:
 		v.problem(path+".people", "whoever has written cannot agree to what they are sent: name somebody of the people section")
 	case requester && rule.Tainted:
-		v.problem(path+".people", "whoever has written cannot agree to what comes of their own words: name somebody of the people section")
+		v.problem(path+".people", "the requester cannot approve what comes of their own words. Three ways work: name another person of the people section, by mail or in the chat "+
+			"that the run comes from; or leave tainted out and write on_tainted: allow for the agent, so that the requester confirms their own request; or name a person and "+
+			"approve at the command line, by podium approve")
 	case rule.Need > len(rule.People):
 		v.problem(path+".need", "%d of %d people cannot agree: name more, or write need: %d", rule.Need, len(rule.People), len(rule.People))
 	default:
-		v.askedTogether(path, slices.DeleteFunc(slices.Clone(rule.People), func(name string) bool { return name == schemas.ApprovingRequester }))
+		v.writtenTogether(path, slices.DeleteFunc(slices.Clone(rule.People), func(name string) bool { return name == schemas.ApprovingRequester }))
 	}
+	for _, name := range rule.People {
+		if person, known := v.config.People[name]; rule.Delivery && known && person.Mail == "" {
+			v.problem(path+".people", "%q is only in a chat, and answers are shown to those who approve them by mail alone: add mail to people.%s", name, name)
+		}
+	}
+}
+
+// powerlessApprovers are cautions of rules whose only approver is the requester, for agents that do not act on what people write until somebody else approves.
+func (c *Config) powerlessApprovers() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		profile := c.Profiles[name]
+		for i := range profile.Approval {
+			rule := &profile.Approval[i]
+			if len(rule.People) != 1 || rule.People[0] != schemas.ApprovingRequester {
+				continue
+			}
+			for j := range profile.Agents {
+				use := &profile.Agents[j]
+				agent := c.Agents[use.Name]
+				asks := use.OnTainted == "" || use.OnTainted == schemas.OnTaintedAsk
+				if !slices.Contains(rule.Agents, use.Name) || agent.sideEffects() == "" || !asks || profile.asksForTainted(use.Name) {
+					continue
+				}
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.approval[%d]: only the requester may approve what agent %q does, and nobody may approve what comes of their own words, so that it is refused. "+
+					"Three ways work: name another person of the people section in a rule with tainted: true; or write {name: %s, on_tainted: allow} at profiles.%s.agents, so that the requester "+
+					"confirms their own request; or name a person in a rule with tainted: true and approve at the command line, by podium approve", name, i, use.Name, use.Name, name))
+			}
+		}
+	}
+	return cautions
+}
+
+// unreachedApprovers are cautions of rules that only people in a chat decide, in profiles that messages reach by other ways.
+func (c *Config) unreachedApprovers() (cautions []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		for i := range c.Profiles[name].Approval {
+			people := c.Profiles[name].Approval[i].People
+			var channels []string
+			for _, approver := range people {
+				person, known := c.People[approver]
+				if !known || person.Mail != "" || person.Chat == nil {
+					channels = nil
+					break
+				}
+				channels = append(channels, person.Chat.Channel)
+			}
+			byMail := slices.ContainsFunc(c.Mail.Accounts, func(account Account) bool { return account.Profile == name })
+			elsewhere := slices.ContainsFunc(slices.Sorted(maps.Keys(c.Chat.Channels)), func(channel string) bool {
+				return c.Chat.Channels[channel].Profile == name && !slices.Contains(channels, channel)
+			})
+			if len(channels) > 0 && (byMail || elsewhere) {
+				cautions = append(cautions, fmt.Sprintf("profiles.%s.approval[%d]: its approvers are only in chat (%s), and messages come by other ways too: what needs approval then fails, "+
+					"as nobody can be asked; add mail to one of them", name, i, strings.Join(slices.Compact(channels), ", ")))
+			}
+		}
+	}
+	return cautions
 }
 
 // budget checks what runs may use.

@@ -193,6 +193,9 @@ func (c *Config) LocalAccounts() map[string]string {
 			}
 		}
 		for _, person := range c.peopleOf(name, nil) {
+			if c.People[person].Mail == "" {
+				continue
+			}
 			if by := c.People[person].Account; by != "" {
 				accounts[by] = name
 			} else if len(c.Mail.Accounts) > 0 {

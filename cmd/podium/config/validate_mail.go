@@ -172,7 +172,7 @@ func (c *Config) Cautions() []string {
 			}
 		}
 	}
-	return slices.Concat(cautions, c.hastyCallbacks(), c.readablePasswords(), c.unsaidTaint(), c.looseReplans(), c.narrowBudgets(), c.shortTiers())
+	return slices.Concat(cautions, c.hastyCallbacks(), c.readablePasswords(), c.unsaidTaint(), c.looseReplans(), c.narrowBudgets(), c.shortTiers(), c.powerlessApprovers(), c.unreachedApprovers())
 }
 
 // answersStrangers reports whether nobody is believed about who writes to an account, and

@@ -44,8 +44,20 @@ func Word(inquiry *workflow.Inquiry) string {
 // who names an actor, the way that the word came, and how far it is known that it is them.
 func who(actor schemas.Actor) string {
 	told := cmp.Or(Line(actor.ID, shortLength), "somebody") + " by " + string(actor.Via)
+	if actor.Via == schemas.ViaCLI {
+		told = atCommandLine(actor.ID, actor.As)
+	}
 	if actor.Proof != "" {
 		told += " (" + Spoken(actor.Proof) + ")"
+	}
+	return told
+}
+
+// atCommandLine names who has said something there: the operating system's user, and for whom, as they say.
+func atCommandLine(user, as string) string {
+	told := cmp.Or(Line(user, shortLength), "somebody") + " at the command line"
+	if as != "" {
+		told += ", for " + Line(as, shortLength)
 	}
 	return told
 }
@@ -109,6 +121,9 @@ func inquiry(line func(string, ...any), run *workflow.RunHistory, kept *chronicl
 // Control tells what a person has said, by whom and why; the words of an answer stand where it is taken.
 func Control(control *schemas.Control) string {
 	told := Spoken(control.Action) + " by " + cmp.Or(Line(control.By, shortLength), "somebody")
+	if control.Via == schemas.ViaCLI {
+		told = Spoken(control.Action) + " by " + atCommandLine(control.By, control.As)
+	}
 	if reason := Line(control.Reason, detailLength); reason != "" {
 		told += ": " + reason
 	}

@@ -237,7 +237,11 @@ func messageLine(f *schemas.MessageReceived) string {
 	case schemas.DispositionQueued:
 		return fmt.Sprintf("message received: waits as run %d", f.Run)
 	case schemas.DispositionControl:
-		return fmt.Sprintf("control word received: about run %d", f.Run)
+		told := fmt.Sprintf("control word received: about run %d", f.Run)
+		if f.By != nil {
+			told += ", of " + who(*f.By)
+		}
+		return told
 	case schemas.DispositionMerged:
 		return fmt.Sprintf("message received: part of run %d, which waits", f.Run)
 	case schemas.DispositionAnswered:

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/approval"
+)
+
+// withRequester are the inquiries by which those agree whom a rule names: whoever has begun the run is asked where they have asked, and others by letters.
+func (d *Decision) withRequester(rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
+	asked := d.askedApart(opened)
+	if len(opened.People) > 0 && approval.ByRequester(rule) {
+		asked = append(asked, besides(opened, nil))
+	}
+	return asked
+}
+
+// besides is an inquiry for the same of others. What has led to it is told by the first.
+func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
+	other := *opened
+	other.People, other.To, other.Account, other.InThread = people, nil, "", false
+	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
+	return other
+}
+
+// askedBeside counts those who are asked about a task already.
+func (d *Decision) askedBeside(task *workflow.Task) int {
+	count := 0
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Task == task.ID {
+			asked := len(other.To)
+			if other.InThread {
+				asked += d.inChatAlone(other.People)
+			}
+			count += max(asked, 1)
+		}
+	}
+	return count
+}
+
+// reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
+func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
+	opened := d.reached(people)
+	begun := d.Run.Message.IsFrom
+	if d.Run.Edition >= schemas.Edition9 {
+		begun = d.Run.Message.IsRequester
+	}
+	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || d.hasBegun(to.Address) })
+	return opened
+}
+
+// inChatAlone counts those of some people who have no address, and have not begun the run: they are asked in its thread.
+func (d *Decision) inChatAlone(people []string) int {
+	count, reply := 0, d.Run.Message.Reply
+	for _, name := range people {
+		person, known := d.People[name]
+		if known && person.Mail == "" && (reply == nil || !person.Chat.Is(reply.Channel, d.Run.Message.Author)) {
+			count++
+		}
+	}
+	return count
+}
+
+// askedApart are inquiries for the same of those who are written to, and of those who are only in the chat of the run, where not all of them are asked in one way.
+func (d *Decision) askedApart(opened *schemas.InquiryOpened) []schemas.InquiryOpened {
+	inChat := slices.DeleteFunc(slices.Clone(opened.People), func(name string) bool {
+		person, known := d.People[name]
+		return !known || person.Mail != "" || person.Chat == nil
+	})
+	if len(inChat) == 0 || len(inChat) == len(opened.People) || d.inThread(opened.People) {
+		return []schemas.InquiryOpened{*opened}
+	}
+	written := *opened
+	written.People = slices.DeleteFunc(slices.Clone(opened.People), func(name string) bool { return slices.Contains(inChat, name) })
+	return []schemas.InquiryOpened{written, besides(opened, inChat)}
+}
+
+// hasBegun reports whether whoever has an address has begun the run in a chat.
+func (d *Decision) hasBegun(address string) bool {
+	reply := d.Run.Message.Reply
+	for _, name := range slices.Sorted(maps.Keys(d.People)) {
+		if person := d.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, d.Run.Message.Author) {
+			return true
+		}
+	}
+	return false
+}

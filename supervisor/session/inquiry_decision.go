@@ -1,0 +1,217 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+	"podium/supervisor/plan"
+	"podium/supervisor/recovery"
+)
+
+// decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
+// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail
+// from schemas.Edition9 on only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
+func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
+	decides := d.chooses(inquiry, said)
+	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() && d.state.Active.Edition >= schemas.Edition9 {
+		d.refuseWord(received, inquiry, schemas.WordUnnamed)
+		d.planDecision(d.env.Pinned).Explain(inquiry)
+		return true
+	}
+	if choice := said.Choice; decides {
+		if reason := d.recoveryFault(inquiry, said); reason != "" {
+			d.refuseWord(received, inquiry, reason)
+			d.planDecision(d.env.Pinned).Explain(inquiry)
+			return true
+		}
+		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
+			d.refuseWord(received, inquiry, reason)
+			if reason == schemas.WordEdit {
+				d.planDecision(d.env.Pinned).Explain(inquiry)
+			}
+			return true
+		}
+		d.word(inquiry, said, received)
+		return true
+	}
+	if message.namesInquiry() {
+		d.refuseWord(received, inquiry, schemas.WordChoice)
+		d.planDecision(d.env.Pinned).Explain(inquiry)
+		return true
+	}
+	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition8 {
+		d.planDecision(d.env.Pinned).Explain(inquiry)
+	}
+	return false
+}
+
+// chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
+func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
+	if inquiry.Kind == schemas.InquiryEscalation {
+		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
+		if chosen && d.env.Pinned.Asks(strings.TrimSuffix(strings.TrimSpace(said.Whole), rest)) {
+			return false
+		}
+		if chosen {
+			said.Choice, said.Offset, said.Whole = choice, strings.LastIndex(said.Whole, rest), rest
+		}
+		return chosen
+	}
+	if inquiry.Kind == schemas.InquiryBudget {
+		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
+		if decides {
+			said.Choice, said.Amount = choice, &amount
+		}
+		return decides
+	}
+	choice, decides := d.env.Pinned.Decides(said.Whole)
+	if decides {
+		said.Choice = choice
+	}
+	return decides
+}
+
+// recoveryFault says why what somebody has chosen is not done about a failure; empty is that it is.
+func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) string {
+	switch {
+	case inquiry.Kind != schemas.InquiryEscalation:
+	case !inquiry.Takes(said.Choice):
+		return schemas.WordChoice
+	case said.Choice == schemas.ChoiceReplan && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
+		return schemas.WordPlan
+	}
+	return ""
+}
+
+// agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
+// the word that decides, or apart from the words.
+func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, change jsontext.Value) string {
+	if inquiry.OfReview() {
+		return "" // nothing is agreed to
+	}
+	decision := d.planDecision(d.env.Pinned)
+	if len(change) == 0 {
+		var sound bool
+		if change, sound = decision.WrittenEdit(inquiry, said.Whole); !sound {
+			return schemas.WordEdit
+		}
+	}
+	if len(change) > 0 {
+		changed, can := decision.Edit(inquiry, change)
+		if !can {
+			return schemas.WordEdit
+		}
+		said.Arguments = changed
+	}
+	if len(said.Arguments) == 0 && decision.HasAgreed(inquiry, said.Actor) {
+		return schemas.WordDecided
+	}
+	return ""
+}
+
+// stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
+func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
+	if !inquiry.Kind.Entitled() || !message.namesInquiry() {
+		return false
+	}
+	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
+	return true
+}
+
+// lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
+func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
+	if inquiry == nil || !inquiry.Kind.Entitled() || !message.namesInquiry() {
+		return false
+	}
+	_, may := d.mayDecide(message, inquiry)
+	decides := d.chooses(inquiry, &plan.Word{Whole: message.Text})
+	switch {
+	case !may:
+		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
+	case !decides:
+		return false
+	default:
+		d.refuseWord(received, inquiry, overBy(inquiry))
+	}
+	return true
+}
+
+func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason string) {
+	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, reason
+	d.emit(&received)
+}
+
+// overBy is why a word on an inquiry counts no more: it is open only if its time is over.
+func overBy(inquiry *workflow.Inquiry) string {
+	switch {
+	case inquiry.Answered != nil && inquiry.Answered.Lacking > 0:
+		return schemas.WordHash // whoever has agreed has changed it, and others are asked about that
+	case inquiry.Answered != nil:
+		return schemas.WordDecided
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open():
+		return schemas.WordExpired
+	}
+	return schemas.WordClosed
+}
+
+// mayDecide returns who has written a message, and whether they decide an approval. A mail server has to vouch for a letter: to know the letter that asks is not enough. Of
+// several people who are asked, whoever has begun the run is none.
+func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	if inquiry.OfRequester() {
+		actor, may := requesterIn(message, &d.state.Active.Message)
+		return actor, may && actor.Proof != schemas.ProofLetter
+	}
+	actor, may := d.personIn(message, inquiry)
+	asked := may && !d.hasBegun(actor.ID, addressOf(message.Author))
+	if inquiry.Kind == schemas.InquiryEscalation {
+		asked = may // they agree to nothing
+	}
+	return actor, asked && actor.Proof == schemas.ProofMail || asked && actor.Proof == schemas.ProofSignature
+}
+
+// hasBegun reports whether a person of the profile, who writes from an address, has begun the run: in a chat, or by mail. From schemas.Edition9 on all addresses of one person
+// are theirs, and one that the answer goes to is the requester's.
+func (d *decision) hasBegun(name, address string) bool {
+	begun, person := &d.state.Active.Message, d.people()[name]
+	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
+		return true
+	}
+	if d.state.Active.Edition < schemas.Edition9 {
+		return begun.IsFrom(address)
+	}
+	return begun.IsRequester(address) || begun.IsRequester(person.Mail)
+}
+
+// quotesAnother reports whether a reply to the email about an approval quotes the code of another question, from schemas.Edition9 on: then its words may be about that.
+func (d *decision) quotesAnother(message *Message, name schemas.InquiryName, inquiry *workflow.Inquiry) bool {
+	edition := d.env.Current.Edition
+	if d.state.Active != nil {
+		edition = d.state.Active.Edition
+	}
+	if !inquiry.Kind.Entitled() || message.Channel != schemas.ChannelEmail || edition < schemas.Edition9 {
+		return false
+	}
+	own := []string{d.codeOf(name)}
+	if d.state.Active != nil {
+		own = append(own, d.codeOf(schemas.InquiryName{Run: d.state.Active.Number, Inquiry: inquiry.Inquiry}))
+	}
+	if inquiry.Adopts != nil {
+		for _, letter := range inquiry.Adopts.Letters {
+			own = append(own, d.codeOf(letter))
+		}
+	}
+	for _, text := range []string{message.Subject, message.Text, message.Quoted} {
+		if slices.ContainsFunc(schemas.InquiryCodes(text), func(code string) bool { return !slices.Contains(own, code) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decision) codeOf(name schemas.InquiryName) string {
+	return schemas.InquiryCode(schemas.RunID(d.state.Session, name.Run), name.Inquiry)
+}
