@@ -96,9 +96,9 @@ func mutationsOfTheCore() []mutation {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/decide.go",
-			`		if in.event.Artifact != nil || in.unknownArtifactGrant {
+			`		if in.unread || in.unknownArtifactGrant {
 			break
-`, `		if in.event.Artifact != nil || in.unknownArtifactGrant {
+`, `		if in.unread || in.unknownArtifactGrant {
 			if planted("a large body is overtaken") {
 				continue
 			}
