@@ -11,12 +11,16 @@ import (
 	"strings"
 )
 
-// waits are what a test calls that kills a process, or that waits for a time on the real clock.
-var waits = map[string][]string{
-	"time":    {"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"},
-	"context": {"WithTimeout", "WithDeadline"},
-	"syscall": {"Kill"},
-	"bustest": {"Kill"},
+// isWait reports whether a call kills a process, or waits for a time on the real clock.
+func isWait(pkg, function string) bool {
+	switch pkg {
+	case "time":
+		return slices.Contains([]string{"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}, function)
+	case "context":
+		return function == "WithTimeout" || function == "WithDeadline"
+	default:
+		return (pkg == "syscall" || pkg == "bustest") && function == "Kill"
+	}
 }
 
 // findWaitingTests returns, by package, the tests that kill or wait: by themselves, or by a function of their package
@@ -77,7 +81,7 @@ func waitingTests(files []*ast.File) []string {
 				switch node := node.(type) {
 				case *ast.SelectorExpr:
 					if from, is := node.X.(*ast.Ident); is {
-						waiting[name] = waiting[name] || slices.Contains(waits[from.Name], node.Sel.Name)
+						waiting[name] = waiting[name] || isWait(from.Name, node.Sel.Name)
 						virtual[name] = virtual[name] || from.Name == "synctest"
 					}
 					names[name][node.Sel.Name] = true
