@@ -518,7 +518,7 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 		}
 		return told.Text
 	}
-	lines := []string{d.describedTask(d.content(task.Plan.Description).Text), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
+	lines := []string{d.describedTask(d.content(task.Plan.Description).Text, len(opened.People) > 0), tell(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets), d.Profile.ArgumentsSchema(task.Agent))}
 	if opened.Operation != nil {
 		proposed := d.Profile.rules.Proposed(task.Agent, opened.Operation, opened.Sets)
 		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}

@@ -143,7 +143,7 @@ func (d *Decision) requesterProof(texts *schemas.Texts) string {
 
 // describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
 // and a template's own words are none; they are left out where askedBy quotes the same.
-func (d *Decision) describedTask(description string) string {
+func (d *Decision) describedTask(description string, isQuoted bool) string {
 	told := truncate(description, maxQuestion)
 	if d.Run.Edition < schemas.Edition9 {
 		return told
@@ -151,7 +151,7 @@ func (d *Decision) describedTask(description string) string {
 	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
 	ofProfile := d.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
 	switch {
-	case description == request:
+	case description == request && isQuoted:
 		return ""
 	case ofProfile:
 		return told
