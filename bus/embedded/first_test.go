@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"podium/bus"
 	"podium/bus/binding"
 	"podium/bus/embedded/serverprocess"
@@ -71,21 +69,7 @@ func awaitConnection(t *testing.T, c *jetstream.Core) {
 func TestAClusterNamesNoServer(t *testing.T) {
 	t.Parallel()
 	nodes := serverprocess.StartCluster(t, 3, serverprocess.Config{})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		c, err := jetstream.Connect(ctx, jetstream.Config{
-			URL: serverprocess.URLs(nodes), SeedFile: nodes[0].Keys().Core.SeedFile, Shards: 1, Logger: zerolog.Nop(),
-		})
-		if err == nil {
-			defer c.Close()
-			if name := c.Server(); name != "" {
-				t.Errorf("a server of a cluster is named %q", name)
-			}
-			return
-		}
-		if !bus.Temporary(err) || ctx.Err() != nil { // there is no leader yet
-			t.Fatal(err)
-		}
+	if name := connectToCluster(t, nodes).Server(); name != "" {
+		t.Errorf("a server of a cluster is named %q", name)
 	}
 }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -18,6 +19,13 @@ import (
 // it, with the past. And it writes a message's place among the headers that were
 // published with it, so that a publisher could forge the place: none of ours can
 // where nobody but the core publishes (coreWrites).
+//
+// Each mirror of a stream answers its direct gets as well, without being asked to by anybody: it may lack messages that
+// the stream has. Such an answer names the mirror (Nats-Stream). It counts for nothing, and neither does an answer that
+// names no stream, which is what "not found" is: then the leader of the stream is asked.
+
+// errForeign reports that a stream other than the one that was asked has answered.
+var errForeign = errors.New("a mirror of the stream answers its direct gets")
 
 // directNext returns the first message of a subject from a sequence on.
 func (c *Core) directNext(ctx context.Context, stream string, request lookup) (bus.Message, error) {
@@ -25,10 +33,12 @@ func (c *Core) directNext(ctx context.Context, stream string, request lookup) (b
 	if err != nil {
 		return bus.Message{}, err
 	}
-	return c.directOne(ctx, stream, "", body)
+	return c.directOne(ctx, stream, "", body, request)
 }
 
-func (c *Core) directOne(ctx context.Context, stream, what string, body []byte) (bus.Message, error) {
+// directOne returns the message that a direct get finds. The request is the same question for the leader of the stream,
+// which is asked when the answer cannot be trusted.
+func (c *Core) directOne(ctx context.Context, stream, what string, body []byte, request lookup) (bus.Message, error) {
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
 	m, err := c.connection.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+what, body)
@@ -36,18 +46,23 @@ func (c *Core) directOne(ctx context.Context, stream, what string, body []byte) 
 		return bus.Message{}, wire.Classify("direct get", err)
 	}
 	message, ok, err := directMessage(stream, m)
-	if ok || err != nil {
+	switch {
+	case errors.Is(err, errForeign):
+		return c.lookUp(ctx, stream, request)
+	case ok || err != nil:
 		return message, err
 	}
 	if _, err := endOfAnswer(m.Header); err != nil {
 		return bus.Message{}, err
 	}
-	return bus.Message{}, fmt.Errorf("direct get: %w", bus.ErrNotFound)
+	return c.lookUp(ctx, stream, request)
 }
 
 // directLastOf asks for many subjects by direct gets. A server ends an answer that
-// grows too large; the next one then begins behind it.
+// grows too large; the next one then begins behind it. It fails with errForeign when no answer proves that it comes from
+// the stream.
 func (c *Core) directLastOf(ctx context.Context, stream string, subjects []string, newest map[string]bus.Message) error {
+	before := len(newest)
 	for from := uint64(1); from > 0; {
 		body, err := schemas.Marshal(struct {
 			Subjects []string `json:"multi_last"`
@@ -59,6 +74,9 @@ func (c *Core) directLastOf(ctx context.Context, stream string, subjects []strin
 		if from, err = c.directAnswer(ctx, stream, body, newest); err != nil {
 			return err
 		}
+	}
+	if len(newest) == before {
+		return errForeign
 	}
 	return nil
 }
@@ -94,11 +112,14 @@ func (c *Core) directAnswer(ctx context.Context, stream string, body []byte, new
 }
 
 // directMessage reads a message whose place the server wrote into its headers. It
-// reports false for a status, which has no place.
+// reports false for a status, which has no place. It fails with errForeign when another stream has answered.
 func directMessage(stream string, m *nats.Msg) (bus.Message, bool, error) {
 	subject, number := m.Header.Get("Nats-Subject"), m.Header.Get("Nats-Sequence")
 	if number == "" {
 		return bus.Message{}, false, nil
+	}
+	if m.Header.Get("Nats-Stream") != stream {
+		return bus.Message{}, false, errForeign
 	}
 	sequence, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {

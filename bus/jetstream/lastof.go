@@ -27,7 +27,9 @@ func (c *Core) LastOf(ctx context.Context, shard int, subjects []string) ([]bus.
 	for chunk := range slices.Chunk(subjects, lastOfChunk) {
 		var err error
 		if c.replicas == 1 && allCoreWrites(chunk) {
-			err = c.directLastOf(ctx, bus.ShardStream(shard), chunk, newest)
+			if err = c.directLastOf(ctx, bus.ShardStream(shard), chunk, newest); errors.Is(err, errForeign) {
+				err = c.lastOfEach(ctx, chunk, newest)
+			}
 		} else {
 			err = c.lastOfEach(ctx, chunk, newest)
 		}

@@ -51,7 +51,7 @@ func (c *Core) Last(ctx context.Context, subject string) (bus.Message, error) {
 		stream = bus.ShardStream(parsed.Shard)
 	}
 	if c.replicas == 1 && coreWrites(parsed.Kind) {
-		return c.directOne(ctx, stream, "."+subject, nil)
+		return c.directOne(ctx, stream, "."+subject, nil, lookup{LastOf: subject})
 	}
 	return c.lookUp(ctx, stream, lookup{LastOf: subject})
 }

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func (p *publisher) answered(m *nats.Msg) {
 	switch {
 	case err == nil:
 		p.acked(publishing, ack)
-	case len(publishing.before) > 0 && !bus.Temporary(err):
+	case len(publishing.before) > 0 && (!bus.Temporary(err) || errors.Is(err, wire.ErrInProcess)):
 		publishing.batcher.part(publishing)
 	default:
 		p.fail(publishing, err)

@@ -24,6 +24,10 @@ const (
 // errSwallowed reports an append that the server took for a repeat.
 var errSwallowed = errors.New("the server took the message for a repeat and did not store it")
 
+// ErrInProcess reports an append that was refused, and not stored, because the leader of a replicated stream still works
+// on the one before. It says nothing of what stands in the stream: the same append may succeed a moment later.
+var ErrInProcess = errors.New("the append before is still in process")
+
 // ErrCrowded reports more publishes under way than the server can be expected to
 // answer in time.
 var ErrCrowded = errors.New("too many publishes wait for the server")
@@ -68,8 +72,10 @@ func transient(err error) bool {
 // ClassifyAPI is Classify for an error in the server's own words.
 func ClassifyAPI(op string, api *jetstream.APIError) error {
 	switch api.ErrorCode {
-	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+	case jetstream.JSErrCodeStreamWrongLastSequence:
 		return fmt.Errorf("%s: %w", op, bus.ErrConflict)
+	case jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+		return &bus.TemporaryError{Op: op, Err: fmt.Errorf("%w: %w", ErrInProcess, api)}
 	case jetstream.JSErrCodeStreamMessageExceedsMaximum, codeHeaderTooLarge:
 		return fmt.Errorf("%s: %w", op, bus.ErrTooLarge)
 	case jetstream.JSErrCodeMessageNotFound:

@@ -24,7 +24,7 @@ func TestClassify(t *testing.T) {
 		want error
 	}{
 		{api(400, 10071, "wrong last sequence: 7"), bus.ErrConflict},
-		{api(400, 10164, "wrong last sequence"), bus.ErrConflict},
+		{api(400, 10164, "wrong last sequence"), temporary}, // nothing is known of what stands there
 		{api(503, 10077, "maximum bytes exceeded"), bus.ErrFull},
 		{api(503, 10077, "no space left on device"), temporary},
 		{api(400, 10002, "resource limits exceeded for account"), bus.ErrFull},

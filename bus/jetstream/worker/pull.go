@@ -13,6 +13,8 @@ import (
 
 const (
 	pullWait = 10 * time.Second
+	// clusterPullWait is how long a pull waits at a cluster: Close waits for the end of the last one there.
+	clusterPullWait = 2 * time.Second
 	// parkWait is how long messages behind a Fetch wait for the next one. Whoever
 	// took less than it asked for has room, and is expected back at once.
 	parkWait = 100 * time.Millisecond
@@ -48,8 +50,12 @@ const (
 // newPull sends a request. One only, it waits for a single message; else it
 // takes all that is there, up to n, or waits for the next.
 func (w *Worker) newPull(n int, oneOnly bool) (*pull, error) {
-	p := &pull{worker: w, batch: n, returned: w.returned.Next(), expires: time.Now().Add(pullWait), news: make(chan struct{}, 1)}
-	request := `{"expires":` + strconv.FormatInt(int64(pullWait), 10)
+	wait := pullWait
+	if w.isOnCluster() {
+		wait = clusterPullWait
+	}
+	p := &pull{worker: w, batch: n, returned: w.returned.Next(), expires: time.Now().Add(wait), news: make(chan struct{}, 1)}
+	request := `{"expires":` + strconv.FormatInt(int64(wait), 10)
 	if oneOnly {
 		p.batch = 1
 		request += `,"batch":1}`
@@ -181,6 +187,24 @@ func (p *pull) adopt() bool {
 	default:
 	}
 	return len(p.arrived) > 0 || p.outcome == pullOpen && !lost && time.Now().Before(p.expires)
+}
+
+// awaitEnd waits until the server has ended the pull, or the connection is lost.
+func (p *pull) awaitEnd() {
+	late := time.NewTimer(time.Until(p.expires) + time.Second)
+	defer late.Stop()
+	for {
+		if over, _ := p.progress(); over {
+			return
+		}
+		select {
+		case <-p.news:
+		case <-p.returned:
+			return
+		case <-late.C:
+			return
+		}
+	}
 }
 
 // discard ends a pull of which nothing is expected; messages that nobody took go back.

@@ -187,6 +187,9 @@ func (w *Worker) Close() {
 		w.mu.Unlock()
 		if left != nil {
 			left.park(false)
+			if w.isOnCluster() && w.connection.IsConnected() {
+				left.awaitEnd()
+			}
 		}
 		if w.connection.Drain() != nil { // it is not connected
 			w.connection.Close()
@@ -194,6 +197,10 @@ func (w *Worker) Close() {
 		<-w.closed // at the latest when the drain gives up
 	})
 }
+
+// isOnCluster reports whether the server is a member of a cluster. The leader of the consumer may be another server there,
+// which goes on with a pull whose agent is gone, and hands it a request that then waits for its ack-wait.
+func (w *Worker) isOnCluster() bool { return w.connection.ConnectedClusterName() != "" }
 
 // denials tells those who wait for an answer that the server refuses them. The
 // server says so apart from any request, naming the subject only.
