@@ -4,10 +4,12 @@
 // It takes a formula and its inputs as arguments, or finds a calculation in the
 // words of the task. In words, decimals may be written with a comma, "×", "·",
 // "÷" and ":" stand for their operators, "12 mal 5" and "20 divided by 4" are
-// understood, and so are "15 % of 80", "80 + 15 %" (which is 92) and inputs such
+// understood, raised digits are an exponent, and signs that look like an operator
+// are one. So are "15 % of 80", "80 + 15 %" (which is 92) and inputs such
 // as "weight=82, height=1.80". Of several calculations the one that a phrase
 // such as "calculate" announces is done. Dates, times and telephone numbers are
-// not calculations.
+// not calculations. What is not understood beside a calculation is named: no part
+// of a calculation is worked out as if it were the whole.
 //
 // A formula may use + - * / ^ % mod, parentheses, the constants pi and e, and
 // the functions abs, ceil, floor, trunc, round(x, decimals), sqrt, cbrt, exp, ln,

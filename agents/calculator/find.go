@@ -20,16 +20,18 @@ type search struct {
 	tokens []token
 	known  *vocabulary
 	inputs map[string]float64
+	cut    bool // the text goes on behind what is searched
 }
 
 // newSearch reads a text; it takes inputs such as "weight=82" from it.
 func newSearch(text string, numbers notation, known *vocabulary) *search {
-	if len(text) > maxText {
+	cut := len(text) > maxText
+	if cut {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
 	tokens := scan(text, numbers, known)
 	inputs := assignments(tokens)
-	return &search{text: text, tokens: joinWords(tokens, known, inputs), known: known, inputs: inputs}
+	return &search{text: text, tokens: joinWords(tokens, known, inputs), known: known, inputs: inputs, cut: cut}
 }
 
 // assignments finds "name = number" and "name: number" where no calculation
@@ -195,11 +197,11 @@ func (s *search) torn(p *parser, start, end int) fault {
 	if end-start == maxTokens {
 		return fault{key: "too_long"}
 	}
-	if s.isSign(end) {
-		if p.furthest > end && p.fault.key != "" {
-			return p.fault
-		}
-		return s.about("unexpected", end)
+	if rest := s.faultBehind(p, end); rest.key != "" {
+		return rest
+	}
+	if before := s.faultBefore(start); before.key != "" {
+		return before
 	}
 	if s.isSign(start-1) && !s.isDash(start-1) {
 		return s.about("unexpected", start-1)

@@ -203,7 +203,7 @@ func (p *parser) postfixed() (term, bool) {
 		switch next := p.peek(); {
 		case next.kind == tokenPower:
 			p.operations++
-			read = term{source: "(" + read.source + " ^ " + next.canonical + ".0)", shown: read.shown + "^" + next.canonical}
+			read = term{source: "(" + read.source + " ^ (" + next.canonical + ".0))", shown: read.shown + "^" + next.canonical}
 		case next.kind == tokenOperator && next.canonical == "%" && !read.percent && !p.beginsOperand(p.at+1):
 			p.operations++
 			read = term{source: "(" + read.source + " / 100.0)", shown: read.shown + "%", percent: true}

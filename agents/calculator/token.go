@@ -3,6 +3,7 @@ package calculator
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,10 +77,10 @@ func (s *scanner) next(at int) int {
 		return s.number(at)
 	case unicode.IsLetter(r) || r == '_':
 		return s.word(at)
-	case r == '(' || r == '[':
+	case strings.ContainsRune("([（［", r):
 		s.calls = append(s.calls, s.isCall(at))
 		return s.add(tokenOpen, "(", at, at+width)
-	case r == ')' || r == ']':
+	case strings.ContainsRune(")]）］", r):
 		if len(s.calls) > 0 {
 			s.calls = s.calls[:len(s.calls)-1]
 		}
@@ -90,8 +91,8 @@ func (s *scanner) next(at int) int {
 		return s.add(tokenOperator, "/", at, at+width)
 	case r == '=' || r == ':':
 		return s.add(tokenAssign, "", at, at+width)
-	case r == '²' || r == '³':
-		return s.add(tokenPower, map[rune]string{'²': "2", '³': "3"}[r], at, at+width)
+	case strings.ContainsRune(superscripts, r):
+		return s.superscript(at)
 	case strings.HasPrefix(rest, "**"):
 		return s.add(tokenOperator, "^", at, at+2)
 	default:
@@ -123,13 +124,8 @@ func (s *scanner) space(at int) int {
 // sign reads an operator, or what is nothing at all.
 func (s *scanner) sign(at int, sign string) int {
 	end := at + len(sign)
-	switch sign {
-	case "−", "–":
-		sign = "-"
-	case "×", "·", "⋅", "∙", "∗":
-		sign = "*"
-	case "÷", "∕":
-		sign = "/"
+	if plain, known := operatorSigns()[sign]; known {
+		sign = plain
 	}
 	kind := tokenOther
 	if len(sign) == 1 && strings.Contains("+-*/^%", sign) {
@@ -137,6 +133,46 @@ func (s *scanner) sign(at int, sign string) int {
 	}
 	return s.add(kind, sign, at, end)
 }
+
+// operatorSigns are the other signs of operators, those that merely look like one included.
+func operatorSigns() map[string]string {
+	signs := make(map[string]string)
+	for plain, others := range map[string]string{
+		"+": "＋﹢➕", "-": "−–‐‑‒﹣－➖˗", "*": "×·⋅∙∗✕✖⨯⨉＊﹡‧・", "/": "÷∕⁄／⧸➗∶", "^": "＾ˆ", "%": "％﹪٪",
+	} {
+		for _, other := range others {
+			signs[string(other)] = plain
+		}
+	}
+	return signs
+}
+
+// superscripts are the raised digits from 0 to 9, and the raised minus.
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+
+// superscript reads raised digits, which are an exponent.
+func (s *scanner) superscript(at int) int {
+	end, exponent := at, ""
+	for end < len(s.text) {
+		r, width := utf8.DecodeRuneInString(s.text[end:])
+		digit := strings.IndexRune(superscripts, r)
+		if digit < 0 || r == '⁻' && exponent != "" {
+			break
+		}
+		if end += width; r == '⁻' {
+			exponent = "-"
+		} else {
+			exponent += strconv.Itoa(utf8.RuneCountInString(superscripts[:digit]))
+		}
+	}
+	if exponent == "-" || len(exponent) > maxExponent {
+		return s.add(tokenOther, "", at, end)
+	}
+	return s.add(tokenPower, exponent, at, end)
+}
+
+// maxExponent bounds raised digits, the minus included.
+const maxExponent = 5
 
 // word reads a name, or words that stand for an operator.
 func (s *scanner) word(at int) int {

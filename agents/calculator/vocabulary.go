@@ -2,6 +2,7 @@ package calculator
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"podium/schemas"
@@ -18,6 +19,7 @@ type vocabulary struct {
 	PercentOf []string          `json:"percent_of"` // "15 % of 80"
 	Percent   []string          `json:"percent"`    // words for the percent sign
 	Functions map[string]string `json:"functions"`  // other names of functions
+	Unread    []string          `json:"unread"`     // words of calculations that are not understood
 
 	triggers  [][]string
 	operators []phrase
@@ -47,4 +49,12 @@ func loadVocabulary() (*vocabulary, error) {
 		v.operators = append(v.operators, phrase{strings.Fields(words), operator})
 	}
 	return v, nil
+}
+
+// isUnread reports whether a word belongs to a calculation and is not understood.
+func (v *vocabulary) isUnread(word string) bool { return slices.Contains(v.Unread, word) }
+
+// isOf reports whether a word joins a function to what it is of, as in "root of 16".
+func (v *vocabulary) isOf(word string) bool {
+	return word == "aus" || slices.Contains(v.PercentOf, word)
 }

@@ -89,6 +89,8 @@ func (j *job) available(ctx context.Context, start, end time.Time, except string
 		key, taken := "taken", other.start.Format(clockLayout)+"–"+other.end.Format(clockLayout)
 		if other.allDay {
 			key, taken = "taken_all_day", j.dayOf(other.start)
+		} else if other.endsLater() {
+			taken = j.when(other.start) + " – " + j.when(other.end)
 		}
 		return refuse(key, "{taken}", taken)
 	}
@@ -100,6 +102,11 @@ func (j *job) slots(taken []appointment, day time.Time, lasts time.Duration) []S
 	if !j.bounded() {
 		return nil
 	}
+	return j.freeSlots(taken, day, lasts)
+}
+
+// freeSlots are the parts of the opening hours of a day in which nothing is booked; without hours, of the whole day.
+func (j *job) freeSlots(taken []appointment, day time.Time, lasts time.Duration) []Slot {
 	var free []Slot
 	for _, open := range j.open(day) {
 		from, until := open.from, open.until

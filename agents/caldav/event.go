@@ -41,6 +41,12 @@ func (a *appointment) overlaps(from, until time.Time) bool {
 	return a.start.Before(until) && from.Before(a.end)
 }
 
+// endsLater reports whether it goes on after the midnight that ends its first day.
+func (a *appointment) endsLater() bool {
+	y, m, d := a.start.Date()
+	return a.end.After(time.Date(y, m, d+1, 0, 0, 0, 0, a.start.Location()))
+}
+
 func (a *appointment) blocks(from, until time.Time) bool { return !a.free && a.overlaps(from, until) }
 
 // decode reads a resource. Broken content may make the library panic, which is no reason to lose the day.

@@ -32,7 +32,7 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	var outcome agent.Outcome
 	matched := 0
 	for i := range seen.all {
-		if one := &seen.all[i]; j.wanted.mine(one) || one.allDay && data.Person == "" {
+		if one := &seen.all[i]; j.wanted.mine(one) || data.Person == "" && (one.allDay || one.start.Before(from)) {
 			if matched++; matched > mostListed {
 				continue
 			}
@@ -62,6 +62,8 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 			lines = append(lines, j.Say("closed_day", "{day}", j.weekday(from)))
 		} else if free := j.freeText(result.Free, time.Time{}); free != "" {
 			lines = append(lines, free)
+		} else if until.After(j.config.Now()) && len(j.freeSlots(seen.all, from, j.lasts(j.config.Duration))) == 0 {
+			lines = append(lines, j.Say("none_free"))
 		}
 	}
 	outcome.Text = strings.Join(lines, "\n")
@@ -72,6 +74,9 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 func (j *job) line(one *appointment) string {
 	if one.allDay {
 		return j.tell("entry_all_day", one)
+	}
+	if one.endsLater() {
+		return j.tell("entry_days", one, "{until}", j.when(one.end))
 	}
 	return j.tell("entry", one)
 }

@@ -30,6 +30,9 @@ var (
 	ErrNotFound = errors.New("the server has no such resource")
 	// ErrChanged reports that a resource is not as it was read, or is there already.
 	ErrChanged = errors.New("the resource is not as it was")
+	// ErrNoETag reports a resource that cannot be changed on condition: the server gives no strong ETag of it, or does not
+	// accept the one that it gives.
+	ErrNoETag = errors.New("the server gives no strong ETag of the resource, or does not accept its own")
 	// ErrOrigin reports an address of another origin than the server's.
 	ErrOrigin = errors.New("an address of the server leads elsewhere")
 	// ErrUnreadable reports an answer that is not what the protocol says.

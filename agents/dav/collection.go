@@ -147,7 +147,7 @@ func (c *Client) report(ctx context.Context, body string) ([]Resource, error) {
 		if data == "" && !all[i].withheld && strings.HasSuffix(path, "/") {
 			continue // a collection is listed as well, by some
 		}
-		resources = append(resources, Resource{Path: path, ETag: strings.TrimSpace(all[i].ETag), Body: []byte(data)})
+		resources = append(resources, Resource{Path: path, ETag: strongETag(all[i].ETag), Body: []byte(data)})
 	}
 	return resources, nil
 }

@@ -16,6 +16,9 @@ func (c *Client) Failure(language string, err error) *agent.Failure {
 	}
 	refused, isStatus := errors.AsType[*StatusError](err)
 	switch {
+	case errors.Is(err, ErrNoETag):
+		failure.Message, failure.Permanent = c.words.Say(language, "no_etag"), true
+		failure.Remedy = "the server gives the entry no strong ETag, or does not accept the one that it gives: look at the server, and at a proxy before it that makes ETags weak, as compression does"
 	case errors.Is(err, ErrChanged):
 		failure.Message = c.words.Say(language, "changed")
 	case isStatus:

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 )
 
 // A Resource is an entry of a collection as it was read.
 type Resource struct {
 	Path string // below the server
-	ETag string // as the server wrote it; empty when it gives none
+	ETag string // strong and quoted; empty when the server gives none
 	Body []byte
 }
 
@@ -26,7 +27,7 @@ func (c *Client) Get(ctx context.Context, path string) (Resource, error) {
 	if err != nil {
 		return Resource{}, err
 	}
-	return Resource{Path: path, ETag: got.header.Get("ETag"), Body: got.body}, nil
+	return Resource{Path: path, ETag: strongETag(got.header.Get("ETag")), Body: got.body}, nil
 }
 
 // Find reads a resource; nil is none.
@@ -54,7 +55,8 @@ func (c *Client) Create(ctx context.Context, path string, body []byte) error {
 	return c.write(ctx, call{method: http.MethodPut, path: path, body: body, header: map[string]string{"If-None-Match": "*"}})
 }
 
-// Replace changes a resource that is as it was read, with another body. The error is ErrChanged when it is not.
+// Replace changes a resource that is as it was read, with another body. The error is ErrChanged when it is not, and ErrNoETag
+// when the server does not say what it is.
 func (c *Client) Replace(ctx context.Context, read *Resource, body []byte) error {
 	return c.writeTo(ctx, read, call{method: http.MethodPut, body: body})
 }
@@ -67,10 +69,32 @@ func (c *Client) Delete(ctx context.Context, read *Resource) error {
 
 func (c *Client) writeTo(ctx context.Context, read *Resource, asked call) error {
 	if read.ETag == "" {
-		return errors.Join(errNotConnected, ErrUnreadable) // what cannot be named cannot be kept from others
+		return errors.Join(errNotConnected, ErrNoETag) // what cannot be named cannot be kept from others
 	}
 	asked.path, asked.header = read.Path, map[string]string{"If-Match": read.ETag}
-	return c.write(ctx, asked)
+	err := c.write(ctx, asked)
+	if !errors.Is(err, ErrChanged) {
+		return err
+	}
+	if now, failed := c.Find(ctx, read.Path); failed == nil && now != nil && now.ETag == read.ETag {
+		return errors.Join(err, ErrNoETag) // nothing was changed: the server does not know its own ETag
+	}
+	return err
+}
+
+// strongETag returns an ETag by which a write can be held to what was read, in quotes; empty for a weak one, which by RFC
+// 9110 matches nothing. Some servers leave the quotes out.
+func strongETag(said string) string {
+	said = strings.TrimSpace(said)
+	switch {
+	case said == "" || strings.HasPrefix(said, "W/") || strings.HasPrefix(said, "w/"):
+		return ""
+	case len(said) >= 2 && said[0] == '"' && said[len(said)-1] == '"' && !strings.Contains(said[1:len(said)-1], `"`):
+		return said
+	case strings.ContainsFunc(said, func(r rune) bool { return r <= ' ' || r == '"' || r > '~' }):
+		return ""
+	}
+	return `"` + said + `"`
 }
 
 func (c *Client) write(ctx context.Context, asked call) error {
@@ -114,6 +138,6 @@ func (c *Client) Settle(ctx context.Context, failed error, done func(context.Con
 		return nil
 	}
 	_, answered := errors.AsType[*StatusError](failed)
-	answered = answered || errors.Is(failed, ErrChanged) || errors.Is(failed, ErrNotFound)
+	answered = answered || errors.Is(failed, ErrChanged) || errors.Is(failed, ErrNoETag) || errors.Is(failed, ErrNotFound)
 	return &WriteError{Unknown: err != nil || !answered, Err: failed}
 }

@@ -36,7 +36,7 @@ const (
 
 // read returns the data of an answer, or an invalidError with what is wrong with what comes closest.
 func (s *shape) read(text string) (jsontext.Value, error) {
-	text = withoutThoughts(text)
+	text, _ = withoutThoughts(text)
 	closest := ""
 	for _, candidate := range candidates(text) {
 		value, fault := s.accept(candidate)
@@ -209,24 +209,16 @@ func mended(broken string) (jsontext.Value, bool) {
 	return value, err == nil && composite(value)
 }
 
-// withoutThoughts leaves out what a model has thought aloud before its answer.
-func withoutThoughts(text string) string {
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "<think>") {
-		if _, said, ended := strings.Cut(trimmed, "</think>"); ended {
-			return strings.TrimSpace(said)
-		}
-	}
-	return text
-}
-
 // wordsIn are the words of an answer for a person: all of it, or what a lone member holds.
 func wordsIn(text string) (string, error) {
-	text = strings.TrimSpace(withoutThoughts(text))
+	text, _ = withoutThoughts(text)
+	text = strings.TrimSpace(text)
 	var members map[string]jsontext.Value
 	if strings.HasPrefix(text, "{") && schemas.Unmarshal([]byte(text), &members) == nil && len(members) == 1 {
 		for name, member := range members {
 			if slices.Contains(append(wrappers(), "text", "answer"), strings.ToLower(name)) && member.Kind() == '"' {
-				text = strings.TrimSpace(stringOf(member))
+				text, _ = withoutThoughts(stringOf(member))
+				text = strings.TrimSpace(text)
 			}
 		}
 	}
@@ -236,14 +228,28 @@ func wordsIn(text string) (string, error) {
 	return strings.ToValidUTF8(text, "\uFFFD"), nil
 }
 
-// wordsSoFar are those of an answer that goes on. There are none while the model thinks, or may be writing JSON.
+// wordsSoFar are those of an answer that goes on. There are none while the model thinks, or may be writing JSON. An
+// end that may become a mark is held back.
 func wordsSoFar(text string) string {
-	const thoughts = "<think>"
-	text = strings.TrimSpace(withoutThoughts(text))
-	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, thoughts) || strings.HasPrefix(thoughts, text) {
+	text, _ = withoutThoughts(text)
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "{") {
 		return ""
 	}
-	return text
+	if opened := reasoningMarks(text); len(opened) > 0 {
+		text = text[:opened[0].start]
+	} else if at := strings.LastIndexAny(text, "<["); at >= 0 && canBecomeMark(text[at:]) {
+		text = text[:at]
+	}
+	return strings.TrimSpace(text)
+}
+
+// canBecomeMark reports whether the text, which begins with a bracket, is the beginning of a mark of reasoning.
+func canBecomeMark(text string) bool {
+	begun := strings.TrimPrefix(strings.ToLower(text[1:]), "/")
+	return slices.ContainsFunc([]string{"thinking", "thoughts", "thinks", "reasoning", "think]"}, func(name string) bool {
+		return strings.HasPrefix(name, begun)
+	})
 }
 
 var errNoWords = errors.New("the answer holds no words")

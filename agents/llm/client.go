@@ -127,7 +127,8 @@ func (o *openAI) complete(ctx context.Context, chat chat) (completion, error) {
 		return completion{}, errBroken
 	}
 	choice := &answered.Choices[0]
-	return ended(completion{choice.Message.Content, finish(choice.FinishReason), answered.Usage.TotalTokens})
+	made := completion{choice.Message.Content, finish(choice.FinishReason), answered.Usage.TotalTokens}
+	return ended(made, choice.Message.Refusal != "")
 }
 
 func (o *openAI) stream(ctx context.Context, chat chat, tell func(text string)) (completion, error) {
@@ -138,11 +139,12 @@ func (o *openAI) stream(ctx context.Context, chat chat, tell func(text string)) 
 	defer func() { _ = stream.Close() }()
 	var made completion
 	var text strings.Builder
+	refused := false
 	for {
 		chunk, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			made.text = text.String()
-			return ended(made)
+			return ended(made, refused)
 		}
 		if err != nil {
 			return completion{}, plain(err)
@@ -154,6 +156,7 @@ func (o *openAI) stream(ctx context.Context, chat chat, tell func(text string)) 
 			continue
 		}
 		made.finish = max(made.finish, finish(chunk.Choices[0].FinishReason))
+		refused = refused || chunk.Choices[0].Delta.Refusal != ""
 		delta := chunk.Choices[0].Delta.Content
 		if text.Len()+len(delta) > maxAnswer {
 			return completion{}, errTooLarge
@@ -182,13 +185,17 @@ func (o *openAI) open(ctx context.Context, request openai.ChatCompletionRequest)
 	return stream, err
 }
 
-// ended refuses an answer that says of itself that it goes on: a stream that is cut off ends like any other.
-func ended(made completion) (completion, error) {
+// ended refuses an answer that says of itself that it goes on: a stream that is cut off ends like any other. A refusal
+// in place of words is filtered, whatever the server calls the reason of its end.
+func ended(made completion, refused bool) (completion, error) {
 	if made.finish == "" || made.finish == "null" {
 		return completion{tokens: made.tokens}, errBroken
 	}
 	if len(made.text) > maxAnswer {
 		return completion{}, errTooLarge
+	}
+	if refused && strings.TrimSpace(made.text) == "" {
+		made.finish = finishFiltered
 	}
 	return made, nil
 }
@@ -228,7 +235,7 @@ func (t transport) RoundTrip(request *nethttp.Request) (*nethttp.Response, error
 		_ = response.Body.Close()
 		return nil, &statusError{status: response.StatusCode, after: retryAfter(response.Header.Get("Retry-After"))}
 	}
-	response.Body = body{response.Body}
+	response.Body = newPartsReader(body{response.Body}, request.Header.Get("Accept") == "text/event-stream")
 	return response, nil
 }
 

@@ -74,6 +74,7 @@ type Agent struct {
 	words   sentences.Catalog
 	prompts map[string]*Prompt
 	probe   probe
+	habit   habit
 }
 
 var _ agent.Handler = (*Agent)(nil)
@@ -177,7 +178,11 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 func (s *asking) inWords(ctx context.Context, chat chat, marks marks, tell func(text string)) (agent.Outcome, error) {
 	question := chat.user
 	for attempt := 1; ; attempt++ {
-		made, err := s.ask(ctx, chat, func(text string) { tell(wordsSoFar(s.agent.hideSoFar(text))) })
+		made, err := s.ask(ctx, chat, func(text string) {
+			if s.agent.habit.canShow(text) {
+				tell(wordsSoFar(s.agent.hideSoFar(text)))
+			}
+		})
 		if err != nil {
 			return agent.Outcome{}, err
 		}
@@ -251,6 +256,9 @@ func (s *asking) ask(ctx context.Context, chat chat, tell func(text string)) (co
 		err = errFiltered
 	}
 	made.text = s.agent.hide(made.text)
+	if err == nil {
+		s.agent.habit.learn(made.text)
+	}
 	return made, err
 }
 

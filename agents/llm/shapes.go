@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -116,23 +117,48 @@ func routerShape(asked *question) (*shape, error) {
 	})
 }
 
-// spelled finds the one name that a model means which differs in case, spaces, hyphens or underscores alone.
+// spelled finds the one name that a model means: it may differ in case, spaces, hyphens or underscores, and have quotes,
+// code marks, stars and a final point around it. A word "agent" that belongs to no name does not count.
 func spelled(name string, choices []choice) (known string, found bool) {
-	bare := func(name string) string {
-		return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
-	}
-	for _, candidate := range choices {
-		if candidate.Name == name {
-			return name, true
+	for _, exact := range []string{name, trimName(name)} {
+		if slices.ContainsFunc(choices, func(c choice) bool { return c.Name == exact }) {
+			return exact, true
 		}
-		if bare(candidate.Name) == bare(name) {
+	}
+	bare := bareName(name)
+	for _, meant := range []string{bare, strings.TrimPrefix(bare, "@"), strings.TrimSuffix(bare, "agent"), strings.TrimPrefix(bare, "agent")} {
+		known, found = "", false
+		for _, candidate := range choices {
+			if meant == "" || bareName(candidate.Name) != meant {
+				continue
+			}
 			if found {
 				return "", false
 			}
 			known, found = candidate.Name, true
 		}
+		if found {
+			return known, true
+		}
 	}
-	return known, found
+	return "", false
+}
+
+// trimName takes away what models put around a name.
+func trimName(name string) string {
+	return strings.TrimFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`*_.:,;!<>()[]{}„“”‚‘’«»‹›", r)
+	})
+}
+
+// bareName is a name in lower case, without what models put around and into it.
+func bareName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("-_\u2010\u2011", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(trimName(name)))
 }
 
 // maxSteps bounds the tasks of a plan where a request names no number.
@@ -167,7 +193,7 @@ func plannerShape(asked *question) (*shape, error) {
 	held := plan(object{"type": "array", "minItems": 1, "maxItems": most, "items": object{
 		"type": "object", "properties": task(object{"type": "string", "minLength": 1}), "required": []string{"task_id", "description"},
 	}})
-	return shapeOfObjects(wanted, held, tidyPlan)
+	return shapeOfObjects(wanted, held, func(value jsontext.Value) jsontext.Value { return tidyPlan(value, asked.Agents) })
 }
 
 // stepsShape is a plan as an ordered list of sentences, each of which is given to whoever is right for it (C-03).
@@ -201,7 +227,30 @@ func judgeShape(asked *question) (*shape, error) {
 		"response": object{"type": []string{"string", "null"}}, "steps": object{"type": []string{"array", "null"}, "items": object{"type": "string"}},
 		"tasks": object{"type": "array"},
 	}}
-	return shapeOfObjects(wanted, held, nil)
+	return shapeOfObjects(wanted, held, func(value jsontext.Value) jsontext.Value {
+		var said map[string]jsontext.Value
+		var tasks []map[string]jsontext.Value
+		if schemas.Unmarshal(value, &said) != nil || schemas.Unmarshal(said["tasks"], &tasks) != nil || len(tasks) == 0 {
+			return value
+		}
+		for i := range tasks {
+			spellAssigned(tasks[i], asked.Agents)
+		}
+		body, err := schemas.Marshal(tasks)
+		if err != nil {
+			return value
+		}
+		return rewritten(value, said, func(kept map[string]jsontext.Value) { kept["tasks"] = body })
+	})
+}
+
+// spellAssigned writes the agent that a task is assigned to as it is called.
+func spellAssigned(task map[string]jsontext.Value, choices []choice) {
+	if assigned := task["assigned_to"]; assigned.Kind() == '"' {
+		if name, known := spelled(stringOf(assigned), choices); known {
+			task["assigned_to"] = quoted(name)
+		}
+	}
 }
 
 // criticShape is a validation result: whether what was made passes, and what is wrong with it, by file and line.
@@ -227,7 +276,7 @@ func criticShape() (*shape, error) {
 }
 
 // tidyPlan keeps of a plan what a planner is asked for: no files, references or constraints, which are not its to name.
-func tidyPlan(value jsontext.Value) jsontext.Value {
+func tidyPlan(value jsontext.Value, choices []choice) jsontext.Value {
 	var tasks []map[string]jsontext.Value
 	var plan map[string]jsontext.Value
 	switch value.Kind() {
@@ -244,6 +293,7 @@ func tidyPlan(value jsontext.Value) jsontext.Value {
 	}
 	for i, task := range tasks {
 		tasks[i] = pick(task, "task_id", "description", "assigned_to", "dependencies", "context")
+		spellAssigned(tasks[i], choices)
 		var told map[string]jsontext.Value
 		if context, has := task["context"]; has && schemas.Unmarshal(context, &told) == nil {
 			tasks[i]["context"] = rewritten(context, pick(told, "arguments"), nil)

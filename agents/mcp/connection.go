@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,6 @@ const (
 	compareEvery = 30 * time.Second // how long a tool that was compared with its pin counts as the same
 	stuckAfter   = 100 * time.Millisecond
 	pingTimeout  = 2 * time.Second
-	maxTools     = 10_000 // that a server may have
 )
 
 // What keeps a tool from being used.
@@ -253,7 +251,10 @@ func (s *session) why(err error) error {
 
 // compare holds the tool that the server has to its pin.
 func (a *Agent) compare(ctx context.Context, live *session) error {
-	tool, _, err := find(ctx, live, a.config.Tool)
+	tool, listed, err := find(ctx, live, a.config.Tool)
+	if listed.trouble != nil {
+		a.config.Log.Warn().Err(listed.trouble).Msg("the server does not end the list of its tools; what it has listed counts")
+	}
 	if err != nil {
 		return err
 	}
@@ -265,30 +266,6 @@ func (a *Agent) compare(ctx context.Context, live *session) error {
 		return fmt.Errorf("%w: %s", ErrDrifted, strings.Join(a.config.Pin.Tool.Differs(&tool), ", "))
 	}
 	return nil
-}
-
-// find asks a server for one of its tools. The error is ErrNoTool when it has none of that name; names are those that it has.
-func find(ctx context.Context, live *session, name string) (found Tool, names []string, err error) {
-	for tool, err := range live.client.Tools(ctx, nil) {
-		if err != nil {
-			return Tool{}, nil, fmt.Errorf("ask the server for its tools: %w", wordless(live.why(err)))
-		}
-		if names = append(names, plain(tool.Name, maxSummary)); len(names) > maxTools {
-			return Tool{}, nil, fmt.Errorf("the server has more than %d tools", maxTools)
-		}
-		if tool.Name == name {
-			if slices.Index(names, name) != len(names)-1 {
-				return Tool{}, nil, errors.New("the server has two tools of the same name")
-			}
-			if found, err = toolOf(tool); err != nil {
-				return Tool{}, nil, err
-			}
-		}
-	}
-	if found.Name == "" {
-		return Tool{}, names, ErrNoTool
-	}
-	return found, names, nil
 }
 
 // wordless is an error without what a server has said in it: that may be anybody's words.

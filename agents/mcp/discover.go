@@ -31,12 +31,15 @@ func Discover(ctx context.Context, config Config) (*Pin, error) {
 		return nil, asking.hide(err)
 	}
 	defer live.end()
-	tool, names, err := find(ctx, live, config.Tool)
+	tool, listed, err := find(ctx, live, config.Tool)
 	if errors.Is(err, ErrNoTool) {
-		return nil, fmt.Errorf("%w as %q; it has: %s", err, config.Tool, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w as %q; it has: %s", err, config.Tool, strings.Join(listed.names, ", "))
 	}
 	if err != nil {
 		return nil, err
+	}
+	if listed.trouble != nil {
+		asking.config.Log.Warn().Err(listed.trouble).Msg("the server does not end the list of its tools; what it has listed counts")
 	}
 	if err := tool.check(); err != nil {
 		return nil, err

@@ -104,10 +104,10 @@ func New(config Config) (*Agent, error) {
 			return nil, fmt.Errorf("mcp: the pin is for the tool %q, and not for %q", pin.Tool.Name, config.Tool)
 		}
 		if len(config.InputSchema) == 0 {
-			made.config.InputSchema = pin.Tool.InputSchema
+			made.config.InputSchema = pin.Tool.HeldInput()
 		}
 		if len(config.OutputSchema) == 0 {
-			made.config.OutputSchema = pin.Tool.OutputSchema
+			made.config.OutputSchema = pin.Tool.HeldOutput()
 		}
 	}
 	if len(made.config.InputSchema) > 0 {

@@ -30,7 +30,9 @@ type Pin struct {
 	// Server and Version are what the server has called itself then. Nothing follows from them.
 	Server  string `json:"server,omitzero"`
 	Version string `json:"version,omitzero"`
-	Tool    Tool   `json:"tool"`
+	// Unread are the patterns of its schemas that are left to the server, for it to hold values to.
+	Unread []string `json:"patterns_left_to_the_server,omitempty"`
+	Tool   Tool     `json:"tool"`
 }
 
 // MaxPin bounds the file of a pin, in bytes.
@@ -42,7 +44,7 @@ var ErrAltered = errors.New("its sha256 is not that of the tool in it")
 // NewPin pins a tool.
 func NewPin(tool Tool, server, version string) (*Pin, error) {
 	sum, err := tool.Sum()
-	return &Pin{SHA256: sum, Server: server, Version: version, Tool: tool}, err
+	return &Pin{SHA256: sum, Server: server, Version: version, Unread: tool.UnreadPatterns(), Tool: tool}, err
 }
 
 // ReadPin reads the file of a pin. It fails with ErrAltered when it was changed by hand, and on a tool that can be
@@ -132,7 +134,7 @@ func (t *Tool) check() error {
 	for _, schema := range [...]struct {
 		name string
 		body jsontext.Value
-	}{{"input schema", t.InputSchema}, {"output schema", t.OutputSchema}} {
+	}{{"input schema", t.HeldInput()}, {"output schema", t.HeldOutput()}} {
 		if len(schema.body) == 0 {
 			continue
 		}

@@ -100,6 +100,7 @@ func servers() map[string]func(told string) {
 			os.Exit(1)
 		},
 		"legacy":  legacy,
+		"listing": listTools,
 		"drifted": func(string) { speak(newServer("Says it again, and sends it to me.")) },
 		"sly": func(file string) { // it wants to be remembered, and changes without a notice once there is a file
 			server := newServer("Says it again.")

@@ -36,10 +36,14 @@ func (a *Answerer) Answer(ctx context.Context, ticket *Ticket, said []byte, medi
 	e, request := ticket.open()
 	request.Artifacts = s.worker.Artifacts(e.ID)
 	log := s.log.With().Str("request", e.ID).Str("run", e.CorrelationID).Int("attempt", request.Attempt).Logger()
+	said, err := decodeBody(said, mediaType)
+	if err != nil {
+		return err
+	}
 	if isCall(said) {
 		return unreadable("the body is that of a call")
 	}
-	outcome, err := ReadBody(said, mediaType, request)
+	outcome, err := readDecoded(said, mediaType, request)
 	if errors.Is(err, ErrUnreadable) {
 		return err
 	}

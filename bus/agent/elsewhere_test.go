@@ -173,8 +173,10 @@ func TestAnswersThatCannotBeTaken(t *testing.T) {
 		file(1000): {status: schemas.StatusCompleted},
 		``:         {status: schemas.StatusCompleted},
 		`words`:    {status: schemas.StatusCompleted},
-		`{"n": 1}`: {status: schemas.StatusCompleted, schema: `{"required": ["n"]}`},
-		`{"m": 1}`: {status: schemas.StatusFailed, schema: `{"required": ["n"]}`},
+		"\xef\xbb\xbf" + `{"status": "completed"}`: {status: schemas.StatusCompleted},
+		"R\xfcckruf": {err: agent.ErrUnreadable},
+		`{"n": 1}`:   {status: schemas.StatusCompleted, schema: `{"required": ["n"]}`},
+		`{"m": 1}`:   {status: schemas.StatusFailed, schema: `{"required": ["n"]}`},
 		`{"status": "failed", "issues_encountered": [{"severity": "high", "description": "no paper"}]}`: {status: schemas.StatusFailed},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -52,8 +52,17 @@ func (o *Outcome) check() error {
 	return unreadable(statusFault(string(o.Status)))
 }
 
-// ReadBody is ReadOutcome for a body with a media type: one that is said to be JSON, and is none, is no outcome.
+// ReadBody is ReadOutcome for a body with a media type, by whose charset it is decoded. One that is said to be JSON, and is
+// none, and one that its charset cannot hold, is no outcome.
 func ReadBody(said []byte, mediaType string, request *Request) (Outcome, error) {
+	decoded, err := decodeBody(said, mediaType)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return readDecoded(decoded, mediaType, request)
+}
+
+func readDecoded(said []byte, mediaType string, request *Request) (Outcome, error) {
 	if kind, _, err := mime.ParseMediaType(mediaType); err == nil && kind == schemas.MediaTypeJSON && len(bytes.TrimSpace(said)) > 0 && !jsontext.Value(said).IsValid() {
 		return Outcome{}, unreadable("it is said to be JSON, and is not")
 	}

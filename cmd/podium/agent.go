@@ -43,10 +43,10 @@ type agentExecCommand struct {
 	Name        string             `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
 	Concurrency int                `help:"Requests at a time." default:"1"`
 	Timeout     time.Duration      `help:"After this the program, and all it started, is killed. Default: as long as podium.yaml lets the agent work." placeholder:"DURATION"`
-	Heartbeat   time.Duration      `help:"How often it says that it is at work, also when nothing is new: at most the heartbeat that podium.yaml promises for it." default:"10s"`
+	Heartbeat   time.Duration      `help:"How often it says that it is at work, also when nothing is new. Default: the heartbeat that podium.yaml promises for it, else 10s." placeholder:"DURATION"`
 	Description string             `help:"What it can do, in one sentence." placeholder:"WORDS"`
 	Kinds       []schemas.TaskKind `help:"What it answers, as podium.yaml has it: ${enum}. Every other request is refused, and starts no program." enum:"work,assess,plan,route" default:"work"`
-	SideEffects string             `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none." enum:"external," default:"" placeholder:"external"`
+	SideEffects string             `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none. Needed where podium.yaml says so of the agent." enum:"external," default:"" placeholder:"external"`
 	Command     []string           `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
@@ -82,7 +82,12 @@ func (c *agentExecCommand) Run(env *environment) error {
 	}
 	defer worker.Close()
 	says := []string{"agent " + c.Name + " takes requests; Ctrl-C stops it"}
+	if about.SideEffects != "" && c.SideEffects == "" {
+		return usage(fmt.Errorf("podium.yaml says `side_effects: %s` of %s: start it with --side-effects %s, so that each start of its program is asked for and "+
+			"happens once; if the program does nothing outside, take side_effects out of podium.yaml", about.SideEffects, c.Name, about.SideEffects))
+	}
 	settings.Timeout, says = c.bound(&about, says)
+	every, says := c.beat(&about, says)
 	program, err := exec.New(settings)
 	if err != nil {
 		return err
@@ -93,7 +98,7 @@ func (c *agentExecCommand) Run(env *environment) error {
 	crashes := c.openCrashLog(env)
 	defer func() { _ = crashes.Close() }() // the system frees it with the process
 	err = agent.Serve(env.ctx, worker, program, agent.ServeConfig{
-		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: c.Heartbeat, Crashes: crashes, Log: env.log,
+		Agent: program.Description(), Concurrency: c.Concurrency, AckWait: service.AckWait, ProgressEvery: every, Crashes: crashes, Log: env.log,
 	})
 	if bus.IsAny(err, bus.ErrClosed, bus.ErrDenied, bus.ErrRefused) {
 		return fmt.Errorf("podium does not let %s in: it was revoked, its key is another one by now, or podium.yaml does not have it as \"kind: external\"; "+
@@ -119,10 +124,34 @@ func (c *agentExecCommand) connect(env *environment) (worker *worker.Worker, abo
 		return nil, about, err
 	}
 	if env.nats != nil {
+		if c.Config != "" {
+			settings, err := loadConfig(c.Config)
+			if err != nil {
+				return nil, about, err
+			}
+			if agent, known := settings.Agents[c.Name]; known {
+				about = installation.DescribeExternalAgent(&agent, settings.WorkDeadlines(c.Name), "")
+			}
+		}
 		worker, err = installation.JoinWorker(env.ctx, env.ledgerSettings(), env.named.Credentials, c.Name, env.log)
 		return worker, about, err
 	}
 	return installation.AttachWorker(env.ctx, env.data, c.Name, env.log)
+}
+
+// defaultBeat is the time between two progress updates where podium.yaml promises none.
+const defaultBeat = 10 * time.Second
+
+// beat returns the time between two progress updates: the heartbeat that podium.yaml promises, or a shorter one. It adds
+// to what is said where a longer one was asked for.
+func (c *agentExecCommand) beat(about *installation.ExternalAgent, says []string) (time.Duration, []string) {
+	promised := time.Duration(about.Heartbeat)
+	if promised > 0 && c.Heartbeat > promised {
+		says = append(says, fmt.Sprintf("--heartbeat %s gives way: podium.yaml promises one every %s for %s, and after three that are missing its attempt has failed",
+			c.Heartbeat, promised, c.Name))
+		return promised, says
+	}
+	return cmp.Or(max(c.Heartbeat, 0), promised, defaultBeat), says
 }
 
 // bound returns how long the program may work on a request, and adds to what is

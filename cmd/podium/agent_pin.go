@@ -109,6 +109,9 @@ func (e *environment) tellPin(pin, before *mcp.Pin) error {
 	if len(pin.Tool.Annotations) > 0 {
 		lines = append(lines, "annotations: "+seen(string(pin.Tool.Annotations)))
 	}
+	for _, pattern := range pin.Unread {
+		lines = append(lines, "left to the server, since it cannot be read here: pattern "+seen(pattern))
+	}
 	lines = append(lines, "sha256: "+pin.SHA256, "")
 	if before != nil {
 		for _, part := range before.Tool.Differs(&pin.Tool) {

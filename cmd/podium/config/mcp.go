@@ -127,11 +127,11 @@ func (c *Config) readPins() diagnostic.Problems {
 		}
 		entry.Description = cmp.Or(entry.Description, entry.Pinned.Tool.Summary())
 		if len(entry.InputSchema) == 0 {
-			entry.InputSchema = entry.Pinned.Tool.InputSchema
+			entry.InputSchema = entry.Pinned.Tool.HeldInput()
 			v.arguments(path, &entry)
 		}
 		if len(entry.OutputSchema) == 0 {
-			entry.OutputSchema = entry.Pinned.Tool.OutputSchema
+			entry.OutputSchema = entry.Pinned.Tool.HeldOutput()
 		}
 		c.Agents[name] = entry
 	}

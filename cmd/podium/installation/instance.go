@@ -23,6 +23,7 @@ import (
 	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 	"podium/bus/jetstream/worker"
+	"podium/cmd/podium/config"
 	"podium/schemas"
 )
 
@@ -56,6 +57,16 @@ type ExternalAgent struct {
 	// profiles that use it wait for an answer, by name.
 	Timeout schemas.Duration            `json:"timeout,omitzero"`
 	Work    map[string]schemas.Duration `json:"work,omitempty"`
+	// SideEffects and Heartbeat are what podium.yaml says of it: a process that serves it has to announce the one, and to
+	// keep the other.
+	SideEffects string           `json:"side_effects,omitzero"`
+	Heartbeat   schemas.Duration `json:"heartbeat,omitzero"`
+}
+
+// DescribeExternalAgent returns what podium.yaml says of an external agent to the process that serves it: seed is the file
+// of its key, and work how long the profiles that use it wait.
+func DescribeExternalAgent(agent *config.Agent, work map[string]schemas.Duration, seed string) ExternalAgent {
+	return ExternalAgent{Seed: seed, Timeout: agent.Timeout, Work: work, SideEffects: agent.SideEffects, Heartbeat: agent.Heartbeat}
 }
 
 // ErrNotRunning reports a data directory that no instance runs on.

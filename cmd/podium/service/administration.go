@@ -146,7 +146,7 @@ func (s *Service) takeIn(ctx context.Context, done *installation.Member) error {
 	}
 	s.log.Info().Str("agent", name).Msg("an external agent is taken in")
 	s.members.instance.Agents = s.agentNames()
-	s.members.instance.External[name] = installation.ExternalAgent{Seed: done.Seed, Timeout: agent.Timeout, Work: fresh.WorkDeadlines(name)}
+	s.members.instance.External[name] = installation.DescribeExternalAgent(&agent, fresh.WorkDeadlines(name), done.Seed)
 	return s.tellMembers(done)
 }
 

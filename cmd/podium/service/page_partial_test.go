@@ -31,7 +31,10 @@ func TestChatPageShowsAnAnswerThatComes_O35(t *testing.T) {
 		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
 			t.Parallel()
 			goOn, streaming := make(chan struct{}), make(chan struct{}, 1)
-			model := modelserver.Start(t, func(*modelserver.Call) modelserver.Answer {
+			model := modelserver.Start(t, func(call *modelserver.Call) modelserver.Answer {
+				if call.Number == 1 { // of a model that is not known yet, nothing is shown before
+					return modelserver.Answer{Text: "Guten Tag."}
+				}
 				streaming <- struct{}{}
 				return modelserver.Answer{Text: poem, Pause: goOn}
 			})
@@ -40,6 +43,8 @@ func TestChatPageShowsAnAnswerThatComes_O35(t *testing.T) {
 			p.open(running.Address() + "/chat/web")
 			p.send(accessCode)
 			p.until("document.activeElement.id === 'words'")
+			p.send("Guten Tag")
+			p.untilSeen("Guten Tag.")
 			p.send("Ein Gedicht, bitte")
 			<-streaming
 			if stream {
@@ -53,7 +58,7 @@ func TestChatPageShowsAnAnswerThatComes_O35(t *testing.T) {
 			}
 			close(goOn)
 			p.untilSeen("ferne Gärten")
-			p.until("document.querySelectorAll('.answer-words').length === 1 && !document.querySelector('.draft')")
+			p.until("document.querySelectorAll('.answer-words').length === 2 && !document.querySelector('.draft')")
 			if found := p.complaints(); found != nil {
 				t.Errorf("the browser complains: %s", strings.Join(found, "\n"))
 			}

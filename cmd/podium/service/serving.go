@@ -131,9 +131,7 @@ func (s *Service) external() map[string]installation.ExternalAgent {
 	agents := map[string]installation.ExternalAgent{}
 	for _, name := range s.agentNames() {
 		if agent := s.settings.Agents[name]; agent.Kind == config.KindExternal && s.keyOf(name) != "" {
-			agents[name] = installation.ExternalAgent{
-				Seed: installation.Absolute(s.Ledger.Keys.Agents[name].SeedFile), Timeout: agent.Timeout, Work: s.settings.WorkDeadlines(name),
-			}
+			agents[name] = installation.DescribeExternalAgent(&agent, s.settings.WorkDeadlines(name), installation.Absolute(s.Ledger.Keys.Agents[name].SeedFile))
 		}
 	}
 	return agents
