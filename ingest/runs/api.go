@@ -38,8 +38,8 @@ type API struct {
 	intake  *intake.Intake // of answers
 	log     zerolog.Logger
 
-	readers []*places       // by shard: for the requests that wait or follow
-	folding chan struct{}   // holds one value for each long run that is read
+	readers []*places     // by shard: for the requests that wait or follow
+	folding chan struct{} // holds one value for each long run that is read
 	closing chan struct{}
 	close   sync.Once
 }
