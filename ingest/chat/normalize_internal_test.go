@@ -34,7 +34,7 @@ func TestNormalize_X02(t *testing.T) {
 			Message{
 				Delivery: "T1/C1/1355517523.000005",
 				ChatReceived: schemas.ChatReceived{
-					Tenant: "T1", Thread: "C1/1355517500.000001", MessageID: "C1/1355517523.000005", Text: "is 2 < 3 && <#C9|x>?", User: schemas.ChatUser{ID: "U1"},
+					Tenant: "T1", Thread: "C1/1355517500.000001", MessageID: "C1/1355517523.000005", Text: "is 2 < 3 && #x?", User: schemas.ChatUser{ID: "U1"},
 				},
 				Route: &schemas.ChatRoute{Place: "C1", Thread: "1355517500.000001", Message: "1355517523.000005"},
 			},
