@@ -43,7 +43,7 @@ func (s *Service) openWeb() (*webServer, error) {
 		},
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		WriteTimeout:   5 * time.Minute, // a batch of events on a slow ledger; whoever waits or follows has more
-		MaxHeaderBytes: 64 << 10,
+		MaxHeaderBytes: 64 << 10, ErrorLog: errorLog(s.log),
 	}
 	server.RegisterOnShutdown(adapter.Close)
 	server.RegisterOnShutdown(silent.close)
