@@ -9,12 +9,10 @@ import (
 // each of these signs is Slack's own ("Formatting text for app surfaces").
 var slackMarkup = regexp.MustCompile(`<([^<>|]+)(?:\|([^<>]*))?>`)
 
-var slackEscapes = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-
 // plainSlack returns a text as its writer typed and saw it: links and mentions are read first, then what is escaped. So a
 // text such as "<@U77>" that somebody has typed is told from a mention: of a person who has no name in it, "@U77" is left.
 func plainSlack(text string) string {
-	return slackEscapes.Replace(slackMarkup.ReplaceAllStringFunc(text, func(markup string) string {
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(slackMarkup.ReplaceAllStringFunc(text, func(markup string) string {
 		target, label, _ := strings.Cut(markup[1:len(markup)-1], "|")
 		return plainSlackLink(target, label)
 	}))
