@@ -9,11 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/unicode/norm"
 
 	"podium/bus/agent"
 	"podium/schemas"
@@ -144,7 +141,7 @@ func tableOf(data jsontext.Value) ([]byte, error) {
 	if len(columns.names) > 0 {
 		header := make([]string, len(columns.names))
 		for i, name := range columns.names {
-			header[i] = harmless(name)
+			header[i] = table.Guard(name)
 		}
 		if err := writer.Write(header); err != nil {
 			return nil, err
@@ -248,40 +245,12 @@ func cell(value jsontext.Value) string {
 		if schemas.Unmarshal(value, &text) != nil {
 			return ""
 		}
-		return harmless(text)
+		return table.Guard(text)
 	case 'n':
 		return ""
 	}
 	if value.Kind() == '{' || value.Kind() == '[' {
-		return harmless(string(value))
+		return table.Guard(string(value))
 	}
 	return string(value)
-}
-
-// harmless is a text in which no spreadsheet finds a formula: an apostrophe stands before each. One begins where the cell does, and, for who reads
-// the table with semicolons or tabs between cells, behind each of these and in each line.
-func harmless(text string) string {
-	var safe strings.Builder
-	if strings.TrimLeft(text, "\t\r\n") != text {
-		safe.WriteByte('\'')
-	}
-	for text != "" {
-		end := strings.IndexAny(text, ";\t\r\n") + 1
-		if end == 0 {
-			end = len(text)
-		}
-		first := strings.TrimLeftFunc(text[:end], func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
-		if c, _ := utf8.DecodeRuneInString(first); strings.ContainsRune("=+-@", narrow(c)) {
-			safe.WriteByte('\'')
-		}
-		safe.WriteString(text[:end])
-		text = text[end:]
-	}
-	return safe.String()
-}
-
-// narrow is a character without the width that it has for scripts of East Asia.
-func narrow(c rune) rune {
-	folded, _ := utf8.DecodeRuneInString(norm.NFKC.String(string(c)))
-	return folded
 }

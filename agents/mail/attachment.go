@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"strings"
+	"unicode"
 
 	"podium/bus"
 	"podium/schemas"
@@ -78,13 +79,16 @@ func fetch(ctx context.Context, artifacts bus.Artifacts, artifact schemas.Artifa
 }
 
 // fileName makes a name of any text: without folders, and without what a system
-// or a header takes for more than a letter.
+// or a header takes for more than a letter, or what turns the direction of writing.
 func fileName(name string) string {
 	name = oneLine(name, nameLimit)
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.TrimLeft(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`"<>:|?*;%`, r) {
+		switch {
+		case strings.ContainsRune(`"<>:|?*;%`, r):
 			return '_'
+		case unicode.In(r, unicode.Bidi_Control, unicode.Cf): // "invoice\u202Efdp.exe" looks like a PDF
+			return -1
 		}
 		return r
 	}, name), ". ")

@@ -48,6 +48,14 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 	})
 }
 
+// Address returns what counts as the address that a request comes from: a proxy's word is taken as in Control.
+func Address(r *http.Request) netip.Prefix {
+	if v := visitOf(r); v != nil {
+		return v.from
+	}
+	return block(addressOf(r.RemoteAddr))
+}
+
 // Known says that an adapter knows the sender of a request: he takes the place of no
 // stranger any more.
 func Known(r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"podium/ingest/problem"
 	"podium/schemas"
@@ -81,6 +82,16 @@ func tooMuchText(body []byte, files []PostedFile) *problem.Document {
 	return nil
 }
 
+// shownName returns the name of a file without what turns the direction of writing: "invoice\u202Efdp.exe" looks like a PDF.
+func shownName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, name)
+}
+
 // keepFiles stores what came along, so that the message names it. A repeat stores nothing twice.
 func (d *Adapter) keepFiles(ctx context.Context, message *Message) error {
 	ctx, cancel := context.WithTimeout(ctx, d.config.BodyTimeout)
@@ -95,7 +106,7 @@ func (d *Adapter) keepFiles(ctx context.Context, message *Message) error {
 		if err != nil {
 			return fmt.Errorf("keep a file of a message: %w", err)
 		}
-		message.Attachments = append(message.Attachments, schemas.Attachment{Name: file.Name, MediaType: mediaType, Artifact: kept})
+		message.Attachments = append(message.Attachments, schemas.Attachment{Name: shownName(file.Name), MediaType: mediaType, Artifact: kept})
 	}
 	return nil
 }

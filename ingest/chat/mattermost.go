@@ -43,6 +43,7 @@ type mattermostPost struct {
 	Text     string `json:"text"`
 	Command  string `json:"command"`
 	Trigger  string `json:"trigger_id"`
+	Word     string `json:"trigger_word"` // what the post begins with, if the webhook reacts to words
 	Response string `json:"response_url"`
 }
 
@@ -59,8 +60,17 @@ func readMattermostPost(body []byte, header http.Header) (mattermostPost, error)
 	return mattermostPost{
 		Token: form.Get("token"), Team: form.Get("team_id"), Channel: form.Get("channel_id"),
 		User: form.Get("user_id"), Name: form.Get("user_name"), Post: form.Get("post_id"), Root: form.Get("root_id"),
-		Text: form.Get("text"), Command: form.Get("command"), Trigger: form.Get("trigger_id"), Response: form.Get("response_url"),
+		Text: form.Get("text"), Command: form.Get("command"), Trigger: form.Get("trigger_id"), Response: form.Get("response_url"), Word: form.Get("trigger_word"),
 	}, nil
+}
+
+// words are the text without the trigger word that it begins with. Like a command or a mention, that calls Podium and asks nothing.
+func (p *mattermostPost) words() string {
+	text := strings.TrimSpace(p.Text)
+	if rest, begins := strings.CutPrefix(text, p.Word); begins && p.Word != "" && p.Command == "" && (rest == "" || strings.TrimLeft(rest, " \t\n:,") != rest) {
+		return strings.TrimLeft(rest, " \t\r\n:,")
+	}
+	return text
 }
 
 // Claims implements Provider: an outgoing webhook has its token in the body.
@@ -92,7 +102,7 @@ func (m *mattermost) Normalize(body []byte, header http.Header) ([]Message, erro
 	if post.Channel == "" || id == "" {
 		return nil, errors.New("a post has no channel_id, or neither post_id nor trigger_id")
 	}
-	text := strings.TrimSpace(post.Text)
+	text := post.words()
 	switch {
 	case m.ownUser != "" && (post.User == m.ownUser || strings.EqualFold(post.Name, m.ownUser)):
 		return nothing(ignoredBot, false)

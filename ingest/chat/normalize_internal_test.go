@@ -34,7 +34,7 @@ func TestNormalize_X02(t *testing.T) {
 			Message{
 				Delivery: "T1/C1/1355517523.000005",
 				ChatReceived: schemas.ChatReceived{
-					Tenant: "T1", Thread: "C1/1355517500.000001", MessageID: "C1/1355517523.000005", Text: "is 2 < 3 && <#C9|x>?", User: schemas.ChatUser{ID: "U1"},
+					Tenant: "T1", Thread: "C1/1355517500.000001", MessageID: "C1/1355517523.000005", Text: "is 2 < 3 && #x?", User: schemas.ChatUser{ID: "U1"},
 				},
 				Route: &schemas.ChatRoute{Place: "C1", Thread: "1355517500.000001", Message: "1355517523.000005"},
 			},
@@ -74,7 +74,7 @@ func TestNormalize_X02(t *testing.T) {
 			`{"token":"x","team_id":"t1","team_domain":"d","channel_id":"c1","channel_name":"town","timestamp":1,"user_id":"u1","user_name":"ann","post_id":"p1","text":"ask 2+2","trigger_word":"ask","file_ids":""}`,
 			Message{
 				Delivery:     "p1",
-				ChatReceived: schemas.ChatReceived{Tenant: "t1", Thread: "c1/p1", MessageID: "c1/p1", Text: "ask 2+2", User: schemas.ChatUser{ID: "u1", Name: "ann"}},
+				ChatReceived: schemas.ChatReceived{Tenant: "t1", Thread: "c1/p1", MessageID: "c1/p1", Text: "2+2", User: schemas.ChatUser{ID: "u1", Name: "ann"}},
 				Route:        &schemas.ChatRoute{Place: "c1", Message: "p1"},
 			},
 		},

@@ -169,20 +169,15 @@ func (e *slackEnvelope) ignored() string {
 	return ignoredSubtype
 }
 
-// words are the text without the mention that it begins with, as it was written:
-// Slack escapes three characters ("Formatting text for app surfaces").
+// words are the text without the mention that it begins with, as its writer sees it.
 func (e *slackEnvelope) words() string {
 	text := strings.TrimSpace(e.Event.Text)
 	for _, own := range e.Authorizations {
-		if rest, begins := strings.CutPrefix(text, "<@"+own.User+">"); begins && own.User != "" {
+		if rest, begins := cutMention(text, own.User); begins {
 			text = strings.TrimSpace(rest)
 		}
 	}
-	return unescapeSlack(text)
-}
-
-func unescapeSlack(text string) string {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text)
+	return plainSlack(text)
 }
 
 // readSlackCommand reads a slash command ("Enabling interactivity with Slash Commands").
@@ -195,7 +190,7 @@ func readSlackCommand(body []byte) ([]Message, error) {
 	if form.Get("command") == "" || place == "" || trigger == "" {
 		return nil, errors.New("a slash command lacks command, channel_id or trigger_id")
 	}
-	text := strings.TrimSpace(unescapeSlack(form.Get("text")))
+	text := strings.TrimSpace(plainSlack(form.Get("text")))
 	if text == "" {
 		return nothing(ignoredEmpty, true)
 	}

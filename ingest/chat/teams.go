@@ -127,20 +127,23 @@ func (*teams) Normalize(body []byte, header http.Header) ([]Message, error) {
 }
 
 var (
-	teamsMention = regexp.MustCompile(`(?is)<at[^>]*>.*?</at>`)
-	teamsBreak   = regexp.MustCompile(`(?i)<(?:br|/p|/div)[^>]*>`)
-	teamsTag     = regexp.MustCompile(`<[^>]*>`)
+	teamsMention = regexp.MustCompile(`(?is)<at(?:\s[^<>]*)?>.*?</at\s*>`)
+	teamsBreak   = regexp.MustCompile(`<(?:br|BR)\s*/?>|</(?:p|div|li|tr|h[1-6]|pre|blockquote)\s*>`)
+	teamsEntity  = regexp.MustCompile(`&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);`) // without its end it is part of a URL
+	// teamsTag is a tag that the editor of Teams writes, which it does in small letters: <S> and <Code> are words.
+	teamsTag = regexp.MustCompile(`</?(?:at|p|div|span|b|strong|i|em|u|s|strike|del|a|img|ul|ol|li|h[1-6]|pre|code|codeblock|blockquote|` +
+		`table|thead|tbody|tr|td|th|hr|attachment|emoji|font|sub|sup)(?:\s+[a-z][-a-z]*\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>`)
 )
 
-// plainTeams returns the words of a text, which is HTML, without the mention of
-// the webhook that it begins with.
+// plainTeams returns the words of a text without the mention of the webhook that it begins with. Only mentions and the tags
+// that Teams itself writes are markup: what a person types between < and > comes as it is typed.
 func plainTeams(text string) string {
 	if mention := teamsMention.FindStringIndex(text); mention != nil {
 		text = text[:mention[0]] + text[mention[1]:]
 	}
 	text = teamsBreak.ReplaceAllString(text, "\n")
 	text = teamsTag.ReplaceAllString(text, "")
-	return strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " "))
+	return strings.TrimSpace(strings.ReplaceAll(teamsEntity.ReplaceAllStringFunc(text, html.UnescapeString), "\u00a0", " "))
 }
 
 // A teamsAnswer is the answer to an outgoing webhook. Plain text is neither

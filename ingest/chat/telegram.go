@@ -58,11 +58,58 @@ type telegramMessage struct {
 	// InTopic says that the thread is one of a forum, which answers can be sent to.
 	InTopic bool          `json:"is_topic_message"`
 	From    *telegramUser `json:"from"`
-	Chat    struct {
-		ID int64 `json:"id"`
-	} `json:"chat"`
-	Text    string `json:"text"`
-	Caption string `json:"caption"`
+	Chat    telegramChat  `json:"chat"`
+	// SenderChat is who speaks when it is no user: the group itself, for its anonymous administrator, or a channel.
+	SenderChat *telegramChat `json:"sender_chat"`
+	// Forwarded says that a post of the linked channel has come by itself.
+	Forwarded bool   `json:"is_automatic_forward"`
+	Text      string `json:"text"`
+	Caption   string `json:"caption"`
+}
+
+type telegramChat struct {
+	ID    int64  `json:"id"`
+	Title string `json:"title"`
+}
+
+// The accounts that stand as from where a message has no user (Bot API, "Message").
+const (
+	telegramService    = 777000     // of posts that come from a linked channel
+	telegramGroupBot   = 1087968824 // of a group's anonymous administrators
+	telegramChannelBot = 136817688  // of people who speak as a channel
+)
+
+// anonymous reports whether an administrator of the group speaks in its name. Others who speak in the name of a chat are no
+// persons that can be known.
+func (m *telegramMessage) anonymous() bool {
+	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID && m.Chat.ID != 0 && !m.Forwarded && (m.From == nil || m.From.ID == telegramGroupBot)
+}
+
+// ofBot reports whether no person speaks: a bot, a linked channel, or whoever speaks as a channel.
+func (m *telegramMessage) ofBot() bool {
+	switch {
+	case m.anonymous():
+		return false
+	case m.From == nil || m.From.Bot || m.Forwarded || m.SenderChat != nil:
+		return true
+	}
+	return m.From.ID == telegramService || m.From.ID == telegramChannelBot
+}
+
+// speaker returns who has written. An anonymous administrator is the group that they speak for.
+func (m *telegramMessage) speaker() schemas.ChatUser {
+	if m.anonymous() {
+		return schemas.ChatUser{ID: strconv.FormatInt(m.SenderChat.ID, 10), Name: nameOf(m.SenderChat.Title)}
+	}
+	return schemas.ChatUser{ID: strconv.FormatInt(m.From.ID, 10), Name: nameOf(m.From.First, m.From.Last)}
+}
+
+// language returns that of the user's app, which an anonymous administrator does not show.
+func (m *telegramMessage) language() string {
+	if m.From == nil {
+		return ""
+	}
+	return m.From.Language
 }
 
 type telegramUser struct {
@@ -91,7 +138,7 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 	}
 	text := cmp.Or(strings.TrimSpace(message.Text), strings.TrimSpace(message.Caption))
 	switch {
-	case message.From == nil || message.From.Bot:
+	case message.ofBot():
 		return nothing(ignoredBot, false)
 	case text == "":
 		return nothing(ignoredEmpty, false)
@@ -107,13 +154,10 @@ func (*telegram) Normalize(body []byte, header http.Header) ([]Message, error) {
 		route.Thread = strconv.FormatInt(message.Topic, 10)
 	}
 	return single(Message{
-		Delivery: strconv.FormatInt(update.ID, 10), Route: &route, Locale: message.From.Language,
+		Delivery: strconv.FormatInt(update.ID, 10), Route: &route, Locale: message.language(),
 		ChatReceived: schemas.ChatReceived{
 			Thread: thread, MessageID: place + "/" + id, Text: text,
-			User: schemas.ChatUser{
-				ID:   strconv.FormatInt(message.From.ID, 10),
-				Name: nameOf(message.From.First, message.From.Last),
-			},
+			User: message.speaker(),
 		},
 	})
 }

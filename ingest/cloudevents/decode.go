@@ -149,13 +149,37 @@ func setAttribute(made *event.Event, name, text string, isText bool, value any) 
 }
 
 func setTime(made *event.Event, text string) *Fault {
-	at, err := time.Parse(time.RFC3339, text)
-	if year := at.UTC().Year(); err != nil || year < 0 || year > 9999 {
+	at, ok := parseTime(text)
+	if !ok {
 		return &Fault{Attribute: attrTime, Detail: "it is not a time by RFC 3339, such as 2026-01-31T12:00:00Z"}
 	}
 	made.SetTime(at)
 	return nil
 }
+
+// parseTime reads a time by RFC 3339, section 5.6: t and z may be small. A leap second, which is the last of a month in
+// UTC, is the second before it: no clock here can hold it.
+func parseTime(text string) (time.Time, bool) {
+	text = strings.Map(func(c rune) rune {
+		if c == 't' || c == 'z' {
+			return unicode.ToUpper(c)
+		}
+		return c
+	}, text)
+	leap := len(text) > len(secondOf) && text[len(secondOf)-len(":60"):len(secondOf)] == ":60"
+	if leap {
+		text = text[:len(secondOf)-len("60")] + "59" + text[len(secondOf):]
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	utc := at.UTC()
+	if leap && (utc.Hour() != 23 || utc.Minute() != 59 || utc.AddDate(0, 0, 1).Day() != 1) {
+		return time.Time{}, false
+	}
+	return at, err == nil && utc.Year() >= 0 && utc.Year() <= 9999
+}
+
+// secondOf is as long as a time by RFC 3339 up to its seconds.
+const secondOf = "2006-01-02T15:04:05"
 
 // faultOf names the attribute that the event's own validation refuses: of several
 // the first in lexical order.

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/cloudevents/sdk-go/v2/event"
@@ -128,7 +127,8 @@ func (d *Adapter) plan(from *source, e *event.Event, made *schemas.Event) *Fault
 		made.Attempt = int(number) //nolint:gosec // 31 bits
 	}
 	if expires := extension(e, "expires"); expires != "" {
-		if made.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
+		var ok bool
+		if made.Expires, ok = parseTime(expires); !ok {
 			return &Fault{Attribute: "expires", Detail: "it is not a time by RFC 3339, such as 2026-01-31T12:00:00Z"}
 		}
 	}
@@ -142,16 +142,16 @@ func (t *Type) words(e *event.Event) (string, *Fault) {
 	switch {
 	case len(e.Data()) == 0:
 		return "", &Fault{Attribute: attrData, Detail: "there is none, so there are no words"}
-	case strings.HasPrefix(mediaType, "text/") && isUTF8(parameters):
-		if !utf8.Valid(e.Data()) {
-			return "", &Fault{Attribute: attrData, Detail: "it is not UTF-8"}
-		}
-		text = string(e.Data())
 	case isJSON(mediaType) && isUTF8(parameters):
 		var fault *Fault
 		if text, fault = t.pointed(e.Data()); fault != nil {
 			return "", fault
 		}
+	case strings.HasPrefix(mediaType, "text/") && isUTF8(parameters):
+		if !utf8.Valid(e.Data()) {
+			return "", &Fault{Attribute: attrData, Detail: "it is not UTF-8"}
+		}
+		text = string(e.Data())
 	default:
 		return "", &Fault{Attribute: attrContentType, Detail: "the words are read from JSON or from text, in UTF-8", format: true}
 	}

@@ -338,6 +338,7 @@ func TestAttachmentNameIsNoPath(t *testing.T) {
 		`filename=plain name.png`:                                "plain name.png",
 		`filename="un closed.png`:                                "un closed.png",
 		"filename=\"abc\u202egnp.exe\"":                          "abcgnp.exe",
+		"filename=\"a\u200eb\u200fc\u061cd\u2067e.exe\"":         "abcde.exe",
 		`filename="` + strings.Repeat("ü", 400) + `"`:            strings.Repeat("ü", 127),
 		`filename="both.png"; filename*=iso-8859-1''R%F6ntgen.x`: "Röntgen.x",
 	}

@@ -87,7 +87,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request, granted access
 	taken := AnswerTaken{Session: session, Sequence: receipt.Sequence, ID: receipt.ID, Inquiry: inquiry}
 	taken.Run, taken.Events = a.urls(word)
 	w.Header().Set("Location", taken.Run)
-	if wait, leave := a.mayWait(w, r, session); wait > 0 {
+	if wait, leave := a.mayWait(w, r, session, holderOf(r, granted, session)); wait > 0 {
 		defer leave()
 		document, err := a.await(r.Context(), word, granted, wait)
 		if err != nil {

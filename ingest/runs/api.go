@@ -12,6 +12,7 @@ import (
 
 	"podium/bus"
 	"podium/bus/intake"
+	"podium/ingest/admission"
 	"podium/ingest/problem"
 	"podium/schemas"
 )
@@ -37,8 +38,8 @@ type API struct {
 	intake  *intake.Intake // of answers
 	log     zerolog.Logger
 
-	readers []chan struct{} // by shard: one value for each request that waits or follows
-	folding chan struct{}   // holds one value for each long run that is read
+	readers []*places     // by shard: for the requests that wait or follow
+	folding chan struct{} // holds one value for each long run that is read
 	closing chan struct{}
 	close   sync.Once
 }
@@ -49,9 +50,9 @@ func New(config Config, bearers map[string]Bearer, core bus.Core, log zerolog.Lo
 		return nil, fmt.Errorf("the capability key has %d bytes: at least %d are needed", len(config.CapabilityKey), minCapabilityKey)
 	}
 	config = config.WithDefaults()
-	readers := make([]chan struct{}, core.Shards())
+	readers := make([]*places, core.Shards())
 	for shard := range readers {
-		readers[shard] = make(chan struct{}, config.Readers)
+		readers[shard] = newPlaces(config.Readers)
 	}
 	return &API{
 		config: config, bearers: bearers, core: core, intake: intake.NewIntake(core), log: log,
@@ -84,7 +85,7 @@ func (a *API) URLs(receipt intake.Receipt) (run, events string) { return a.urls(
 // showRun does. It returns nil when the sender does not wait, or no place is left.
 func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt intake.Receipt) (*Document, error) {
 	ref := referenceOf(receipt)
-	wait, leave := a.mayWait(w, r, ref.session)
+	wait, leave := a.mayWait(w, r, ref.session, holder{})
 	if wait <= 0 {
 		return nil, nil //nolint:nilnil // no wait is no error
 	}
@@ -110,14 +111,20 @@ func (a *API) AwaitWithin(w http.ResponseWriter, r *http.Request, receipt intake
 
 // Place takes one of the places for readers that stay with a session of a shard; leave
 // gives it back. It is false when all are taken.
-func (a *API) Place(session string) (leave func(), ok bool) {
-	places := a.readers[schemas.ShardOf(session, len(a.readers))]
-	select {
-	case places <- struct{}{}:
-		return func() { <-places }, true
-	default:
-		return nil, false
+func (a *API) Place(session string) (leave func(), ok bool) { return a.place(session, holder{}) }
+
+func (a *API) place(session string, by holder) (leave func(), ok bool) {
+	return a.readers[schemas.ShardOf(session, len(a.readers))].take(by)
+}
+
+// holderOf returns the reader that a place is for: by what it has shown, and without a token by its address too.
+// Behind a token there may be the server of an installation, which reads for many people.
+func holderOf(r *http.Request, granted access, session string) holder {
+	by := holder{session: session}
+	if len(granted.channels) == 0 {
+		by.address = admission.Address(r)
 	}
+	return by
 }
 
 // Follow watches what becomes of an event. Close it.
@@ -126,14 +133,14 @@ func (a *API) Follow(ctx context.Context, receipt intake.Receipt) (*Watch, error
 }
 
 // mayWait returns how long a request waits for an outcome: as it prefers, at
-// most as configured, and not at all when every place for readers is taken.
+// most as configured, and not at all when every place for this reader is taken.
 // Leave gives the place back; it is nil without a wait.
-func (a *API) mayWait(w http.ResponseWriter, r *http.Request, session string) (wait time.Duration, leave func()) {
+func (a *API) mayWait(w http.ResponseWriter, r *http.Request, session string, by holder) (wait time.Duration, leave func()) {
 	preferred, _ := preferredWait(r.Header)
 	if wait = min(preferred, a.config.MaxWait); wait <= 0 {
 		return 0, nil
 	}
-	leave, ok := a.Place(session)
+	leave, ok := a.place(session, by)
 	if !ok {
 		return 0, nil
 	}

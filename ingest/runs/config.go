@@ -29,7 +29,8 @@ type Config struct {
 	// closed when there is more; nil for any other request. Without it nothing is shown before it is done.
 	Said func(request string) (text string, changed <-chan struct{})
 	// Readers bounds how many requests may wait or follow events at once, in each
-	// shard; 400, which leaves the ledger readers for whoever else needs them.
+	// shard; 400, which leaves the ledger readers for whoever else needs them. One key
+	// has a 25th of them, and one address without a token a quarter.
 	Readers int
 }
 

@@ -43,7 +43,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problemEventID())
 		return
 	}
-	leave, ok := a.Place(ref.session)
+	leave, ok := a.place(ref.session, holderOf(r, granted, ref.session))
 	if !ok {
 		problem.Write(w, problemBusy())
 		return

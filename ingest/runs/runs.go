@@ -151,7 +151,7 @@ func (a *API) showRun(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, fault)
 		return
 	}
-	wait, leave := a.mayWait(w, r, ref.session)
+	wait, leave := a.mayWait(w, r, ref.session, holderOf(r, granted, ref.session))
 	if wait > 0 {
 		defer leave()
 	}

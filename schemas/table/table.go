@@ -1,4 +1,4 @@
-// Package table bounds the tables that are made of data, as CSV or in documents. A table whose rows have ever new columns has
+// Package table bounds the tables that are made of data, as CSV or in documents, and guards their cells. A table whose rows have ever new columns has
 // rows × columns cells: 1 MiB of data can make a table of many gigabytes.
 package table
 

@@ -39,7 +39,7 @@ func Data(data, schema jsontext.Value, name string, words Words) Told {
 	}
 	more := words.Texts.LeftOut
 	if name != "" {
-		if told.File = fileOf(data, root, name); told.File != nil {
+		if told.File = words.fileOf(data, root, name); told.File != nil {
 			more = words.Texts.More
 		}
 	}

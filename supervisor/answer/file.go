@@ -20,11 +20,11 @@ const (
 
 // fileOf returns data as a file: a table when it is a list of objects that hold nothing but texts, numbers,
 // true and false, else JSON. It is nil when the data is too large for one.
-func fileOf(data jsontext.Value, root value, name string) *schemas.DataFile {
+func (words Words) fileOf(data jsontext.Value, root value, name string) *schemas.DataFile {
 	if len(data) > maxFile {
 		return nil
 	}
-	if table, is := tableOf(root); is {
+	if table, is := words.tableOf(root); is {
 		return &schemas.DataFile{Name: name + ".csv", MediaType: "text/csv", Text: table}
 	}
 	written := slices.Clone(data)
@@ -46,8 +46,8 @@ func (v *value) depth() int {
 }
 
 // tableOf writes a list of flat objects, or the only list of such that an object holds, as CSV
-// (RFC 4180). A cell that a spreadsheet would take for a formula begins with an apostrophe.
-func tableOf(root value) (string, bool) {
+// (RFC 4180). What a spreadsheet would take for a formula has an apostrophe before it.
+func (words Words) tableOf(root value) (string, bool) {
 	if root.kind == '{' && len(root.members) == 1 {
 		root = root.members[0]
 	}
@@ -82,7 +82,7 @@ func tableOf(root value) (string, bool) {
 	writer.UseCRLF = true
 	cells := make([]string, len(columns))
 	for i, name := range columns {
-		cells[i] = harmless(name, '"')
+		cells[i] = words.guarded(name, '"')
 	}
 	if writer.Write(cells) != nil {
 		return "", false
@@ -92,7 +92,7 @@ func tableOf(root value) (string, bool) {
 		clear(cells)
 		for j, name := range row.names {
 			cell := &row.members[j]
-			cells[places[name]] = harmless(written(cell), cell.kind)
+			cells[places[name]] = words.guarded(written(cell), cell.kind)
 		}
 		if writer.Write(cells) != nil {
 			return "", false
@@ -112,9 +112,14 @@ func written(cell *value) string {
 	return cell.text
 }
 
-// harmless keeps a spreadsheet from taking a text for a formula; numbers are none.
-func harmless(cell string, kind jsontext.Kind) string {
-	if kind == '"' && cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+// guarded keeps a spreadsheet from taking a text for a formula; numbers are none.
+func (words Words) guarded(cell string, kind jsontext.Kind) string {
+	switch {
+	case kind != '"' || cell == "":
+		return cell
+	case !words.FirstSignOnly:
+		return table.Guard(cell)
+	case strings.ContainsAny(cell[:1], "=+-@\t\r"):
 		return "'" + cell
 	}
 	return cell

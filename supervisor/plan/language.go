@@ -84,7 +84,7 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 	if d.Profile.CheckLanguage == "" || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
 		return ""
 	}
-	found := d.otherLanguage(cmp.Or(d.Profile.Tell(task, result, &d.Run.Message).Text, result.Text))
+	found := d.otherLanguage(cmp.Or(d.Profile.Tell(d.Run, task, result).Text, result.Text))
 	if d.Profile.CheckLanguage == schemas.CheckWords {
 		found = d.Profile.OtherLanguage(result.Text, d.Run.Message.Language)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Tell returns what people are told of a task's result that is data without words: by the template of its
 // agent, or line by line. It is empty for any other result.
-func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *schemas.Incoming) answer.Told {
+func (p *Profile) Tell(run *workflow.Run, task *workflow.Task, result schemas.Result) answer.Told {
 	if strings.TrimSpace(result.Text) != "" || len(result.Data) == 0 {
 		return answer.Told{}
 	}
@@ -32,10 +32,12 @@ func (p *Profile) Tell(task *workflow.Task, result schemas.Result, message *sche
 		schema = use.OutputSchema
 	}
 	name := ""
-	if message.Channel == schemas.ChannelEmail { // files go along by mail alone
+	if run.Message.Channel == schemas.ChannelEmail { // files go along by mail alone
 		name = task.ID
 	}
-	return answer.Data(result.Data, schema, name, p.wordsIn(message.Language))
+	words := p.wordsIn(run.Message.Language)
+	words.FirstSignOnly = run.Edition < schemas.Edition9
+	return answer.Data(result.Data, schema, name, words)
 }
 
 // Streams reports whether whoever has written is shown the text of a task's result while it comes (O-35): if the profile has
@@ -68,7 +70,7 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		part := &settled.Answer[i]
 		task := d.Run.Task(part.Task)
 		if task != nil {
-			part.Told = d.Profile.Tell(task, d.content(part.Body), &d.Run.Message).Text
+			part.Told = d.Profile.Tell(d.Run, task, d.content(part.Body)).Text
 		}
 		part.Told = cmp.Or(d.untold(task, part), part.Told)
 	}

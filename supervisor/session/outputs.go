@@ -291,7 +291,7 @@ func (env *Env) answerFiles(run *workflow.Run) []schemas.DataFile {
 		if part.Told == "" || task == nil || len(files) == maxAttached {
 			continue
 		}
-		if told := env.Pinned.Tell(task, env.content(part.Body), &run.Message); told.File != nil {
+		if told := env.Pinned.Tell(run, task, env.content(part.Body)); told.File != nil {
 			files = append(files, *told.File)
 		}
 	}

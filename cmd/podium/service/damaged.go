@@ -84,7 +84,7 @@ func lossServer(lost *recovery.LossError, log zerolog.Logger) *http.Server {
 		http.Error(w, "the ledger is damaged, and nothing is taken; /healthz says more", http.StatusServiceUnavailable)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, false, report, log) })
-	return &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
+	return &http.Server{Handler: mux, ErrorLog: errorLog(log), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
 }
 
 // waitingAfter is how long a start may take before it is served that it waits.
@@ -134,7 +134,7 @@ func (w *waitingPage) serve() {
 			Ledger string `json:"ledger"`
 		}{Ledger: w.reason()}, w.log)
 	})
-	w.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
+	w.server = &http.Server{Handler: mux, ErrorLog: errorLog(w.log), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
 	w.served = make(chan struct{})
 	go func() {
 		defer close(w.served)

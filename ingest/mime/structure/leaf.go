@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
@@ -142,13 +143,21 @@ func (w *walker) isNoBase64(encoding string) bool {
 	return foreign*20 > all
 }
 
+// visibleInName drops what charset.Visible drops, and the marks of direction, which words need and names do not.
+func visibleInName(r rune) rune {
+	if unicode.Is(unicode.Bidi_Control, r) {
+		return -1
+	}
+	return charset.Visible(r)
+}
+
 const maxWrittenName = 998 // bytes
 
 // fileNames returns what a person would call an attachment: its last path element,
 // without characters that are not seen and no longer than the limit. Where its
 // author wrote more, that is returned as well. Neither is a path to anything.
 func (w *walker) fileNames(declared string) (name, written string) {
-	declared = strings.Map(charset.Visible, strings.TrimSpace(declared))
+	declared = strings.Map(visibleInName, strings.TrimSpace(declared))
 	name = declared[strings.LastIndexAny(declared, `/\`)+1:]
 	if name = strings.TrimSpace(name); name == "." || name == ".." {
 		name = ""
