@@ -52,21 +52,31 @@ server of its own, whether an instance runs or not.
 }
 
 type runsListCommand struct {
-	Status string `help:"Only runs that ended so: completed, partial, failed, blocked or cancelled; or open; or those whose answer is answer-failed or answer-withheld." enum:",open,completed,partial,failed,blocked,cancelled,answer-failed,answer-withheld" default:"" placeholder:"STATUS"`
-	Limit  int    `help:"At most this many, the newest; that there are older ones is said on standard error." default:"50"`
+	runsFilter
+
+	Limit int `help:"At most this many, the newest; that there are older ones is said on standard error." default:"50"`
 }
 
 func (runsListCommand) Help() string {
 	return `Those that have not ended are among them. STATE is the phase of those (decomposing, routing, executing,
 assembling: the work is done and the answer on its way), with what they wait for where that is a person, an agent that has
-no room or that nobody serves, or what another task uses, and the status that the others ended with.
+no room or that nobody serves, or what another task uses, and the status that the others ended with. "by a fallback" says that
+the fallback of an agent has done a task. SENDER is who began the run; a mail address is confirmed when a mail server vouches for it.
+
+Values of one flag are alternatives, and a run has to fit every flag. A time without a zone is local.
 
   podium runs --limit 10
   podium runs --status answer-failed   # nobody has got their answers
-  podium runs --status open -o json    # one run a line`
+  podium runs --status open -o json    # one run a line
+  podium runs --status failed,partial --since 7d --roots
+  podium runs --from ada@example.org --profile desk --since 2026-11-27 --until 2026-11-28T12:00
+  podium runs --agent translator --limit 500`
 }
 
 func (c *runsListCommand) Run(env *environment) error {
+	if err := c.parse(time.Now()); err != nil {
+		return err
+	}
 	return env.withLedger(func(ledger *installation.Ledger) error {
 		runs, err := env.runLog(ledger.Core).Runs(env.ctx)
 		if err != nil {
@@ -76,7 +86,7 @@ func (c *runsListCommand) Run(env *environment) error {
 		more := 0
 		for _, run := range runs {
 			switch {
-			case !c.chooses(run):
+			case !c.fits(run):
 			case len(chosen) < c.Limit:
 				chosen = append(chosen, run)
 			default:
@@ -102,21 +112,6 @@ func (c *runsListCommand) tellMore(env *environment, more int) error {
 	return err
 }
 
-// chooses reports whether a run is one of those that are asked for.
-func (c *runsListCommand) chooses(run *workflow.RunHistory) bool {
-	switch c.Status {
-	case "":
-		return true
-	case "open":
-		return run.Phase != workflow.PhaseComplete
-	case "answer-failed":
-		return run.AnswerFailed()
-	case "answer-withheld":
-		return run.Withheld != nil
-	}
-	return c.Status == string(run.Status)
-}
-
 // printLines prints each run as one line of JSON.
 func (e *environment) printLines(runs []*workflow.RunHistory) error {
 	for _, run := range runs {
@@ -129,9 +124,9 @@ func (e *environment) printLines(runs []*workflow.RunHistory) error {
 
 func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
+	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSENDER\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {
-		state, took := view.State(run), ""
+		state, took, sender := view.State(run), "", view.RequesterOf(&run.Message)
 		if run.Phase == workflow.PhaseComplete {
 			switch {
 			case run.Withheld != nil:
@@ -143,10 +138,13 @@ func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 				state += ", to be sent again"
 			}
 		}
+		if hasFallbackResult(run) {
+			state += ", by a fallback"
+		}
 		if !run.Ended.IsZero() {
 			took = run.Ended.Sub(run.Started).Round(time.Millisecond).String()
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d%%\t%s\t%s\t%s\n", run.ID, run.Message.Channel, state, run.Percentage,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d%%\t%s\t%s\t%s\n", run.ID, run.Message.Channel, sender.Line(), state, run.Percentage,
 			run.Started.Local().Format(time.DateTime), took, view.Asked(run))
 	}
 	return table.Flush()

@@ -43,10 +43,14 @@ With --wait -o json there is one object, whose event says how the wait has ended
 whoever wrote, with its id, the question, the needs, until when it waits, and the commands that answer it and that follow the run then. Without
 -o json the question is shown with the command that answers it, and the wait goes on: somebody may answer meanwhile.
 
+Without --wait, -o json prints the session, the sequence and the id of the run. The id is absent when the instance has not read the
+message within 10 s.
+
   podium send "What is 6 * 7?" --wait
   podium send --thread budget "What is 42 / 5?" --wait --timeout 30s -o json
   podium send --plan deploy/examples/graph/plan.json --profile graph --wait
   podium send < question.txt
+  podium send "What is 6 * 7?" -o json | jq -r .run
   podium send "An appointment, please." --wait -o json | jq -r 'select(.event == "inquiry") | .answer'`
 }
 
@@ -157,20 +161,49 @@ func (c *sendCommand) send(env *environment, core bus.Core, adapter string, even
 	if err != nil {
 		return err
 	}
+	message := runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""}
 	if !c.Wait {
-		thread := strings.TrimPrefix(event.PartitionKey, "cli/")
+		accepted := map[string]any{"session": receipt.Session, "sequence": receipt.Sequence}
+		if env.json {
+			excerpt := workflow.Excerpt{Session: receipt.Session, Input: event.ID}
+			run, err := env.runOf(core, &excerpt, message)
+			if err != nil {
+				return err
+			}
+			if run != "" {
+				accepted["run"] = run
+			}
+		}
 		if adapter != "cli" {
-			return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence},
+			return env.answer(accepted,
 				"accepted as sequence %d of session %s; `podium runs` shows what comes of it\n", receipt.Sequence, receipt.Session)
 		}
-		return env.answer(map[string]any{"session": receipt.Session, "sequence": receipt.Sequence, "thread": thread},
+		thread := strings.TrimPrefix(event.PartitionKey, "cli/")
+		accepted["thread"] = thread
+		return env.answer(accepted,
 			"accepted as sequence %d of session %s; `podium runs` shows what comes of it, and --thread %s goes on with it\n", receipt.Sequence, receipt.Session, thread)
 	}
 	bounded, stop := context.WithTimeout(env.ctx, c.Timeout)
 	defer stop()
 	env.ctx = bounded
-	message := runlog.Sent{Sequence: receipt.Sequence, Again: c.Plan != ""}
 	return env.follow(core, &workflow.Excerpt{Session: receipt.Session, Input: event.ID}, message, view.Nothing)
+}
+
+// runKnownWithin bounds how long send waits for the supervisor to say which run a message belongs to.
+const runKnownWithin = 10 * time.Second
+
+// runOf returns the id of the run that a message belongs to; empty when the supervisor has not said it within runKnownWithin.
+func (e *environment) runOf(core bus.Core, excerpt *workflow.Excerpt, message runlog.Sent) (string, error) {
+	bounded, stop := context.WithTimeout(e.ctx, runKnownWithin)
+	defer stop()
+	err := e.runLog(core).AwaitNumber(bounded, excerpt, message)
+	switch {
+	case excerpt.Number > 0:
+		return schemas.RunID(excerpt.Session, excerpt.Number), nil
+	case errors.Is(err, context.DeadlineExceeded) && e.ctx.Err() == nil:
+		return "", nil
+	}
+	return "", err
 }
 
 // commandLine is who asks when a file does not say it.

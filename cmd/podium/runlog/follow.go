@@ -50,6 +50,26 @@ func (r Reader) AwaitEnd(ctx context.Context, excerpt *workflow.Excerpt, message
 	return r.AwaitEnd(ctx, excerpt, Sent{}, show, enough)
 }
 
+// AwaitNumber reads until the number of the run is known that the message of an excerpt belongs to.
+func (r Reader) AwaitNumber(ctx context.Context, excerpt *workflow.Excerpt, message Sent) error {
+	known := func() bool { return excerpt.Number > 0 }
+	for record, err := range r.recordsOf(ctx, excerpt, message, known) {
+		if err == nil {
+			err = excerpt.Apply(&record.Record)
+		}
+		if err != nil {
+			return err
+		}
+		if known() {
+			return nil
+		}
+	}
+	if known() {
+		return nil
+	}
+	return ctx.Err()
+}
+
 // recordsOf yields what is known of a run or a message, then the records that come until
 // the run has ended. It may have ended before, and go on to deliver its answer after all.
 func (r Reader) recordsOf(ctx context.Context, excerpt *workflow.Excerpt, message Sent, ended func() bool) iter.Seq2[history.StoredRecord, error] {
