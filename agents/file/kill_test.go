@@ -18,8 +18,8 @@ const effects = 150
 // TestKill kills a process 25 times while it writes. In the end each effect has one whole file, and there is no other.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	directory := t.TempDir()
-	if !bustest.Kill(t, directory, bustest.Effects{Test: "TestKill", Count: effects, Rounds: 25, Perform: writeAll}) {
+	directory, isTest := bustest.Kill(t, bustest.Effects{Test: "TestKill", Count: effects, Rounds: 25, Perform: writeAll})
+	if !isTest {
 		return
 	}
 	files := written(t, directory)

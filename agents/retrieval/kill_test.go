@@ -2,7 +2,6 @@ package retrieval_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -16,8 +15,8 @@ const effects = 60
 // TestKill kills a process 12 times while it learns. In the end the index has each passage once.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	directory := filepath.Join(t.TempDir(), "medical")
-	if !bustest.Kill(t, directory, bustest.Effects{Test: "TestKill", Count: effects, Rounds: 12, Perform: learnAll}) {
+	directory, isTest := bustest.Kill(t, bustest.Effects{Test: "TestKill", Count: effects, Rounds: 12, Perform: learnAll})
+	if !isTest {
 		return
 	}
 	reader := open(t, directory, retrieval.ModeRead)

@@ -27,14 +27,14 @@ type Effects struct {
 // killedEnv names, for the process that Kill starts, the directory in which it performs the effects.
 const killedEnv = "PODIUM_TEST_KILLED"
 
-// Kill starts the test binary again and again as a process that performs the effects in the directory, kills each of
-// the first processes with SIGKILL, and lets the last one end. It reports whether the caller is the test itself; in the
-// process that performs the effects it reports false, and the test returns.
+// Kill starts the test binary again and again as a process that performs the effects in a directory, kills each of
+// the first processes with SIGKILL, and lets the last one end. It returns the directory, and whether the caller is the
+// test itself; in the process that performs the effects it reports false, and the test returns.
 //
 // No kill depends on the speed of the machine: a process asks before each effect and waits for the answer, so it cannot
 // end before it is killed. The kill comes as soon as the effect is allowed, once the effect has changed the directory,
 // or once the effect is done, in turn.
-func Kill(t *testing.T, directory string, effects Effects) bool {
+func Kill(t *testing.T, effects Effects) (directory string, isTest bool) {
 	t.Helper()
 	if inherited := os.Getenv(killedEnv); inherited != "" {
 		lines := bufio.NewReader(os.Stdin)
@@ -44,8 +44,9 @@ func Kill(t *testing.T, directory string, effects Effects) bool {
 				t.Fatal(err)
 			}
 		})
-		return false
+		return "", false
 	}
+	directory = filepath.Join(t.TempDir(), "effects") // made here, since a process that is killed removes nothing
 	for round := range effects.Rounds {
 		child := startKilled(t, effects.Test, directory)
 		for range round*effects.Count/effects.Rounds + 1 {
@@ -66,7 +67,7 @@ func Kill(t *testing.T, directory string, effects Effects) bool {
 	if err := last.command.Wait(); err != nil {
 		t.Fatalf("the last process failed: %v", err)
 	}
-	return true
+	return directory, true
 }
 
 // A killedProcess performs effects, one for each answer that it gets.
