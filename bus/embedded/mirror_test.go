@@ -1,7 +1,7 @@
 package embedded_test
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -26,7 +26,7 @@ func TestMirrorHidesNothing(t *testing.T) {
 	}
 	var records []string
 	for n := 0; len(records) < 20; n++ {
-		if session := schemas.SessionID("p", fmt.Sprint(n)); schemas.ShardOf(session, c.Shards()) == 0 {
+		if session := schemas.SessionID("p", strconv.Itoa(n)); schemas.ShardOf(session, c.Shards()) == 0 {
 			records = append(records, bus.SessionSubject(session, c.Shards()))
 			appendOne(records[len(records)-1])
 		}

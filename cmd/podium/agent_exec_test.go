@@ -49,8 +49,12 @@ func TestHeartbeatOfAgentExec(t *testing.T) {
 		asked, promised, want time.Duration
 		says                  int
 	}{
-		{0, 0, 10 * time.Second, 0}, {0, 2 * time.Second, 2 * time.Second, 0}, {time.Second, 2 * time.Second, time.Second, 0},
-		{10 * time.Second, 2 * time.Second, 2 * time.Second, 1}, {time.Minute, 0, time.Minute, 0}, {-1, 0, 10 * time.Second, 0},
+		{0, 0, 10 * time.Second, 0},
+		{0, 2 * time.Second, 2 * time.Second, 0},
+		{time.Second, 2 * time.Second, time.Second, 0},
+		{10 * time.Second, 2 * time.Second, 2 * time.Second, 1},
+		{time.Minute, 0, time.Minute, 0},
+		{-1, 0, 10 * time.Second, 0},
 	} {
 		about := installation.ExternalAgent{Heartbeat: schemas.Duration(c.promised)}
 		made, says := (&agentExecCommand{Heartbeat: c.asked}).beat(&about, nil)

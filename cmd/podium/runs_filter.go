@@ -25,17 +25,19 @@ type runsFilter struct {
 	since, until time.Time
 }
 
-// runStatuses are the values of --status.
-var runStatuses = []string{
-	"open", string(schemas.RunCompleted), string(schemas.RunPartial), string(schemas.RunFailed),
-	string(schemas.RunBlocked), string(schemas.RunCancelled), "answer-failed", "answer-withheld",
+// runStatuses returns the values of --status.
+func runStatuses() []string {
+	return []string{
+		"open", string(schemas.RunCompleted), string(schemas.RunPartial), string(schemas.RunFailed),
+		string(schemas.RunBlocked), string(schemas.RunCancelled), "answer-failed", "answer-withheld",
+	}
 }
 
 // parse reads the values of the flags that are words.
 func (f *runsFilter) parse(now time.Time) (err error) {
 	for _, status := range f.Status {
-		if !slices.Contains(runStatuses, status) {
-			return usage(fmt.Errorf("--status %q is no status; name one of %s", status, strings.Join(runStatuses, ", ")))
+		if !slices.Contains(runStatuses(), status) {
+			return usage(fmt.Errorf("--status %q is no status; name one of %s", status, strings.Join(runStatuses(), ", ")))
 		}
 	}
 	if f.since, err = timeOf("--since", f.Since, now); err == nil {

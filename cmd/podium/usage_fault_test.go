@@ -44,7 +44,7 @@ func TestVerbsSpeakPlainly(t *testing.T) {
 		{[]string{"agent", "exec", "--name", "a", "--concurrency", "1.5", "--", "cat"}, exitUsage, `--concurrency: "1.5" is not a whole number`},
 		{[]string{"agent", "exec", "--name", "a", "--heartbeat", "1d", "--", "cat"}, exitUsage, `--heartbeat: "1d" is not a duration`},
 		{[]string{"runs", "show"}, exitUsage, "<run> is missing"},
-		{[]string{"runs", "list", "--status", "foo"}, exitUsage, `--status must be one of "open","completed"`},
+		{[]string{"runs", "list", "--status", "foo"}, exitUsage, `--status "foo" is no status; name one of open, completed`},
 		{[]string{"runs", "list", "--limit", "-1"}, exitUsage, `--limit: "-1" is taken for another flag; write --limit="-1"`},
 		{[]string{"replay", "--run"}, exitUsage, "--run: a value is missing behind it"},
 		{[]string{"-o", "xml", "check"}, exitUsage, `--output must be one of "text","json" but got "xml"`},

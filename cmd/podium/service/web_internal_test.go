@@ -39,7 +39,7 @@ func TestServerFaultsAreLinesOfTheLog(t *testing.T) {
 	if err := server.Serve(&starved{}); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 		t.Fatal(err)
 	}
-	server.ErrorLog.Print("http: panic serving 192.0.2.7:4711 and [2001:db8::1%eth0]:80: \"x\"\ngoroutine 1")
+	server.ErrorLog.Printf("%s", "http: panic serving 192.0.2.7:4711 and [2001:db8::1%eth0]:80: \"x\"\ngoroutine 1")
 	lines := strings.Split(strings.TrimSpace(written.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "too many open files") {
 		t.Fatalf("%q", lines)

@@ -1,7 +1,11 @@
 package header
 
 import (
+	"cmp"
+	"fmt"
 	"net/mail"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +37,45 @@ func parseIrregularDate(value string) (time.Time, error) {
 		}
 		date, err = time.Parse(layout, value)
 	}
+	if err != nil {
+		return parseLooseDate(value)
+	}
 	return date, err
+}
+
+// looseDate matches the fields of a date in the order of RFC 5322, with blanks wherever the obsolete syntax (section 4.3)
+// allows them, and without the comma behind the name of the day.
+var looseDate = regexp.MustCompile(`^(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]?([A-Za-z]{3})[a-z]*\.?[ -]?(\d{2,4}),? ` +
+	`(\d{1,2})\s*:\s*(\d{2})(?:\s*:\s*(\d{2}))?\s*(\S.*)?$`)
+
+// looseZone matches an offset from UTC, with or without a colon, minutes, and a name before it.
+var looseZone = regexp.MustCompile(`^(?:UTC|GMT|UT|Z)?\s*([+-])(\d{1,2}):?(\d{2})?$`)
+
+// parseLooseDate reads a date of the obsolete syntax: years of two and three digits, blanks around colons, second 60 (a
+// leap second), and zones such as "+01:00" and "GMT+0100". An unknown zone is UTC.
+func parseLooseDate(value string) (time.Time, error) {
+	fields := looseDate.FindStringSubmatch(value)
+	if fields == nil {
+		return time.Time{}, fmt.Errorf("%q is no date", value)
+	}
+	year, _ := strconv.Atoi(fields[3])
+	switch {
+	case len(fields[3]) == 2 && year < 50:
+		year += 2000
+	case len(fields[3]) < 4:
+		year += 1900
+	}
+	second, leap := fields[6], time.Duration(0)
+	if second == "60" {
+		second, leap = "59", time.Second
+	}
+	zone := "+0000"
+	if offset := looseZone.FindStringSubmatch(fields[7]); offset != nil {
+		zone = fmt.Sprintf("%s%02s%02s", offset[1], offset[2], cmp.Or(offset[3], "00"))
+	}
+	text := fmt.Sprintf("%s %s %04d %s:%s:%02s %s", fields[1], fields[2], year, fields[4], fields[5], cmp.Or(second, "00"), zone)
+	date, err := time.Parse("2 Jan 2006 15:04:05 -0700", text)
+	return date.Add(leap), err
 }
 
 // numericZone writes the zone at the end of a date in numbers where it has a name

@@ -130,7 +130,7 @@ func (r *headerReader) notAField(line []byte) bool {
 	case len(r.fields) > 0 && blank(next):
 		noise = mbox || resemblesField(line) || !r.encodes(line)
 	case len(r.lines.boundaries) == 0:
-		noise = name != ""
+		noise = name != "" || r.goesOn()
 	default:
 		noise = len(r.fields) > 0 && ofPart(name)
 	}
@@ -140,6 +140,24 @@ func (r *headerReader) notAField(line []byte) bool {
 	r.finish()
 	r.defects.Add(defect.NoField)
 	return true
+}
+
+// goesOn reports whether the header of a mail goes on behind lines that are no fields, such as a value whose lines lost
+// their leading blank: a field that each mail has, and that was not read yet, stands before the next blank line.
+func (r *headerReader) goesOn() bool {
+	if len(r.fields) == 0 {
+		return false
+	}
+	r.finish()
+	for next := range bytes.Lines(r.lines.peek(lookAhead)) {
+		if blank(next) {
+			return false
+		}
+		if name := fieldName(next); (name == "from" || name == "date") && !r.fields.Has(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // resemblesField tells whether a line is a field but for the characters of its name.
