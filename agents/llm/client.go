@@ -186,7 +186,7 @@ func (o *openAI) open(ctx context.Context, request openai.ChatCompletionRequest)
 }
 
 // ended refuses an answer that says of itself that it goes on: a stream that is cut off ends like any other. A refusal
-// in place of words is filtered, whatever the server calls the reason of its end.
+// in place of words is filtered, no matter which reason the server gives for its end.
 func ended(made completion, refused bool) (completion, error) {
 	if made.finish == "" || made.finish == "null" {
 		return completion{tokens: made.tokens}, errBroken

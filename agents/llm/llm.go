@@ -178,7 +178,13 @@ func (s *asking) answer(ctx context.Context, request *agent.Request) (agent.Outc
 func (s *asking) inWords(ctx context.Context, chat chat, marks marks, tell func(text string)) (agent.Outcome, error) {
 	question := chat.user
 	for attempt := 1; ; attempt++ {
+		looked := 0 // bytes of the answer at the last look
 		made, err := s.ask(ctx, chat, func(text string) {
+			// Each look reads the whole text. It has to grow by a part of it, so that all looks together stay linear.
+			if len(text) < looked+looked/64 {
+				return
+			}
+			looked = len(text)
 			if s.agent.habit.canShow(text) {
 				tell(wordsSoFar(s.agent.hideSoFar(text)))
 			}

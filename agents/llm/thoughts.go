@@ -18,6 +18,9 @@ type mark struct {
 
 // reasoningMarks returns the marks of a text. One in quotes or code marks is spoken of, and is none.
 func reasoningMarks(text string) []mark {
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '[') < 0 {
+		return nil
+	}
 	var found []mark
 	for _, at := range reasoningMark.FindAllStringSubmatchIndex(text, -1) {
 		start, end := at[0], at[1]
@@ -33,12 +36,12 @@ func reasoningMarks(text string) []mark {
 // mark opens, and behind an opening mark at the beginning of a line that no mark closes. unopened reports a closing
 // mark that no mark opens.
 func withoutThoughts(text string) (answer string, unopened bool) {
-	if composite([]byte(strings.TrimSpace(text))) {
+	marks := reasoningMarks(text)
+	if len(marks) == 0 || composite([]byte(strings.TrimSpace(text))) {
 		return text, false // the marks in data belong to its strings
 	}
 	var kept strings.Builder
 	read, opened := 0, -1 // opened is where the reasoning begins that a mark has opened
-	marks := reasoningMarks(text)
 	for _, found := range marks {
 		switch {
 		case !found.closes && opened < 0:
@@ -58,9 +61,6 @@ func withoutThoughts(text string) (answer string, unopened bool) {
 		kept.WriteString(text[read:opened])
 	} else {
 		kept.WriteString(text[read:])
-	}
-	if len(marks) == 0 {
-		return text, false
 	}
 	return strings.TrimSpace(kept.String()), unopened
 }

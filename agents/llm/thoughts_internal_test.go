@@ -66,7 +66,7 @@ func TestReasoningIsNoDecision(t *testing.T) {
 	}
 }
 
-// TestReasoningIsNotShown: nothing of an answer is shown while it may be reasoning, in whatever pieces it comes.
+// TestReasoningIsNotShown: nothing of an answer is shown while it may be reasoning, for all ways to cut it into pieces.
 func TestReasoningIsNotShown(t *testing.T) {
 	t.Parallel()
 	const silent, plain = "I will be short.\n</think>\n\nOn Friday.", "On Monday. It is late."
