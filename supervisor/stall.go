@@ -29,9 +29,10 @@ func (o *Owner) noteTurn(turning bool) {
 	o.stall.turning.Store(turning)
 }
 
-// Stalled reports that inputs have waited for StalledAfter while the owner has decided nothing, and since when. It is to be
-// called every second or so, by any goroutine: it measures from the first look that finds them waiting.
-func (o *Owner) Stalled(now time.Time) (since time.Time, stalled bool) {
+// CheckStall notes how far the owner is. It reports whether inputs have waited for StalledAfter while the owner decided
+// nothing, and since when. Call it every second or so, from any goroutine: it measures from the first call that finds
+// inputs waiting.
+func (o *Owner) CheckStall(now time.Time) (since time.Time, stalled bool) {
 	w := &o.stall
 	w.mu.Lock()
 	defer w.mu.Unlock()

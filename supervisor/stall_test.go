@@ -58,7 +58,7 @@ func TestAStallIsSeen(t *testing.T) {
 	o, held := d.withheld()
 	stalls := func(after time.Duration) bool {
 		d.now = d.now.Add(after)
-		_, stalled := o.Stalled(d.now)
+		_, stalled := o.CheckStall(d.now)
 		return stalled
 	}
 	if stalls(0) || stalls(time.Hour) {

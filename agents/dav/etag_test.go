@@ -53,7 +53,7 @@ func retagged(t *testing.T, server string, change func(tag string) string) strin
 }
 
 // TestETagsThatNameNothing: a weak ETag, and one that the server does not accept, count as none: nothing is written, and
-// what is said is that, and not that the entry was changed by somebody else. One without its quotes gets them.
+// the refusal says so. It does not say that another program changed the entry. An ETag without quotes gets them.
 func TestETagsThatNameNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"podium/bus"
 )
 
-// TestOnlyAWriteWithoutRoomHeals: a flush that finds no room has lost what was acknowledged, whatever
-// the words behind it are.
+// TestOnlyAWriteWithoutRoomHeals: a flush that finds no room has lost what was acknowledged, for each
+// cause that the error names.
 func TestOnlyAWriteWithoutRoomHeals(t *testing.T) {
 	t.Parallel()
 	for detail, heals := range map[string]bool{

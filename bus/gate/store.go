@@ -65,7 +65,7 @@ func (a *account) putFor(now time.Time, amount, share float64) *request {
 	return a.open[at]
 }
 
-// openRequests are the requests that are not answered, and for which somebody waits.
+// openRequests returns the requests that are neither answered nor expired.
 func (a *account) openRequests(now time.Time) []*request {
 	return slices.DeleteFunc(a.open, func(r *request) bool {
 		return !now.Before(r.until) || slices.ContainsFunc(r.responses, func(passed passedResponse) bool { return passed.stored })
@@ -102,6 +102,6 @@ func (g *Gate) noteFlood(a *account, now time.Time, agent string) {
 	g.log.Error().Str("agent", agent).Msg("an agent floods the ledger with what no request has asked for, or what cannot be read")
 	select {
 	case g.floods <- agent:
-	default: // nobody looks
+	default: // no reader is waiting
 	}
 }

@@ -282,10 +282,10 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 
 // speakerFlags are those of verbs by which a person decides something.
 type speakerFlags struct {
-	As string `help:"The person of the people section for whom you say it. It is on record beside your user of the operating system, as what you claim." placeholder:"NAME"`
+	As string `help:"The person of the people section who decides. It is recorded as your claim, with your user of the operating system." placeholder:"NAME"`
 }
 
-// signs notes on a control message who says it: the user of the operating system, and for whom.
+// signs records in a control message who sends it: the user of the operating system, and the person that --as names.
 func (f *speakerFlags) signs(control *schemas.Control) {
 	control.Via, control.By, control.As = schemas.ViaCLI, systemUser(), f.As
 }

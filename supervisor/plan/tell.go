@@ -144,7 +144,7 @@ func (d *Decision) requesterProof(texts *schemas.Texts) string {
 }
 
 // describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
-// and a template's own words are none; they are left out where askedBy quotes the same.
+// and a template's own words are none. Words of the requester that askedBy quotes in the same question are left out.
 func (d *Decision) describedTask(description string, isQuoted bool) string {
 	told := truncate(description, maxQuestion)
 	if d.Run.Edition < schemas.Edition9 {

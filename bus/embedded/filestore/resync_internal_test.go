@@ -29,8 +29,8 @@ func sampleBlock(tb testing.TB, messages int) (content []byte, begins []int) {
 	return content, append(begins, len(content))
 }
 
-// TestHoleLosesOnlyWhatItHit: behind a hole the next whole record is read again, wherever the hole
-// is, whatever it holds, and however many there are.
+// TestHoleLosesOnlyWhatItHit: behind a hole the next whole record is read again: for each place of
+// the hole, each content, and several holes.
 func TestHoleLosesOnlyWhatItHit(t *testing.T) {
 	t.Parallel()
 	content, begins := sampleBlock(t, 120)

@@ -130,7 +130,7 @@ func (s *stalls) look(now time.Time, tell func(shard int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for shard, owner := range s.owners {
-		since, stalled := owner.Stalled(now)
+		since, stalled := owner.CheckStall(now)
 		if !stalled {
 			delete(s.found, shard)
 			continue

@@ -148,7 +148,6 @@ func (r *headerReader) goesOn() bool {
 	if len(r.fields) == 0 {
 		return false
 	}
-	r.finish()
 	for next := range bytes.Lines(r.lines.peek(lookAhead)) {
 		if blank(next) {
 			return false
