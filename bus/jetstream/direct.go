@@ -41,7 +41,7 @@ func (c *Core) directNext(ctx context.Context, stream string, request lookup) (b
 func (c *Core) directOne(ctx context.Context, stream, what string, body []byte, request lookup) (bus.Message, error) {
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
-	m, err := c.connection.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+what, body)
+	m, err := c.ask(ctx, "$JS.API.DIRECT.GET."+stream+what, body)
 	if err != nil {
 		return bus.Message{}, wire.Classify("direct get", err)
 	}
@@ -71,7 +71,8 @@ func (c *Core) directLastOf(ctx context.Context, stream string, subjects []strin
 		if err != nil {
 			return err
 		}
-		if from, err = c.directAnswer(ctx, stream, body, newest); err != nil {
+		from, err = askAgain(ctx, func(ctx context.Context) (uint64, error) { return c.directAnswer(ctx, stream, body, newest) })
+		if err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -67,6 +68,31 @@ func coreWrites(kind bus.Kind) bool {
 	return false
 }
 
+// firstAnswerWait is how long a question that changes nothing waits for its answer before it is asked again. Each further
+// try waits twice as long. A server that ends, or a leader that is lost, leaves a question without an answer, and the next
+// one is there in seconds.
+const firstAnswerWait = 2 * time.Second
+
+// askAgain asks a question that changes nothing until it is answered, or ctx ends. ctx has a deadline.
+func askAgain[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	for wait := firstAnswerWait; ; wait *= 2 {
+		try, stop := context.WithTimeout(ctx, wait)
+		answer, err := ask(try)
+		unanswered := err != nil && errors.Is(try.Err(), context.DeadlineExceeded)
+		stop()
+		if !unanswered || ctx.Err() != nil {
+			return answer, err
+		}
+	}
+}
+
+// ask sends a question that one message answers.
+func (c *Core) ask(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
+	return askAgain(ctx, func(ctx context.Context) (*nats.Msg, error) {
+		return c.connection.RequestWithContext(ctx, subject, body)
+	})
+}
+
 func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.Message, error) {
 	ctx, cancel := wire.Bounded(ctx)
 	defer cancel()
@@ -75,7 +101,7 @@ func (c *Core) lookUp(ctx context.Context, stream string, request lookup) (bus.M
 		return bus.Message{}, err
 	}
 	op := "look up a message of " + stream
-	reply, err := c.connection.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
+	reply, err := c.ask(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
 	if err != nil {
 		return bus.Message{}, wire.Classify(op, err)
 	}

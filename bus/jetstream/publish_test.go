@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -132,4 +133,39 @@ func TestRefusedBeforeItsLane(t *testing.T) {
 		w.mustHave(t, 3, bus.Temporary)
 		endMuted(p, connection, server)
 	})
+}
+
+// TestQuestionsAreAskedAgain: a question that changes nothing is asked anew when its answer stays away, well before the
+// caller's patience ends: the server that had it may be gone, and the next one answers.
+func TestQuestionsAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(context.Context, *Core) error{
+		"a message by its sequence": func(ctx context.Context, c *Core) error { _, err := c.Get(ctx, bus.ShardStream(0), 7); return err },
+		"the last of a subject":     func(ctx context.Context, c *Core) error { _, err := c.Last(ctx, "podium.session.0.1"); return err },
+		"the last of many": func(ctx context.Context, c *Core) error {
+			_, err := c.LastOf(ctx, 0, []string{"podium.session.0.1"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &mute{}
+				p, connection := muted(t, server)
+				begun := time.Now()
+				if err := ask(t.Context(), &Core{connection: connection, publisher: p, replicas: 1}); !bus.Temporary(err) {
+					t.Errorf("without an answer: %v", err)
+				}
+				if took := time.Since(begun); took != wire.RequestWait {
+					t.Errorf("it was given up after %s", took)
+				}
+				server.mu.Lock()
+				if heard := len(server.heard); heard != 4 {
+					t.Errorf("it was asked %d times, want at 0, 2, 6 and 14 seconds", heard)
+				}
+				server.mu.Unlock()
+				endMuted(p, connection, server)
+			})
+		})
+	}
 }
