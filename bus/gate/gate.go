@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +51,7 @@ type account struct {
 	refused     uint64
 	warned      time.Time
 	flood       flood
+	worst       flood // the newest that had floodShown refusals or more
 }
 
 // A flood is what an agent goes on to send that nobody has asked for, or nobody can read.
@@ -65,7 +67,34 @@ const (
 	floodGap = 30 * time.Second
 	// floodLeast is how many refusals a flood has at least, so that what is only wrong is none.
 	floodLeast = 300
+	// floodShown is how many refusals a flood has at least to be listed, and floodListed how long it is listed after the last.
+	floodShown  = 20
+	floodListed = time.Hour
 )
+
+// A Flooding is an agent that has lately sent what no request asked for, or what cannot be read, although it was refused.
+type Flooding struct {
+	Agent   string    `json:"agent"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"`
+	Refused int       `json:"refused"` // since then
+}
+
+// ListFloods lists the agents that have flooded the gate within the last hour, by name.
+func (g *Gate) ListFloods() []Flooding {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var listed []Flooding
+	for name, a := range g.agents {
+		a.mu.Lock()
+		if a.worst.count > 0 && g.clock().Sub(a.worst.last) < floodListed {
+			listed = append(listed, Flooding{name, a.worst.since, a.worst.last, a.worst.count})
+		}
+		a.mu.Unlock()
+	}
+	slices.SortFunc(listed, func(a, b Flooding) int { return cmp.Compare(a.Agent, b.Agent) })
+	return listed
+}
 
 // goesOn notes a refusal, and reports whether the flood has lasted for too long: then it begins anew.
 func (f *flood) goesOn(now time.Time) bool {

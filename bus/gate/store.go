@@ -96,7 +96,11 @@ const (
 
 // noteFlood counts a refusal of what no request has asked for, and hands out the agent when it goes on for too long.
 func (g *Gate) noteFlood(a *account, now time.Time, agent string) {
-	if !a.flood.goesOn(now) {
+	goesOn := a.flood.goesOn(now)
+	if a.flood.count >= floodShown {
+		a.worst = a.flood
+	}
+	if !goesOn {
 		return
 	}
 	g.log.Error().Str("agent", agent).Msg("an agent floods the ledger with what no request has asked for, or what cannot be read")

@@ -93,5 +93,11 @@ func TestAFloodOfArtifactsIsTold(t *testing.T) {
 		if told == asked {
 			t.Errorf("%s: told of: %t", name, told)
 		}
+		if listed := b.ListFloods(); (len(listed) == 1) == asked || !asked && (listed[0].Agent != "alpha" || listed[0].Refused < 20) {
+			t.Errorf("%s: listed: %v", name, listed)
+		}
+		if b.now = b.now.Add(time.Hour); len(b.ListFloods()) != 0 {
+			t.Errorf("%s: it is listed an hour later", name)
+		}
 	}
 }

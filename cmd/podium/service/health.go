@@ -12,6 +12,7 @@ import (
 
 	"podium/bus/backoff"
 	"podium/bus/embedded/recovery"
+	"podium/bus/gate"
 	"podium/cmd/podium/activity"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/ledgerwatch"
@@ -54,7 +55,8 @@ func (s *Service) health(w http.ResponseWriter, r *http.Request) {
 		Answers   activity.Answers `json:"answers"`          // since the process has started
 		Losses    []recovery.Loss  `json:"losses,omitempty"` // over the ledger's life
 		Stalled   []shardStall     `json:"stalled,omitempty"`
-	}{Stalled: s.stalls.list(), Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.Activity.Answers()}
+		Floods    []gate.Flooding  `json:"floods,omitempty"` // of external agents, within the last hour
+	}{Stalled: s.stalls.list(), Floods: s.gate.ListFloods(), Losses: s.Ledger.Lost(), Durability: s.Durability(), Agents: s.agentHealth(), Mailboxes: []mailboxHealth{}, Answers: s.Activity.Answers()}
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	report.Ledger, report.Health, report.OK = s.watcher.Health(ctx)
