@@ -11,12 +11,16 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/rs/zerolog"
+
 	"podium/cmd/podium/build"
 	"podium/cmd/podium/heap"
+	"podium/cmd/podium/service"
 )
 
 func main() {
 	heap.Raise()
+	service.RedirectDefaultLog(zerolog.New(os.Stderr).With().Timestamp().Logger())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

@@ -79,8 +79,8 @@ func (w *webServer) serve(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// A serverLog takes what net/http writes for want of somebody to return it to, such as that no descriptor is left for another
-// connection. It implements io.Writer.
+// A serverLog takes what net/http and other libraries write for want of a caller to return it to, such as that no descriptor is
+// left for another connection. It implements io.Writer.
 type serverLog struct{ log zerolog.Logger }
 
 // remoteAddress is that of a sender, which is personal.
@@ -92,8 +92,14 @@ const maxServerLine = 8 << 10
 // Write implements io.Writer: one call is one line of the log.
 func (s serverLog) Write(line []byte) (int, error) {
 	text := strings.ToValidUTF8(strings.TrimSpace(string(line[:min(len(line), maxServerLine)])), "")
-	s.log.Warn().Str("reason", remoteAddress.ReplaceAllString(text, "an address")).Msg("the HTTP server reports a fault")
+	s.log.Warn().Str("reason", remoteAddress.ReplaceAllString(text, "an address")).Msg("a library reports a fault")
 	return len(line), nil
+}
+
+// RedirectDefaultLog has the default logger of package log write lines of the log: libraries use it for want of another one.
+func RedirectDefaultLog(to zerolog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(serverLog{to})
 }
 
 // errorLog returns a logger for http.Server.ErrorLog, whose default writes plain lines to standard error.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -49,5 +50,21 @@ func TestServerFaultsAreLinesOfTheLog(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &read); err != nil || read["level"] != "warn" || strings.Contains(line, "192.0.2.7") || strings.Contains(line, "2001:db8") {
 			t.Errorf("%s: %v", line, err)
 		}
+	}
+}
+
+// TestDefaultLogIsTheLog: what a library says to the default logger of package log is a line as every other.
+func TestDefaultLogIsTheLog(t *testing.T) { //nolint:paralleltest // there is one default logger
+	flags, output := log.Flags(), log.Writer()
+	defer func() {
+		log.SetFlags(flags)
+		log.SetOutput(output)
+	}()
+	var written bytes.Buffer
+	RedirectDefaultLog(zerolog.New(&written))
+	log.Print("unsolicited response from 192.0.2.7:443")
+	var read map[string]string
+	if err := json.Unmarshal(written.Bytes(), &read); err != nil || read["level"] != "warn" || read["reason"] != "unsolicited response from an address" {
+		t.Errorf("%q: %v", written.String(), err)
 	}
 }
