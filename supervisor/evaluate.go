@@ -32,11 +32,11 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 			return j
 		}
 	}
-	name := state.Profile
-	if read.Message != nil && (name == "" || read.Event.SessionID == "") { // a letter of ours leads to its session, whatever mailbox it came by
-		name = read.Event.Profile
+	current := state.Profile
+	if read.Message != nil {
+		current = profileName(current, &read.Event)
 	}
-	if env.Current = o.Profiles.Current(name); env.Current == nil {
+	if env.Current = o.Profiles.Current(current); env.Current == nil {
 		env.Current, env.Unconfigured = env.Pinned, env.Pinned != nil
 	}
 	if env.Current == nil {
@@ -44,6 +44,14 @@ func (o *Owner) evaluate(live *liveSession, state session.State, read session.In
 	}
 	j.Outcome = session.Step(env, state, read)
 	return j
+}
+
+// profileName returns the name of the profile that a message in a session belongs to.
+func profileName(session string, message *schemas.Event) string {
+	if session == "" || message.SessionID == "" { // a letter of ours leads to its session, whatever mailbox it came by
+		return message.Profile
+	}
+	return session
 }
 
 // env is what a decision about a session knows of inputs before it; those that

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -124,6 +125,7 @@ type Owner struct {
 	queue     workQueue
 	orphans   orphans
 	stall     stallWatch
+	readAhead sync.Mutex // one long text is read beside the loop at a time: the loop needs the processor as well
 
 	now     time.Time // of the Tick
 	failed  error

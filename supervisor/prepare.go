@@ -19,6 +19,7 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	whole := *in
 	whole.unread = false
 	var unreadable error
+	profile := o.Profiles.Current(profileName(live.state.Profile, &in.event))
 	o.loop.Start(func() error {
 		if whole.event.Artifact != nil {
 			if err := o.checkBodyGrant(ctx, in); err != nil {
@@ -29,6 +30,11 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 			}
 		}
 		unreadable = o.readBody(&whole)
+		if profile != nil && unreadable == nil && whole.read.Message != nil {
+			o.readAhead.Lock()
+			defer o.readAhead.Unlock()
+			profile.ReadAhead(whole.read.Message.Text)
+		}
 		return nil
 	}, func(now time.Time, err error) {
 		reason, body := schemas.QuarantineMalformed, []byte(nil)

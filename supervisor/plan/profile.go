@@ -364,6 +364,18 @@ func (p *Profile) language(tag string) *schemas.Language {
 // Urgent reports whether words of whoever is asked are more urgent than what is asked.
 func (p *Profile) Urgent(words string) bool { return p.urgent != nil && p.urgent.Hit(words) }
 
+// ReadAhead looks through a long text with the keywords of the profile, so that decisions about it soon afterwards find what was
+// found. It decides nothing, and may be called beside them.
+func (p *Profile) ReadAhead(text string) {
+	p.Urgent(text)
+	for _, template := range p.templates {
+		if _, fits := template.fits(text); fits {
+			break
+		}
+	}
+	p.router.ReadAhead(text)
+}
+
 // EntitiesIn returns what a session is about after a text, given what it was
 // about before; the text may name something else (G-29). What another supervisor
 // has handed on stays, though the profile does not know it (G-30).

@@ -21,6 +21,16 @@ func (r *Router) Decide(text, assigned string) (schemas.RouteDecision, bool) {
 	return r.decide(r.question(text, assigned, Evidence{}), false)
 }
 
+// ReadAhead looks through a long text, and the steps that it falls into, so that decisions about it soon afterwards find what
+// was found.
+func (r *Router) ReadAhead(text string) {
+	for _, part := range append(r.Split(text), text) {
+		if len(part) >= longText {
+			r.Decide(part, "")
+		}
+	}
+}
+
 // Explain is Decide with those among the losers who have nothing to do with the
 // text, which would make a decision on the ledger as large as the profile: the
 // keyword groups that did not hit, and the scores of routers that need not have

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"podium/schemas"
 )
@@ -39,8 +40,9 @@ type occurrence struct {
 	letters    int // of it; bytes
 }
 
-// A matcher finds keywords. It is immutable and may be shared.
+// A matcher finds keywords. It is immutable, but for what it remembers of long texts, and may be shared.
 type matcher struct {
+	recent      recent
 	keywords    []keyword
 	literals    []int // keywords that the automaton knows, by its own index
 	automaton   *automaton
@@ -70,7 +72,9 @@ func newMatcher(keywords []keyword) *matcher {
 
 // first returns the first occurrence of every keyword that counts somewhere, so
 // that a long text makes no longer list than a short one.
-func (m *matcher) first(f *folded) []occurrence { return m.find(f, 1) }
+func (m *matcher) first(f *folded) []occurrence {
+	return m.recent.first(f.source, func() []occurrence { return m.find(f, 1) })
+}
 
 // all returns every occurrence.
 func (m *matcher) all(f *folded) []occurrence { return m.find(f, math.MaxInt) }
@@ -193,4 +197,47 @@ func endsWithWord(text string) bool {
 // foldWord folds what a profile says to look for.
 func (f *folder) foldWord(word string) string {
 	return strings.ReplaceAll(string(bytes.TrimSpace(f.fold(word).text)), "\n\n", " ")
+}
+
+const (
+	// longText is the size in bytes from which on a matcher remembers what it found in a text: to look through a message of
+	// 1 MiB takes seconds with the keywords of a large profile.
+	longText = 16 << 10
+	// maxRecent bounds the texts that a matcher remembers: a message, and the steps that it falls into.
+	maxRecent = DefaultMaxSteps + 1
+)
+
+// A recent remembers what a matcher found in the long texts that it was asked about last. The same text leads to the same
+// occurrences, so that it changes no decision: a text that was read beside the loop of a shard is not read again in it.
+type recent struct {
+	mu    sync.Mutex
+	found []firstOccurrences // the newest last
+}
+
+// firstOccurrences are what matcher.first returns for a text.
+type firstOccurrences struct {
+	text        string
+	occurrences []occurrence
+}
+
+// first returns what find returns for a text, without a call of it when the text is remembered.
+func (r *recent) first(text string, find func() []occurrence) []occurrence {
+	if len(text) < longText {
+		return find()
+	}
+	r.mu.Lock()
+	at := slices.IndexFunc(r.found, func(f firstOccurrences) bool { return f.text == text })
+	if at >= 0 {
+		defer r.mu.Unlock()
+		return slices.Clone(r.found[at].occurrences) // the caller sorts them
+	}
+	r.mu.Unlock()
+	found := find()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.found) == maxRecent {
+		r.found = slices.Delete(r.found, 0, 1)
+	}
+	r.found = append(r.found, firstOccurrences{text, slices.Clone(found)})
+	return found
 }
