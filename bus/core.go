@@ -42,6 +42,13 @@ type ArtifactStore interface {
 	// the size of the whole; or ErrNotFound. It verifies no hash, and holds no more
 	// than it returns.
 	Part(ctx context.Context, sha256 string, offset int64, limit int) (piece []byte, size int64, err error)
+	// PutPending is Put for bytes that nothing refers to yet. They can be read as others, and RemovePending removes them unless
+	// Keep or Put is called for them before.
+	PutPending(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error)
+	// Keep has bytes stay that PutPending has stored; all others stay anyway. It fails with ErrNotFound when they are gone.
+	Keep(ctx context.Context, sha256 string) error
+	// RemovePending removes what was last put as pending before a time and is not kept. It returns how many artifacts it removed.
+	RemovePending(ctx context.Context, before time.Time) (removed int, err error)
 }
 
 // A Core is everything that the core account may do: Podium's own on the server, to which

@@ -22,6 +22,8 @@ func (o *Owner) advance(ctx context.Context, live *liveSession, now time.Time) {
 		o.fetchBody(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].unknownArtifactGrant:
 		o.refreshArtifactGrants(ctx, live, live.inputs[0])
+	case len(live.inputs) > 0 && live.inputs[0].unkept:
+		o.keepArtifacts(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0 && live.inputs[0].needsQuarantine():
 		o.quarantineFirst(ctx, live, live.inputs[0])
 	case len(live.inputs) > 0:

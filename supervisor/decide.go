@@ -14,7 +14,7 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	b := &batch{state: live.state}
 	var last evaluation
 	for _, in := range live.inputs {
-		if in.unread || in.unknownArtifactGrant {
+		if in.unread || in.unknownArtifactGrant || in.unkept {
 			break
 		}
 		if in.needsQuarantine() || o.overtaken(live, in) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,6 +127,9 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 		n := newNest(t, 2, tier("top", "branch", "maker", "reader"), tier("branch", "leaf"))
 		errs := make(chan error, 10)
 		n.employ("maker", func(ctx context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+			if _, err := request.Artifacts.Put(ctx, strings.NewReader("a file that no answer names"), "text/plain"); err != nil {
+				return agent.Outcome{}, err
+			}
 			put, err := request.Artifacts.Put(ctx, strings.NewReader("the file"), "text/plain")
 			return agent.Outcome{Result: schemas.Result{Data: dataOf(t, put)}}, err
 		})
@@ -166,9 +170,60 @@ func TestFilesGoFromTaskToTask(t *testing.T) {
 				}
 			}
 		}
+		// What an answer names stays; what no answer names is removed.
+		removed, err := n.ledger.Artifacts().RemovePending(t.Context(), time.Now().Add(time.Hour))
+		if err != nil || removed != 1 {
+			t.Errorf("%d files were removed, want the one that no answer names: %v", removed, err)
+		}
 		n.must(n.ledger.KeyValue(bus.AgentBucket).Delete(t.Context(), "key.grants"))
-		n.clean()
+		n.clean() // it reads all again
 	})
+}
+
+// TestFilesThatAreGoneAreLeftOut: an answer that names a file which was removed, because it was put more than a day before,
+// counts without it, as without any other that its agent may not pass on.
+func TestFilesThatAreGoneAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, gone := range map[string]bool{"there": false, "gone": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1)
+			o := d.open("one", d.ledger, 0)
+			d.say("thread", "m1", "please do")
+			d.must(d.work(o))
+			request := d.requests("worker")[0]
+			put, err := d.ledger.Artifacts().PutPending(t.Context(), strings.NewReader("the file"), "")
+			d.must(err)
+			put.Grant = d.grants().Put("worker", put.SHA256)
+			response := d.response("worker", &request, "done")
+			response.Payload.Result.Data = dataOf(t, put)
+			body, err := schemas.Marshal(response)
+			d.must(err)
+			if gone {
+				_, err = d.ledger.Artifacts().RemovePending(t.Context(), time.Now().Add(time.Hour))
+				d.must(err)
+			}
+			d.put(bus.ResponseSubject("worker", 0), &schemas.Event{
+				ID: response.MessageID, Source: "/podium/worker", Type: schemas.TypeExecutionResponse, Subject: request.Subject, Time: d.now,
+				CausationID: request.ID, Attempt: 1, DataContentType: schemas.MediaTypeJSON, Data: body,
+			})
+			d.must(d.work(o))
+			d.deliverAll(o, "chat")
+			run := d.sessionHistory("thread").Run(1)
+			if run.Status != schemas.RunCompleted {
+				t.Errorf("the run is %s %s", run.Phase, run.Status)
+			}
+			if completed, proven := d.provenIn("thread"); !completed || slices.Contains(proven, put.SHA256) == gone {
+				t.Errorf("completed: %t, with %v", completed, proven)
+			}
+			if _, err := d.ledger.Artifacts().RemovePending(t.Context(), time.Now().Add(time.Hour)); err != nil {
+				t.Error(err)
+			}
+			if _, err := d.ledger.Artifacts().Get(t.Context(), put); errors.Is(err, bus.ErrNotFound) != gone {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
 }
 
 // What a message from outside says of grants counts for nothing, be they valid or

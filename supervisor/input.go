@@ -27,6 +27,7 @@ type input struct {
 	read                 session.Input
 	unread               bool // its body is fetched, or parsed, beside the loop, once it is the turn of its session
 	unknownArtifactGrant bool // an artifact grant in it names a key that is not known here yet
+	unkept               bool // artifacts that its agent has put are still to be kept
 	// quarantined is true of a malformed answer that is in quarantine.
 	quarantined bool
 	// lookedUp is true of one that is known to be on record, or to belong to nobody.
@@ -92,6 +93,7 @@ func (o *Owner) proveArtifacts(in *input) {
 		switch {
 		case in.read.Response != nil:
 			proven = o.ArtifactGrants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
+			in.unkept = in.unkept || proven
 		case in.read.Message != nil && in.adapter == gateway.Adapter && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
 			proven = o.ArtifactGrants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)

@@ -25,6 +25,11 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 			if err := o.checkBodyGrant(ctx, in); err != nil {
 				return err
 			}
+			if in.agent != "" { // a body that is on the ledger stays, whatever becomes of its message
+				if err := o.Core.Artifacts().Keep(ctx, whole.event.Artifact.SHA256); err != nil {
+					return err
+				}
+			}
 			if err := artifact.Resolve(ctx, o.Core.Artifacts(), &whole.event); err != nil {
 				return err
 			}
@@ -115,6 +120,33 @@ func (o *Owner) refreshArtifactGrants(ctx context.Context, live *liveSession, in
 		}
 		o.proveArtifacts(in)
 		in.unknownArtifactGrant = false // whoever made that key, it is none of the ledger's
+		o.end(live)
+	})
+}
+
+// keepArtifacts keeps the files that an agent passes on, before anything refers to them. One that is gone, because it was put
+// more than a day ago, counts as one that the agent may not pass on.
+func (o *Owner) keepArtifacts(ctx context.Context, live *liveSession, in *input) {
+	o.begin(live, stageFetching)
+	var kept []string
+	o.loop.Start(func() error {
+		kept = kept[:0]
+		for _, hash := range in.read.Proven {
+			err := o.Core.Artifacts().Keep(ctx, hash)
+			if err != nil && !errors.Is(err, bus.ErrNotFound) {
+				return err
+			}
+			if err == nil {
+				kept = append(kept, hash)
+			}
+		}
+		return nil
+	}, func(now time.Time, err error) {
+		if err != nil {
+			o.retry(live, now, err)
+			return
+		}
+		in.read.Proven, in.unkept = kept, false
 		o.end(live)
 	})
 }

@@ -102,7 +102,7 @@ func (s *Service) put(ctx context.Context, agent string, content io.Reader, medi
 	if sized, ok := content.(*bytes.Reader); ok && sized.Len() > ChunkSize {
 		return schemas.Artifact{}, bus.ErrTooLarge
 	}
-	artifact, err := s.store.Put(ctx, content, mediaType)
+	artifact, err := s.store.PutPending(ctx, content, mediaType)
 	if err == nil {
 		artifact.Grant = s.grants.Put(agent, artifact.SHA256)
 	}

@@ -191,10 +191,10 @@ func (s weighedStore) Part(ctx context.Context, sha256 string, offset int64, lim
 	return piece, size, err
 }
 
-// Put drops what it reads, as a store does that writes to a disk.
-func (s weighedStore) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+// PutPending drops what it reads, as a store does that writes to a disk.
+func (s weighedStore) PutPending(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
 	if sized, ok := r.(*bytes.Reader); ok && sized.Len() <= artifact.ChunkSize {
-		return s.ArtifactStore.Put(ctx, r, mediaType)
+		return s.ArtifactStore.PutPending(ctx, r, mediaType)
 	}
 	s.weighed.wait()
 	sum, size, buffer := sha256.New(), int64(0), make([]byte, 32<<10)

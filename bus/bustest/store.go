@@ -9,10 +9,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"podium/bus"
 	"podium/schemas"
@@ -143,6 +145,8 @@ func testStoreRace(ctx context.Context, t *testing.T, store bus.KeyValue) {
 func testArtifacts(t *testing.T, s System) {
 	t.Run("Core", func(t *testing.T) { testArtifactStore(t, s.Core.Artifacts(), bus.ErrNotFound) })
 	t.Run("Parts", func(t *testing.T) { testParts(t, s.Core.Artifacts()) })
+	t.Run("Pending", func(t *testing.T) { testPending(t, s.Core.Artifacts()) })
+	t.Run("PendingAtOnce", func(t *testing.T) { testPendingAtOnce(t, s.Core.Artifacts()) })
 }
 
 // testArtifactStore holds a store to its promises; absent is what it says of bytes
@@ -214,6 +218,99 @@ func testParts(t *testing.T, store bus.ArtifactStore) {
 	for _, missing := range []string{strings.Repeat("0", 64), "", "zz"} {
 		if _, _, err := store.Part(ctx, missing, 0, 1); !errors.Is(err, bus.ErrNotFound) {
 			t.Errorf("part of %q: %v", missing, err)
+		}
+	}
+}
+
+// testPending: what was put as pending and is not kept is removed once it is old; all else stays.
+func testPending(t *testing.T, store bus.ArtifactStore) {
+	t.Helper()
+	ctx := deadline(t)
+	large := make([]byte, 1<<20)
+	source := rand.NewChaCha8([32]byte{3})
+	_, _ = source.Read(large)
+	put := func(pending bool, content string) schemas.Artifact {
+		t.Helper()
+		how := store.Put
+		if pending {
+			how = store.PutPending
+		}
+		artifact, err := how(ctx, strings.NewReader(content), "text/x")
+		sum := sha256.Sum256([]byte(content))
+		if err != nil || artifact.SHA256 != hex.EncodeToString(sum[:]) || artifact.Size != int64(len(content)) || artifact.MediaType != "text/x" {
+			t.Fatalf("put gave %+v, %v", artifact, err)
+		}
+		return artifact
+	}
+	forgotten, keptSoon, keptLate, putTwice := string(large), "kept at once", "kept when it is old", "put as pending, and then for good"
+	stays := []string{keptSoon, keptLate, putTwice, "put for good", "put for good, and then as pending"}
+	left := put(true, forgotten)
+	put(true, forgotten)
+	put(true, putTwice)
+	put(false, putTwice)
+	put(false, stays[3])
+	put(false, stays[4])
+	put(true, stays[4])
+	for _, content := range stays[:2] {
+		artifact := put(true, content)
+		if err := store.Keep(ctx, artifact.SHA256); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Keep(ctx, strings.Repeat("0", 64)); !errors.Is(err, bus.ErrNotFound) {
+		t.Errorf("keeping what was never put: %v", err)
+	}
+	if removed, err := store.RemovePending(ctx, time.Now().Add(-time.Hour)); removed != 0 || err != nil {
+		t.Errorf("%d were removed within the hour: %v", removed, err)
+	}
+	if got := readArtifact(t, store, left); string(got) != forgotten {
+		t.Errorf("of a pending artifact %d of %d bytes came back", len(got), len(forgotten))
+	}
+	if piece, size, err := store.Part(ctx, left.SHA256, 7, 9); string(piece) != forgotten[7:16] || size != left.Size || err != nil {
+		t.Errorf("a piece of a pending artifact: %q of %d, %v", piece, size, err)
+	}
+	for round, want := range []int{1, 0} {
+		if removed, err := store.RemovePending(ctx, time.Now().Add(time.Hour)); removed != want || err != nil {
+			t.Errorf("round %d: %d were removed, want %d: %v", round, removed, want, err)
+		}
+	}
+	if _, err := store.Get(ctx, left); !errors.Is(err, bus.ErrNotFound) {
+		t.Errorf("what nothing kept can be read: %v", err)
+	}
+	if err := store.Keep(ctx, left.SHA256); !errors.Is(err, bus.ErrNotFound) {
+		t.Errorf("what is gone was kept: %v", err)
+	}
+	for _, content := range stays {
+		if got := readArtifact(t, store, put(true, content)); string(got) != content {
+			t.Errorf("%q came back as %q", content, got)
+		}
+	}
+	if got := readArtifact(t, store, put(true, forgotten)); string(got) != forgotten {
+		t.Error("what was removed cannot be put again")
+	}
+}
+
+// testPendingAtOnce: whichever of Keep and RemovePending comes first, what was kept can be read.
+func testPendingAtOnce(t *testing.T, store bus.ArtifactStore) {
+	t.Helper()
+	ctx := deadline(t)
+	for round := range 20 {
+		artifact, err := store.PutPending(ctx, strings.NewReader("round "+strconv.Itoa(round)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		var kept, removed error
+		both.Go(func() { kept = store.Keep(ctx, artifact.SHA256) })
+		both.Go(func() { _, removed = store.RemovePending(ctx, time.Now().Add(time.Hour)) })
+		both.Wait()
+		if kept != nil && !errors.Is(kept, bus.ErrNotFound) || removed != nil {
+			t.Fatalf("keep: %v, remove: %v", kept, removed)
+		}
+		if kept == nil {
+			readArtifact(t, store, artifact)
+		} else if _, err := store.Get(ctx, artifact); !errors.Is(err, bus.ErrNotFound) {
+			t.Errorf("it was not kept, and can be read: %v", err)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"podium/bus"
@@ -42,54 +40,43 @@ func (a artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sche
 	}
 	defer content.discard()
 	artifact := schemas.Artifact{SHA256: content.hash, Size: content.size, MediaType: mediaType}
-	objects, err := a.open(ctx)
-	if err != nil {
-		return schemas.Artifact{}, err
+	const op = "put an artifact"
+	if _, err = a.findKept(ctx, op, artifact.SHA256); err == nil || !errors.Is(err, bus.ErrNotFound) {
+		return artifact, err
 	}
-	_, err = objects.GetInfo(ctx, artifact.SHA256)
-	if err == nil {
-		return artifact, nil
+	if err = a.keepPending(ctx, artifact.SHA256); err == nil || !errors.Is(err, bus.ErrNotFound) {
+		return artifact, err
 	}
-	if !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return schemas.Artifact{}, wire.Classify("look for an artifact", err)
-	}
-	if err = a.core.hold.allowed("put an artifact"); err != nil {
+	if err = a.core.hold.allowed(op); err != nil {
 		return schemas.Artifact{}, err
 	}
 	ctx, stop := a.core.Answered(ctx)
 	defer stop()
-	err = a.put(ctx, content)
+	info, err := a.store(ctx, content)
+	if err == nil {
+		err = a.describe(ctx, descriptionOf(artifact.SHA256), info, anySequence)
+	}
 	if err != nil {
-		return schemas.Artifact{}, wire.Classify("put an artifact", err)
+		return schemas.Artifact{}, wire.Classify(op, err)
 	}
 	return artifact, nil
 }
 
-// put stores an object as the library does, but for the order: all of its pieces are
-// stored before anything speaks of it. The library's own Put stores its description
-// beside the last pieces, which a store that is nearly full may refuse: then the object
-// is there for ever, and cannot be read. It makes a subscription for each, too.
-func (a artifacts) put(ctx context.Context, content *spooled) error {
+// store stores the pieces of an object, and returns its description for describe. The library's own Put stores the
+// description beside the last pieces, which a store that is nearly full may refuse: then the object is there for ever, and
+// cannot be read. It makes a subscription for each, too.
+func (a artifacts) store(ctx context.Context, content *spooled) (*jetstream.ObjectInfo, error) {
 	id := rand.Text()
 	count, err := a.putPieces(ctx, objectChunks+id, content.reader)
 	if err != nil {
 		a.forget(ctx, objectChunks+id)
-		return err
+		return nil, err
 	}
-	description, err := schemas.Marshal(jetstream.ObjectInfo{
+	return &jetstream.ObjectInfo{
 		ObjectMeta: jetstream.ObjectMeta{Name: content.hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: artifactPiece}},
 		Bucket:     bus.ArtifactBucket, NUID: id, Size: uint64(content.size), Chunks: count, //nolint:gosec // not negative
 		Digest: content.digest,
-	})
-	if err != nil {
-		return err
-	}
-	_, err = a.core.js.PublishMsg(ctx, &nats.Msg{
-		Subject: "$O." + bus.ArtifactBucket + ".M." + base64.URLEncoding.EncodeToString([]byte(content.hash)),
-		Header:  nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}},
-		Data:    description,
-	})
-	return err
+	}, nil
 }
 
 // putPieces stores what r yields, some pieces at a time, and returns when all of them
@@ -145,12 +132,11 @@ func (a artifacts) find(ctx context.Context, op, hash string) (*jetstream.Object
 	if !schemas.ValidHash(hash) {
 		return nil, fmt.Errorf("%s: %w", op, bus.ErrNotFound)
 	}
-	objects, err := a.open(ctx)
-	if err != nil {
-		return nil, err
+	info, err := a.findKept(ctx, op, hash)
+	if errors.Is(err, bus.ErrNotFound) {
+		info, _, err = a.findPending(ctx, op, hash)
 	}
-	info, err := objects.GetInfo(ctx, hash)
-	return info, wire.ClassifyStore(op, wire.NotFound(err))
+	return info, err
 }
 
 func (a artifacts) Get(ctx context.Context, reference schemas.Artifact) (io.ReadCloser, error) {

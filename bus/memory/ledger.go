@@ -68,7 +68,7 @@ func New(shards int, options ...Option) *Ledger {
 	for _, bucket := range [...]string{bus.AgentBucket, bus.MailboxBucket, bus.LeaseBucket, bus.BudgetBucket} {
 		l.buckets[bucket] = &store{values: make(map[string]value)}
 	}
-	l.artifacts = &artifacts{maxBytes: l.maxBytes, contents: make(map[string][]byte)}
+	l.artifacts = &artifacts{maxBytes: l.maxBytes, now: l.now, contents: make(map[string][]byte), pending: make(map[string]time.Time)}
 	return l
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"podium/bus"
 	"podium/schemas"
@@ -128,13 +129,29 @@ func (s *store) Below(_ context.Context, prefix string) (map[string][]byte, erro
 type artifacts struct {
 	maxBytes int64 // -1 is no limit
 
+	now func() time.Time
+
 	mu       sync.Mutex
-	contents map[string][]byte // by SHA-256 (hex)
+	contents map[string][]byte    // by SHA-256 (hex)
+	pending  map[string]time.Time // since when, by the same
 	bytes    int64
 }
 
 // Put implements bus.Artifacts.
 func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	artifact, err := a.put(ctx, r, mediaType, false)
+	if err != nil {
+		return artifact, err
+	}
+	return artifact, a.Keep(ctx, artifact.SHA256)
+}
+
+// PutPending implements bus.ArtifactStore.
+func (a *artifacts) PutPending(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	return a.put(ctx, r, mediaType, true)
+}
+
+func (a *artifacts) put(ctx context.Context, r io.Reader, mediaType string, pending bool) (schemas.Artifact, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
 		return schemas.Artifact{}, fmt.Errorf("read the artifact: %w", err)
@@ -146,7 +163,11 @@ func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sch
 	key := hex.EncodeToString(sum[:])
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, ok := a.contents[key]; !ok {
+	_, known := a.contents[key]
+	if _, is := a.pending[key]; pending && (is || !known) {
+		a.pending[key] = a.now()
+	}
+	if !known {
 		if a.maxBytes >= 0 && a.bytes+int64(len(content)) > a.maxBytes {
 			return schemas.Artifact{}, fmt.Errorf("put an artifact: %w", bus.ErrFull)
 		}
@@ -154,6 +175,32 @@ func (a *artifacts) Put(ctx context.Context, r io.Reader, mediaType string) (sch
 		a.bytes += int64(len(content))
 	}
 	return schemas.Artifact{SHA256: key, Size: int64(len(content)), MediaType: mediaType}, nil
+}
+
+// Keep implements bus.ArtifactStore.
+func (a *artifacts) Keep(_ context.Context, sha256 string) error {
+	if _, err := a.find(sha256); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.pending, sha256)
+	return nil
+}
+
+// RemovePending implements bus.ArtifactStore.
+func (a *artifacts) RemovePending(_ context.Context, before time.Time) (removed int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for key, since := range a.pending {
+		if since.Before(before) {
+			a.bytes -= int64(len(a.contents[key]))
+			delete(a.contents, key)
+			delete(a.pending, key)
+			removed++
+		}
+	}
+	return removed, nil
 }
 
 // Get implements bus.Artifacts.

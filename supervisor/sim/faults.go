@@ -326,6 +326,19 @@ func (a *flakyArtifacts) Put(ctx context.Context, r io.Reader, mediaType string)
 	return artifact, err
 }
 
+// PutPending is none of what a process of the simulation does: its agents have an artifact service of their own.
+func (a *flakyArtifacts) PutPending(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	return a.Put(ctx, r, mediaType)
+}
+
+// Keep fails now and then, before or after it has done so.
+func (a *flakyArtifacts) Keep(ctx context.Context, sha256 string) error {
+	return a.faults.effect("keep an artifact", func() error { return a.faults.Core.Artifacts().Keep(ctx, sha256) })
+}
+
+// RemovePending is the service's, which the simulation has none of.
+func (a *flakyArtifacts) RemovePending(context.Context, time.Time) (int, error) { return 0, nil }
+
 // Get fails now and then.
 func (a *flakyArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (r io.ReadCloser, err error) {
 	err = a.faults.look("get an artifact", func() (err error) {

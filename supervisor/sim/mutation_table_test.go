@@ -96,9 +96,9 @@ func mutationsOfTheCore() []mutation {
 		name: "a large body is overtaken", seed: 864, invariant: sim.RequestsEndOnce,
 		edits: []edit{{
 			"supervisor/decide.go",
-			`		if in.unread || in.unknownArtifactGrant {
+			`		if in.unread || in.unknownArtifactGrant || in.unkept {
 			break
-`, `		if in.unread || in.unknownArtifactGrant {
+`, `		if in.unread || in.unknownArtifactGrant || in.unkept {
 			if planted("a large body is overtaken") {
 				continue
 			}

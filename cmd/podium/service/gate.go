@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"podium/bus/backoff"
 	"podium/bus/gate"
 	"podium/bus/intake"
 	"podium/bus/registry"
@@ -60,6 +61,40 @@ func (s *Service) newGate() *gate.Gate {
 		return fill.Share(), limit
 	})
 	return opened
+}
+
+const (
+	// removeArtifactsEvery is how often the store is looked through for artifacts to which no answer refers.
+	removeArtifactsEvery = time.Hour
+	// keepUnreferenced is how long such an artifact stays after it was put last, besides the time that work may take: an
+	// agent may put a file long before it answers.
+	keepUnreferenced = 24 * time.Hour
+)
+
+// removeArtifacts removes artifacts that agents have put and to which no answer has referred, until ctx ends.
+func (s *Service) removeArtifacts(ctx context.Context) error {
+	age := keepUnreferenced + s.longestWork()
+	backoff.Every(ctx, removeArtifactsEvery, func() {
+		switch removed, err := s.Ledger.Core.Artifacts().RemovePending(ctx, time.Now().Add(-age)); {
+		case err != nil && ctx.Err() == nil:
+			s.log.Warn().Err(err).Msg("artifacts to which no answer refers are not removed yet; it is tried again in an hour")
+		case removed > 0:
+			s.log.Info().Int("artifacts", removed).Msg("artifacts to which no answer refers are removed")
+		}
+	})
+	return nil
+}
+
+// longestWork is the longest time that the profiles give an agent for its work.
+func (s *Service) longestWork() time.Duration {
+	longest := time.Duration(0)
+	for _, profile := range s.profiles() {
+		longest = max(longest, time.Duration(profile.Deadlines.Work))
+		for i := range profile.Agents {
+			longest = max(longest, time.Duration(profile.Agents[i].Work))
+		}
+	}
+	return longest
 }
 
 // externalQuota bounds what external agents have the core keep, and nobody else.

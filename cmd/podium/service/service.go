@@ -248,6 +248,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.tellOfAgents(running) })
 	group.Go(func() error { return s.revokeFlooders(running) })
 	group.Go(func() error { return s.watchStalls(running) })
+	group.Go(func() error { return s.removeArtifacts(running) })
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	kept := make(chan struct{})
 	go func() {

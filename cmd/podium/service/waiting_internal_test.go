@@ -65,7 +65,7 @@ func TestHealthNamesStallsAndFloods(t *testing.T) {
 ledger: {data: %q, durability: interval, shards: 1}
 http: {listen: "127.0.0.1:0"}
 agents: {echo: {kind: echo}, alpha: {kind: external}}
-profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
+profiles: {desk: {agents: [{name: echo, work: 3h}], routers: [{kind: default, agent: echo}]}}
 `, t.TempDir()), "podium.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +93,9 @@ profiles: {desk: {agents: [echo], routers: [{kind: default, agent: echo}]}}
 			t.Fatal(err)
 		}
 		return answer.Code, report
+	}
+	if longest := s.longestWork(); longest != 3*time.Hour {
+		t.Errorf("the longest work takes %s", longest)
 	}
 	before, _ := page()
 	flood := bus.Message{Subject: bus.ResponseSubject("alpha", 0), Body: []byte("{")}
