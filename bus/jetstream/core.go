@@ -48,6 +48,8 @@ type Config struct {
 	// Existing opens a ledger as it is, and makes and changes nothing of it. It is
 	// bus.ErrNotFound when there is none.
 	Existing bool
+	// Known says that a ledger was there before. When there is none now, Connect fails with ErrGone, and creates none.
+	Known bool
 	// Flush makes what the servers have acknowledged survive a loss of power; nil where
 	// they do that before they acknowledge, or nobody here can.
 	Flush func(ctx context.Context) error

@@ -86,6 +86,9 @@ func (c *Core) inspect(ctx context.Context, want jetstream.StreamConfig, asItIs 
 // DefaultShards is how many a new ledger has when nobody says: one per core, at most 4.
 func DefaultShards() int { return min(runtime.NumCPU(), usualShards) }
 
+// ErrGone reports a ledger that was there before (Config.Known), and of which the server holds nothing any more.
+var ErrGone = errors.New("the server holds no ledger any more")
+
 // settleShards reads the number of shards from the ledger. The caller's number
 // counts for a new ledger only; for another one it must be the same.
 func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
@@ -94,6 +97,9 @@ func (c *Core) settleShards(ctx context.Context, config Config) (int, error) {
 		return 0, fmt.Errorf("a ledger has 1 to %d shards, not %d", maxShards, demanded)
 	}
 	info, err := c.anyShard(ctx)
+	if errors.Is(err, jetstream.ErrStreamNotFound) && config.Known {
+		return 0, ErrGone
+	}
 	if errors.Is(err, jetstream.ErrStreamNotFound) && !config.Existing {
 		return cmp.Or(demanded, DefaultShards()), nil
 	}

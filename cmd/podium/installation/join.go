@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"podium/bus"
 	"podium/bus/embedded"
+	"podium/bus/embedded/wholefile"
 	"podium/bus/jetstream"
 	"podium/bus/jetstream/worker"
 	"podium/cmd/podium/config"
@@ -25,8 +27,13 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 	core, err := jetstream.Connect(ctx, jetstream.Config{
 		URL: settings.NATS.URL, SeedFile: keys.Core.SeedFile, Name: "core", Shards: settings.Shards,
 		MaxBytes:   int64(settings.MaxBytes) / 2, // the shards' half
-		AmendLater: true, Logger: log,
+		AmendLater: true, Known: isThere(joinedFile(settings.Data)), Logger: log,
 	})
+	if errors.Is(err, jetstream.ErrGone) {
+		return nil, fmt.Errorf("%w, and %s was used with one: a server that becomes a member of a cluster deletes the streams that it had alone. "+
+			"Restore them from a backup (nats stream restore), or name the server that has them; to begin a new ledger, remove %s",
+			err, settings.Data, joinedFile(settings.Data))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +41,18 @@ func joinLedger(ctx context.Context, settings config.Ledger, agents []string, lo
 		core.Close()
 		return nil, err
 	}
+	if err = wholefile.Replace(joinedFile(settings.Data), []byte(joinedNote)); err != nil {
+		core.Close()
+		return nil, fmt.Errorf("note that the ledger is there: %w", err)
+	}
 	return &Ledger{Core: core, Data: settings.Data, URL: settings.NATS.URL, Keys: keys, log: log}, nil
 }
+
+// joinedFile notes that a data directory was used with a ledger on a server of its own: when that holds none any more, it was
+// lost, and a new one in its place would begin as if there had been none.
+func joinedFile(data string) string { return filepath.Join(data, "joined") }
+
+const joinedNote = "This data directory was used with a ledger on a NATS server.\n"
 
 // embeddedSubject is where the process that a ledger is embedded in answers with its data directory.
 const embeddedSubject = "podium.embedded"
