@@ -62,6 +62,7 @@ func (o *Owner) env(live *liveSession, missing *[]uint64) session.Env {
 		Shard:   o.Shard,
 		Epoch:   o.checkpoint.Epoch,
 		Grants:  o.ArtifactGrants,
+		Found:   &o.found,
 		Read:    func(body schemas.Content) schemas.Result { return recall(body.Sequence).Content },
 		InputAt: func(sequence uint64) session.Input { return recall(sequence).Read },
 	}

@@ -15,6 +15,7 @@ import (
 	"podium/supervisor/checkpoint"
 	"podium/supervisor/circuit"
 	"podium/supervisor/eventloop"
+	"podium/supervisor/plan"
 	"podium/supervisor/progress"
 	"podium/supervisor/publisher"
 	"podium/supervisor/restore"
@@ -125,7 +126,8 @@ type Owner struct {
 	queue     workQueue
 	orphans   orphans
 	stall     stallWatch
-	readAhead sync.Mutex // one long text is read beside the loop at a time: the loop needs the processor as well
+	readAhead sync.Mutex // one long text is looked through beside the loop at a time: the loop needs the processor as well
+	found     plan.Found // in texts that were
 
 	now     time.Time // of the Tick
 	failed  error

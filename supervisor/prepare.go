@@ -10,6 +10,7 @@ import (
 	"podium/bus"
 	"podium/bus/artifact"
 	"podium/schemas"
+	"podium/supervisor/plan"
 )
 
 // fetchBody reads the body of an input beside the loop: one that was too large for a message comes from the object store first.
@@ -19,6 +20,7 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	whole := *in
 	whole.unread = false
 	var unreadable error
+	var found *plan.Found
 	profile := o.Profiles.Current(profileName(live.state.Profile, &in.event))
 	o.loop.Start(func() error {
 		if whole.event.Artifact != nil {
@@ -38,10 +40,13 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 		if profile != nil && unreadable == nil && whole.read.Message != nil {
 			o.readAhead.Lock()
 			defer o.readAhead.Unlock()
-			profile.ReadAhead(whole.read.Message.Text)
+			found = profile.ReadAhead(whole.read.Message.Text)
 		}
 		return nil
 	}, func(now time.Time, err error) {
+		if found != nil {
+			o.found.Add(found)
+		}
 		reason, body := schemas.QuarantineMalformed, []byte(nil)
 		switch {
 		case err == nil:

@@ -16,6 +16,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/language"
+	"podium/supervisor/route"
 )
 
 // A Decision is made about a run. Every fact goes through Emit, which
@@ -45,6 +46,8 @@ type Decision struct {
 	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
+	// Found is what was found in long messages before they are decided about; nil is nothing.
+	Found *route.Found
 
 	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy
 	spentBy       string

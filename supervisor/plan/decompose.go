@@ -82,7 +82,7 @@ func (d *Decision) singleTask(id string, content schemas.Result) {
 
 func (d *Decision) fromTemplate(words string) bool {
 	for _, candidate := range d.Profile.templates {
-		values, fits := candidate.fits(words)
+		values, fits := candidate.fits(words, d.Found)
 		if !fits {
 			continue
 		}
@@ -282,8 +282,8 @@ func compileTemplate(source *schemas.Template) (*template, error) {
 
 // fits returns the values of the template's parameters, or false when it is not
 // for this text.
-func (t *template) fits(words string) ([]string, bool) {
-	if t.keywords != nil && !t.keywords.Hit(words) {
+func (t *template) fits(words string, found *route.Found) ([]string, bool) {
+	if t.keywords != nil && !t.keywords.HitAgain(words, found) {
 		return nil, false
 	}
 	values := []string{"{" + requestParameter + "}", words}

@@ -361,19 +361,28 @@ func (p *Profile) language(tag string) *schemas.Language {
 	return &p.Languages[0]
 }
 
-// Urgent reports whether words of whoever is asked are more urgent than what is asked.
-func (p *Profile) Urgent(words string) bool { return p.urgent != nil && p.urgent.Hit(words) }
+// Found is what was found in long messages before they are decided about.
+type Found = route.Found
 
-// ReadAhead looks through a long text with the keywords of the profile, so that decisions about it soon afterwards find what was
-// found. It decides nothing, and may be called beside them.
-func (p *Profile) ReadAhead(text string) {
-	p.Urgent(text)
+// Urgent reports whether words of whoever is asked are more urgent than what is asked. Found is what was found in them before.
+func (p *Profile) Urgent(words string, found *route.Found) bool {
+	return p.urgent != nil && p.urgent.HitAgain(words, found)
+}
+
+// ReadAhead looks through the words of a message with the keywords of the profile, and returns what it finds in long ones: a
+// decision about the message, beside which it may be called, does not look again. It decides nothing.
+func (p *Profile) ReadAhead(words string) *route.Found {
+	found := &route.Found{}
+	if p.urgent != nil {
+		p.urgent.ReadAhead(words, found)
+	}
 	for _, template := range p.templates {
-		if _, fits := template.fits(text); fits {
-			break
+		if template.keywords == nil || template.keywords.ReadAhead(words, found) {
+			break // it is for these words, unless a value is missing
 		}
 	}
-	p.router.ReadAhead(text)
+	p.router.ReadAhead(words, found)
+	return found
 }
 
 // EntitiesIn returns what a session is about after a text, given what it was

@@ -180,7 +180,7 @@ func (d *Decision) waitFor(id string, kind schemas.TaskKind, agent string) time.
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
 func (d *Decision) evidence(task string) route.Evidence {
-	evidence := route.Evidence{Source: d.Run.Message.Channel}
+	evidence := route.Evidence{Source: d.Run.Message.Channel, Found: d.Found}
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
 		if QuestionedTask(question) != task || !question.State.Ended() {

@@ -21,14 +21,15 @@ func (r *Router) Decide(text, assigned string) (schemas.RouteDecision, bool) {
 	return r.decide(r.question(text, assigned, Evidence{}), false)
 }
 
-// ReadAhead looks through a long text, and the steps that it falls into, so that decisions about it soon afterwards find what
-// was found.
-func (r *Router) ReadAhead(text string) {
+// ReadAhead looks through a long text, and the steps that it falls into, and adds what it finds.
+func (r *Router) ReadAhead(text string, found *Found) {
+	found.open = true
 	for _, part := range append(r.Split(text), text) {
 		if len(part) >= longText {
-			r.Decide(part, "")
+			r.DecideWith(part, "", Evidence{Found: found})
 		}
 	}
+	found.open = false
 }
 
 // Explain is Decide with those among the losers who have nothing to do with the
@@ -106,7 +107,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterAssigned:
 		return r.assigned(q.assigned, slices.Contains(q.router.agents, q.assigned))
 	case schemas.RouterKeywords:
-		return r.keywords(q.text, q.evidence.Source, q.router.complexity, q.silent)
+		return r.keywords(q)
 	case schemas.RouterScore:
 		return r.score.answer(q)
 	case schemas.RouterAgent:
@@ -155,8 +156,9 @@ type contender struct {
 	found    []occurrence
 }
 
-func (r *router) keywords(f *folded, source string, reading *complexity, silent bool) verdict {
-	contenders := r.contenders(r.matcher.first(f), f, source, reading)
+func (r *router) keywords(q *question) verdict {
+	f := q.text
+	contenders := r.contenders(q.evidence.Found.first(r.matcher, f), f, q.evidence.Source, q.router.complexity)
 	var v verdict
 	for i := range contenders {
 		c := r.candidate(f, &contenders[i])
@@ -171,7 +173,7 @@ func (r *router) keywords(f *folded, source string, reading *complexity, silent 
 		v.agent = v.candidates[0].Agent
 		v.why = r.why(contenders)
 	}
-	if silent {
+	if q.silent {
 		v.candidates = append(v.candidates, r.silent(contenders)...)
 	}
 	return v

@@ -48,12 +48,12 @@ func (c *compiler) declarations() *declarations {
 }
 
 // found returns, for each capability, where its words are before limit.
-func (d *declarations) found(f *folded, limit int) [][]occurrence {
+func (d *declarations) found(q *question, limit int) [][]occurrence {
 	found := make([][]occurrence, d.groups)
 	if d.matcher == nil {
 		return found
 	}
-	all := d.matcher.first(f)
+	all := q.evidence.Found.first(d.matcher, q.text)
 	slices.SortFunc(all, func(a, b occurrence) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.keyword, b.keyword))
 	})

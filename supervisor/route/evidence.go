@@ -14,6 +14,8 @@ type Evidence struct {
 	Choices     []Choice             `json:"choices,omitzero"`
 	// Source is where the message comes from, such as schemas.ChannelEmail; empty is nowhere that any group weighs.
 	Source string `json:"source,omitzero"`
+	// Found is what was found in the text before; nil is nothing.
+	Found *Found `json:"-"`
 }
 
 // A Choice is what an agent that was asked to route has answered.

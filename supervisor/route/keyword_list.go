@@ -28,6 +28,19 @@ func CompileKeywords(configured []schemas.Keyword) (*Keywords, error) {
 // Hit reports whether one of the keywords counts in the text.
 func (k *Keywords) Hit(text string) bool { return len(k.matcher.first(k.folder.fold(text))) > 0 }
 
+// HitAgain is Hit of a text in which something may have been found before.
+func (k *Keywords) HitAgain(text string, found *Found) bool {
+	return len(found.first(k.matcher, k.folder.fold(text))) > 0
+}
+
+// ReadAhead is Hit, and adds what it finds in a long text.
+func (k *Keywords) ReadAhead(text string, found *Found) bool {
+	found.open = true
+	hit := k.HitAgain(text, found)
+	found.open = false
+	return hit
+}
+
 // A Place is where a keyword counts, in bytes of the text. It reaches to the limits of the
 // words that the keyword begins and ends in.
 type Place struct {

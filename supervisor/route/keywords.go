@@ -3,11 +3,11 @@ package route
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"podium/schemas"
 )
@@ -40,9 +40,8 @@ type occurrence struct {
 	letters    int // of it; bytes
 }
 
-// A matcher finds keywords. It is immutable, but for what it remembers of long texts, and may be shared.
+// A matcher finds keywords. It is immutable and may be shared.
 type matcher struct {
-	recent      recent
 	keywords    []keyword
 	literals    []int // keywords that the automaton knows, by its own index
 	automaton   *automaton
@@ -72,9 +71,7 @@ func newMatcher(keywords []keyword) *matcher {
 
 // first returns the first occurrence of every keyword that counts somewhere, so
 // that a long text makes no longer list than a short one.
-func (m *matcher) first(f *folded) []occurrence {
-	return m.recent.first(f.source, func() []occurrence { return m.find(f, 1) })
-}
+func (m *matcher) first(f *folded) []occurrence { return m.find(f, 1) }
 
 // all returns every occurrence.
 func (m *matcher) all(f *folded) []occurrence { return m.find(f, math.MaxInt) }
@@ -200,44 +197,50 @@ func (f *folder) foldWord(word string) string {
 }
 
 const (
-	// longText is the size in bytes from which on a matcher remembers what it found in a text: to look through a message of
-	// 1 MiB takes seconds with the keywords of a large profile.
+	// longText is the size in bytes from which on it is remembered what was found in a text: to look through a message of 1 MiB
+	// takes seconds with the keywords of a large profile.
 	longText = 16 << 10
-	// maxRecent bounds the texts that a matcher remembers: a message, and the steps that it falls into.
-	maxRecent = DefaultMaxSteps + 1
+	// maxFound bounds the texts of which it is remembered.
+	maxFound = 32
 )
 
-// A recent remembers what a matcher found in the long texts that it was asked about last. The same text leads to the same
-// occurrences, so that it changes no decision: a text that was read beside the loop of a shard is not read again in it.
-type recent struct {
-	mu    sync.Mutex
-	found []firstOccurrences // the newest last
+// Found is what was found in long texts before they are decided about. The same text leads to the same occurrences, so that it
+// changes no decision: what was read ahead is not looked through again. Nil is nothing. It is not safe for use by several goroutines
+// at once while ReadAhead or Add works on it.
+type Found struct {
+	texts map[string]map[*matcher][]occurrence
+	open  bool // what is looked for is added
 }
 
-// firstOccurrences are what matcher.first returns for a text.
-type firstOccurrences struct {
-	text        string
-	occurrences []occurrence
+// first returns the first occurrence of every keyword, as matcher.first does.
+func (f *Found) first(m *matcher, text *folded) []occurrence {
+	if f == nil || len(text.source) < longText {
+		return m.first(text)
+	}
+	found, known := f.texts[text.source][m]
+	if !known {
+		found = m.first(text)
+		if f.open {
+			f.add(text.source, m, found)
+		}
+	}
+	return slices.Clone(found) // the caller sorts them
 }
 
-// first returns what find returns for a text, without a call of it when the text is remembered.
-func (r *recent) first(text string, find func() []occurrence) []occurrence {
-	if len(text) < longText {
-		return find()
+func (f *Found) add(text string, m *matcher, found []occurrence) {
+	if f.texts == nil {
+		f.texts = map[string]map[*matcher][]occurrence{}
 	}
-	r.mu.Lock()
-	at := slices.IndexFunc(r.found, func(f firstOccurrences) bool { return f.text == text })
-	if at >= 0 {
-		defer r.mu.Unlock()
-		return slices.Clone(r.found[at].occurrences) // the caller sorts them
+	if f.texts[text] == nil {
+		f.texts[text] = map[*matcher][]occurrence{}
 	}
-	r.mu.Unlock()
-	found := find()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.found) == maxRecent {
-		r.found = slices.Delete(r.found, 0, 1)
+	f.texts[text][m] = found
+}
+
+// Add adds what was found in other texts. Where there are too many of them, all of before is forgotten.
+func (f *Found) Add(others *Found) {
+	if f.texts == nil || len(f.texts)+len(others.texts) > maxFound {
+		f.texts = map[string]map[*matcher][]occurrence{}
 	}
-	r.found = append(r.found, firstOccurrences{text, slices.Clone(found)})
-	return found
+	maps.Copy(f.texts, others.texts)
 }

@@ -10,42 +10,45 @@ import (
 	"podium/schemas"
 )
 
-// TestLongTextsAreLookedThroughOnce: what was found in a long text is found again without another look, as often as the text
-// returns; a caller that changes what it was given changes nothing that is remembered. A short text is looked through each time.
+// TestLongTextsAreLookedThroughOnce: what was read ahead is found again without another look, also by a caller that sorts what it
+// is given. A short text, and one that was not read ahead, is looked through each time, and nothing is remembered of it.
 func TestLongTextsAreLookedThroughOnce(t *testing.T) {
 	t.Parallel()
-	r, looks := &recent{}, 0
-	look := func(text string) []occurrence {
-		found := r.first(text, func() []occurrence {
-			looks++
-			return []occurrence{{keyword: 1, start: len(text)}, {keyword: 2}}
-		})
-		want := []occurrence{{keyword: 1, start: len(text)}, {keyword: 2}}
-		if !slices.Equal(found, want) {
-			t.Fatalf("found %v, want %v", found, want)
+	keywords, err := CompileKeywords([]schemas.Keyword{{Word: "sum", Mode: schemas.ModeWord}, {Word: "letter", Mode: schemas.ModeWord}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x ", longText) + "a letter about a sum"
+	look := func(found *Found, text string) []occurrence {
+		return found.first(keywords.matcher, keywords.folder.fold(text))
+	}
+	want := look(nil, long)
+	ahead := &Found{}
+	if !keywords.ReadAhead(long, ahead) || len(want) != 2 {
+		t.Fatalf("found %v", want)
+	}
+	for range 2 {
+		got := look(ahead, strings.Clone(long))
+		if !slices.Equal(got, want) {
+			t.Fatalf("found %v, want %v", got, want)
 		}
-		slices.Reverse(found)
-		return found
+		slices.Reverse(got)
 	}
-	long := strings.Repeat("x", longText)
-	look(long)
-	look(strings.Clone(long))
-	if looks != 1 {
-		t.Errorf("a long text is looked through %d times", looks)
+	planted := []occurrence{{keyword: 1}}
+	ahead.texts[long][keywords.matcher] = planted
+	if got := look(ahead, long); !slices.Equal(got, planted) {
+		t.Error("it is looked through again")
 	}
-	for i := range maxRecent {
-		look(long + strconv.Itoa(i))
+	if !keywords.ReadAhead("a sum", ahead) || !keywords.HitAgain(long+"s of sum", ahead) || len(ahead.texts) != 1 {
+		t.Errorf("%d texts are remembered", len(ahead.texts))
 	}
-	if len(r.found) != maxRecent {
-		t.Errorf("%d texts are remembered", len(r.found))
-	}
-	if looks = 0; len(look(long)) != 2 || looks != 1 {
-		t.Errorf("a text that came long ago is looked through %d times", looks)
-	}
-	look("short")
-	look("short")
-	if looks != 3 {
-		t.Errorf("short texts are looked through %d times", looks-1)
+	all := &Found{}
+	for i := range 3 * maxFound {
+		one := &Found{}
+		keywords.ReadAhead(long+strconv.Itoa(i), one)
+		if all.Add(one); len(all.texts) > maxFound || all.texts[long+strconv.Itoa(i)] == nil {
+			t.Fatalf("%d texts are remembered behind text %d", len(all.texts), i)
+		}
 	}
 }
 
@@ -72,15 +75,15 @@ func TestReadingAheadDecidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ahead.ReadAhead(text)
-	matcher := ahead.routers[0].matcher
-	before := len(matcher.recent.found)
-	got, decided := ahead.Decide(text, "")
+	found := &Found{}
+	ahead.ReadAhead(text, found)
+	before := len(found.texts[text])
+	got, decided := ahead.DecideWith(text, "", Evidence{Found: found})
 	want, _ := fresh.Decide(text, "")
 	if !decided || !reflect.DeepEqual(got, want) || got.NextAgent != "letters" {
 		t.Errorf("it decides %+v, want %+v", got, want)
 	}
-	if before == 0 || len(matcher.recent.found) != before {
-		t.Errorf("%d texts were looked through ahead, %d afterwards", before, len(matcher.recent.found))
+	if before == 0 {
+		t.Error("nothing was found ahead")
 	}
 }

@@ -112,7 +112,7 @@ func (s *scorer) answer(q *question) verdict {
 func (s *scorer) rate(q *question, v *verdict) []rating {
 	ratings := make([]rating, 0, len(q.router.agents))
 	overlaps, limit := s.vocabulary.overlaps(q)
-	found := s.declared.found(q.text, limit)
+	found := s.declared.found(q, limit)
 	silent, spoken := 0, 0
 	for i, o := range overlaps {
 		r := rating{agent: o.agent, asked: s.declared.agents[i].asks, words: o.share}

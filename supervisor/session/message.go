@@ -65,7 +65,7 @@ func (d *decision) urgentMeanwhile(message *Message) bool {
 // urgent reports whether what the requester says is more urgent than the run that waits, and may take its place: nobody else would hear of that run's end.
 func (d *decision) urgent(message *Message, words string) bool {
 	active := d.state.Active
-	return d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words) &&
+	return d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words, d.env.Found) &&
 		sameRecipients(recipients(active.Message.Reply), message.Reply.To)
 }
 

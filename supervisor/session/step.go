@@ -14,6 +14,8 @@ import (
 // Env is what a decision knows besides the state and the input. None of it
 // changes between two decisions with the same cause.
 type Env struct {
+	// Found is what was found in long messages before they are decided about; nil is nothing.
+	Found *plan.Found
 	Shard int
 	// Epoch is that of the record in which the decision stands, or is to stand.
 	Epoch uint64
@@ -157,6 +159,7 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
 		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
+		Found: d.env.Found,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {
 		made.Left, made.Held = d.state.leftFor(active), d.heldWord
