@@ -2,28 +2,32 @@ package mime
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"podium/ingest/mime/defect"
 	"podium/ingest/mime/header"
 	"podium/ingest/mime/structure"
+	"podium/ingest/mime/text"
 	"podium/schemas"
 )
 
 // fillBounce adds what is known of the mail that a bounce reports on: from the
 // report, from the mail that was returned or its header, from the words of the
 // programs that write no report, and from the address that it was sent to.
-func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Options) {
-	bounce := cmp.Or(m.DeliveryStatus, &schemas.Bounce{})
+func fillBounce(mail *schemas.EmailReceived, m *structure.Message, words string, options *Options) {
+	bounce, said := cmp.Or(m.DeliveryStatus, &schemas.Bounce{}), text.ReadFailure(words)
 	if failed := m.Header.First("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
 		address, _, _ := strings.Cut(failed, ",")
 		bounce.Recipient, bounce.Action = header.Short(address), "failed"
 	}
 	returned := m.ReturnedHeader
 	if len(returned) == 0 {
-		returned = headerInText(mail, options.Limits)
+		returned = header.Parse(said.Returned)
 	}
-	if id := header.FirstID(returned.First("message-id")); id != "" {
-		bounce.MessageID = id
+	fillRecipient(bounce, mail, &said, returned, options.Languages)
+	if id := header.FirstID(returned.First("message-id")); id != mail.MessageID {
+		bounce.MessageID = cmp.Or(id, bounce.MessageID)
 	}
 	mail.Thread = threadRoot(returned)
 	if bounce.MessageID == "" {
@@ -36,22 +40,50 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Opti
 	mail.Bounce = bounce
 }
 
-// headerInText finds the header of the returned mail in the words of a bounce
-// that has no parts, as qmail and others write it.
-func headerInText(mail *schemas.EmailReceived, limits structure.Limits) header.Header {
-	for _, text := range [...]string{mail.Text, mail.Quoted} {
-		at := strings.Index(strings.ToLower(text), "\nmessage-id:")
-		if at < 0 {
-			continue
+// fillRecipient adds what the words say where the report does not: which recipient has not got the
+// mail, and the answer of the server that refused it. A recipient of the returned mail comes first.
+func fillRecipient(bounce *schemas.Bounce, mail *schemas.EmailReceived, said *text.Failure, returned header.Header,
+	languages *text.Languages) {
+	if bounce.Recipient == "" {
+		var to []schemas.Address
+		left := maxAsked
+		for _, field := range [...]string{"to", "cc"} {
+			to = append(to, header.ParseAddresses(returned, field, &left, &defect.List{}).Mailboxes...)
 		}
-		if begin := strings.LastIndex(text[:at], "\n\n"); begin >= 0 {
-			at = begin + 1
+		bounce.Recipient = header.Short(failedRecipient(said.Recipients, to, slices.Concat(mail.To, mail.Cc,
+			mail.From)))
+	}
+	if bounce.Action != "" || bounce.Status != "" {
+		return
+	}
+	bounce.Status, bounce.Diagnostic = said.Status, cmp.Or(bounce.Diagnostic, header.Short(said.Reply))
+	begins, _ := languages.BounceSubject(text.Normalize(mail.Subject))
+	if said.Permanent || said.Reply == "" && begins && !text.IsDelay(mail.Subject) {
+		bounce.Action = "failed"
+	}
+}
+
+// failedRecipient returns the first of the addresses in the words of a bounce that is none of ours
+// and one of those that the returned mail was for, else the first that is none of ours, else the only
+// one that it was for.
+func failedRecipient(named []string, to, ours []schemas.Address) string {
+	among := func(list []schemas.Address, address string) bool {
+		return slices.ContainsFunc(list,
+			func(one schemas.Address) bool { return schemas.Mailbox(one.Address) == schemas.Mailbox(address) })
+	}
+	first := ""
+	for _, one := range named {
+		if among(to, one) {
+			return one
 		}
-		if h := structure.ParseHeader([]byte(text[at+1:]), limits); h.Has("message-id") {
-			return h
+		if !among(ours, one) {
+			first = cmp.Or(first, one)
 		}
 	}
-	return nil
+	if first == "" && len(to) == 1 {
+		return to[0].Address
+	}
+	return first
 }
 
 // threadRoot returns the oldest id that a header names.

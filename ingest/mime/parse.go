@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
@@ -59,24 +60,27 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	mail := schemas.EmailReceived{Attachments: m.Attachments, Calendar: m.Calendar}
 	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, found)
 	subject := text.Normalize(mail.Subject)
-	fillText(&mail, m, subject, &options, found)
-	judgeSender(&mail, m, subject, outcomes, author, &options)
+	words := fillText(&mail, m, subject, &options, found)
+	judgeSender(&mail, m, subject, words, outcomes, author, &options)
 	state(&mail, m.Header, found)
 	return mail, nil
 }
 
 // judgeSender fills what says who sent a mail and whether to believe it. An author
 // whom another program may read otherwise is not who was authenticated.
-func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject string, outcomes []trust.Signature, author header.Authors, options *Options) {
+func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject, words string, outcomes []trust.Signature,
+	author header.Authors, options *Options,
+) {
 	e := &trust.Evidence{
-		Header: m.Header, ReportType: m.ReportType, Author: author.From, Subject: subject, Languages: options.Languages,
+		Header: m.Header, ReportType: m.ReportType, ReportPart: m.ReportPart, Returned: m.ReturnedHeader, Author: author.From,
+		Recipients: slices.Concat(mail.To, mail.Cc), Subject: subject, Words: words, Languages: options.Languages,
 		OwnMessageID: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = trust.Classify(e)
 	mail.Suppress = trust.Suppressed(e)
 	switch {
 	case mail.Class == schemas.MailBounce:
-		fillBounce(mail, m, options)
+		fillBounce(mail, m, words, options)
 	case len(mail.References) == 0 && mail.InReplyTo == "":
 		mail.Thread = messageSentTo(mail, m.Header, options)
 	}
@@ -114,8 +118,10 @@ func Unparsed() schemas.EmailReceived {
 	}
 }
 
-// fillText fills in the words, told apart by whose they are.
-func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options, found *defect.List) {
+// fillText fills in the words, told apart by whose they are, and returns all that a reader sees.
+func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options,
+	found *defect.List,
+) string {
 	words, hidden := m.Text()
 	languages, limits := options.Languages, options.Limits
 	about := languages.PurposeOf(subject, mail.InReplyTo != "" || len(mail.References) > 0, words)
@@ -125,4 +131,5 @@ func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string,
 		found.Add(defect.TextTooLong)
 		mail.Text, mail.Quoted = charset.Truncate(mail.Text, limits.Text), charset.Truncate(mail.Quoted, limits.Text)
 	}
+	return words
 }
