@@ -25,11 +25,13 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, words string,
 	if len(returned) == 0 {
 		returned = header.Parse(said.Returned)
 	}
-	fillRecipient(bounce, mail, &said, returned, options.Languages)
-	if id := header.FirstID(returned.First("message-id")); id != mail.MessageID {
-		bounce.MessageID = cmp.Or(id, bounce.MessageID)
+	var original schemas.EmailReceived
+	returned.Fill(&original, maxAsked, maxAsked, options.Mailboxes, &defect.List{})
+	fillRecipient(bounce, mail, &original, &said, options.Languages)
+	if original.MessageID != mail.MessageID {
+		bounce.MessageID = cmp.Or(original.MessageID, bounce.MessageID)
 	}
-	mail.Thread = threadRoot(returned)
+	mail.Thread = cmp.Or(slices.Concat(original.References, []string{original.InReplyTo, original.MessageID})...)
 	if bounce.MessageID == "" {
 		bounce.MessageID = messageSentTo(mail, m.Header, options)
 	}
@@ -41,17 +43,13 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, words string,
 }
 
 // fillRecipient adds what the words say where the report does not: which recipient has not got the
-// mail, and the answer of the server that refused it. A recipient of the returned mail comes first.
-func fillRecipient(bounce *schemas.Bounce, mail *schemas.EmailReceived, said *text.Failure, returned header.Header,
-	languages *text.Languages) {
+// mail, and the answer of the server that refused it. A recipient of the original mail comes first.
+func fillRecipient(bounce *schemas.Bounce, mail, original *schemas.EmailReceived, said *text.Failure,
+	languages *text.Languages,
+) {
 	if bounce.Recipient == "" {
-		var to []schemas.Address
-		left := maxAsked
-		for _, field := range [...]string{"to", "cc"} {
-			to = append(to, header.ParseAddresses(returned, field, &left, &defect.List{}).Mailboxes...)
-		}
-		bounce.Recipient = header.Short(failedRecipient(said.Recipients, to, slices.Concat(mail.To, mail.Cc,
-			mail.From)))
+		to, ours := slices.Concat(original.To, original.Cc), slices.Concat(mail.To, mail.Cc, mail.From)
+		bounce.Recipient = header.Short(failedRecipient(said.Recipients, to, ours))
 	}
 	if bounce.Action != "" || bounce.Status != "" {
 		return
@@ -86,17 +84,8 @@ func failedRecipient(named []string, to, ours []schemas.Address) string {
 	return first
 }
 
-// threadRoot returns the oldest id that a header names.
-func threadRoot(h header.Header) string {
-	for _, name := range [...]string{"references", "in-reply-to", "message-id"} {
-		if id := header.FirstID(h.First(name)); id != "" {
-			return id
-		}
-	}
-	return ""
-}
-
-// maxAsked bounds how many addresses of a mail Options.Address is asked about.
+// maxAsked bounds how many addresses of a mail Options.Address is asked about, and how many addresses and
+// references of a returned mail are read.
 const maxAsked = 50
 
 // messageSentTo returns the Message-ID of the mail that an address stands for to

@@ -23,6 +23,9 @@ type Options struct {
 	// Own reports whether a Message-ID is one that this system gave to a mail it
 	// sent; nil is none. Such a mail has come back, and is never answered.
 	Own func(messageID string) bool
+	// Mailboxes are addresses of ours. One that stands where the id of a mail should
+	// is no conversation.
+	Mailboxes []string
 	// Truncated says that raw is only the beginning of the mail.
 	Truncated bool
 	// AuthServIDs are the names by which the receiving server signs its
@@ -58,7 +61,7 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 		found.Add(defect.Truncated)
 	}
 	mail := schemas.EmailReceived{Attachments: m.Attachments, Calendar: m.Calendar}
-	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, found)
+	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, options.Mailboxes, found)
 	subject := text.Normalize(mail.Subject)
 	words := fillText(&mail, m, subject, &options, found)
 	judgeSender(&mail, m, subject, words, outcomes, author, &options)
