@@ -95,8 +95,8 @@ func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject, wor
 	mail.Auth, mail.Suspicious = auth, trust.Suspicions(mail, m.Header, author, disagrees)
 }
 
-// state says how well a mail was understood. Without a header its class is one
-// that nothing answers: nobody has sent it.
+// state says how well a mail was understood. Without a header nothing says who
+// wrote it, so that it starts nothing.
 func state(mail *schemas.EmailReceived, h header.Header, found *defect.List) {
 	mail.Parse, mail.Problems = schemas.ParseOK, found.Names
 	if len(found.Names) > 0 {
@@ -105,18 +105,17 @@ func state(mail *schemas.EmailReceived, h header.Header, found *defect.List) {
 	if len(h) > 0 {
 		return
 	}
-	mail.Class, mail.Signals = schemas.MailAutoReply, []string{trust.SignalNoHeader}
+	mail.Class, mail.Signals = schemas.MailUnknown, []string{trust.SignalNoHeader}
 	mail.Parse, mail.Problems = schemas.ParseDegraded, []string{defect.NoHeader}
 	if mail.Text == "" && mail.Quoted == "" && mail.Hidden == "" && len(mail.Attachments) == 0 {
 		mail.Parse, mail.Problems = schemas.ParseFailed, []string{defect.Empty}
 	}
 }
 
-// Unparsed is the event of a mail on which the parser itself failed. Nobody
-// answers it by itself.
+// Unparsed is the event of a mail on which the parser itself failed. It starts nothing.
 func Unparsed() schemas.EmailReceived {
 	return schemas.EmailReceived{
-		From: []schemas.Address{}, Class: schemas.MailAutoReply, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
+		From: []schemas.Address{}, Class: schemas.MailUnknown, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
 		Parse: schemas.ParseFailed, Problems: []string{defect.Internal},
 	}
 }

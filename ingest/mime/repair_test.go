@@ -136,12 +136,12 @@ func TestEncodedReports_I21(t *testing.T) {
 	}
 }
 
-// TestMailWithoutHeader_I20: it says so by its signals too.
+// TestMailWithoutHeader_I20: nothing says who wrote it, and it says so by its signals too.
 func TestMailWithoutHeader_I20(t *testing.T) {
 	t.Parallel()
 	for raw, state := range map[string]schemas.ParseState{"": schemas.ParseFailed, "\r\n\r\n": schemas.ParseFailed, "Hello\r\nAna\r\n": schemas.ParseDegraded} {
 		mail := parseWith(t, raw, mime.Options{})
-		if mail.Class != schemas.MailAutoReply || !slices.Equal(mail.Signals, []string{"no-header"}) || mail.Parse != state || len(mail.Problems) == 0 {
+		if mail.Class != schemas.MailUnknown || !slices.Equal(mail.Signals, []string{"no-header"}) || mail.Parse != state || len(mail.Problems) == 0 {
 			t.Errorf("%q: %s by %q, %s, %q", raw, mail.Class, mail.Signals, mail.Parse, mail.Problems)
 		}
 	}
