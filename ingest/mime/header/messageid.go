@@ -173,7 +173,11 @@ func stripOuterComments(value string) string {
 // or of ours, and one without angle brackets and without a digit, which each id has.
 func namedIDs(value string, isAddress func(string) bool) []string {
 	ids, bare := idsOf(value)
-	return slices.DeleteFunc(ids, func(id string) bool { return isAddress(id) || bare && !hasDigit(id) })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return isAddress(id) || bare && !hasDigit(id) })
+	if len(ids) == 0 {
+		return nil
+	}
+	return ids
 }
 
 // answeredID returns the id of In-Reply-To. Of several, the first with a digit counts: programs wrote the

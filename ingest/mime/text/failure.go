@@ -12,7 +12,7 @@ import (
 // that send no report for programs.
 type Failure struct {
 	Recipients []string // addresses before Returned, those beside an answer of a server first, each once
-	Reply      string   // the answer of the server that refused the mail, from its code on
+	Reply      string   // the answer of the server that refused the mail, from its code on where it has one
 	Status     string   // RFC 3463, "5.1.1"
 	Permanent  bool     // Reply or Status says that nothing is tried again
 	Returned   string   // the header of the mail that was not delivered, as a block of fields
@@ -102,9 +102,9 @@ func failureLines(words string) []string {
 // Of several, the first that is final counts. A code without a status is one where its line, or the one
 // before, speaks of a server.
 func (f *Failure) readReply(line, before string) bool {
-	at, status := -1, ""
+	at, from, status := -1, 0, ""
 	if match := extendedReply.FindStringSubmatchIndex(line); match != nil {
-		at, status = match[2], line[match[4]:match[5]]
+		at, from, status = match[2], match[2], line[match[4]:match[5]]
 	} else if match := markedStatus.FindStringSubmatchIndex(line); match != nil {
 		at, status = match[2], line[match[2]:match[3]]
 	} else if match := plainReply.FindStringSubmatchIndex(line); match != nil {
@@ -112,14 +112,14 @@ func (f *Failure) readReply(line, before string) bool {
 			!announcement.MatchString(before) {
 			return false
 		}
-		at = match[2]
+		at, from = match[2], match[2]
 	}
 	if at < 0 {
 		return false
 	}
 	permanent := strings.HasPrefix(line[at:], "5") || strings.HasPrefix(status, "5") || status == "4.4.7"
 	if f.Reply == "" || permanent && !f.Permanent {
-		f.Reply, f.Status, f.Permanent = line[at:], status, permanent
+		f.Reply, f.Status, f.Permanent = strings.TrimRight(strings.TrimSpace(line[from:]), `'"`), status, permanent
 	}
 	return true
 }
