@@ -38,9 +38,9 @@ var (
 
 // What says that a code is one of a server: in its line, and in the line before.
 var (
-	dialogue = regexp.MustCompile(`(?i)smtp|\b(?:rcpt|said|says|response|replied|responded|returned)\b` +
+	ofServer = regexp.MustCompile(`(?i)smtp|\b(?:rcpt|said|says|response|replied|responded|returned)\b` +
 		`|\b(?:error|reason|host|server|mx)\b|<<<|>>>`)
-	announcement = regexp.MustCompile(`(?i)smtp|\b(?:rcpt|said|response|replied)\b|<<<|>>>|@\S+:$`)
+	beforeReply = regexp.MustCompile(`(?i)smtp|\b(?:rcpt|said|response|replied)\b|<<<|>>>|@\S+:$`)
 )
 
 var (
@@ -108,8 +108,8 @@ func (f *Failure) readReply(line, before string) bool {
 	} else if match := markedStatus.FindStringSubmatchIndex(line); match != nil {
 		at, status = match[2], line[match[2]:match[3]]
 	} else if match := plainReply.FindStringSubmatchIndex(line); match != nil {
-		if !strings.Contains(line[match[2]:match[3]], "@") && !dialogue.MatchString(line) &&
-			!announcement.MatchString(before) {
+		if !strings.Contains(line[match[2]:match[3]], "@") && !ofServer.MatchString(line) &&
+			!beforeReply.MatchString(before) {
 			return false
 		}
 		at, from = match[2], match[2]
@@ -138,8 +138,10 @@ func previousLine(lines []string, at int) string {
 // id of a mail, a page on the web, or people to ask.
 func namesNoRecipient(line string) bool {
 	line = strings.ToLower(line)
-	return slices.ContainsFunc([]string{"message-id", "message id", "in-reply-to", "http:", "https:", "from:",
-		"sender:", "reply-to", "return-path", "references:", "mail from:", "content-id"},
+	return slices.ContainsFunc([]string{
+		"message-id", "message id", "in-reply-to", "http:", "https:", "from:",
+		"sender:", "reply-to", "return-path", "references:", "mail from:", "content-id",
+	},
 		func(words string) bool { return strings.Contains(line, words) })
 }
 
@@ -165,7 +167,7 @@ func unique(addresses []string) []string {
 // the first that is one of two fields at least that each mail has. No block is an empty one.
 func returnedHeader(lines []string) (begin, end int) {
 	for at := 0; at < len(lines); {
-		prefix, _ := indentation(lines[at])
+		prefix := indentation(lines[at])
 		last, named, known := at, false, 0
 		for ; last < len(lines) && strings.HasPrefix(lines[last], prefix); last++ {
 			line := lines[last][len(prefix):]
@@ -195,18 +197,15 @@ func returnedHeader(lines []string) (begin, end int) {
 	return begin, end
 }
 
-// indentation splits a line behind the marks of a quotation and the blanks before its words.
-func indentation(line string) (prefix, rest string) {
-	rest = strings.TrimLeft(line, " \t>|")
-	return line[:len(line)-len(rest)], rest
-}
+// indentation returns the marks of a quotation and the blanks that a line begins with.
+func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t>|"))] }
 
 // block joins lines without what each begins with.
 func block(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	prefix, _ := indentation(lines[0])
+	prefix := indentation(lines[0])
 	var out strings.Builder
 	for _, line := range lines {
 		out.WriteString(strings.TrimPrefix(line, prefix) + "\n")
@@ -217,7 +216,9 @@ func block(lines []string) string {
 // IsDelay tells whether the subject of a bounce says that the mail is late, and not that it failed.
 func IsDelay(subject string) bool {
 	subject = Normalize(subject)
-	return slices.ContainsFunc([]string{"delay", "warning", "verzöger", "retard", "retras", "ritard", "atras",
-		"vertrag", "försen", "forsink", "opóźn", "задерж", "затрим", "延迟", "延遲", "遅延"},
+	return slices.ContainsFunc([]string{
+		"delay", "warning", "verzöger", "retard", "retras", "ritard", "atras",
+		"vertrag", "försen", "forsink", "opóźn", "задерж", "затрим", "延迟", "延遲", "遅延",
+	},
 		func(word string) bool { return strings.Contains(subject, word) })
 }

@@ -28,8 +28,10 @@ func (e *Evidence) isOfFeedbackLoop() bool {
 		"scomp", "spam-report", "spamreport", "noreply", "no-reply":
 		return true
 	}
-	return slices.ContainsFunc([]string{"complaint about message from", "email feedback report", "abuse report",
-		"spam report", "spam complaint", "feedback report"},
+	return slices.ContainsFunc([]string{
+		"complaint about message from", "email feedback report", "abuse report",
+		"spam report", "spam complaint", "feedback report",
+	},
 		func(words string) bool { return strings.HasPrefix(e.subjectBehindTags(), words) })
 }
 
@@ -70,9 +72,11 @@ func (e *Evidence) hasAutoReplyField() bool {
 // through one carries its fields too, and does not forbid automatic answers.
 func (e *Evidence) isOfTicketSystem() bool {
 	return Suppressed(e) && slices.ContainsFunc(e.Header, func(field header.Field) bool {
-		return slices.ContainsFunc([]string{"rt-ticket", "x-rt-", "x-otrs-", "x-znuny-", "x-zammad-", "x-zendesk-",
+		return slices.ContainsFunc([]string{
+			"rt-ticket", "x-rt-", "x-otrs-", "x-znuny-", "x-zammad-", "x-zendesk-",
 			"x-freshdesk-", "x-jira-", "x-redmine-", "x-mantis", "x-bugzilla-", "x-osticket", "x-helpscout-",
-			"x-glpi", "x-kayako", "x-servicenow-", "x-ticket"},
+			"x-glpi", "x-kayako", "x-servicenow-", "x-ticket",
+		},
 			func(prefix string) bool { return strings.HasPrefix(field.Name, prefix) })
 	})
 }
