@@ -63,7 +63,7 @@ func fillRecipient(bounce *schemas.Bounce, mail, original *schemas.EmailReceived
 
 // failedRecipient returns the first of the addresses in the words of a bounce that is none of ours
 // and one of those that the returned mail was for, else the first that is none of ours, else the only
-// one that it was for.
+// one that it was for, else one of ours.
 func failedRecipient(named []string, to, ours []schemas.Address) string {
 	among := func(list []schemas.Address, address string) bool {
 		return slices.ContainsFunc(list,
@@ -78,8 +78,11 @@ func failedRecipient(named []string, to, ours []schemas.Address) string {
 			first = cmp.Or(first, one)
 		}
 	}
-	if first == "" && len(to) == 1 {
+	switch {
+	case first == "" && len(to) == 1:
 		return to[0].Address
+	case first == "" && len(named) > 0:
+		return named[0] // the mail came back to whom it was for
 	}
 	return first
 }

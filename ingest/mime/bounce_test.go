@@ -248,6 +248,27 @@ func TestBouncesOfMailSystems_I21(t *testing.T) {
 				"    host mx.shop.example [192.0.2.8] said: 451 4.7.1 try again later", "", returnedHeader),
 			withStatus(failed("4.7.1", "451 4.7.1 try again later"), ""),
 		},
+		"returned whole, without an answer of a server": {
+			bounceOf([]string{"Return-Path: <>", "From: no-reply@provider.example", "Subject: Mail"},
+				mixed(part("text/plain", "Your mail could not be delivered to: <nora@shop.example>", "As their mailbox is full."), returned)),
+			withStatus(failed("", ""), ""),
+		},
+		"to the envelope sender": {
+			bounceOf([]string{"From: <MAILER-DAEMON@mx.example>", "Subject: mail failed, returning to sender"},
+				"|-------- Failed addresses follow: --------|", " nora@shop.example ... unknown host", "|-------- Message text follows: --------|",
+				strings.Replace(returnedHeader, "desk@desk.example", "other@desk.example", 1)),
+			failed("", ""),
+		},
+		"to itself": {
+			strings.ReplaceAll(bounceOf([]string{"From: MAILER-DAEMON@mx.example", "Subject: failure notice"},
+				"<desk@desk.example>:", "Remote host said: 552 disk quota exceeded", "", returnedHeader), "desk@desk", "nora@shop"),
+			failed("", "552 disk quota exceeded"),
+		},
+		"beside a link": {
+			bounceOf([]string{"Return-Path: <>", "From: MAILER-DAEMON@mx.example", "Subject: Delivery status notification: error"},
+				"nora@shop.example: 550 5.1.1 http://mail.example/answer.py?a=1@b.example", "", returnedHeader),
+			failed("5.1.1", "550 5.1.1 http://mail.example/answer.py?a=1@b.example"),
+		},
 		"a report by a postmaster": {
 			bounceOf([]string{"From: postmaster@mx.example", "Subject: Zprava"},
 				mixed(part("text/plain", "Nedoruceno."), part("message/delivery-status", "Reporting-MTA: dns; mx", "",

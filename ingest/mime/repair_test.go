@@ -340,7 +340,7 @@ func TestAddressesAreNoIDs_I22(t *testing.T) {
 		"Desk <desk@desk.example>":              "",
 		"<nora@shop.example>":                   "",
 		"<copy@shop.example>":                   "",
-		"<path17@shop.example>":                 "",
+		"<sent17@shop.example>":                 "",
 		"<box1@provider.example>":               "",
 		"<info@desk.example>":                   "", // of ours, and not in the mail
 		"nora@elsewhere.example":                "",
@@ -351,14 +351,14 @@ func TestAddressesAreNoIDs_I22(t *testing.T) {
 		"q1@desk.example":      "q1@desk.example",
 		"<reply@desk.example>": "reply@desk.example",
 	} {
-		mail := parseWith(t, crlf("Return-Path: <path17@shop.example>", "Delivered-To: box1@provider.example",
+		mail := parseWith(t, crlf("Sender: <sent17@shop.example>", "Delivered-To: box1@provider.example",
 			"From: Nora <nora@shop.example>", "To: Desk <desk@desk.example>",
 			"Cc: copy@shop.example", "Message-ID: <m1@shop.example>", "In-Reply-To: "+field, "", "Hello"),
 			mime.Options{Mailboxes: []string{"info@desk.example"}})
 		if key := mime.PartitionKey(&mail); mail.InReplyTo != want || key != cmp.Or(want, "m1@shop.example") {
 			t.Errorf("In-Reply-To %q: got %q, of %q", field, mail.InReplyTo, key)
 		}
-		mail = parseWith(t, crlf("Return-Path: <path17@shop.example>", "Delivered-To: box1@provider.example",
+		mail = parseWith(t, crlf("Sender: <sent17@shop.example>", "Delivered-To: box1@provider.example",
 			"From: Nora <nora@shop.example>", "To: Desk <desk@desk.example>",
 			"Cc: copy@shop.example", "Message-ID: <desk@desk.example>", "References: "+field, "", "Hello"),
 			mime.Options{Mailboxes: []string{"info@desk.example"}})

@@ -201,6 +201,8 @@ func TestBouncesWithoutAReport_I21(t *testing.T) {
 		{"postmaster@x.example", "", "Delivery Status Notification (Failure)", bounce},
 		{"postmaster@x.example", "", "DELIVERY FAILURE: User ana not listed in Domino Directory", bounce},
 		{"postmaster@x.example", "", "failure notice", bounce},
+		{"postmaster@x.example", "", "Mail System Error - Returned Mail", bounce},
+		{"postmaster@x.example", "", "Delivery Notification: Delivery has failed", bounce},
 		{"postmaster@x.example", "", "Unzustellbar: Ihre Bestellung", bounce},
 		{"postmaster@x.example", "", "=?utf-8?Q?Non_remis=C2=A0:_Votre_commande?=", bounce},
 		{"postmaster@x.example", "X-Envelope-From: <>", "Undeliverable goods", bounce},

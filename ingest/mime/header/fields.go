@@ -59,7 +59,7 @@ func (h Header) fillIDs(mail *schemas.EmailReceived, maxReferences int, ours []s
 	}
 	for i := range h {
 		switch h[i].Name {
-		case "return-path", "sender", "delivered-to", "x-original-to", "envelope-to", "x-delivered-to":
+		case "sender", "delivered-to", "x-original-to", "envelope-to", "x-delivered-to":
 			value := h[i].Value
 			addresses[schemas.Mailbox(strings.Trim(value[strings.LastIndexByte(value, '<')+1:], " <>"))] = true
 		}

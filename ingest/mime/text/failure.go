@@ -47,6 +47,7 @@ var (
 	anyAddress = regexp.MustCompile(`[^\s<>()\[\]{}:;,"'@\\|*=/]+` +
 		`@(?:[^\s<>()\[\]{}:;,"'@\\|*=/.?!]+\.)+[\pL\d-]*\pL[\pL\d-]*`)
 	aloneAddress = regexp.MustCompile(`^[\s>*•·\-"'<(]*[^\s<>()"'@]+@[^\s<>()"'@]+[\s>"')]*[:;,.]*$`)
+	anyURL       = regexp.MustCompile(`(?i)\bhttps?://\S+`)
 	fieldLine    = regexp.MustCompile(`^([A-Za-z][A-Za-z\d-]*)[ \t]*:`)
 	question     = regexp.MustCompile(`[?？](?:[\s")'»”]|$)`)
 )
@@ -74,6 +75,7 @@ func (f *Failure) readLines(lines []string) {
 	for i, line := range lines {
 		f.Asks = f.Asks || question.MatchString(line)
 		replied := !strings.HasPrefix(line, "> ") && f.readReply(line, previousLine(lines, i))
+		line = anyURL.ReplaceAllString(line, "")
 		if namesNoRecipient(line) {
 			continue
 		}
@@ -134,12 +136,12 @@ func previousLine(lines []string, at int) string {
 	return ""
 }
 
-// namesNoRecipient tells whether the addresses in a line are no recipients: those of a sender, an
-// id of a mail, a page on the web, or people to ask.
+// namesNoRecipient tells whether the addresses in a line are no recipients: those of a sender or an
+// id of a mail.
 func namesNoRecipient(line string) bool {
 	line = strings.ToLower(line)
 	return slices.ContainsFunc([]string{
-		"message-id", "message id", "in-reply-to", "http:", "https:", "from:",
+		"message-id", "message id", "in-reply-to", "from:",
 		"sender:", "reply-to", "return-path", "references:", "mail from:", "content-id",
 	},
 		func(words string) bool { return strings.Contains(line, words) })

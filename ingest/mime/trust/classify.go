@@ -26,10 +26,11 @@ type Evidence struct {
 	Words        string             // all that a reader sees
 	Languages    *text.Languages
 
-	from    string // local part of the first author, lower case, or what stands there instead
-	name    string // the first author's name, normalized
-	paths   []string
-	failure *text.Failure // what Words say of a delivery; read where a program may have written them
+	from     string // local part of the first author, lower case, or what stands there instead
+	name     string // the first author's name, normalized
+	paths    []string
+	attached bool          // Returned is not of Words
+	failure  *text.Failure // what Words say of a delivery; read where a program may have written them
 }
 
 // says tells whether a field stands there with anything but a no.

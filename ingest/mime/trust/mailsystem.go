@@ -27,7 +27,7 @@ func (e *Evidence) readSender() {
 	if e.isOfMailSystem() || e.mayBeOfMailSystem() || e.ReportPart != "" || len(e.Returned) > 0 {
 		*e.failure = text.ReadFailure(e.Words)
 	}
-	if len(e.Returned) == 0 {
+	if e.attached = len(e.Returned) > 0; !e.attached {
 		e.Returned = header.Parse(e.failure.Returned)
 	}
 }
@@ -75,7 +75,7 @@ func (e *Evidence) isNamedAsMailSystem() bool {
 	switch e.from {
 	case "postmaster", "mail-daemon", "maildaemon", "mailer", "mailsystem", "mail-system", "mail.delivery.system",
 		"mail-delivery-system", "mail.delivery.subsystem",
-		"maildelivery", "mail-delivery", "bounce", "bounces", "mdaemon", "daemon":
+		"maildelivery", "mail-delivery", "bounce", "bounces", "mdaemon", "daemon", "noreply", "no-reply", "no_reply":
 		return true
 	}
 	return isNameOfMailSystem(e.name)
@@ -119,9 +119,9 @@ func (e *Evidence) tellsOfFailure() bool {
 	case e.ReportType != "", e.isAutoReply():
 		return false
 	case e.isOfMailerDaemon(), e.isOfMailSystem() && e.isNamedAsMailSystem():
-		return replied || e.returnsMail()
+		return replied || len(e.Returned) > 0
 	case e.isOfMailSystem():
-		return replied && !e.isAnswer()
+		return (replied || e.attached && e.returnsMail()) && !e.isAnswer()
 	}
 	return replied && e.returnsMail() && e.mayBeOfMailSystem() && !e.isOfPerson()
 }
@@ -137,12 +137,14 @@ func (e *Evidence) isOfPerson() bool { return e.failure.Asks || e.isAnswer() }
 
 // returnsMail tells whether a mail of one of the recipients is in it, attached or in its words.
 func (e *Evidence) returnsMail() bool {
-	if len(e.Returned) == 0 {
-		return false
-	}
 	left := 10
-	author := header.ParseAddresses(e.Returned, "from", &left, &defect.List{})
-	return len(author.Mailboxes) == 0 || slices.ContainsFunc(e.Recipients, func(to schemas.Address) bool {
-		return schemas.Mailbox(to.Address) == schemas.Mailbox(author.Mailboxes[0].Address)
+	var senders []schemas.Address
+	for _, field := range [...]string{"from", "sender", "return-path"} {
+		senders = append(senders, header.ParseAddresses(e.Returned, field, &left, &defect.List{}).Mailboxes...)
+	}
+	return len(e.Returned) > 0 && len(senders) == 0 || slices.ContainsFunc(e.Recipients, func(to schemas.Address) bool {
+		return slices.ContainsFunc(senders, func(sender schemas.Address) bool {
+			return schemas.Mailbox(to.Address) == schemas.Mailbox(sender.Address)
+		})
 	})
 }
