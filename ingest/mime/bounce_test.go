@@ -404,6 +404,9 @@ func TestAutomaticMailIsNoBounce_I21(t *testing.T) {
 			"Subject: Re: your mail server",
 		}, "Thank you for your mail.", "",
 			"> mx.example said: 550 5.1.1 unknown", "Our host says 550 5.1.1 too."),
+		"a parcel with its sender": bounceOf([]string{
+			"From: parcels@shop.example", "Auto-Submitted: auto-generated", "Subject: Delivery failed: parcel 17",
+		}, "From: Shop", "To: Desk", "Subject: parcel"),
 		"a parcel": bounceOf([]string{
 			"From: parcels@shop.example",
 			"Auto-Submitted: auto-generated", "Subject: Delivery failed: parcel 17",

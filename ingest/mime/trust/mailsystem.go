@@ -135,14 +135,15 @@ func (e *Evidence) isAnswer() bool {
 // isOfPerson tells whether a mail reads as one of a person: it answers another one or passes it on, or asks.
 func (e *Evidence) isOfPerson() bool { return e.failure.Asks || e.isAnswer() }
 
-// returnsMail tells whether a mail of one of the recipients is in it, attached or in its words.
+// returnsMail tells whether a mail of one of the recipients is in it, attached or in its words. One that is
+// attached may have no author.
 func (e *Evidence) returnsMail() bool {
 	left := 10
 	var senders []schemas.Address
 	for _, field := range [...]string{"from", "sender", "return-path"} {
 		senders = append(senders, header.ParseAddresses(e.Returned, field, &left, &defect.List{}).Mailboxes...)
 	}
-	return len(e.Returned) > 0 && len(senders) == 0 || slices.ContainsFunc(e.Recipients, func(to schemas.Address) bool {
+	return e.attached && len(senders) == 0 || slices.ContainsFunc(e.Recipients, func(to schemas.Address) bool {
 		return slices.ContainsFunc(senders, func(sender schemas.Address) bool {
 			return schemas.Mailbox(to.Address) == schemas.Mailbox(sender.Address)
 		})
