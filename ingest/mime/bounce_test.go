@@ -493,6 +493,10 @@ func TestComplaintsAndTickets_I20(t *testing.T) {
 			"From: help@shop.example",
 			"Subject: [Ext] [Ticket#17] Automatische Antwort: Angebot",
 		}, "We have it."), schemas.MailAutoReply},
+		"a ticket, in its tag": {
+			bounceOf([]string{"From: help@shop.example", "Subject: [Request received] Angebot"}, "We have it."),
+			schemas.MailAutoReply,
+		},
 		"OTRS": {bounceOf([]string{
 			"From: help@shop.example", "X-OTRS-Loop: True",
 			"Subject: [Ticket#17] RE: Angebot",

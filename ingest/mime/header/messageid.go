@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
@@ -20,8 +21,9 @@ func messageIDs(value string) []string {
 	return ids
 }
 
-// idsOf returns the ids of a field, and whether they stand there without angle brackets.
-func idsOf(value string) (ids []string, bare bool) {
+// idsOf returns the ids of a field, and whether they stand there as addresses do: without angle brackets, or
+// behind words.
+func idsOf(value string) (ids []string, loose bool) {
 	seen := map[string]bool{}
 	add := func(id string) {
 		id = strings.ToValidUTF8(repairID(id), "\uFFFD")
@@ -33,7 +35,8 @@ func idsOf(value string) (ids []string, bare bool) {
 	value = stripOuterComments(unescapeIDs(decodeIDs(value)))
 	rest := value
 	for {
-		_, behind, found := strings.Cut(rest, "<")
+		before, behind, found := strings.Cut(rest, "<")
+		loose = loose || strings.ContainsFunc(before, unicode.IsLetter)
 		if !found {
 			break
 		}
@@ -48,7 +51,7 @@ func idsOf(value string) (ids []string, bare bool) {
 		rest = after
 	}
 	if len(ids) > 0 {
-		return ids, false
+		return ids, loose
 	}
 	for word := range strings.FieldsSeq(value) {
 		if word = strings.Trim(word, "<>,;"); strings.Contains(word, "@") || isURL(word) {
@@ -170,10 +173,13 @@ func stripOuterComments(value string) string {
 }
 
 // namedIDs returns the ids of a field that names other mails. An address is no id: one of the mail itself
-// or of ours, and one without angle brackets and without a digit, which each id has.
+// or of ours, one that is marked as one, and one that stands as addresses do and is without a digit, which each
+// id has.
 func namedIDs(value string, isAddress func(string) bool) []string {
-	ids, bare := idsOf(value)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return isAddress(id) || bare && !hasDigit(id) })
+	ids, loose := idsOf(value)
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return isAddress(id) || loose && !hasDigit(id) || strings.HasPrefix(strings.ToLower(id), "mailto:")
+	})
 	if len(ids) == 0 {
 		return nil
 	}
