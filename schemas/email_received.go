@@ -186,6 +186,7 @@ const (
 	MailAutoReply MailClass = "autoreply"
 	MailBounce    MailClass = "bounce"
 	MailList      MailClass = "list"
+	MailUnknown   MailClass = "unknown" // nothing in the mail says who wrote it
 )
 
 // ParseState says how well a mail was understood.

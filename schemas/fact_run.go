@@ -108,11 +108,20 @@ func (m *Incoming) IsFrom(address string) bool {
 }
 
 // IsRequester reports whether an address may be that of the person who has begun the run: the writer's, or one that the answer goes to.
+// A mail without an author that can be read may be from any address.
 func (m *Incoming) IsRequester(address string) bool {
+	if m.HasUnknownRequester() {
+		return true
+	}
 	if m.Author != nil && IsSamePerson(m.Author.Address, address) {
 		return true
 	}
 	return m.Reply != nil && slices.ContainsFunc(m.Reply.To, func(to Address) bool { return IsSamePerson(to.Address, address) })
+}
+
+// HasUnknownRequester reports whether a mail has begun the run that names no author, or one who cannot be read.
+func (m *Incoming) HasUnknownRequester() bool {
+	return m.Channel == ChannelEmail && (m.Author == nil || m.Author.Address == "")
 }
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.

@@ -53,3 +53,25 @@ func TestSamePerson(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownRequesterMayBeAnyone: a mail without an author that can be read may be from each address; what came
+// another way is from none.
+func TestUnknownRequesterMayBeAnyone(t *testing.T) {
+	t.Parallel()
+	author := &schemas.Author{Address: "ana@practice.example"}
+	for _, test := range []struct {
+		name    string
+		message schemas.Incoming
+		want    bool
+	}{
+		{"mail without an author", schemas.Incoming{Channel: schemas.ChannelEmail}, true},
+		{"mail of an author without an address", schemas.Incoming{Channel: schemas.ChannelEmail, Author: &schemas.Author{Name: "Ana"}}, true},
+		{"mail", schemas.Incoming{Channel: schemas.ChannelEmail, Author: author}, false},
+		{"chat", schemas.Incoming{Channel: schemas.ChannelChat}, false},
+		{"request", schemas.Incoming{Channel: schemas.ChannelAgent}, false},
+	} {
+		if got := test.message.IsRequester("ben@practice.example"); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}

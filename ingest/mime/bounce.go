@@ -2,30 +2,36 @@ package mime
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"podium/ingest/mime/defect"
 	"podium/ingest/mime/header"
 	"podium/ingest/mime/structure"
+	"podium/ingest/mime/text"
 	"podium/schemas"
 )
 
 // fillBounce adds what is known of the mail that a bounce reports on: from the
 // report, from the mail that was returned or its header, from the words of the
 // programs that write no report, and from the address that it was sent to.
-func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Options) {
-	bounce := cmp.Or(m.DeliveryStatus, &schemas.Bounce{})
+func fillBounce(mail *schemas.EmailReceived, m *structure.Message, words string, options *Options) {
+	bounce, said := cmp.Or(m.DeliveryStatus, &schemas.Bounce{}), text.ReadFailure(words)
 	if failed := m.Header.First("x-failed-recipients"); bounce.Recipient == "" && failed != "" {
 		address, _, _ := strings.Cut(failed, ",")
 		bounce.Recipient, bounce.Action = header.Short(address), "failed"
 	}
 	returned := m.ReturnedHeader
 	if len(returned) == 0 {
-		returned = headerInText(mail, options.Limits)
+		returned = header.Parse(said.Returned)
 	}
-	if id := header.FirstID(returned.First("message-id")); id != "" {
-		bounce.MessageID = id
+	var original schemas.EmailReceived
+	returned.Fill(&original, maxAsked, maxAsked, options.Mailboxes, &defect.List{})
+	fillRecipient(bounce, mail, &original, &said, options.Languages)
+	if original.MessageID != mail.MessageID {
+		bounce.MessageID = cmp.Or(original.MessageID, bounce.MessageID)
 	}
-	mail.Thread = threadRoot(returned)
+	mail.Thread = cmp.Or(slices.Concat(original.References, []string{original.InReplyTo, original.MessageID})...)
 	if bounce.MessageID == "" {
 		bounce.MessageID = messageSentTo(mail, m.Header, options)
 	}
@@ -36,35 +42,53 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, options *Opti
 	mail.Bounce = bounce
 }
 
-// headerInText finds the header of the returned mail in the words of a bounce
-// that has no parts, as qmail and others write it.
-func headerInText(mail *schemas.EmailReceived, limits structure.Limits) header.Header {
-	for _, text := range [...]string{mail.Text, mail.Quoted} {
-		at := strings.Index(strings.ToLower(text), "\nmessage-id:")
-		if at < 0 {
-			continue
-		}
-		if begin := strings.LastIndex(text[:at], "\n\n"); begin >= 0 {
-			at = begin + 1
-		}
-		if h := structure.ParseHeader([]byte(text[at+1:]), limits); h.Has("message-id") {
-			return h
-		}
+// fillRecipient adds what the words say where the report does not: which recipient has not got the
+// mail, and the answer of the server that refused it. A recipient of the original mail comes first.
+func fillRecipient(bounce *schemas.Bounce, mail, original *schemas.EmailReceived, said *text.Failure,
+	languages *text.Languages,
+) {
+	if bounce.Recipient == "" {
+		to, ours := slices.Concat(original.To, original.Cc), slices.Concat(mail.To, mail.Cc, mail.From)
+		bounce.Recipient = header.Short(failedRecipient(said.Recipients, to, ours))
 	}
-	return nil
+	if bounce.Action != "" || bounce.Status != "" {
+		return
+	}
+	bounce.Status, bounce.Diagnostic = said.Status, cmp.Or(bounce.Diagnostic, header.Short(said.Reply))
+	begins, _ := languages.BounceSubject(text.Normalize(mail.Subject))
+	if said.Permanent || said.Reply == "" && begins && !text.IsDelay(mail.Subject) {
+		bounce.Action = "failed"
+	}
 }
 
-// threadRoot returns the oldest id that a header names.
-func threadRoot(h header.Header) string {
-	for _, name := range [...]string{"references", "in-reply-to", "message-id"} {
-		if id := header.FirstID(h.First(name)); id != "" {
-			return id
+// failedRecipient returns the first of the addresses in the words of a bounce that is none of ours
+// and one of those that the returned mail was for, else the first that is none of ours, else the only
+// one that it was for, else one of ours.
+func failedRecipient(named []string, to, ours []schemas.Address) string {
+	among := func(list []schemas.Address, address string) bool {
+		return slices.ContainsFunc(list,
+			func(one schemas.Address) bool { return schemas.Mailbox(one.Address) == schemas.Mailbox(address) })
+	}
+	first := ""
+	for _, one := range named {
+		if among(to, one) {
+			return one
+		}
+		if !among(ours, one) {
+			first = cmp.Or(first, one)
 		}
 	}
-	return ""
+	switch {
+	case first == "" && len(to) == 1:
+		return to[0].Address
+	case first == "" && len(named) > 0:
+		return named[0] // the mail came back to whom it was for
+	}
+	return first
 }
 
-// maxAsked bounds how many addresses of a mail Options.Address is asked about.
+// maxAsked bounds how many addresses of a mail Options.Address is asked about, and how many addresses and
+// references of a returned mail are read.
 const maxAsked = 50
 
 // messageSentTo returns the Message-ID of the mail that an address stands for to

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"podium/ingest/mime/charset"
 	"podium/ingest/mime/defect"
@@ -22,6 +23,9 @@ type Options struct {
 	// Own reports whether a Message-ID is one that this system gave to a mail it
 	// sent; nil is none. Such a mail has come back, and is never answered.
 	Own func(messageID string) bool
+	// Mailboxes are addresses of ours. One that stands where the id of a mail should
+	// is no conversation.
+	Mailboxes []string
 	// Truncated says that raw is only the beginning of the mail.
 	Truncated bool
 	// AuthServIDs are the names by which the receiving server signs its
@@ -57,26 +61,29 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 		found.Add(defect.Truncated)
 	}
 	mail := schemas.EmailReceived{Attachments: m.Attachments, Calendar: m.Calendar}
-	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, found)
+	author := m.Header.Fill(&mail, options.Limits.Addresses, options.Limits.References, options.Mailboxes, found)
 	subject := text.Normalize(mail.Subject)
-	fillText(&mail, m, subject, &options, found)
-	judgeSender(&mail, m, subject, outcomes, author, &options)
+	words := fillText(&mail, m, subject, &options, found)
+	judgeSender(&mail, m, subject, words, outcomes, author, &options)
 	state(&mail, m.Header, found)
 	return mail, nil
 }
 
 // judgeSender fills what says who sent a mail and whether to believe it. An author
 // whom another program may read otherwise is not who was authenticated.
-func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject string, outcomes []trust.Signature, author header.Authors, options *Options) {
+func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject, words string, outcomes []trust.Signature,
+	author header.Authors, options *Options,
+) {
 	e := &trust.Evidence{
-		Header: m.Header, ReportType: m.ReportType, Author: author.From, Subject: subject, Languages: options.Languages,
+		Header: m.Header, ReportType: m.ReportType, ReportPart: m.ReportPart, Returned: m.ReturnedHeader, Author: author.From,
+		Recipients: slices.Concat(mail.To, mail.Cc), Subject: subject, Words: words, Languages: options.Languages,
 		OwnMessageID: options.Own != nil && mail.MessageID != "" && options.Own(mail.MessageID),
 	}
 	mail.Class, mail.Signals = trust.Classify(e)
 	mail.Suppress = trust.Suppressed(e)
 	switch {
 	case mail.Class == schemas.MailBounce:
-		fillBounce(mail, m, options)
+		fillBounce(mail, m, words, options)
 	case len(mail.References) == 0 && mail.InReplyTo == "":
 		mail.Thread = messageSentTo(mail, m.Header, options)
 	}
@@ -88,8 +95,8 @@ func judgeSender(mail *schemas.EmailReceived, m *structure.Message, subject stri
 	mail.Auth, mail.Suspicious = auth, trust.Suspicions(mail, m.Header, author, disagrees)
 }
 
-// state says how well a mail was understood. Without a header its class is one
-// that nothing answers: nobody has sent it.
+// state says how well a mail was understood. Without a header nothing says who
+// wrote it, so that it starts nothing.
 func state(mail *schemas.EmailReceived, h header.Header, found *defect.List) {
 	mail.Parse, mail.Problems = schemas.ParseOK, found.Names
 	if len(found.Names) > 0 {
@@ -98,24 +105,25 @@ func state(mail *schemas.EmailReceived, h header.Header, found *defect.List) {
 	if len(h) > 0 {
 		return
 	}
-	mail.Class, mail.Signals = schemas.MailAutoReply, []string{trust.SignalNoHeader}
+	mail.Class, mail.Signals = schemas.MailUnknown, []string{trust.SignalNoHeader}
 	mail.Parse, mail.Problems = schemas.ParseDegraded, []string{defect.NoHeader}
 	if mail.Text == "" && mail.Quoted == "" && mail.Hidden == "" && len(mail.Attachments) == 0 {
 		mail.Parse, mail.Problems = schemas.ParseFailed, []string{defect.Empty}
 	}
 }
 
-// Unparsed is the event of a mail on which the parser itself failed. Nobody
-// answers it by itself.
+// Unparsed is the event of a mail on which the parser itself failed. It starts nothing.
 func Unparsed() schemas.EmailReceived {
 	return schemas.EmailReceived{
-		From: []schemas.Address{}, Class: schemas.MailAutoReply, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
+		From: []schemas.Address{}, Class: schemas.MailUnknown, Auth: schemas.MailAuth{Verdict: schemas.AuthNone},
 		Parse: schemas.ParseFailed, Problems: []string{defect.Internal},
 	}
 }
 
-// fillText fills in the words, told apart by whose they are.
-func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options, found *defect.List) {
+// fillText fills in the words, told apart by whose they are, and returns all that a reader sees.
+func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string, options *Options,
+	found *defect.List,
+) string {
 	words, hidden := m.Text()
 	languages, limits := options.Languages, options.Limits
 	about := languages.PurposeOf(subject, mail.InReplyTo != "" || len(mail.References) > 0, words)
@@ -125,4 +133,5 @@ func fillText(mail *schemas.EmailReceived, m *structure.Message, subject string,
 		found.Add(defect.TextTooLong)
 		mail.Text, mail.Quoted = charset.Truncate(mail.Text, limits.Text), charset.Truncate(mail.Quoted, limits.Text)
 	}
+	return words
 }

@@ -1,6 +1,7 @@
 package mime_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"reflect"
 	"slices"
@@ -135,12 +136,12 @@ func TestEncodedReports_I21(t *testing.T) {
 	}
 }
 
-// TestMailWithoutHeader_I20: it says so by its signals too.
+// TestMailWithoutHeader_I20: nothing says who wrote it, and it says so by its signals too.
 func TestMailWithoutHeader_I20(t *testing.T) {
 	t.Parallel()
 	for raw, state := range map[string]schemas.ParseState{"": schemas.ParseFailed, "\r\n\r\n": schemas.ParseFailed, "Hello\r\nAna\r\n": schemas.ParseDegraded} {
 		mail := parseWith(t, raw, mime.Options{})
-		if mail.Class != schemas.MailAutoReply || !slices.Equal(mail.Signals, []string{"no-header"}) || mail.Parse != state || len(mail.Problems) == 0 {
+		if mail.Class != schemas.MailUnknown || !slices.Equal(mail.Signals, []string{"no-header"}) || mail.Parse != state || len(mail.Problems) == 0 {
 			t.Errorf("%q: %s by %q, %s, %q", raw, mail.Class, mail.Signals, mail.Parse, mail.Problems)
 		}
 	}
@@ -268,6 +269,105 @@ func TestEncodedIDs_I22(t *testing.T) {
 	}
 	if mail := parseWith(t, crlf("From: ana@example.org", "Message-ID: "+word("<own@x.y>"), "", "text"), mime.Options{}); mail.MessageID != "own@x.y" {
 		t.Errorf("got %q", mail.MessageID)
+	}
+}
+
+// TestDamagedIDs_I22: ids are the same whatever a program has escaped, added or wrapped.
+func TestDamagedIDs_I22(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string][]string{
+		"&lt;r0@x.example&gt; &lt;r1@x.example&gt;":           {"r0@x.example", "r1@x.example"},
+		"&LT;r0@x.example&GT;,&lt;r1@x.example&gt;":           {"r0@x.example", "r1@x.example"},
+		"&lt; r0@x.example &gt;":                              {"r0@x.example"},
+		"&lt;r0@\r\n x.example&gt;":                           {"r0@x.example"},
+		"&amp;lt;r0@x.example&amp;gt;":                        {"r0@x.example"},
+		"&#60;r0&#64;x.example&#62; &#x3C;r1@x.example&#x3e;": {"r0@x.example", "r1@x.example"},
+		"<&lt;r0@x.example&gt;>":                              {"r0@x.example"},
+		"%3Cr0%40x.example%3E %3cr1@x.example%3e":             {"r0@x.example", "r1@x.example"},
+		"<r0%40x.example>":                                    {"r0@x.example"},
+		"mid:r0%40x.example":                                  {"r0@x.example"},
+		"<mid:r0@x.example> MID:r1@x.example":                 {"r0@x.example"},
+		"message://%3Cr0@x.example%3E":                        {"r0@x.example"},
+		"[r0@x.example] [r1@x.example]":                       {"r0@x.example", "r1@x.example"},
+		"[<r0@x.example>]":                                    {"r0@x.example"},
+		"(r0@x.example)":                                      {"r0@x.example"},
+		`"r0@x.example"`:                                      {"r0@x.example"},
+		`"<r0@x.example>"`:                                    {"r0@x.example"},
+		"\uff1cr0@x.example\uff1e":                            {"r0@x.example"},
+		"<<r0@x.example>>":                                    {"r0@x.example"},
+		"=3Cr0@x.example=3E =3cr1=40x.example=3e":             {"r0@x.example", "r1@x.example"},
+		"=3Cr0@x.ex=\r\n ample=3E":                            {"r0@x.example"},
+		"<r0=40x.example>":                                    {"r0@x.example"},
+		"<r0@x=2Eexample>":                                    {"r0@x.example"},
+		"<r0@x.ex=\r\n ample>":                                {"r0@x.example"},
+		"(mail of <r9@x.example>) <r0@x.example> (yesterday)": {"r0@x.example"},
+		"(a (b) <r9@x.example>) <r0@x.example>":               {"r0@x.example"},
+		"<r0@x.example (yesterday)> <( of) r1@x.example>":     {"r0@x.example", "r1@x.example"},
+		"<r0@x.example> (not closed <r1@x.example>":           {"r0@x.example", "r1@x.example"},
+
+		"<a(1)b@x.example>":          {"a(1)b@x.example"},
+		"<a&lt1@x.example>":          {"a&lt1@x.example"},
+		"<r0=40nora@x.example>":      {"r0=40nora@x.example"},
+		"<r0%40nora@x.example>":      {"r0%40nora@x.example"},
+		"<%3Cr0@x.example>":          {"%3Cr0@x.example"},
+		"<abc==\r\n @x.example>":     {"abc==@x.example"},
+		"<r0@[192.0.2.1]>":           {"r0@[192.0.2.1]"},
+		"r0@[192.0.2.1]":             {"r0@[192.0.2.1]"},
+		"&lt;no id&gt;, &lt;all&gt;": {"noid", "all"},
+	} {
+		mail := parseWith(t, crlf("From: ana@example.org", "Message-ID: "+field, "References: "+field,
+			"In-Reply-To: "+field, "", "text"), mime.Options{})
+		if !slices.Equal(mail.References, want) || mail.InReplyTo != want[0] || mail.MessageID != want[0] {
+			t.Errorf("%q: got %q, %q and %q", field, mail.References, mail.InReplyTo, mail.MessageID)
+		}
+	}
+	status := crlf("Content-Type: message/delivery-status", "", "X-Original-Message-ID: &lt;o1@podium.example&gt;",
+		"", "Final-Recipient: rfc822; a@b.example", "Action: failed")
+	if mail := parseWith(t, report(nil, status), mime.Options{}); mail.Bounce.MessageID != "o1@podium.example" {
+		t.Errorf("a report names %q", mail.Bounce.MessageID)
+	}
+}
+
+// TestAddressesAreNoIDs_I22: an address in the place of an id makes no conversation of strangers: one of the
+// mail, one of ours, and one without angle brackets and digits.
+func TestAddressesAreNoIDs_I22(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]string{
+		"desk@desk.example":                         "",
+		"<desk@desk.example>":                       "",
+		"<Desk@DESK.example.>":                      "",
+		"<desk+17@desk.example>":                    "",
+		"Desk <desk@desk.example>":                  "",
+		"<nora@shop.example>":                       "",
+		"<copy@shop.example>":                       "",
+		"<sent17@shop.example>":                     "",
+		"<box1@provider.example>":                   "",
+		"<info@desk.example>":                       "", // of ours, and not in the mail
+		"nora@elsewhere.example":                    "",
+		"Your message of Monday, Nora, nora@x":      "",
+		`"Boss" <boss@elsewhere.example>`:           "",
+		"Nora of the shop <nora@elsewhere.example>": "",
+		"<mailto:boss17@elsewhere.example>":         "",
+		"desk@desk.example <q1@desk.example>":       "q1@desk.example",
+		"<desk@desk.example> <q1@desk.example>":     "q1@desk.example",
+		"Message from Ana <ana@elsewhere.example> of Monday <q1@desk.example>": "q1@desk.example",
+		"q1@desk.example":      "q1@desk.example",
+		"<reply@desk.example>": "reply@desk.example",
+	} {
+		mail := parseWith(t, crlf("Sender: <sent17@shop.example>", "Delivered-To: box1@provider.example",
+			"From: Nora <nora@shop.example>", "To: Desk <desk@desk.example>",
+			"Cc: copy@shop.example", "Message-ID: <m1@shop.example>", "In-Reply-To: "+field, "", "Hello"),
+			mime.Options{Mailboxes: []string{"info@desk.example"}})
+		if key := mime.PartitionKey(&mail); mail.InReplyTo != want || key != cmp.Or(want, "m1@shop.example") {
+			t.Errorf("In-Reply-To %q: got %q, of %q", field, mail.InReplyTo, key)
+		}
+		mail = parseWith(t, crlf("Sender: <sent17@shop.example>", "Delivered-To: box1@provider.example",
+			"From: Nora <nora@shop.example>", "To: Desk <desk@desk.example>",
+			"Cc: copy@shop.example", "Message-ID: <desk@desk.example>", "References: "+field, "", "Hello"),
+			mime.Options{Mailboxes: []string{"info@desk.example"}})
+		if slices.Contains(mail.References, want) != (want != "") || mail.MessageID != "" {
+			t.Errorf("References %q: got %q, Message-ID %q", field, mail.References, mail.MessageID)
+		}
 	}
 }
 

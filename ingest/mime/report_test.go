@@ -58,7 +58,9 @@ func TestBounces_I21(t *testing.T) {
 		"nonsense in it":       {report(nil, strings.NewReplacer("5.1.1 (", "9.9.9 (", "Action: failed", "Action: exploded").Replace(status), returned), without(func(b *schemas.Bounce) { b.Action, b.Status = "", "" }), "q1@example.org"},
 		"without parts": {
 			crlf(append(plain, "", "Hi. This is the mail program.", "", "<ana@example.org>:", "no such user", "", "--- Below this line is a copy of the message.", "", "Return-Path: <x@podium.example>", "Message-ID: <reply@podium.example>", "References: <q1@example.org>", "", "our answer")...),
-			schemas.Bounce{MessageID: "reply@podium.example"},
+			schemas.Bounce{
+				RecipientStatus: schemas.RecipientStatus{Recipient: "ana@example.org", Action: "failed"}, MessageID: "reply@podium.example",
+			},
 			"q1@example.org",
 		},
 		"only the recipient": {crlf(append(plain, "X-Failed-Recipients: ana@example.org, eva@example.org", "", "failed")...), schemas.Bounce{RecipientStatus: schemas.RecipientStatus{Recipient: "ana@example.org", Action: "failed"}}, "dsn@mx.example"},
@@ -199,6 +201,8 @@ func TestBouncesWithoutAReport_I21(t *testing.T) {
 		{"postmaster@x.example", "", "Delivery Status Notification (Failure)", bounce},
 		{"postmaster@x.example", "", "DELIVERY FAILURE: User ana not listed in Domino Directory", bounce},
 		{"postmaster@x.example", "", "failure notice", bounce},
+		{"postmaster@x.example", "", "Mail System Error - Returned Mail", bounce},
+		{"postmaster@x.example", "", "Delivery Notification: Delivery has failed", bounce},
 		{"postmaster@x.example", "", "Unzustellbar: Ihre Bestellung", bounce},
 		{"postmaster@x.example", "", "=?utf-8?Q?Non_remis=C2=A0:_Votre_commande?=", bounce},
 		{"postmaster@x.example", "X-Envelope-From: <>", "Undeliverable goods", bounce},

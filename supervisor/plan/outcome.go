@@ -256,6 +256,11 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureUnapproved:
 		failure.SuggestedAction = schemas.ActionManualIntervention
+		if d.Run.Edition >= schemas.Edition9 && d.Run.Message.HasUnknownRequester() {
+			failure.InternalDetails += "; its mail names no author that can be read, and each approver may be the author: " +
+				"what is meant can be asked for by podium send"
+			break
+		}
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
 		if d.Run.Edition >= schemas.Edition9 {

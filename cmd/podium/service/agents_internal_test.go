@@ -1,6 +1,7 @@
 package service
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,18 @@ import (
 	"podium/cmd/podium/oauth"
 	"podium/schemas"
 )
+
+// TestOwnMailboxesAreThoseOfTheAccounts: what an account sends from, and its name where that is an address.
+func TestOwnMailboxesAreThoseOfTheAccounts(t *testing.T) {
+	t.Parallel()
+	settings := &config.Config{Mail: config.Mail{Accounts: []config.Account{
+		{SMTP: config.SMTP{From: "Support <support@example.org>"}, IMAP: config.IMAP{Username: "box@example.org"}},
+		{IMAP: config.IMAP{Username: "login"}},
+	}}}
+	if got := ownMailboxes(settings); !slices.Equal(got, []string{"support@example.org", "box@example.org"}) {
+		t.Errorf("got %q", got)
+	}
+}
 
 // TestOwnMailIsOurs_I20: only the ids that the mail agent makes are ours. Whoever
 // writes from the same domain is a person, whatever a program made of the id.

@@ -97,7 +97,10 @@ func mailboxConfig(settings *config.Config, account *config.Account, mailbox str
 			Processed: imap.Processing(account.IMAP.After.Processed),
 			Folder:    account.IMAP.After.Folder, Failed: account.IMAP.After.Failed,
 		},
-		Options:     mime.Options{Own: ownMail(settings), AuthServIDs: account.IMAP.AuthServIDs, Languages: settings.MailLanguages()},
+		Options: mime.Options{
+			Own: ownMail(settings), Mailboxes: ownMailboxes(settings), AuthServIDs: account.IMAP.AuthServIDs,
+			Languages: settings.MailLanguages(),
+		},
 		ReplyToFrom: account.IMAP.ReplyToFrom,
 		Letter:      func(id string) (schemas.Letter, bool) { return letters.Letter(letterSource(account), id) },
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"net/mail"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,4 +53,19 @@ func ownMail(settings *config.Config) func(messageID string) bool {
 		left, domain, found := strings.Cut(strings.Trim(messageID, "<>"), "@")
 		return found && domains[strings.ToLower(domain)] && messageid.Made(left)
 	}
+}
+
+// ownMailboxes returns the addresses of all accounts: those that they send from, and names that are addresses.
+func ownMailboxes(settings *config.Config) []string {
+	var addresses []string
+	for i := range settings.Mail.Accounts {
+		account := &settings.Mail.Accounts[i]
+		if from, err := mail.ParseAddress(account.SMTP.From); err == nil {
+			addresses = append(addresses, from.Address)
+		}
+		if strings.Contains(account.IMAP.Username, "@") {
+			addresses = append(addresses, account.IMAP.Username)
+		}
+	}
+	return addresses
 }

@@ -15,7 +15,8 @@ import (
 // An AddressList is what the address fields of one name say.
 type AddressList struct {
 	Mailboxes []schemas.Address
-	BareWord  string // the first name that stands where an address should, such as MAILER-DAEMON
+	BareWord  string // the first name that stands where an address should, or beside none: MAILER-DAEMON, MAILER-DAEMON <>
+	IsNull    bool   // a pair of angle brackets stands there with nothing between them
 	// Ambiguous tells that another program may find another address in the fields:
 	// what no grammar allows, obsolete syntax, an address in a comment. The list
 	// holds only what the standard reads; where that is nothing, nothing is guessed.
@@ -35,7 +36,7 @@ func ParseAddresses(h Header, name string, left *int, found *defect.List) Addres
 		r.read()
 		all.Mailboxes = append(all.Mailboxes, r.found.Mailboxes...)
 		all.Ambiguous = all.Ambiguous || r.found.Ambiguous
-		all.BareWord = cmp.Or(all.BareWord, r.found.BareWord)
+		all.BareWord, all.IsNull = cmp.Or(all.BareWord, r.found.BareWord), all.IsNull || r.found.IsNull
 	}
 	*left -= len(all.Mailboxes)
 	return all
@@ -144,6 +145,10 @@ func (r *addressParser) unreadable(tokens []token, open int) {
 		r.found.Ambiguous = true
 	}
 	inside := tokens[open+1:]
+	if open >= 0 && len(inside) == 1 && inside[0].is('>') {
+		r.found.IsNull = true
+		r.found.BareWord = cmp.Or(r.found.BareWord, unstructured(phrase(tokens[:open]), &defect.List{}))
+	}
 	if r.found.BareWord == "" && len(inside) > 0 && inside[0].is(tokenAtom) && (len(inside) == 1 || inside[1].is('>')) {
 		r.found.BareWord = inside[0].text
 	}

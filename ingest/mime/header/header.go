@@ -1,5 +1,7 @@
 package header
 
+import "strings"
+
 // A Field is one header field as it stood, unfolded and not yet decoded.
 type Field struct {
 	Name  string // lower case
@@ -31,4 +33,24 @@ func (h Header) Count(name string) int {
 		}
 	}
 	return n
+}
+
+// Parse reads a header from lines of fields and of what goes on with them, as words of a mail hold
+// one. The first line that is neither ends it.
+func Parse(block string) Header {
+	var fields Header
+	for line := range strings.Lines(block) {
+		line = strings.TrimRight(line, " \t\r\n")
+		name, value, found := strings.Cut(line, ":")
+		switch {
+		case line != "" && (line[0] == ' ' || line[0] == '\t') && len(fields) > 0:
+			last := &fields[len(fields)-1]
+			last.Value = strings.TrimSpace(last.Value + " " + strings.TrimSpace(line))
+		case !found || strings.ContainsAny(strings.TrimRight(name, " \t"), " \t<>@"):
+			return fields
+		default:
+			fields = append(fields, Field{Name: strings.ToLower(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
+		}
+	}
+	return fields
 }

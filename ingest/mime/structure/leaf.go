@@ -34,11 +34,28 @@ func (p *attachmentPart) isCalendar() bool {
 }
 
 func (p *attachmentPart) isDeliveryReport() bool {
-	return p.mediaType == "message/delivery-status" || p.mediaType == "message/global-delivery-status"
+	return p.reportKind() == "delivery-status"
 }
 
 func (p *attachmentPart) isHeader() bool {
-	return p.mediaType == "text/rfc822-headers" || p.mediaType == "message/rfc822-headers" || p.mediaType == "message/global-headers"
+	switch p.mediaType {
+	case "text/rfc822-headers", "text/rfc822-header", "text/rfc822", "message/rfc822-headers", "message/global-headers":
+		return true
+	}
+	return false
+}
+
+// reportKind returns the kind of report that the part is for programs; "" is none.
+func (p *attachmentPart) reportKind() string {
+	switch p.mediaType {
+	case "message/delivery-status", "message/global-delivery-status":
+		return "delivery-status"
+	case "message/disposition-notification", "message/global-disposition-notification":
+		return "disposition-notification"
+	case "message/feedback-report":
+		return "feedback-report"
+	}
+	return ""
 }
 
 // isReport tells whether the part is a piece of a report, which is words.
@@ -59,6 +76,9 @@ func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, pa
 		return w.text(content, mediaType, parameters, at)
 	}
 	part.name, part.writtenName = w.fileNames(name)
+	if kind := part.reportKind(); kind != "" {
+		w.noteReport(kind, at)
+	}
 	return w.attachment(ctx, content, part)
 }
 
@@ -117,9 +137,6 @@ func (w *walker) attachment(ctx context.Context, content io.Reader, part *attach
 	w.understand(ctx, part, seen, &attachment)
 	if part.mediaType == "application/ms-tnef" || strings.EqualFold(part.name, "winmail.dat") || attachment.Sniffed == "application/vnd.ms-tnef" {
 		w.defects.Add(defect.TNEF)
-	}
-	if part.isDeliveryReport() && w.ReportType == "" {
-		w.ReportType = "delivery-status"
 	}
 	w.Attachments = append(w.Attachments, attachment)
 	return nil

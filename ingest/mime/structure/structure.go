@@ -23,7 +23,8 @@ type Message struct {
 	Header         header.Header
 	Attachments    []schemas.MailAttachment
 	Calendar       []schemas.CalendarEntry
-	ReportType     string          // the kind of report that the mail is; "" is none
+	ReportType     string          // the kind of report that the whole mail is; "" is none
+	ReportPart     string          // the kind of the first report among other parts; "" is none
 	DeliveryStatus *schemas.Bounce // what a delivery report says
 	ReturnedHeader header.Header   // of the mail that a bounce returns
 

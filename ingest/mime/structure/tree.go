@@ -2,6 +2,7 @@ package structure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -25,6 +26,8 @@ type walker struct {
 	budget    int // bytes of text that are still kept
 	allowance *allowance
 	nested    int // mails around this one
+
+	unnamedReport bool // the whole mail is a report that does not name its kind
 }
 
 // errTooManyParts ends a walk at the limit of parts.
@@ -56,7 +59,7 @@ func (w *walker) part(ctx context.Context, h header.Header, at position) error {
 		}
 	}
 	if mediaType == "multipart/report" {
-		w.ReportType = strings.ToLower(contentType.Parameters["report-type"])
+		w.noteReport(strings.ToLower(strings.TrimSpace(contentType.Parameters["report-type"])), at)
 	}
 	w.parts++
 	inside := position{depth: at.depth + 1, alternative: at.alternative, defaultType: "text/plain"}
@@ -70,6 +73,19 @@ func (w *walker) part(ctx context.Context, h header.Header, at position) error {
 		inside.defaultType = "message/rfc822"
 	}
 	return w.encodedMultipart(h.First("content-transfer-encoding"), boundary, func() error { return w.multipart(ctx, boundary, inside) })
+}
+
+// noteReport notes a report by its kind: a mail is one as a whole, or has one among its parts. The
+// report that a whole mail is has the kind of its parts where it names none.
+func (w *walker) noteReport(kind string, at position) {
+	switch {
+	case at.depth == 0 && kind == "":
+		w.unnamedReport = true
+	case at.depth == 0, at.depth == 1 && w.unnamedReport && w.ReportType == "":
+		w.ReportType = kind
+	default:
+		w.ReportPart = cmp.Or(w.ReportPart, kind)
+	}
 }
 
 // encodedMultipart reads a multipart. One that is encoded as a whole, which RFC 2045

@@ -39,6 +39,30 @@ func FuzzQuotation(f *testing.F) {
 	})
 }
 
+// FuzzFailure proves that what is read of the words of a mail system stands in them, and is bounded.
+func FuzzFailure(f *testing.F) {
+	for _, seed := range []string{
+		"<a@b.example>: host mx said: 550 5.1.1 <a@b.example>: unknown\n\nFrom: x@y.example\nMessage-ID:\n <1@y.example>", "> To: a\n> Subject: b\n>  c\n#5.1.1?",
+		"<<< 550 no\n", "a@b.example:\n550 no", "status: 4.4.7", "550 5.1.1 \xff@\xff.x", strings.Repeat("550 a@b.example\n", 3000),
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		words := charset.Clean(raw)
+		found := ReadFailure(words)
+		valid(t, found.Reply, found.Status, found.Returned)
+		valid(t, found.Recipients...)
+		if len(found.Recipients) > maxRecipients || len(found.Returned) > 2*maxFailure {
+			t.Fatalf("%d recipients, %d bytes of a header", len(found.Recipients), len(found.Returned))
+		}
+		for _, one := range append(found.Recipients, found.Reply) {
+			if !strings.Contains(words, one) {
+				t.Fatalf("%q is not in %q", one, words)
+			}
+		}
+	})
+}
+
 // letterCount counts what is no blank.
 func letterCount(text string) int { return len(strings.Join(strings.Fields(text), "")) }
 

@@ -10,28 +10,27 @@ import (
 	"podium/schemas"
 )
 
-// SignalNoHeader marks a mail without a header, which nobody has sent.
+// SignalNoHeader marks a mail without a header: nothing says who wrote it.
 const SignalNoHeader = "no-header"
 
 // An Evidence is what a mail is classed by.
 type Evidence struct {
 	Header       header.Header
-	ReportType   string             // kind of multipart/report; "" is none
+	ReportType   string             // the kind of report that the whole mail is; "" is none
+	ReportPart   string             // the kind of a report among other parts; "" is none
+	Returned     header.Header      // of the first mail that is attached, whole or as a header
 	OwnMessageID bool               // its Message-ID is one of ours
 	Author       header.AddressList // of From
+	Recipients   []schemas.Address  // of To and Cc
 	Subject      string             // normalized, see text.Normalize
+	Words        string             // all that a reader sees
 	Languages    *text.Languages
 
-	from            string // local part of the first author, lower case
-	nullReversePath bool   // nobody may answer it
-}
-
-// hasNullReversePath tells whether nobody may answer the mail (RFC 3834, section 2). Not
-// every server writes Return-Path.
-func hasNullReversePath(h header.Header) bool {
-	return slices.ContainsFunc([]string{"return-path", "x-envelope-from", "x-envelope-sender"}, func(name string) bool {
-		return strings.Join(strings.Fields(header.StripComments(h.First(name))), "") == "<>"
-	})
+	from     string // local part of the first author, lower case, or what stands there instead
+	name     string // the first author's name, normalized
+	paths    []string
+	attached bool          // Returned is not of Words
+	failure  *text.Failure // what Words say of a delivery; read where a program may have written them
 }
 
 // says tells whether a field stands there with anything but a no.
@@ -64,21 +63,6 @@ func (e *Evidence) has(name string, words ...string) bool {
 	return slices.ContainsFunc(e.words(name), func(word string) bool { return slices.Contains(words, word) })
 }
 
-// mailerDaemon tells whether a mail system is the author. People write as postmaster too.
-func (e *Evidence) mailerDaemon() bool {
-	return e.from == "mailer-daemon" || e.from == "mailerdaemon" || e.nullReversePath && e.postmaster()
-}
-
-func (e *Evidence) postmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
-
-// bounceSubject tells whether the subject is that of a bounce, of a mail that a person
-// would hardly have written: what a person writes as postmaster begins with other
-// words, or goes on after these.
-func (e *Evidence) bounceSubject() bool {
-	begins, alone := e.Languages.BounceSubject(e.Subject)
-	return begins && (e.nullReversePath || e.mailerDaemon()) || alone && e.postmaster()
-}
-
 // fromList tells whether the software of a list has sent the mail (RFC 3834, section 2).
 func (e *Evidence) fromList() bool {
 	left := 10
@@ -101,29 +85,29 @@ type signal struct {
 // apply, a bounce comes before an automatic mail, and that before a list.
 func signals() []signal {
 	return []signal{
-		{"delivery-report", schemas.MailBounce, func(e *Evidence) bool { return e.ReportType == "delivery-status" }},
+		{"delivery-report", schemas.MailBounce, (*Evidence).isDeliveryReport},
 		{"failed-recipients", schemas.MailBounce, func(e *Evidence) bool {
-			return (e.nullReversePath || e.mailerDaemon()) && e.Header.Has("x-failed-recipients")
+			return e.isOfMailSystem() && e.Header.Has("x-failed-recipients")
 		}},
-		{"bounce-subject", schemas.MailBounce, (*Evidence).bounceSubject},
+		{"bounce-subject", schemas.MailBounce, (*Evidence).hasBounceSubject},
+		{"failed-delivery", schemas.MailBounce, (*Evidence).tellsOfFailure},
 		{"own-message-id", schemas.MailAutoReply, func(e *Evidence) bool { return e.OwnMessageID }},
 		{"report", schemas.MailAutoReply, func(e *Evidence) bool {
 			return e.ReportType == "disposition-notification" || e.ReportType == "feedback-report"
 		}},
-		{"auto-submitted", schemas.MailAutoReply, func(e *Evidence) bool { // RFC 3834, section 5
-			words := e.words("auto-submitted")
-			return len(words) > 0 && words[0] != "no"
+		{"complaint", schemas.MailAutoReply, (*Evidence).isComplaint},
+		{"auto-submitted", schemas.MailAutoReply, (*Evidence).isAutoSubmitted},
+		{"null-return-path", schemas.MailAutoReply, (*Evidence).hasNullReversePath},
+		{"mailer-daemon", schemas.MailAutoReply, (*Evidence).isOfMailerDaemon},
+		{"ticket-system", schemas.MailAutoReply, (*Evidence).isOfTicketSystem},
+		{"precedence-auto-reply", schemas.MailAutoReply, func(e *Evidence) bool {
+			return e.has("precedence", "auto_reply", "auto-reply") || e.has("x-precedence", "auto_reply", "auto-reply")
 		}},
-		{"null-return-path", schemas.MailAutoReply, func(e *Evidence) bool { return e.nullReversePath }},
-		{"mailer-daemon", schemas.MailAutoReply, (*Evidence).mailerDaemon},
-		{"precedence-auto-reply", schemas.MailAutoReply, func(e *Evidence) bool { return e.has("precedence", "auto_reply", "auto-reply") }},
-		{"x-autoreply", schemas.MailAutoReply, func(e *Evidence) bool {
-			return e.says("x-autoreply", "x-autorespond", "x-autoresponder", "x-auto-reply", "x-autoreply-from", "x-mail-autoreply", "x-vacation")
-		}},
+		{"x-autoreply", schemas.MailAutoReply, (*Evidence).hasAutoReplyField},
 		{"x-autogenerated", schemas.MailAutoReply, func(e *Evidence) bool {
 			return e.says("x-autogenerated", "x-auto-generated", "x-fc-machinegenerated", "x-ms-exchange-inbox-rules-loop", "x-cron-env")
 		}},
-		{"autoreply-subject", schemas.MailAutoReply, func(e *Evidence) bool { return e.Languages.AutoReplySubject(e.Subject) }},
+		{"autoreply-subject", schemas.MailAutoReply, (*Evidence).hasAutoReplySubject},
 		{"list-id", schemas.MailList, func(e *Evidence) bool { return e.Header.Has("list-id") }}, // RFC 2919
 		{"list-fields", schemas.MailList, func(e *Evidence) bool { // RFC 2369
 			return slices.ContainsFunc([]string{"list-post", "list-unsubscribe", "list-help", "list-subscribe", "list-owner", "list-archive"}, e.Header.Has)
@@ -143,11 +127,7 @@ func signals() []signal {
 
 // Classify says who wrote a mail, and by which signs.
 func Classify(e *Evidence) (schemas.MailClass, []string) {
-	e.nullReversePath, e.from = hasNullReversePath(e.Header), e.Author.BareWord
-	if len(e.Author.Mailboxes) > 0 {
-		e.from, _, _ = strings.Cut(e.Author.Mailboxes[0].Address, "@")
-	}
-	e.from = strings.ToLower(e.from)
+	e.readSender()
 	class := schemas.MailHuman
 	var codes []string
 	for _, one := range signals() {
