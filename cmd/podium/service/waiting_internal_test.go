@@ -86,9 +86,10 @@ profiles: {desk: {agents: [{name: echo, work: 3h}], routers: [{kind: default, ag
 			Agent   string `json:"agent"`
 			Refused int    `json:"refused"`
 		} `json:"floods"`
-	}) {
+	},
+	) {
 		answer := httptest.NewRecorder()
-		s.health(answer, httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
+		s.health(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", http.NoBody))
 		if err := json.Unmarshal(answer.Body.Bytes(), &report); err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func TestDefaultLogIsTheLog(t *testing.T) { //nolint:paralleltest // there is on
 	}()
 	var written bytes.Buffer
 	RedirectDefaultLog(zerolog.New(&written))
-	log.Print("unsolicited response from 192.0.2.7:443")
+	log.Print("unsolicited response from 192.0.2.7:443") //nolint:forbidigo // as a library does
 	var read map[string]string
 	if err := json.Unmarshal(written.Bytes(), &read); err != nil || read["level"] != "warn" || read["reason"] != "unsolicited response from an address" {
 		t.Errorf("%q: %v", written.String(), err)
