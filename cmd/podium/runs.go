@@ -33,6 +33,7 @@ type runsCommand struct {
 	List   runsListCommand   `cmd:"" default:"withargs" help:"List the runs, the newest first."`
 	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions, questions and answer."`
 	Files  runsFilesCommand  `cmd:"" help:"List the files that a run has made, or write them into a directory."`
+	Export runsExportCommand `cmd:"" help:"Write all that the ledger holds of a run into a ZIP file."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
@@ -163,7 +164,12 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 }
 
 func (c *runsShowCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *installation.Ledger) error {
+	return env.withLedger(c.show(env))
+}
+
+// show prints a run of a ledger.
+func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) error {
+	return func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
@@ -217,7 +223,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}
 		about = append(about, said...)
 		return env.print("%s", view.Run(run, kept, answer, about...))
-	})
+	}
 }
 
 // chronicle reads what the records of a run say beside its state, and tells which run it replaces and what people have said of it as a whole.

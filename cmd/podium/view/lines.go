@@ -14,6 +14,9 @@ import (
 // Lines tells a record in plain lines, one for each fact, without the time.
 func Lines(record *schemas.Record) []string { return linesAbout(record, 0) }
 
+// LinesOf is Lines of what a record says of the run with that number.
+func LinesOf(record *schemas.Record, run int) []string { return linesAbout(record, run) }
+
 // linesAbout tells what a record says of the run with that number; 0 is everything.
 func linesAbout(record *schemas.Record, run int) []string {
 	told := []string{}
