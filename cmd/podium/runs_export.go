@@ -10,7 +10,10 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -20,6 +23,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/bus/embedded/wholefile"
+	"podium/bus/history"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/runfiles"
 	"podium/cmd/podium/runlog"
@@ -28,6 +32,121 @@ import (
 	"podium/schemas/reference"
 	"podium/schemas/workflow"
 )
+
+type runsFilesCommand struct {
+	ID    string   `arg:"" name:"run" help:"The run's id, or its beginning."`
+	Names []string `arg:"" optional:"" name:"name" help:"Only these: a path, the name at its end, or a folder."`
+	Out   string   `help:"Write them below this directory, which is made where it is missing." placeholder:"DIR"`
+	Force bool     `help:"With --out: overwrite files that are there with another content."`
+	Task  string   `help:"Those that this task has made, also where others have made newer versions." placeholder:"TASK"`
+}
+
+func (runsFilesCommand) Help() string {
+	return `Lists the newest version of each file that the completed tasks of a run have made. With --out they are written below DIR, with
+their folders. A file that is there with the same content stays; one with another content is overwritten by --force alone, and
+without it nothing is written. No name of a file leads out of DIR. Where versions stand beside each other, --task says which.
+
+  podium runs files 5f0c
+  podium runs files 5f0c --out made
+  podium runs files 5f0c src README.md --out made --force
+  podium runs files 5f0c -o json | jq -r .sha256      # one file a line`
+}
+
+func (c *runsFilesCommand) Run(env *environment) error {
+	if c.Force && c.Out == "" {
+		return usage(errors.New("--force goes with --out: nothing is written without it"))
+	}
+	return env.withLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		files, err := c.chosen(run, env.resultsOf(ledger.Core, run))
+		if err != nil {
+			return err
+		}
+		if c.Out == "" {
+			return env.printFiles(run, files)
+		}
+		written, err := runfiles.Write(env.ctx, ledger.Core.Artifacts(), files, c.Out, c.Force)
+		for i := range written {
+			note := ""
+			if written[i].Kept {
+				note = " (there already)"
+			}
+			if env.json {
+				err = errors.Join(err, env.printLine(&written[i]))
+			} else {
+				err = errors.Join(err, env.print("%s%s\n", written[i].Place, note))
+			}
+		}
+		return err
+	})
+}
+
+// chosen are the files of a run that are asked for.
+func (c *runsFilesCommand) chosen(run *workflow.RunHistory, read runfiles.Reader) ([]runfiles.File, error) {
+	all, err := runfiles.Standing(&run.Run, read)
+	if c.Task != "" {
+		var known bool
+		if all, known, err = runfiles.OfTask(&run.Run, c.Task, read); !known {
+			return nil, notFound("run %s has no task %q; `podium runs show %s` lists them", run.ID, c.Task, run.ID)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) == 0 && (len(c.Names) > 0 || c.Out != ""):
+		return nil, notFound("run %s has no files; it %s", run.ID, cmp.Or(string(run.Status), "goes on"))
+	case len(c.Names) == 0:
+		return all, nil
+	}
+	var files []runfiles.File
+	for _, name := range c.Names {
+		named := runfiles.Named(all, name)
+		if len(named) == 0 {
+			return nil, notFound("run %s has no file %q; `podium runs files %s` lists those that it has", run.ID, name, run.ID)
+		}
+		for i := range named {
+			if !slices.Contains(files, named[i]) {
+				files = append(files, named[i])
+			}
+		}
+	}
+	return files, nil
+}
+
+// resultsOf reads the results of a run.
+func (e *environment) resultsOf(core bus.Core, run *workflow.RunHistory) runfiles.Reader {
+	return func(body schemas.Content) (schemas.Result, error) {
+		return history.ResultOf(e.ctx, core, run.Session, body)
+	}
+}
+
+func (e *environment) printFiles(run *workflow.RunHistory, files []runfiles.File) error {
+	if e.json {
+		for i := range files {
+			if err := e.printLine(&files[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(files) == 0 {
+		_, err := fmt.Fprintf(e.stderr, "run %s has no files\n", run.ID)
+		return err
+	}
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "PATH\tSIZE\tTYPE\tTASK\tAGENT")
+	for i := range files {
+		file, shown := &files[i], files[i].Path
+		if !runfiles.Local(shown) {
+			shown = strconv.Quote(shown)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", shown, file.Size, file.Type, file.Task, file.By)
+	}
+	return table.Flush()
+}
 
 type runsExportCommand struct {
 	ID    string `arg:"" name:"run" help:"The run's id, or its beginning."`
@@ -264,7 +383,10 @@ func (e *export) note(body []byte) { e.named = append(e.named, reference.Hashes(
 
 // made adds the files that the run has made.
 func (e *export) made() error {
-	made := runfiles.Standing(&e.run.Run)
+	made, err := runfiles.Standing(&e.run.Run, e.env.resultsOf(e.ledger.Core, e.run))
+	if err != nil {
+		return err
+	}
 	for i := range made {
 		file, name := &made[i], "files/"+made[i].Path
 		if !runfiles.Local(file.Path) {
