@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
+
+	"podium/schemas"
 )
 
 // A plainAgent is an agent made of nothing but core NATS and the documented
@@ -186,6 +188,21 @@ func TestPlainNATSAgent(t *testing.T) {
 	}
 	i.stop()
 	i.verify()
+	// It has announced nothing, and the server has counted anew: still nothing says that it was never there.
+	i.up()
+	i.process.says(t, "nobody serves agent alpha, and no sign of life of it is on record")
+	i.process.says(t, "nobody serves agent beta, and no sign of life of it is on record")
+	for _, row := range lines[struct {
+		Name  string
+		State schemas.AgentState
+	}](t, i.podium("agents", "-o", "json")) {
+		if want := map[string]schemas.AgentState{"alpha": schemas.AgentLate, "beta": schemas.AgentNever}[row.Name]; want != "" && row.State != want {
+			t.Errorf("%s is %s, want %s", row.Name, row.State, want)
+		}
+	}
+	if said := i.podium("agents").succeeds(t).stdout; !strings.Contains(said, "before the start") {
+		t.Errorf("of one that was there before the start it says\n%s", said)
+	}
 }
 
 // TestAnswersThatNameNoRequestAreShown: an answer that is not JSON names no request, so that its attempt waits for its deadline. The run says that

@@ -213,7 +213,7 @@ func completionLine(f *schemas.TaskCompleted) string {
 // unserved says that nobody serves an agent, and since when.
 func unserved(agent string, since time.Time) string {
 	if since.IsZero() {
-		return "nobody serves " + agent + ", and nobody ever has"
+		return "nobody serves " + agent + ", and no sign of life of it is on record"
 	}
 	return "nobody serves " + agent + " since " + since.Local().Format(time.DateTime)
 }
