@@ -97,3 +97,6 @@ type PoolState struct {
 	Deliveries uint64
 	Pending    uint64 // requests that nobody was handed yet
 }
+
+// HasWorked reports whether somebody was ever handed a request, be it before the bus began.
+func (p *PoolState) HasWorked() bool { return p != nil && (p.Deliveries > 0 || !p.Last.IsZero()) }

@@ -172,7 +172,7 @@ var layers = []struct {
 	}},
 	{"cmd/podium/egress", nil},
 	{"cmd/podium/ledgerwatch", []string{"bus", "bus/backoff", "bus/intake", "bus/embedded", "bus/embedded/recovery", "cmd/podium/config", "cmd/podium/installation"}},
-	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/history", "bus/keyring", "bus/registry", "supervisor/gateway", "supervisor/restore"}},
+	{"cmd/podium/runlog", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/keyring", "bus/registry", "supervisor/gateway", "supervisor/restore"}},
 	{"cmd/podium/runfiles", []string{"schemas", "schemas/workflow", "bus", "supervisor/review"}},
 	{"cmd/podium/taskplan", []string{"schemas", "schemas/workflow", "bus", "bus/embedded/wholefile", "bus/history", "cmd/podium/runlog"}},
 	{"cmd/*/*", []string{"*"}},

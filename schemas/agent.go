@@ -88,7 +88,7 @@ type AgentState string
 const (
 	AgentRevoked  AgentState = "revoked"  // it may not take part any more
 	AgentFailing  AgentState = "failing"  // its circuit breaker is open: it has failed too often
-	AgentNever    AgentState = "never"    // nobody has ever served it
+	AgentNever    AgentState = "never"    // none of its processes has ever announced itself or taken a request
 	AgentLate     AgentState = "late"     // nobody serves it, since more than three heartbeats
 	AgentDegraded AgentState = "degraded" // whoever serves it cannot do the work at present, by its own word
 	AgentOK       AgentState = "ok"

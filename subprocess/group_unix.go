@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // inherited names the variables of our own environment that every program gets.
@@ -42,3 +44,19 @@ func Kill(command *exec.Cmd) error {
 // Sweep kills what the program has left behind in its group. It is called
 // after the program has ended.
 func Sweep(command *exec.Cmd) { _ = Kill(command) }
+
+// SignalOf returns the name of the signal that ended a program, such as SIGSEGV: its own end, or that of a program which a shell
+// has run as its last one and tells by a code above 128. Empty is none.
+func SignalOf(ended *os.ProcessState) string {
+	status, is := ended.Sys().(syscall.WaitStatus)
+	switch {
+	case is && status.Signaled():
+		return unix.SignalName(status.Signal())
+	case is && status.ExitStatus() > shellSignals:
+		return unix.SignalName(syscall.Signal(status.ExitStatus() - shellSignals))
+	}
+	return ""
+}
+
+// shellSignals is what shells add to the number of a signal to make an exit code of it.
+const shellSignals = 128

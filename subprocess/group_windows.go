@@ -4,6 +4,7 @@ package subprocess
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -22,6 +23,9 @@ func inherited() []string {
 func Group(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
+
+// SignalOf returns no name: there are no signals.
+func SignalOf(*os.ProcessState) string { return "" }
 
 // Tells reports whether End leaves programs the time to end by themselves.
 const Tells = false

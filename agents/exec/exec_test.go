@@ -93,12 +93,15 @@ func TestOutputMeaning(t *testing.T) {
 		final   bool
 		busy    bool // it says that it has no room
 	}{
-		"nothing":      {output: " \n"},
+		"nothing":      {output: " \n", failure: "printed nothing"},
+		"no UTF-8":     {output: "R\xfcckruf", failure: "unreadable", final: true},
+		"with a mark":  {output: "\ufeff{\"text\":\"a\"}", want: schemas.Result{Text: "a"}},
+		"odd type":     {output: `{"status":"completed","deliverables":[{"path":"a","type":"image"}]}`, failure: "unreadable", final: true},
 		"text":         {output: "  two\nlines \n\n", want: schemas.Result{Text: "  two\nlines"}},
 		"bare number":  {output: "42\n", want: schemas.Result{Text: "42"}},
 		"bare string":  {output: `"42"`, want: schemas.Result{Text: `"42"`}},
-		"broken JSON":  {output: `{"text": `, want: schemas.Result{Text: `{"text":`}},
-		"two objects":  {output: "{}\n{}", want: schemas.Result{Text: "{}\n{}"}},
+		"broken JSON":  {output: `{"text": `, failure: "unreadable", final: true},
+		"two objects":  {output: "{}\n{}", failure: "unreadable", final: true},
 		"result":       {output: `{"text":"a","data":{"n":1}}`, want: schemas.Result{Text: "a", Data: []byte(`{"n":1}`)}},
 		"data":         {output: `{"n":1}`, want: schemas.Result{Data: []byte(`{"n":1}`)}},
 		"empty object": {output: `{}`, want: schemas.Result{Data: []byte(`{}`)}},
@@ -247,6 +250,25 @@ func TestExitCodesBySysexits(t *testing.T) {
 				t.Errorf("the error for the log holds words of the program: %s", failure.Error())
 			}
 		})
+	}
+}
+
+// TestSignalsAreNamed: of a program that a signal has ended the signal is named, also where a shell tells it by its exit code.
+func TestSignalsAreNamed(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"kill -SEGV $$": "ended by the signal SIGSEGV", "kill -ABRT $$": "ended by the signal SIGABRT", "kill -KILL $$": "ended by the signal SIGKILL",
+		"exit 139": "(code 139, after the signal SIGSEGV)", "exit 137": "(code 137, after the signal SIGKILL)", "exit 3": "(code 3)", "exit 255": "(code 255)",
+		"echo it broke >&2; exit 139": "has failed: it broke",
+	} {
+		made, err := exec.New(exec.Config{Command: []string{"/bin/sh", "-c", "cat >/dev/null; " + script}, Timeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = made.Handle(t.Context(), newRequest(), new(journal).report)
+		if failure := asFailure(t, err); !strings.Contains(failure.Message, want) || failure.Permanent || failure.Unknown {
+			t.Errorf("%s: %+v, want %q", script, failure, want)
+		}
 	}
 }
 

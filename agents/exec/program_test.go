@@ -102,6 +102,7 @@ func programs() map[string]func(argument string) {
 			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				os.Exit(74)
 			}
+			fmt.Fprintln(os.Stdout, "touched")
 		},
 		"silent": func(string) { os.Exit(3) },
 		"flood": func(string) {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,10 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		return agent.Outcome{}, err
 	}
 	outcome, err := agent.ReadOutcome(printed, request)
+	nothing := err
+	if errors.Is(err, agent.ErrNothing) {
+		err = nil // its files may be all that it has
+	}
 	if errors.Is(err, agent.ErrUnreadable) {
 		return agent.Outcome{}, a.unreadable(language, err)
 	}
@@ -70,6 +75,9 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 		outcome.Issues = append(outcome.Issues, schemas.Issue{ // what was done is not done again for a file
 			Severity: "high", Description: a.words.Say(language, "not_kept"), Resolution: schemas.ResolutionDeferred,
 		})
+	}
+	if errors.Is(nothing, agent.ErrNothing) && len(outcome.Deliverables) == 0 {
+		return outcome, a.silent(language, "nothing", nothing)
 	}
 	return outcome, err
 }
@@ -205,18 +213,22 @@ func (a *Agent) exited(language, said string, err error) error {
 		return a.silent(language, "start", fmt.Errorf("wait for the program: %w", cause(err)))
 	}
 	code := exit.ExitCode()
+	signal := subprocess.SignalOf(exit.ProcessState)
 	if code < 0 {
-		return a.silent(language, "signal", errors.New("the program was ended by a signal"))
+		signal = cmp.Or(signal, "of no known name")
+		return a.silent(language, "signal", errors.New("the program was ended by the signal "+signal), "{signal}", signal)
 	}
 	key := "exit"
 	switch {
+	case said == "" && signal != "":
+		key = "exit_signal"
 	case said != "" && code == exDataErr:
 		key = "refused_said" // it works, and says what is wrong with what it was given
 	case said != "":
 		key = "exit_said"
 	}
 	failure := a.fail(language, key, fmt.Errorf("the program exited with code %d", code),
-		"{code}", strconv.Itoa(code), "{said}", strings.TrimSpace(said))
+		"{code}", strconv.Itoa(code), "{signal}", signal, "{said}", strings.TrimSpace(said))
 	failure.Permanent = slices.Contains([]int{64, exDataErr, 66, 67, 68, 76, 77, 78}, code) // no other attempt can help (sysexits(3))
 	return failure
 }
@@ -259,7 +271,7 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	if b.tell == nil {
 		return len(p), nil
 	}
-	words := bytes.TrimSpace(b.kept.Bytes()[:min(b.kept.Len(), schemas.MaxPartial)])
+	words := bytes.TrimSpace(bytes.TrimPrefix(b.kept.Bytes()[:min(b.kept.Len(), schemas.MaxPartial)], []byte("\xef\xbb\xbf")))
 	if len(words) > 0 && words[0] != '{' && words[0] != '[' {
 		b.tell(string(bytes.ToValidUTF8(words, nil)))
 	}

@@ -66,3 +66,40 @@ func TestCharsetOfAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswersThatAreNone: an answer with nothing in it, and one that begins as JSON and does not parse, are failures; 204 alone says that there
+// is nothing to say.
+func TestAnswersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status                   int
+		mediaType, body, message string
+		permanent                bool
+	}{
+		"nothing":           {200, "application/json", "", "is empty", false},
+		"blanks":            {200, "text/plain", " \n", "is empty", false},
+		"nothing, created":  {201, "", "", "is empty", false},
+		"a mark alone":      {200, "text/plain", "\xef\xbb\xbf", "is empty", false},
+		"null":              {200, "application/json", "null", "is empty", false},
+		"cut":               {200, "application/json", `{"text": "Hal`, "unreadable", true},
+		"cut, as words":     {200, "text/plain", `{"text": "Hal`, "unreadable", true},
+		"cut, without type": {200, "", `[{"text": "Hal`, "unreadable", true},
+		"words behind":      {200, "text/plain", `{"text": "Hi"} -- sent by curl`, "unreadable", true},
+		"NUL":               {200, "text/plain", "done\x00", "unreadable", true},
+		"odd type":          {200, "application/json", `{"status":"completed","deliverables":[{"path":"a","type":"image"}]}`, "unreadable", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := endpoint(t, func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+				w.Header()["Content-Type"] = []string{c.mediaType}
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.body))
+			})
+			outcome, err := made.Handle(t.Context(), asked(), silent)
+			failure, is := errors.AsType[*agent.Failure](err)
+			if !is || !strings.Contains(failure.Message, c.message) || failure.Permanent != c.permanent || !errors.Is(err, agent.ErrUnreadable) {
+				t.Errorf("outcome %+v, %+v, %v", outcome, failure, err)
+			}
+		})
+	}
+}

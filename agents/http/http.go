@@ -137,6 +137,9 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, _ agent.Repo
 		return agent.Outcome{}, nil
 	}
 	outcome, err := agent.ReadBody(answered.body, answered.mediaType, request)
+	if errors.Is(err, agent.ErrNothing) {
+		return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "nothing"), Unknown: a.acts(), Err: err}
+	}
 	if errors.Is(err, agent.ErrUnreadable) {
 		return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "unreadable"), Permanent: true, Unknown: a.acts(), Err: err}
 	}

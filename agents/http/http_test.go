@@ -69,7 +69,6 @@ func TestAnswerMeansWhatItSays(t *testing.T) {
 		"Hello.\n":      agent.Text("Hello."),
 		`{"total": 3}`:  {Result: schemas.Result{Data: []byte(`{"total": 3}`)}},
 		`{"text": "x"}`: agent.Text("x"),
-		"":              {},
 		`{"status": "partial", "result": {"text": "half"}, "recommendations": ["More."]}`: {
 			Status: schemas.StatusPartial, Result: schemas.Result{Text: "half"}, Findings: schemas.Findings{Recommendations: []string{"More."}},
 		},
@@ -89,9 +88,10 @@ func TestCallIsSigned(t *testing.T) {
 	for _, acts := range []bool{false, true} {
 		var header nethttp.Header
 		var body []byte
-		made := endpoint(t, func(_ nethttp.ResponseWriter, r *nethttp.Request) {
+		made := endpoint(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
 			header = r.Header
 			body, _ = io.ReadAll(r.Body)
+			w.WriteHeader(nethttp.StatusNoContent)
 		}, func(config *agenthttp.Config) {
 			config.Secret, config.Now = secret, func() time.Time { return at }
 			if acts {
@@ -219,7 +219,10 @@ func checkBroken(t *testing.T, name string, err error, unknown bool) {
 func TestNothingIsSentWithoutAPermit(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
-	serve := func(w nethttp.ResponseWriter, _ *nethttp.Request) { calls.Add(1) }
+	serve := func(w nethttp.ResponseWriter, _ *nethttp.Request) {
+		calls.Add(1)
+		_, _ = io.WriteString(w, "done")
+	}
 	refusal := errors.New("not permitted")
 	request := asked().WithPermit(func(context.Context) error {
 		if calls.Load() > 0 {

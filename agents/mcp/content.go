@@ -35,6 +35,10 @@ func (a *Agent) outcome(ctx context.Context, language string, request *agent.Req
 		made.Data = body
 	} else if len(a.config.OutputSchema) > 0 && isComposite(made.Text) {
 		made.Text, made.Data = "", jsontext.Value(strings.TrimSpace(made.Text))
+	} else if len(a.config.OutputSchema) > 0 && made.Text != "" {
+		if _, err := agent.ReadOutcome([]byte(made.Text), request); errors.Is(err, agent.ErrUnreadable) { // data that does not parse
+			return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "unreadable"), Permanent: true, Unknown: a.acts(), Err: err}
+		}
 	}
 	if len(made.Data) > maxData {
 		return agent.Outcome{}, &agent.Failure{
@@ -52,6 +56,10 @@ func (a *Agent) outcome(ctx context.Context, language string, request *agent.Req
 		made.Issues = append(made.Issues, schemas.Issue{ // what was done is not done again for a file
 			Severity: "high", Description: a.words.Say(language, "not_kept"), Resolution: schemas.ResolutionDeferred,
 		})
+	}
+	if isEmpty := agent.IsBlank(made.Text) && len(made.Data) == 0 && len(made.Deliverables)+len(made.Issues) == 0; isEmpty && !a.acts() {
+		// Of a tool that acts it is the protocol's word for done; what only looks something up has to say what it has found.
+		return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "nothing"), Err: agent.ErrNothing}
 	}
 	return made, nil
 }

@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 		t.Helper()
 		one := made(t, configured(t, "well", "echo", func(config *mcp.Config) { config.Pin = pin }))
 		return bustest.ServeHandler(t, "tester", one, func(int) schemas.Task {
-			return schemas.Task{TaskID: "t", Description: "do it"}
+			return schemas.Task{TaskID: "t", Description: "do it", Context: schemas.TaskContext{Arguments: []byte(`{"text":"x"}`)}}
 		})
 	})
 }

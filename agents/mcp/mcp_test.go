@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"podium/agents/mcp"
+	"podium/bus/agent"
 	"podium/schemas"
 )
 
@@ -25,8 +27,6 @@ func TestAnswers(t *testing.T) {
 		want                  schemas.Result
 	}{
 		{"text", "echo", `{"text":"größer 😀"}`, "", schemas.Result{Text: "größer 😀"}},
-		{"nothing", "echo", `{}`, "", schemas.Result{}},
-		{"no arguments", "echo", ``, "", schemas.Result{}},
 		{"data, and no text that repeats it", "add", `{"a":1.5,"b":2}`, "", schemas.Result{Data: []byte(`{"sum":3.5}`)}},
 		{"text that is data for an agent with a schema", "echo", `{"text":"{\"x\": 1}"}`, `{"type":"object"}`, schemas.Result{Data: []byte(`{"x": 1}`)}},
 		{"text that is data for nobody", "echo", `{"text":"{\"x\": 1}"}`, "", schemas.Result{Text: `{"x": 1}`}},
@@ -39,6 +39,34 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%+v, %v", outcome.Result, err)
 			}
 		})
+	}
+}
+
+// TestAnswersThatAreNone: of a tool that looks something up, a result with nothing in it is a failure, and so are data that do not parse where
+// there have to be data. For a tool that acts the same result is the protocol's word for done.
+func TestAnswersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, arguments, schema, message string }{
+		{"nothing", `{}`, "", "is empty"},
+		{"no arguments", ``, "", "is empty"},
+		{"blanks", `{"text":" \n\u200b"}`, "", "is empty"},
+		{"data that end in the middle", `{"text":"{\"x\": "}`, `{"type":"object"}`, "unreadable"},
+		{"data and words", `{"text":"{\"x\": 1} done"}`, `{"type":"object"}`, "unreadable"},
+		{"a list that ends in the middle", `{"text":"[{\"x\": 1}"}`, `{"type":"array"}`, "unreadable"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			one := tool(t, "well", "echo", func(config *mcp.Config) { config.OutputSchema = []byte(test.schema) })
+			outcome, err := one.Handle(t.Context(), request(test.arguments), silent)
+			failure, is := errors.AsType[*agent.Failure](err)
+			if !is || !strings.Contains(failure.Message, test.message) || !errors.Is(err, agent.ErrUnreadable) {
+				t.Errorf("%+v, %v", outcome, err)
+			}
+		})
+	}
+	acts := tool(t, "well", "echo", func(config *mcp.Config) { config.SideEffects = schemas.SideEffectsExternal })
+	if outcome, err := acts.Handle(t.Context(), request(`{}`), silent); err != nil || outcome.Status != "" {
+		t.Errorf("of one that acts: %+v, %v", outcome, err)
 	}
 }
 

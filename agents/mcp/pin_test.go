@@ -160,7 +160,7 @@ func TestPinIsComparedAtEveryStart(t *testing.T) {
 	if err := one.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.Handle(t.Context(), request(`{}`), silent); err != nil {
+	if _, err := one.Handle(t.Context(), request(`{"text":"x"}`), silent); err != nil {
 		t.Errorf("the one that was pinned: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -40,6 +41,9 @@ func Data(value any) (Outcome, error) {
 
 // check says what an outcome lacks to be a response; nil is nothing.
 func (o *Outcome) check() error {
+	if fault := deliverableFault(o.Deliverables); fault != "" {
+		return unreadable(fault)
+	}
 	switch o.Status {
 	case "", schemas.StatusCompleted, schemas.StatusFailed, schemas.StatusBlocked:
 		return nil
@@ -62,16 +66,23 @@ func ReadBody(said []byte, mediaType string, request *Request) (Outcome, error) 
 	return readDecoded(decoded, mediaType, request)
 }
 
+// isJSON reports whether a media type is that of JSON, by its subtype or its suffix (RFC 6839).
+func isJSON(kind string) bool {
+	return strings.HasSuffix(kind, "/json") || strings.HasSuffix(kind, "+json")
+}
+
 func readDecoded(said []byte, mediaType string, request *Request) (Outcome, error) {
-	if kind, _, err := mime.ParseMediaType(mediaType); err == nil && kind == schemas.MediaTypeJSON && len(bytes.TrimSpace(said)) > 0 && !jsontext.Value(said).IsValid() {
-		return Outcome{}, unreadable("it is said to be JSON, and is not")
+	if kind, _, err := mime.ParseMediaType(mediaType); err == nil && isJSON(kind) && len(bytes.TrimSpace(said)) > 0 && !jsontext.Value(said).IsValid() {
+		return Outcome{}, unreadableAt("it is said to be JSON, and is not", said)
 	}
 	return ReadOutcome(said, request)
 }
 
 // ReadOutcome gives what a program outside has printed or posted its meaning, the first that applies:
 //
-//   - Nothing but white space: done, without a result.
+//   - Nothing, nothing but blanks, and null: ErrNothing.
+//   - Bytes that are no UTF-8, a NUL byte, and what begins as a JSON object or array and is not one alone: nothing that can be read.
+//     A byte order mark of UTF-8 does not count.
 //   - A JSON object with "type":"execution_response": the documented response. An in_reply_to must name
 //     the request; without one, it answers the request.
 //   - A JSON object whose "status" is completed, partial, failed or blocked: the payload of such a response.
@@ -84,9 +95,12 @@ func readDecoded(said []byte, mediaType string, request *Request) (Outcome, erro
 // Errors wrap ErrUnreadable, unless the program says that it has failed: then it is a *Failure, with what
 // else it says in the outcome. Its words are those of the first issue.
 func ReadOutcome(said []byte, request *Request) (Outcome, error) {
-	trimmed := bytes.TrimSpace(said)
+	trimmed, err := checkForm(said)
+	if err != nil {
+		return Outcome{}, err
+	}
 	if !isComposite(trimmed) {
-		return Text(string(bytes.ToValidUTF8(bytes.TrimRight(said, " \t\r\n"), []byte("\uFFFD")))), nil
+		return Text(string(bytes.TrimRight(bytes.TrimPrefix(said, utf8Mark()), " \t\r\n"))), nil
 	}
 	value := jsontext.Value(trimmed)
 	asData := Outcome{Result: schemas.Result{Data: value}}
@@ -114,6 +128,9 @@ func ReadOutcome(said []byte, request *Request) (Outcome, error) {
 		if err := schemas.Unmarshal(value, &result); err != nil {
 			return Outcome{}, unreadable(formFault(err))
 		}
+		if len(result.Data) == 0 && IsBlank(result.Text) {
+			return Outcome{}, ErrNothing
+		}
 		return Outcome{Result: result}, nil
 	default:
 		return asData, nil
@@ -129,6 +146,9 @@ func statuses() []schemas.ResponseStatus {
 func outcomeOf(payload *schemas.ResponsePayload) (Outcome, error) {
 	if payload.Status == "" {
 		return Outcome{}, unreadable("the payload has no status")
+	}
+	if fault := deliverableFault(payload.Deliverables); fault != "" {
+		return Outcome{}, unreadable(fault)
 	}
 	made := Outcome{
 		Status: payload.Status, Deliverables: payload.Deliverables, Usage: payload.ResourceUsage, Needs: payload.Needs, Operation: payload.Operation,

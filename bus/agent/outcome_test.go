@@ -60,7 +60,7 @@ func TestReadOutcome(t *testing.T) {
 	t.Parallel()
 	const unreadable = "unreadable"
 	for said, want := range map[string]string{
-		"":                        "",
+		"":                        unreadable,
 		" Hello.\n":               "text  Hello.",
 		"42":                      "text 42",
 		`"quoted"`:                `text "quoted"`,
@@ -78,8 +78,8 @@ func TestReadOutcome(t *testing.T) {
 		`{"status": "completed", "result": 3}`:                                                       unreadable,
 		`{"type": "execution_response", "payload": {}}`:                                              unreadable,
 		`{"type": "execution_response", "in_reply_to": "other", "payload": {"status": "completed"}}`: unreadable,
-		"\xff":   "text \uFFFD",
-		`{"a": `: `text {"a":`,
+		"\xff":   unreadable,
+		`{"a": `: unreadable,
 	} {
 		made, err := agent.ReadOutcome([]byte(said), asked())
 		got := string(made.Status)
@@ -97,6 +97,55 @@ func TestReadOutcome(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q (%v), want %q", said, got, err, want)
+		}
+	}
+}
+
+// TestOutputThatIsNoAnswer: output that begins as JSON and does not parse, that is no UTF-8, or that holds nothing is unreadable. The
+// error, which is logged, says what is wrong, and quotes nothing of it.
+func TestOutputThatIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	const nothing, cut, broken, behind, bytes = "no output", "ends in the middle", "does not parse", "something follows", "no UTF-8"
+	for said, want := range map[string]string{
+		"": nothing, " \n\t\r\n": nothing, "\ufeff": nothing, "\u00a0\u200b\u3000": nothing, "null\n": nothing,
+		`{"text": ""}`: nothing, `{"text": " \n"}`: nothing, `{"data": null, "text": "\u200b"}`: "",
+		"{": cut, "[": cut, "\ufeff{": cut, `{"text": "half`: cut, `{"ana@example.org": 1`: cut, `[{"a": 1}, {"b"`: cut, `["a", "b`: cut, "[1, 2": cut, "[[1, 2], [3": cut, "[true": cut,
+		`{"a": NaN}`: broken, `{'a': 1}`: broken, `{"a": 1,}`: broken, "{ana@example.org}": broken, "{// why\n}": broken, "[1, two]": broken, `{"a": "tab	"}`: broken,
+		`{"a": 1, "a": 2}`: "twice",
+		`{"a": 1} done`:    behind, "{}\n{}": behind, `[{"a": 1}] and more`: behind, `{"a": 1}}`: behind, `["a"] said ana@example.org`: behind,
+		"\xff": bytes, "R\xfcckruf": bytes, "Gr\xc3": bytes, "{\"a\": \"\xfc\"}": bytes, "\xff\xfeH\x00i\x00": bytes, "\xed\xa0\x80": bytes, "\xc0\xaf": bytes,
+		"H\x00i\x00": "NUL", "\x00": "NUL", "{}\x00": "NUL", "done\x00": "NUL",
+
+		"[1] See page 3.": "", "[ ] Buy milk": "", "[] Buy milk": "", "[Draft] Hello": "", "[link](https://example.org)": "", "[[wiki]] is meant": "", "[2026-11-28] Done": "",
+		"\ufeffHello": "", "\ufeff{\"a\": 1}": "", "[]": "", "[[]]": "", "{}": "", "\uFFFD": "", `"half`: "", "Sum: {": "", "0": "", "false": "", `{"text": "", "data": 0}`: "",
+	} {
+		made, err := agent.ReadOutcome([]byte(said), asked())
+		switch {
+		case want == "" && (err != nil || strings.HasPrefix(made.Text, "\ufeff") || made.Text == "" && len(made.Data) == 0):
+			t.Errorf("%q becomes %+v, %v", said, made, err)
+		case want == "":
+		case !errors.Is(err, agent.ErrUnreadable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "ana@"):
+			t.Errorf("%q: %v, want %s", said, err, want)
+		case errors.Is(err, agent.ErrNothing) != (want == nothing):
+			t.Errorf("%q is taken for nothing: %v", said, err)
+		}
+	}
+}
+
+// TestUnknownTypeOfADeliverable: a deliverable of a type that does not exist is no documentation.
+func TestUnknownTypeOfADeliverable(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		`"code"`: "", `"documentation"`: "", `"report"`: "", `"config"`: "", `""`: "",
+		`"image"`: `the type "image" of deliverable 2 is none of code, documentation, report, config`, `"Code"`: `the type "Code"`, `"for ana@example.org"`: "the type of deliverable 2",
+		`3`: "/deliverables/1/type is of type number, want string",
+	} {
+		payload := `{"status": "completed", "deliverables": [{"type": "code", "path": "a.go"}, {"type": ` + kind + `, "path": "b"}]}`
+		for _, said := range []string{payload, `{"type": "execution_response", "payload": ` + payload + `}`} {
+			_, err := agent.ReadOutcome([]byte(said), asked())
+			if want == "" && err != nil || want != "" && (!errors.Is(err, agent.ErrUnreadable) || !strings.Contains(strings.ReplaceAll(err.Error(), "/payload", ""), want) || strings.Contains(err.Error(), "ana@")) {
+				t.Errorf("%s: %v, want %q", said, err, want)
+			}
 		}
 	}
 }
@@ -193,9 +242,11 @@ func TestBrokenJSONIsNoAnswer(t *testing.T) {
 	}{
 		`{"status": "completed", "result":`:  {"application/json; charset=utf-8", true},
 		`Good morning`:                       {"application/json", true},
-		`{"status": "completed", "result": `: {"text/plain", false},
-		`[1, 2`:                              {"", false},
-		" ":                                  {"application/json", false},
+		`{"status": "completed", "result": `: {"text/plain", true},
+		`{"n": 1`:                            {"text/json", true},
+		`Good night`:                         {"application/problem+json", true},
+		`[1, 2`:                              {"", true},
+		" ":                                  {"application/json", true},
 		`{"n": 1}`:                           {"application/json", false},
 	} {
 		if _, err := agent.ReadBody([]byte(said), c.mediaType, asked()); errors.Is(err, agent.ErrUnreadable) != c.unread {

@@ -210,7 +210,7 @@ func (s *server) addFindings(payload *schemas.ResponsePayload, e *schemas.Event,
 	}
 	for i, made := range outcome.Deliverables {
 		made.DeliverableID = cmp.Or(made.DeliverableID, "d"+strconv.Itoa(i+1))
-		made.Type = known(made.Type, schemas.DeliverableDocumentation, schemas.DeliverableCode, schemas.DeliverableReport, schemas.DeliverableConfig)
+		made.Type = cmp.Or(made.Type, schemas.DeliverableDocumentation) // check has refused one that does not exist
 		made.ValidationStatus = known(made.ValidationStatus, "", schemas.ValidationPassed, schemas.ValidationFailed, "skipped")
 		made.TaskID, made.Agent = cmp.Or(made.TaskID, task), cmp.Or(made.Agent, agent)
 		payload.Deliverables = append(payload.Deliverables, made)

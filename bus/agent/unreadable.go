@@ -19,19 +19,38 @@ import (
 // it may be logged.
 var ErrUnreadable = errors.New("what was said is no outcome")
 
-// An unreadableError is what is wrong with what a program has said.
-type unreadableError struct{ fault string }
+// An unreadableError is what is wrong with what a program has said. Its text is for logs. The first bytes of the output, which may be about
+// people, stand in records alone.
+type unreadableError struct{ fault, begins string }
 
 func (u *unreadableError) Error() string { return ErrUnreadable.Error() + ": " + u.fault }
 
 func (u *unreadableError) Unwrap() error { return ErrUnreadable }
 
-func unreadable(fault string) error { return &unreadableError{fault} }
+func unreadable(fault string) error { return &unreadableError{fault: fault} }
 
-// faultIn says what is wrong with the form of an answer; empty when an error is about something else.
+// maxBegins bounds the first bytes of unreadable output that a record holds.
+const maxBegins = 40
+
+// unreadableAt is unreadable with the first bytes of the output.
+func unreadableAt(fault string, said []byte) error {
+	begins := strconv.QuoteToASCII(string(said[:min(len(said), maxBegins)]))
+	if len(said) > maxBegins {
+		begins += "…"
+	}
+	return &unreadableError{fault, begins}
+}
+
+// faultIn says what is wrong with the form of an answer, for a record; empty when an error is about something else.
 func faultIn(err error) string {
 	if said, is := errors.AsType[*unreadableError](err); is {
+		if said.begins != "" {
+			return said.fault + "; it begins with " + said.begins
+		}
 		return said.fault
+	}
+	if errors.Is(err, ErrNothing) {
+		return "there is no output"
 	}
 	if said, is := errors.AsType[*validation.Error](err); is {
 		return said.Error()

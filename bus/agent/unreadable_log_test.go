@@ -39,6 +39,8 @@ func TestAWrongFormIsLogged(t *testing.T) {
 		`{"status": "blocked", "needs": [{"title": "Day"}]}`:             "invalid message at /payload/needs/0/name: is empty",
 		`{"status": "block", "needs": [{"name": "day"}]}`:                `the status "block" is none of completed, partial, failed, blocked`,
 		`{"type": "execution_response", "payload": {"status": "block"}}`: `the status "block" is none of completed, partial, failed, blocked`,
+		`{"status": "completed", "deliverables": [{"type": "image"}]}`:   `the type "image" of deliverable 1 is none of code, documentation, report, config`,
+		"": "there is no output",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1)
@@ -60,6 +62,32 @@ func TestAWrongFormIsLogged(t *testing.T) {
 			}
 			if told := s.log.String(); !strings.Contains(told, strings.Trim(string(quoted), `"`)) || !strings.Contains(told, `"level":"error"`) {
 				t.Errorf("%s: the log is\n%s", said, told)
+			}
+			mustStop(t, stop)
+		})
+	}
+}
+
+// TestFirstBytesOfUnreadableOutputAreOnRecord: a record shows how unreadable output begins, within a bound; the log does not, since that may
+// be about people.
+func TestFirstBytesOfUnreadableOutputAreOnRecord(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"ana@example.org": `:                      `after 19 bytes; it begins with "{\"ana@example.org\":"`,
+		"ana@\xff\x1b":                              `the first at byte 4; it begins with "ana@\xff\x1b"`,
+		`{"a": 1} ` + strings.Repeat("ana@ ", 1000): `"{\"a\": 1} ana@ ana@ ana@ ana@ ana@ ana@ a"…`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1)
+			stop := s.serve(t, func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+				return agent.ReadOutcome([]byte(said), request)
+			})
+			s.ask(t, 1, nil)
+			if issue := s.one(t).Payload.IssuesEncountered[0]; !strings.HasSuffix(issue.ResolutionDetails, want) || strings.Contains(issue.Description, "ana@") {
+				t.Errorf("%q: people read %q, and the record holds %q", said, issue.Description, issue.ResolutionDetails)
+			}
+			if strings.Contains(s.log.String(), "ana@") {
+				t.Errorf("personal data in the log:\n%s", s.log)
 			}
 			mustStop(t, stop)
 		})

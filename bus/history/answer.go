@@ -22,24 +22,24 @@ func AnswerText(ctx context.Context, ledger bus.Ledger, run workflow.RunHistory)
 			parts[i] = run.Answer[i].Told
 			continue
 		}
-		text, err := bodyText(ctx, ledger, run.Session, run.Answer[i].Body)
+		result, err := ResultOf(ctx, ledger, run.Session, run.Answer[i].Body)
 		if err != nil {
 			return "", fmt.Errorf("answer of run %s: %w", run.ID, err)
 		}
-		parts[i] = text
+		parts[i] = result.Text
 	}
 	return workflow.AnswerText(parts, run.Error, run.Message.Language, run.Notes, run.Summary), nil
 }
 
-// bodyText returns the text that a Content of a session stands for.
-func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schemas.Content) (string, error) {
+// ResultOf returns what a Content of a session stands for, which may be the result of a response: its data, and that part of its text.
+func ResultOf(ctx context.Context, ledger bus.Ledger, session string, body schemas.Content) (schemas.Result, error) {
 	if body.Sequence == 0 {
-		return body.Text, nil
+		return body.Result, nil
 	}
 	stream, _ := sessionPlace(ledger, session)
 	message, err := ledger.Get(ctx, stream, body.Sequence)
 	if err != nil {
-		return "", err
+		return schemas.Result{}, err
 	}
 	var response schemas.ExecutionResponse
 	content, err := bodyOf(ctx, ledger, message, schemas.TypeExecutionResponse)
@@ -47,14 +47,14 @@ func bodyText(ctx context.Context, ledger bus.Ledger, session string, body schem
 		response, err = schemas.DecodeExecutionResponse(content)
 	}
 	if err != nil {
-		return "", fmt.Errorf("message %d of %s: %w", message.Sequence, message.Stream, err)
+		return schemas.Result{}, fmt.Errorf("message %d of %s: %w", message.Sequence, message.Stream, err)
 	}
 	if response.Payload.Result == nil {
-		return "", nil
+		return schemas.Result{}, nil
 	}
-	text := response.Payload.Result.Text
-	if end := body.Offset + body.Size; body.Offset >= 0 && body.Offset <= end && end <= len(text) {
-		text = text[body.Offset:end]
+	result := *response.Payload.Result
+	if end := body.Offset + body.Size; body.Offset >= 0 && body.Offset <= end && end <= len(result.Text) {
+		result.Text = result.Text[body.Offset:end]
 	}
-	return text, nil
+	return result, nil
 }

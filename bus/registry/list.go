@@ -296,7 +296,7 @@ func (e *Entry) state(now time.Time) schemas.AgentState {
 		return schemas.AgentDegraded
 	case served || waiting:
 		return schemas.AgentOK
-	case len(e.Instances) == 0 && (e.Pool == nil || e.Pool.Last.IsZero()):
+	case len(e.Instances) == 0 && !e.Pool.HasWorked():
 		return schemas.AgentNever
 	}
 	return schemas.AgentLate

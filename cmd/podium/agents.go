@@ -38,7 +38,7 @@ type agentsListCommand struct{ ledgerFlags }
 func (agentsListCommand) Help() string {
 	return `Lists every agent of the configuration, whether it is there or not. One that is taken out of podium.yaml is forgotten at the next start.
 
-STATE is ok; degraded, when it cannot do its work at present by its own word; late, when nobody serves it any more; never, when nobody ever has;
+STATE is ok; degraded, when it cannot do its work at present by its own word; late, when nobody serves it any more; never, when none of its processes has ever taken a request or announced itself;
 failing, while its breaker is open or half open; revoked, when it may not take part any more. AT A TIME is how many requests it works
 on, over all its PROCESSES, which are those that are alive. READY are tasks that wait until it has room, as of a few seconds ago, QUEUED requests that wait for somebody to
 take them, IN FLIGHT those that somebody has taken. WAITED and WORKED are how long requests have waited and were worked on, half of them and 99 of 100 at most, over the
@@ -204,13 +204,18 @@ func (e *environment) tellAgents(rows []agentRow, now time.Time) error {
 		}
 		does, atATime, seen, failed := r.Description, "", "never", strconv.FormatUint(r.Failed, 10)
 		if r.Announced.IsZero() {
-			does = "has not connected"
+			if does = "has not connected"; r.Pool.HasWorked() {
+				does = "has not announced itself"
+			}
 		}
 		if r.Concurrency > 0 {
 			atATime = strconv.Itoa(r.Concurrency)
 		}
-		if !r.LastSeen.IsZero() {
+		switch {
+		case !r.LastSeen.IsZero():
 			seen = r.LastSeen.Local().Format(time.DateTime)
+		case r.Pool.HasWorked():
+			seen = "before the start"
 		}
 		if r.LastFailure != nil {
 			failed += ", " + cmp.Or(string(r.LastFailure.Category), string(r.LastFailure.Cause))

@@ -51,6 +51,7 @@ type command struct {
 	Up         upCommand         `cmd:"" help:"Run the service."`
 	Send       sendCommand       `cmd:"" help:"Send a chat message to a running instance."`
 	Runs       runsCommand       `cmd:"" help:"List, show, watch and cancel runs, and send answers again."`
+	Artifact   artifactCommand   `cmd:"" help:"Get the bytes of a file or a body by its hash."`
 	Plan       planCommand       `cmd:"" help:"Show the plan of a run as a document, or write it into a file."`
 	Score      scoreCommand      `cmd:"" help:"Say how well runs went, for each profile, and make a table of them."`
 	Budget     budgetCommand     `cmd:"" help:"Say what runs have used of the budgets of a day."`

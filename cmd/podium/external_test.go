@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
+
+	"podium/schemas"
 )
 
 // A plainAgent is an agent made of nothing but core NATS and the documented
@@ -186,6 +188,54 @@ func TestPlainNATSAgent(t *testing.T) {
 	}
 	i.stop()
 	i.verify()
+	// It has announced nothing, and the server has counted anew: still nothing says that it was never there.
+	i.up()
+	i.process.says(t, "nobody serves agent alpha, and no sign of life of it is on record")
+	i.process.says(t, "nobody serves agent beta, and no sign of life of it is on record")
+	for _, row := range lines[struct {
+		Name  string
+		State schemas.AgentState
+	}](t, i.podium("agents", "-o", "json")) {
+		if want := map[string]schemas.AgentState{"alpha": schemas.AgentLate, "beta": schemas.AgentNever}[row.Name]; want != "" && row.State != want {
+			t.Errorf("%s is %s, want %s", row.Name, row.State, want)
+		}
+	}
+	if said := i.podium("agents").succeeds(t).stdout; !strings.Contains(said, "before the start") {
+		t.Errorf("of one that was there before the start it says\n%s", said)
+	}
+}
+
+// TestAnswersThatNameNoRequestAreShown: an answer that is not JSON names no request, so that its attempt waits for its deadline. The run says that
+// there is such an answer, what is wrong with it, and how it begins.
+func TestAnswersThatNameNoRequestAreShown(t *testing.T) {
+	t.Parallel()
+	i := install(t, fmt.Sprintf(externalConfig, webSecret))
+	i.up()
+	agent := connectPlain(t, i, "alpha")
+	sending := spawn(t, "--data", i.data, "send", "What says it?", "--wait")
+	request := agent.pull()
+	agent.publish("podium.agent.alpha.progress", request.progress("alpha", 40, "reading"))
+	sending.says(t, "reading")
+	run := lines[struct{ ID string }](t, i.podium("runs", "-o", "json"))[0].ID
+	agent.publish(request.replyTo, "Good morning \x1b[2J "+strings.Repeat("and so on ", 100))
+	agent.publish("podium.agent.alpha.response", `["good", "mor`)
+	agent.publish(request.replyTo, `{"in_reply_to": "`+request.MessageID[:35]+map[bool]string{true: "1", false: "0"}[strings.HasSuffix(request.MessageID, "0")]+`"}`) // to another request
+	var shown string
+	eventually(t, "both answers are shown", func() bool {
+		shown = i.podium("runs", "show", run).succeeds(t).stdout
+		return strings.Count(shown, "an answer of alpha, which names no request and may be to this run, cannot be read") == 2
+	})
+	for _, want := range []string{`it begins with "Good morning \x1b[2J and so on and so on an";`, `it begins with "[\"good\", \"mor";`, "podium quarantine show PODIUM_"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	agent.publish(request.replyTo, request.response("alpha", "completed", "Here it is."))
+	agent.acknowledge(request)
+	sending.ends(t, exitOK)
+	if shown = i.podium("runs", "show", run).succeeds(t).stdout; strings.Contains(shown, "cannot be read") {
+		t.Errorf("of a run that was answered at its first attempt:\n%s", shown)
+	}
 }
 
 // TestAgentExec: a program of another process is an agent; what it says on

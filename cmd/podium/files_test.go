@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/emersion/go-message/mail"
 
 	"podium/agents/mail/smtpsink"
+	"podium/cmd/podium/runfiles"
 	"podium/ingest/imap/memorymailbox"
 )
 
@@ -225,4 +228,115 @@ func textOf(m *smtpsink.Message) string {
 func attachmentOf(m *smtpsink.Message, name string) string {
 	_, files := partsOf(m)
 	return files[name]
+}
+
+// TestFilesOfAnAnswerAreOneList: the attachments that a result names, and the deliverables beside it, are the same files in the same order for who
+// asks by chat, in a mail, and at the command line; what both name is there once.
+func TestFilesOfAnAnswerAreOneList(t *testing.T) {
+	t.Parallel()
+	_, mailbox, sink := correspondence(t, "desk")
+	i := install(t, fmt.Sprintf(filesConfig, "desk", mailbox.Port(), sink.Port())+"chat: {channels: {web: {profile: desk, token: "+strings.Repeat("token", 8)+"}}}\n")
+	i.up()
+	agent := &clerk{plainAgent: connectPlain(t, i, "describe"), i: i}
+	answers := func() {
+		t.Helper()
+		request := agent.pull()
+		metadata := func(content string) string {
+			kept := agent.puts([]byte(content))
+			return fmt.Sprintf(`{"sha256":%q,"size":%d,"media_type":"text/plain","grant":%q}`, kept.SHA256, kept.Size, kept.Grant)
+		}
+		attached := func(name, content string) string {
+			return fmt.Sprintf(`{"name":%q,"media_type":"text/plain","artifact":%s}`, name, metadata(content))
+		}
+		made := func(path, content string) string {
+			return fmt.Sprintf(`{"deliverable_id":%q,"type":"report","path":%q,"metadata":%s}`, path, path, metadata(content))
+		}
+		answer := request.response("describe", "completed", "Here they are.")
+		answer = strings.TrimSuffix(answer, `"result":{"text":"Here they are."}}}`) + `"result":{"text":"Here they are.","data":{"attachments":[` +
+			attached("named.txt", "named") + "," + attached("both.txt", "both") + "," + attached("named.txt", "named") + `]}},"deliverables":[` +
+			made("src/made.txt", "made") + "," + made("both.txt", "both") + "," + made("named.txt", "another of that name") + `]}}`
+		agent.publish(request.replyTo, answer)
+		agent.acknowledge(request)
+	}
+	const want = "named.txt both.txt made.txt named.txt"
+	said := make(chan string, 1)
+	go func() {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+i.listen+"/v1/chat/web", strings.NewReader(`{"text": "Please."}`))
+		if err != nil {
+			said <- err.Error()
+			return
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Bearer "+strings.Repeat("token", 8))
+		request.Header.Set("Prefer", "wait=60")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			said <- err.Error()
+			return
+		}
+		body, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		said <- string(body)
+	}()
+	answers()
+	var told struct {
+		Files []struct {
+			Name, Path, URL string
+			Size            int
+		}
+	}
+	document := <-said
+	if err := json.Unmarshal([]byte(document), &told); err != nil {
+		t.Fatalf("%v\n%s", err, document)
+	}
+	var names []string
+	for _, file := range told.Files {
+		names = append(names, file.Name)
+	}
+	if got := strings.Join(names, " "); got != want || told.Files[2].Path != "src/made.txt" || told.Files[0].Size != 5 {
+		t.Errorf("by chat they are %q, in\n%s", got, document)
+	}
+	for n, content := range []string{"named", "both", "made", "another of that name"} {
+		response, err := http.Get("http://" + i.listen + told.Files[n].URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK || string(body) != content {
+			t.Errorf("%s is %d %q", told.Files[n].Name, response.StatusCode, body)
+		}
+	}
+	if err := mailbox.Deliver(letterWithFiles("m1@example.org", "", "The findings", "Please.")); err != nil {
+		t.Fatal(err)
+	}
+	answers()
+	eventually(t, "the mail is answered", func() bool { return len(sink.Messages()) == 1 })
+	reader, err := mail.CreateReader(bytes.NewReader(sink.Messages()[0].Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = nil
+	for part, err := reader.NextPart(); err == nil; part, err = reader.NextPart() {
+		if header, is := part.Header.(*mail.AttachmentHeader); is {
+			name, _ := header.Filename()
+			names = append(names, name)
+		}
+	}
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("by mail they are %q", got)
+	}
+	runs := i.runs()
+	for _, run := range runs {
+		names = nil
+		for _, file := range lines[runfiles.File](t, i.podium("runs", "files", run.ID, "-o", "json")) {
+			names = append(names, filepath.Base(file.Path))
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("at the command line they are %q", got)
+		}
+	}
+	if len(runs) != 2 {
+		t.Errorf("there are %d runs", len(runs))
+	}
 }

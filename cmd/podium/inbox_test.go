@@ -52,6 +52,10 @@ func TestProgramsAreToldWhatARunAsks(t *testing.T) {
 	if err := json.Unmarshal([]byte(said.stdout), &ended); err != nil || ended.Event != "outcome" || ended.Run != told.Run || ended.Answer != "Booked." {
 		t.Errorf("%s (%v)", said.stdout, err)
 	}
+	// What comes from the command line has no signature of a chat.
+	if shown := i.podium("runs", "show", told.Run).succeeds(t).stdout; !strings.Contains(shown, "at the command line") || strings.Contains(shown, "(signature)") {
+		t.Errorf("who has answered is shown as\n%s", shown)
+	}
 
 	again := lines[waitingInquiry](t, outcome{stdout: i.podium("send", "Another appointment, please.", "--wait", "--timeout", "1m", "-o", "json").stdout})
 	if len(again) != 1 {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"podium/cmd/podium/runfiles"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -115,6 +116,23 @@ func (w *terminal) sees() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.shows.shown()
+}
+
+// TestArtifactsAndTerminals: text of an artifact is shown in a terminal, without what commands it; what is no text is not.
+func TestArtifactsAndTerminals(t *testing.T) {
+	t.Parallel()
+	i := install(t, strings.Replace(makingConfig, "echo two", `printf "two\033[2J\000"`, 1))
+	i.up()
+	i.podium("send", "--wait", "Please.").succeeds(t)
+	for _, file := range lines[runfiles.File](t, i.podium("runs", "files", i.runs()[0].ID, "-o", "json")) {
+		code, want := exitOK, "one"
+		if file.Path == "b.txt" {
+			code, want = exitFailed, "it is not text"
+		}
+		if shown, raw := i.inTerminal(80, 24, nil, "artifact", "get", file.SHA256).left(code); !strings.Contains(strings.Join(shown, " "), want) || strings.Contains(raw, "two") {
+			t.Errorf("%s shows %q", file.Path, shown)
+		}
+	}
 }
 
 // waitsFor waits until the terminal shows all the words.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"podium/bus/registry"
 	"podium/cmd/podium/chronicle"
 	"podium/cmd/podium/installation"
-	"podium/cmd/podium/runfiles"
 	"podium/cmd/podium/runlog"
 	"podium/cmd/podium/taskplan"
 	"podium/cmd/podium/view"
@@ -33,6 +31,7 @@ type runsCommand struct {
 	List   runsListCommand   `cmd:"" default:"withargs" help:"List the runs, the newest first."`
 	Show   runsShowCommand   `cmd:"" help:"Show one run: its tasks, decisions, questions and answer."`
 	Files  runsFilesCommand  `cmd:"" help:"List the files that a run has made, or write them into a directory."`
+	Export runsExportCommand `cmd:"" help:"Write all that the ledger holds of a run into a ZIP file."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
@@ -163,7 +162,12 @@ among the agents have begun for it. Names and addresses of senders are for whoev
 }
 
 func (c *runsShowCommand) Run(env *environment) error {
-	return env.withLedger(func(ledger *installation.Ledger) error {
+	return env.withLedger(c.show(env))
+}
+
+// show prints a run of a ledger.
+func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) error {
+	return func(ledger *installation.Ledger) error {
 		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
 		if err != nil {
 			return err
@@ -217,7 +221,7 @@ func (c *runsShowCommand) Run(env *environment) error {
 		}
 		about = append(about, said...)
 		return env.print("%s", view.Run(run, kept, answer, about...))
-	})
+	}
 }
 
 // chronicle reads what the records of a run say beside its state, and tells which run it replaces and what people have said of it as a whole.
@@ -239,112 +243,6 @@ func (e *environment) chronicle(core bus.Core, run *workflow.RunHistory) (kept *
 		}
 	}
 	return kept, said, nil
-}
-
-type runsFilesCommand struct {
-	ID    string   `arg:"" name:"run" help:"The run's id, or its beginning."`
-	Names []string `arg:"" optional:"" name:"name" help:"Only these: a path, the name at its end, or a folder."`
-	Out   string   `help:"Write them below this directory, which is made where it is missing." placeholder:"DIR"`
-	Force bool     `help:"With --out: overwrite files that are there with another content."`
-	Task  string   `help:"Those that this task has made, also where others have made newer versions." placeholder:"TASK"`
-}
-
-func (runsFilesCommand) Help() string {
-	return `Lists the newest version of each file that the completed tasks of a run have made. With --out they are written below DIR, with
-their folders. A file that is there with the same content stays; one with another content is overwritten by --force alone, and
-without it nothing is written. No name of a file leads out of DIR. Where versions stand beside each other, --task says which.
-
-  podium runs files 5f0c
-  podium runs files 5f0c --out made
-  podium runs files 5f0c src README.md --out made --force
-  podium runs files 5f0c -o json | jq -r .sha256      # one file a line`
-}
-
-func (c *runsFilesCommand) Run(env *environment) error {
-	if c.Force && c.Out == "" {
-		return usage(errors.New("--force goes with --out: nothing is written without it"))
-	}
-	return env.withLedger(func(ledger *installation.Ledger) error {
-		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		files, err := c.chosen(run)
-		if err != nil {
-			return err
-		}
-		if c.Out == "" {
-			return env.printFiles(run, files)
-		}
-		written, err := runfiles.Write(env.ctx, ledger.Core.Artifacts(), files, c.Out, c.Force)
-		for i := range written {
-			note := ""
-			if written[i].Kept {
-				note = " (there already)"
-			}
-			if env.json {
-				err = errors.Join(err, env.printLine(&written[i]))
-			} else {
-				err = errors.Join(err, env.print("%s%s\n", written[i].Place, note))
-			}
-		}
-		return err
-	})
-}
-
-// chosen are the files of a run that are asked for.
-func (c *runsFilesCommand) chosen(run *workflow.RunHistory) ([]runfiles.File, error) {
-	all := runfiles.Standing(&run.Run)
-	if c.Task != "" {
-		var known bool
-		if all, known = runfiles.OfTask(&run.Run, c.Task); !known {
-			return nil, notFound("run %s has no task %q; `podium runs show %s` lists them", run.ID, c.Task, run.ID)
-		}
-	}
-	switch {
-	case len(all) == 0 && (len(c.Names) > 0 || c.Out != ""):
-		return nil, notFound("run %s has no files; it %s", run.ID, cmp.Or(string(run.Status), "goes on"))
-	case len(c.Names) == 0:
-		return all, nil
-	}
-	var files []runfiles.File
-	for _, name := range c.Names {
-		named := runfiles.Named(all, name)
-		if len(named) == 0 {
-			return nil, notFound("run %s has no file %q; `podium runs files %s` lists those that it has", run.ID, name, run.ID)
-		}
-		for i := range named {
-			if !slices.Contains(files, named[i]) {
-				files = append(files, named[i])
-			}
-		}
-	}
-	return files, nil
-}
-
-func (e *environment) printFiles(run *workflow.RunHistory, files []runfiles.File) error {
-	if e.json {
-		for i := range files {
-			if err := e.printLine(&files[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(files) == 0 {
-		_, err := fmt.Fprintf(e.stderr, "run %s has no files\n", run.ID)
-		return err
-	}
-	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "PATH\tSIZE\tTYPE\tTASK\tAGENT")
-	for i := range files {
-		file, shown := &files[i], files[i].Path
-		if !runfiles.Local(shown) {
-			shown = strconv.Quote(shown)
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", shown, file.Size, file.Type, file.Task, file.By)
-	}
-	return table.Flush()
 }
 
 // full says of each agent that a run waits for why it has no room, as far as that is known now.

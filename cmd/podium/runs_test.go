@@ -108,7 +108,7 @@ func TestRunsShowWhoServesNow(t *testing.T) {
 		resting bool
 		want    string
 	}{
-		"nobody, ever":           {want: "nobody serves clerk, and nobody ever has"},
+		"nobody, ever":           {want: "nobody serves clerk, and no sign of life of it is on record"},
 		"since then":             {told: before, now: registry.Presence{LastSeen: before}, want: "nobody serves clerk since 2026-01-01 12:00:00"},
 		"it came and went":       {now: registry.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},
 		"it came and went again": {told: before, now: registry.Presence{LastSeen: later}, want: "nobody serves clerk since 2026-01-01 13:00:00"},

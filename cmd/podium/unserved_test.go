@@ -44,10 +44,10 @@ func TestNobodyServesTheAgentIsSaid(t *testing.T) {
 	eventually(t, "the agent of this process is served", func() bool { served, _ := i.served("chat"); return served })
 	sending := spawn(t, "--data", i.data, "send", "Who answers?", "--wait")
 	within(t, patience, "it is said while the message is watched", func() bool {
-		return strings.Contains(sending.stdout.String(), "t1: nobody serves alpha, and nobody ever has")
+		return strings.Contains(sending.stdout.String(), "t1: nobody serves alpha, and no sign of life of it is on record")
 	})
 	id := i.runs()[0].ID
-	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "waits: nobody serves alpha, and nobody ever has") {
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, "waits: nobody serves alpha, and no sign of life of it is on record") {
 		t.Errorf("runs show says\n%s", shown)
 	}
 	agent := connectPlain(t, i, "alpha")

@@ -31,7 +31,7 @@ func TestUpShowsWhatHappens(t *testing.T) {
 			}
 			i.podium("send", "pumps on thursday", "--wait").succeeds(t)
 			if !quiet {
-				i.process.says(t, "nobody serves agent shout, and nobody ever has")
+				i.process.says(t, "nobody serves agent shout, and no sign of life of it is on record")
 			}
 			i.stop()
 			told, logged := i.process.stdout.String(), i.process.stderr.String()

@@ -1,12 +1,13 @@
 package runs
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"mime"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"podium/bus"
+	"podium/bus/history"
 	"podium/ingest/problem"
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -42,20 +44,23 @@ const (
 )
 
 // files are what the tasks have made whose results the answer tells.
-func (a *API) files(ref reference, run *workflow.RunHistory) []File {
+func (a *API) files(ctx context.Context, ref reference, run *workflow.RunHistory) ([]File, error) {
 	var all []File
 	for i := range run.Answer {
 		task := run.Task(run.Answer[i].Task)
 		if task == nil {
 			continue
 		}
-		for j := range task.Deliverables {
-			made := &task.Deliverables[j]
-			var of schemas.Artifact
-			if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &of) != nil || !schemas.ValidHash(of.SHA256) {
-				continue
+		var result schemas.Result
+		if len(task.Proven) > 0 { // else it names no file that may be passed on
+			var err error
+			if result, err = history.ResultOf(ctx, a.core, run.Session, run.Answer[i].Body); err != nil {
+				return nil, err
 			}
-			file := File{Name: fileName(made), Path: filePath(made), MediaType: of.MediaType, Size: of.Size, artifact: of}
+		}
+		for _, made := range workflow.FilesOf(task, result) {
+			of := made.Artifact
+			file := File{Name: fileName(made.Name), Path: filePath(made.Path), MediaType: cmp.Or(made.MediaType, of.MediaType), Size: of.Size, artifact: of}
 			known := func(other File) bool {
 				return other.artifact.SHA256 == of.SHA256 && other.Name == file.Name && other.Path == file.Path
 			}
@@ -64,7 +69,7 @@ func (a *API) files(ref reference, run *workflow.RunHistory) []File {
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 func (a *API) fileURL(ref reference, hash string) string {
@@ -72,11 +77,8 @@ func (a *API) fileURL(ref reference, hash string) string {
 }
 
 // fileName is what a file is called, without folders and without what is no letter on a screen.
-func fileName(made *schemas.Deliverable) string {
-	name := made.Path[strings.LastIndexAny(made.Path, `/\`)+1:]
-	if name == "" {
-		name = made.DeliverableID
-	}
+func fileName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	shown := []rune(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
 			return -1
@@ -87,8 +89,7 @@ func fileName(made *schemas.Deliverable) string {
 }
 
 // filePath is where a file belongs, when that is more than its name: below a folder, with what can be read on a screen alone.
-func filePath(made *schemas.Deliverable) string {
-	place := path.Clean(strings.ReplaceAll(made.Path, `\`, "/"))
+func filePath(place string) string {
 	shown := utf8.ValidString(place) && !strings.ContainsFunc(place, func(c rune) bool { return !unicode.IsPrint(c) })
 	if !shown || !strings.Contains(place, "/") || strings.Contains(place, ":") || !fs.ValidPath(place) || len(place) > longestPath {
 		return ""

@@ -111,8 +111,10 @@ func (w *Watch) document(ctx context.Context) (*Document, error) {
 		return made, nil
 	}
 	made.State = State(workflow.PhaseComplete)
-	made.Files = w.api.files(w.ref, run)
 	var err error
+	if made.Files, err = w.api.files(ctx, w.ref, run); err != nil {
+		return made, err
+	}
 	made.Answer, err = history.AnswerText(ctx, w.api.core, *run)
 	return made, err
 }

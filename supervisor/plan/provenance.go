@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -160,28 +159,12 @@ func (d *Decision) addFiles(sequence uint64) {
 	}
 }
 
-// AttachmentsIn are the files that a result, or a message, names as its attachments.
-func AttachmentsIn(result schemas.Result) []schemas.Attachment {
-	var names struct {
-		Attachments []schemas.Attachment `json:"attachments"`
-	}
-	if result.Data.Kind() != '{' || schemas.Unmarshal(result.Data, &names) != nil {
-		return nil
-	}
-	return names.Attachments
-}
+// AttachmentsIn is workflow.AttachmentsIn.
+func AttachmentsIn(result schemas.Result) []schemas.Attachment { return workflow.AttachmentsIn(result) }
 
-// DeliverableFile returns the file that a deliverable is, if its metadata names an artifact.
+// DeliverableFile is workflow.DeliverableFile.
 func DeliverableFile(made *schemas.Deliverable) (schemas.Attachment, bool) {
-	var artifact schemas.Artifact
-	if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &artifact) != nil || !schemas.ValidHash(artifact.SHA256) {
-		return schemas.Attachment{}, false
-	}
-	name := made.Path[strings.LastIndexAny(made.Path, `/\`)+1:]
-	if name == "" {
-		name = made.DeliverableID
-	}
-	return schemas.Attachment{Name: name, MediaType: artifact.MediaType, Artifact: artifact}, true
+	return workflow.DeliverableFile(made)
 }
 
 // withoutFile returns metadata that names no artifact.

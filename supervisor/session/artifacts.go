@@ -8,7 +8,6 @@ import (
 	"podium/schemas"
 	"podium/schemas/reference"
 	"podium/schemas/workflow"
-	"podium/supervisor/plan"
 )
 
 // maxAttached bounds the files that an answer comes with.
@@ -40,20 +39,19 @@ func (env *Env) attachments(run *workflow.Run, f *schemas.TaskDispatched) []sche
 		if task == nil {
 			continue
 		}
-		if len(task.Proven) > 0 {
-			for _, file := range plan.AttachmentsIn(env.content(run.Answer[i].Body)) {
-				if slices.Contains(task.Proven, file.Artifact.SHA256) {
-					add(file)
-				}
-			}
-		}
-		for j := range task.Deliverables {
-			if file, ok := plan.DeliverableFile(&task.Deliverables[j]); ok {
-				add(file)
-			}
+		for _, file := range workflow.FilesOf(task, env.resultFor(task, run.Answer[i].Body)) {
+			add(file.Attachment)
 		}
 	}
 	return found
+}
+
+// resultFor is a result of a task, as far as it can name files that may be passed on. What names none is not read.
+func (env *Env) resultFor(task *workflow.Task, body schemas.Content) schemas.Result {
+	if len(task.Proven) == 0 {
+		return schemas.Result{}
+	}
+	return env.content(body)
 }
 
 // grantReading gives the artifacts that free JSON in a request names the right to be

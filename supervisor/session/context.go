@@ -235,11 +235,8 @@ func (l *attachmentList) addResult(task *workflow.Task) {
 	if task == nil || task.State != workflow.TaskCompleted {
 		return
 	}
-	l.addNamed(task)
-	for i := range task.Deliverables {
-		if file, ok := plan.DeliverableFile(&task.Deliverables[i]); ok {
-			l.add(task.ID, file.Name, file.MediaType, file.Artifact)
-		}
+	for _, file := range workflow.FilesOf(task, l.env.resultFor(task, task.Result)) {
+		l.add(task.ID, file.Name, file.MediaType, file.Artifact)
 	}
 }
 

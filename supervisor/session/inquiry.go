@@ -39,7 +39,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && d.beforeAsked(inquiry) {
 		return d.lateApproval(message, inquiry, received) || d.lateWork(message, received)
 	}
-	actor, may := requesterIn(message, &active.Message)
+	actor, may := d.requesterIn(message)
 	if len(inquiry.People) > 0 {
 		actor, may = d.personIn(message, inquiry)
 	}
@@ -285,14 +285,22 @@ func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received sch
 	d.planDecision(d.env.Pinned).Answer(inquiry, &kept)
 }
 
-// requesterIn returns who has written a message, if they have begun the run. In a chat it is who its provider says.
-func requesterIn(message *Message, asked *schemas.Incoming) (schemas.Actor, bool) {
+// cliProvider is the provider of what comes from Podium's own command line, which signs nothing.
+const cliProvider = "cli"
+
+// requesterIn returns who has written a message, if they have begun the run under way. In a chat it is who its provider says.
+func (d *decision) requesterIn(message *Message) (schemas.Actor, bool) {
+	asked := &d.state.Active.Message
 	if message.Channel != asked.Channel || asked.Reply == nil {
 		return schemas.Actor{}, false
 	}
 	if message.Channel == schemas.ChannelChat {
 		user := userOf(message.Author)
-		return schemas.Actor{Via: schemas.ViaChat, ID: user, Proof: schemas.ProofSignature}, user == userOf(asked.Author)
+		actor := schemas.Actor{Via: schemas.ViaChat, ID: user, Proof: schemas.ProofSignature}
+		if d.state.Active.Edition >= schemas.Edition9 && message.Reply.Provider == cliProvider {
+			actor = schemas.Actor{Via: schemas.ViaCLI, ID: user}
+		}
+		return actor, user == userOf(asked.Author)
 	}
 	actor, vouched := mailActor(message)
 	if !vouched {

@@ -162,7 +162,7 @@ func overBy(inquiry *workflow.Inquiry) string {
 // several people who are asked, whoever has begun the run is none.
 func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	if inquiry.OfRequester() {
-		actor, may := requesterIn(message, &d.state.Active.Message)
+		actor, may := d.requesterIn(message)
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)

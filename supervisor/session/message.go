@@ -58,7 +58,7 @@ func (d *decision) urgentMeanwhile(message *Message) bool {
 	if message.Upstream != nil || !slices.ContainsFunc(active.Inquiries, (*workflow.Inquiry).Open) || d.withheldReason(message) != "" {
 		return false
 	}
-	_, same := requesterIn(message, &active.Message)
+	_, same := d.requesterIn(message)
 	return same && d.urgent(message, message.Text)
 }
 

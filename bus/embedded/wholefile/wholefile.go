@@ -1,4 +1,4 @@
-// Package wholefile writes small files that are there as a whole or not at all,
+// Package wholefile writes files that are there as a whole or not at all,
 // whatever ends the process or the power of the machine: the content is flushed
 // before the file gets its name, and the folder before the call returns.
 //
@@ -9,6 +9,7 @@ package wholefile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,16 +17,31 @@ import (
 
 // Replace writes a file in the place of what has its name.
 func Replace(name string, content []byte) error {
-	return write(name, content, os.Rename)
+	return write(name, bytesOf(content), os.Rename)
 }
 
 // Create writes a file, and fails with fs.ErrExist when one has its name. Of several
 // processes that try, one succeeds.
 func Create(name string, content []byte) error {
-	return write(name, content, os.Link)
+	return write(name, bytesOf(content), os.Link)
 }
 
-func write(name string, content []byte, give func(draft, name string) error) (err error) {
+// Write writes what fill yields. It replaces what has the name if overwrite says so, else it fails with fs.ErrExist when something has it.
+func Write(name string, overwrite bool, fill func(io.Writer) error) error {
+	if overwrite {
+		return write(name, fill, os.Rename)
+	}
+	return write(name, fill, os.Link)
+}
+
+func bytesOf(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
+}
+
+func write(name string, fill func(io.Writer) error, give func(draft, name string) error) (err error) {
 	folder := filepath.Dir(name)
 	draft, err := os.CreateTemp(folder, "."+filepath.Base(name)+"-*") // 0600
 	if err != nil {
@@ -36,8 +52,7 @@ func write(name string, content []byte, give func(draft, name string) error) (er
 			err = errors.Join(err, removal)
 		}
 	}()
-	_, err = draft.Write(content)
-	if err == nil {
+	if err = fill(draft); err == nil {
 		err = draft.Sync()
 	}
 	if err = errors.Join(err, draft.Close()); err != nil {

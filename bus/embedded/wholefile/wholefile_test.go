@@ -2,10 +2,12 @@ package wholefile_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +66,43 @@ func TestCreate(t *testing.T) {
 	creators.Wait()
 	if made.Load() == nil || content(t, name) != *made.Load() {
 		t.Errorf("it does not hold what was made: %v", made.Load())
+	}
+}
+
+// TestWrite: what is written piece by piece is there as a whole or not at all, and replaces nothing that it was not told to.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	folder, failed := t.TempDir(), errors.New("no more")
+	name := filepath.Join(folder, "file")
+	fill := func(words string, err error) func(io.Writer) error {
+		return func(to io.Writer) error {
+			_, wrong := io.WriteString(to, words)
+			return errors.Join(wrong, err)
+		}
+	}
+	for _, step := range []struct {
+		words     string
+		overwrite bool
+		fails     error
+		want, is  string
+	}{
+		{"half", false, failed, "no more", ""},
+		{"one", false, nil, "", "one"},
+		{"two", false, nil, "file exists", "one"},
+		{"half", true, failed, "no more", "one"},
+		{"three", true, nil, "", "three"},
+	} {
+		err := wholefile.Write(name, step.overwrite, fill(step.words, step.fails))
+		if (err == nil) != (step.want == "") || err != nil && !strings.Contains(err.Error(), step.want) && !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want %q", step.words, err, step.want)
+		}
+		is, err := os.ReadFile(name)
+		if string(is) != step.is || (err == nil) != (step.is != "") {
+			t.Errorf("after %s it is %q, %v", step.words, is, err)
+		}
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("the folder holds %v, %v", entries, err)
 	}
 }
 

@@ -98,9 +98,9 @@ func (f *Feed) Say(sentence string) {
 	}
 }
 
-// Gone tells that nobody serves an agent any more; since is zero when nobody ever has.
+// Gone tells that nobody serves an agent any more; since is zero when no sign of life of it is on record.
 func (f *Feed) Gone(agent string, since time.Time) {
-	told := line{at: time.Now(), event: "agent_gone", mood: bad, said: "nobody serves agent %s, and nobody ever has", with: [3]string{agent}}
+	told := line{at: time.Now(), event: "agent_gone", mood: bad, said: "nobody serves agent %s, and no sign of life of it is on record", with: [3]string{agent}}
 	if !since.IsZero() {
 		told.said, told.when = "nobody serves agent %s; its last sign of life was at %t", since
 	}

@@ -126,7 +126,7 @@ func TestLinesHoldNothingPersonal(t *testing.T) {
 		run + ": question sent by mail", run + ": question sent by its agent",
 		run + ": a mail system reports that its question came back; podium inbox has it", "mail received: answers a question of " + run,
 		run + ": its question is answered by mail", run + ": its question is rejected by api", run + ": its question is closed without an answer (expired)",
-		"nobody serves agent shout, and nobody ever has", "nobody serves agent shout; its last sign of life was at 11:00:00",
+		"nobody serves agent shout, and no sign of life of it is on record", "nobody serves agent shout; its last sign of life was at 11:00:00",
 		"agent shout is served", "podium stops", "",
 	}
 	if len(got) != len(want) {

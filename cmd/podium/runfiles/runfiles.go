@@ -2,6 +2,7 @@ package runfiles
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -30,59 +31,93 @@ type File struct {
 	artifact schemas.Artifact
 }
 
-// Standing are the newest versions of what the completed tasks of a run have made, in the order in which their paths came up.
-func Standing(run *workflow.Run) []File {
+// A Reader reads the result that a Content of a run stands for.
+type Reader func(body schemas.Content) (schemas.Result, error)
+
+// Standing are the newest versions of what the completed tasks of a run have made: those of each task in the order of workflow.FilesOf, and
+// then what was merged.
+func Standing(run *workflow.Run, read Reader) ([]File, error) {
 	var all []File
+	heads := map[string][]review.Version{}
 	files := review.Files(run)
 	for i := range files {
-		heads := files[i].Heads
-		for j := range heads {
-			all = add(all, &heads[j].Deliverable, heads[j].Task, heads[j].Agent)
-		}
+		heads[files[i].Path] = files[i].Heads
 	}
 	for _, task := range run.Tasks {
-		if !review.Counts(task) || !review.Stands(run, task) {
+		if !review.Counts(task) {
 			continue
 		}
-		for i := range task.Deliverables {
-			if review.Path(&task.Deliverables[i]) == "" {
-				all = add(all, &task.Deliverables[i], task.ID, task.Agent)
+		made, err := filesOf(task, read)
+		if err != nil {
+			return nil, err
+		}
+		stands := review.Stands(run, task)
+		for i := range made {
+			isHead := slices.ContainsFunc(heads[made[i].Path], func(head review.Version) bool {
+				return head.Task == task.ID && head.Hash == made[i].Artifact.SHA256
+			})
+			if made[i].Path == "" && stands || isHead {
+				all = add(all, made[i], task.ID, task.Agent)
 			}
+		}
+	}
+	for i := range files {
+		for j := range files[i].Heads { // by now those that were merged are left
+			head := &files[i].Heads[j]
+			all = addDeliverable(all, &head.Deliverable, head.Task, head.Agent)
 		}
 	}
 	for i := range all {
 		all[i].Conflicts = slices.ContainsFunc(all, func(other File) bool { return other.Path == all[i].Path && other.SHA256 != all[i].SHA256 })
 	}
-	return all
+	return all, nil
 }
 
 // OfTask are the files that one task has made, whether or not others have made newer versions. It reports false when the run has no such task.
-func OfTask(run *workflow.Run, id string) ([]File, bool) {
+func OfTask(run *workflow.Run, id string, read Reader) ([]File, bool, error) {
 	task := run.Task(id)
 	if task == nil {
-		return nil, false
+		return nil, false, nil
 	}
+	made, err := filesOf(task, read)
 	var all []File
-	for i := range task.Deliverables {
-		all = add(all, &task.Deliverables[i], task.ID, task.Agent)
+	for i := range made {
+		all = add(all, made[i], task.ID, task.Agent)
 	}
 	for i := range run.Merged {
 		if merged := &run.Merged[i]; merged.Question == id {
-			all = add(all, &merged.Deliverable, id, merged.Agent)
+			all = addDeliverable(all, &merged.Deliverable, id, merged.Agent)
 		}
 	}
-	return all, true
+	return all, true, err
 }
 
-// add lists a deliverable whose bytes are kept; what is only told of is no file.
-func add(all []File, made *schemas.Deliverable, task, agent string) []File {
-	var artifact schemas.Artifact
-	if made.Metadata.Kind() != '{' || schemas.Unmarshal(made.Metadata, &artifact) != nil || !schemas.ValidHash(artifact.SHA256) {
+// filesOf are the files of a task, whose result is read where it can name any.
+func filesOf(task *workflow.Task, read Reader) (made []workflow.MadeFile, err error) {
+	var result schemas.Result
+	if len(task.Proven) > 0 {
+		if result, err = read(task.Result); err != nil {
+			return nil, fmt.Errorf("the result of task %s: %w", task.ID, err)
+		}
+	}
+	return workflow.FilesOf(task, result), nil
+}
+
+// addDeliverable lists a deliverable whose bytes are kept; what is only told of is no file.
+func addDeliverable(all []File, made *schemas.Deliverable, task, agent string) []File {
+	file, is := workflow.DeliverableFile(made)
+	if !is {
 		return all
 	}
+	return add(all, workflow.MadeFile{Attachment: file, Path: review.Path(made), Type: made.Type}, task, agent)
+}
+
+// add lists a file, once.
+func add(all []File, made workflow.MadeFile, task, agent string) []File {
+	artifact := made.Artifact
 	file := File{
-		Path: cmp.Or(review.Path(made), made.DeliverableID), Task: task, By: agent, Type: made.Type,
-		MediaType: artifact.MediaType, Size: artifact.Size, SHA256: artifact.SHA256, artifact: artifact,
+		Path: cmp.Or(made.Path, made.Name), Task: task, By: agent, Type: made.Type,
+		MediaType: cmp.Or(made.MediaType, artifact.MediaType), Size: artifact.Size, SHA256: artifact.SHA256, artifact: artifact,
 	}
 	if slices.ContainsFunc(all, func(other File) bool { return other.Path == file.Path && other.SHA256 == file.SHA256 }) {
 		return all

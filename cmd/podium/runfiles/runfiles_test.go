@@ -31,6 +31,15 @@ func made(t *testing.T, store bus.Artifacts, path, content string) schemas.Deliv
 	}
 }
 
+func hashOf(t *testing.T, file schemas.Deliverable) string {
+	t.Helper()
+	var kept schemas.Artifact
+	if err := schemas.Unmarshal(file.Metadata, &kept); err != nil {
+		t.Fatal(err)
+	}
+	return kept.SHA256
+}
+
 func task(id string, dependencies []string, files ...schemas.Deliverable) *workflow.Task {
 	return &workflow.Task{ID: id, Agent: "of-" + id, State: workflow.TaskCompleted, Plan: &schemas.PlannedTask{Task: id, Dependencies: dependencies}, Deliverables: files}
 }
@@ -55,11 +64,21 @@ func TestStanding(t *testing.T) {
 		task("c", []string{"a"}, made(t, store, "x/a.txt", "y")),
 		failed,
 	}}
-	all := runfiles.Standing(&run)
-	if got := paths(all); !slices.Equal(got, []string{"src/a.txt of b", "x/a.txt of b", "x/a.txt of c", "d of a"}) {
-		t.Errorf("%q stand", got)
+	// c's result names a file of its own, one of its deliverables again, and one that it may not pass on.
+	named := made(t, store, "named.pdf", "named")
+	run.Tasks[2].Proven = []string{hashOf(t, named), hashOf(t, run.Tasks[2].Deliverables[0])}
+	attachment := func(name string, file schemas.Deliverable) string {
+		return fmt.Sprintf(`{"name":%q,"media_type":"text/html","artifact":%s}`, name, file.Metadata)
 	}
-	if all[0].Conflicts || !all[1].Conflicts || !all[2].Conflicts {
+	read := func(body schemas.Content) (schemas.Result, error) {
+		return schemas.Result{Data: jsontext.Value(`{"attachments":[` + attachment("named.pdf", named) + "," + attachment("named.pdf", named) + "," +
+			attachment("a.txt", run.Tasks[2].Deliverables[0]) + "," + attachment("other.txt", made(t, store, "", "of another")) + `]}`)}, nil
+	}
+	all, err := runfiles.Standing(&run, read)
+	if got := paths(all); err != nil || !slices.Equal(got, []string{"d of a", "src/a.txt of b", "x/a.txt of b", "named.pdf of c", "x/a.txt of c"}) {
+		t.Errorf("%q stand, %v", got, err)
+	}
+	if all[1].Conflicts || !all[2].Conflicts || all[3].Conflicts || !all[4].Conflicts || all[3].MediaType != "text/html" || all[4].Type != schemas.DeliverableCode {
 		t.Errorf("%+v", all)
 	}
 	for name, want := range map[string]int{"src/a.txt": 1, "a.txt": 3, "src": 1, "x/": 2, "b.txt": 0, "../src/a.txt": 0} {
@@ -67,10 +86,17 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%s means %q", name, paths(got))
 		}
 	}
-	if of, known := runfiles.OfTask(&run, "a"); !known || !slices.Equal(paths(of), []string{"src/a.txt of a", "d of a"}) {
+	if of, known, err := runfiles.OfTask(&run, "a", read); err != nil || !known || !slices.Equal(paths(of), []string{"src/a.txt of a", "d of a"}) {
 		t.Errorf("%q are of a", paths(of))
 	}
-	if _, known := runfiles.OfTask(&run, "z"); known {
+	if of, known, err := runfiles.OfTask(&run, "c", read); err != nil || !known || !slices.Equal(paths(of), []string{"named.pdf of c", "x/a.txt of c"}) {
+		t.Errorf("%q are of c", paths(of))
+	}
+	unread := errors.New("it is gone")
+	if _, err := runfiles.Standing(&run, func(schemas.Content) (schemas.Result, error) { return schemas.Result{}, unread }); !errors.Is(err, unread) {
+		t.Errorf("a result that cannot be read: %v", err)
+	}
+	if _, known, _ := runfiles.OfTask(&run, "z", read); known {
 		t.Error("a task that the run has not is known")
 	}
 }
@@ -84,7 +110,11 @@ func TestWrite(t *testing.T) {
 		for _, name := range named {
 			run.Tasks[0].Deliverables = append(run.Tasks[0].Deliverables, made(t, store, name, "content of "+name))
 		}
-		return runfiles.Standing(&run)
+		all, err := runfiles.Standing(&run, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
 	}
 	both := files("src/a.txt", "b.txt")
 	for round := range 2 {

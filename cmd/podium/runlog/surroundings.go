@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"time"
 
 	"podium/bus"
 	"podium/bus/artifact"
+	"podium/bus/binding"
 	"podium/bus/history"
 	"podium/bus/registry"
 	"podium/schemas"
@@ -21,6 +25,17 @@ type Surroundings struct {
 	Sender   *Sender    `json:"sender,omitzero"`
 	Parent   string     `json:"parent,omitzero"` // the run that this one is a task of
 	Children []ChildRun `json:"children,omitzero"`
+	// Unread are answers that cannot be read and name no request, by agents of this run that did not answer in time.
+	Unread []UnreadAnswer `json:"unread_answers,omitzero"`
+}
+
+// An UnreadAnswer is an answer in quarantine that names no request. It came while the run went on, by an agent that the run has asked.
+type UnreadAnswer struct {
+	ID       string    `json:"id"` // in quarantine
+	Agent    string    `json:"agent"`
+	Received time.Time `json:"received"`
+	Detail   string    `json:"detail"`
+	Begins   string    `json:"begins"` // its first bytes, quoted
 }
 
 // A Sender is who has sent the message that a run began with.
@@ -65,6 +80,11 @@ func (s *Surroundings) Lines() (told [][2]string) {
 		came := cmp.Or(string(child.Status), string(child.Phase))
 		told = append(told, [2]string{"child", fmt.Sprintf("run %s, %s by %s: %s", child.Run, child.Task, child.Agent, came)})
 	}
+	for i := range s.Unread {
+		one := &s.Unread[i]
+		told = append(told, [2]string{"unread", fmt.Sprintf("an answer of %s, which names no request and may be to this run, cannot be read: %s; it begins with %s; podium quarantine show %s",
+			one.Agent, one.Detail, one.Begins, one.ID)})
+	}
 	return told
 }
 
@@ -78,8 +98,60 @@ func (r Reader) Around(ctx context.Context, run *workflow.RunHistory) (found Sur
 	if run.Message.Upstream != nil {
 		found.Parent = run.Message.Upstream.Correlation
 	}
-	found.Children, err = childrenOf(ctx, r.Core, run)
+	if found.Children, err = childrenOf(ctx, r.Core, run); err != nil {
+		return found, err
+	}
+	found.Unread, err = unreadAnswers(ctx, r.Core, run)
 	return found, err
+}
+
+// The bounds of the unread answers of a run: how many are told, and how many bytes of each.
+const (
+	maxUnread = 5
+	maxBegins = 40
+)
+
+// unreadAnswers finds the answers in quarantine that may be to attempts of a run which ended without an answer. They stand in the shard of
+// the run, or in the first one, when their agent ignores where answers go.
+func unreadAnswers(ctx context.Context, core bus.Core, run *workflow.RunHistory) (found []UnreadAnswer, err error) {
+	var asked []string
+	for task := range run.All {
+		if task.Failure().Cause != "" || task.Attempt > 1 || task.State.UnderWay() {
+			asked = append(asked, task.Agent)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	shards := []int{schemas.ShardOf(run.Session, core.Shards()), 0}
+	for _, shard := range slices.Compact(shards) {
+		for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1, bus.QuarantineSubject(schemas.QuarantineMalformed, shard)) {
+			if err != nil {
+				return nil, err
+			}
+			event, err := artifact.DecodeWhole(ctx, core.Artifacts(), message)
+			var kept schemas.Quarantined
+			if err == nil {
+				err = schemas.Unmarshal(event.Data, &kept)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("a message in quarantine: %w", err)
+			}
+			subject, unknown := bus.ParseSubject(kept.Subject)
+			if unknown != nil || subject.Kind != bus.KindResponse || !slices.Contains(asked, subject.Agent) || kept.Received.Before(run.Started) ||
+				!run.Ended.IsZero() && kept.Received.After(run.Ended) || binding.NamedRequest(bus.Message{Header: kept.Headers, Body: kept.Body}, core.Shards()) != "" {
+				continue
+			}
+			if len(found) == maxUnread {
+				return found, nil
+			}
+			found = append(found, UnreadAnswer{
+				ID: event.ID, Agent: subject.Agent, Received: kept.Received, Detail: kept.Detail,
+				Begins: strconv.QuoteToASCII(string(kept.Body[:min(len(kept.Body), maxBegins)])),
+			})
+		}
+	}
+	return found, nil
 }
 
 // senderOf reads who has sent the message that a run began with.

@@ -14,6 +14,9 @@ import (
 // Lines tells a record in plain lines, one for each fact, without the time.
 func Lines(record *schemas.Record) []string { return linesAbout(record, 0) }
 
+// LinesOf is Lines of what a record says of the run with that number.
+func LinesOf(record *schemas.Record, run int) []string { return linesAbout(record, run) }
+
 // linesAbout tells what a record says of the run with that number; 0 is everything.
 func linesAbout(record *schemas.Record, run int) []string {
 	told := []string{}
@@ -210,7 +213,7 @@ func completionLine(f *schemas.TaskCompleted) string {
 // unserved says that nobody serves an agent, and since when.
 func unserved(agent string, since time.Time) string {
 	if since.IsZero() {
-		return "nobody serves " + agent + ", and nobody ever has"
+		return "nobody serves " + agent + ", and no sign of life of it is on record"
 	}
 	return "nobody serves " + agent + " since " + since.Local().Format(time.DateTime)
 }

@@ -22,7 +22,7 @@ func TestUnservedAgentsAreTold(t *testing.T) {
 		"")
 
 	for _, line := range []string{
-		"waits: nobody serves shout since 2026-01-01 13:00:00", "waits: nobody serves whisper, and nobody ever has",
+		"waits: nobody serves shout since 2026-01-01 13:00:00", "waits: nobody serves whisper, and no sign of life of it is on record",
 	} {
 		if !strings.Contains(told, line+"\n") {
 			t.Errorf("%q is not in\n%s", line, told)

@@ -41,7 +41,7 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 			workflow.Run{Tasks: []*workflow.Task{task("t1", workflow.TaskReady, "printer", "van")}}, ", waits until nobody uses: printer, van", "           waits until nobody uses: printer, van\n", nil,
 		},
 		"nobody serves it": {
-			workflow.Run{Tasks: []*workflow.Task{unserved}}, ", nobody serves clerk, and nobody ever has", "           waits: nobody serves clerk, and nobody ever has\n", nil,
+			workflow.Run{Tasks: []*workflow.Task{unserved}}, ", nobody serves clerk, and no sign of life of it is on record", "           waits: nobody serves clerk, and no sign of life of it is on record\n", nil,
 		},
 		"a supervisor waits with it": {
 			workflow.Run{Tasks: []*workflow.Task{parked, task("t2", workflow.TaskPending)}},
