@@ -37,7 +37,7 @@ func (v voice) trouble(err error) string {
 	}
 	if limited, is := errors.AsType[*limitError](err); is {
 		if limited.peer {
-			return v.say("budget")
+			return v.say("budget", "{seconds}", inSeconds(limited.wait))
 		}
 		return v.words.Say(v.language, "rate", "{seconds}", inSeconds(limited.wait))
 	}

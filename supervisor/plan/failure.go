@@ -95,7 +95,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = retryKind(failed.Cause)
-		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
+		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, d.longestRetryAfter(task, failed))))
 		return
 	}
 	if d.Run.Edition >= schemas.Edition7 && task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
@@ -526,16 +526,24 @@ func (d *Decision) abort() {
 	d.settle()
 }
 
-// retryAfter is how long the agent says that another attempt had better wait, at most MaxRetryWait.
-func retryAfter(failed *schemas.TaskFailed) time.Duration {
+// longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. From schemas.Edition9 on it is an hour for an answer or a
+// question that was not sent for want of capacity, since budgets of addresses are for an hour.
+func (d *Decision) longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
+	if d.Run.Edition >= schemas.Edition9 && task.Tells() && failed.Category == schemas.CategoryResource {
+		return time.Hour
+	}
+	return time.Duration(schemas.MaxRetryWait)
+}
+
+// retryAfter is how long the agent says that another attempt had better wait, at most so long.
+func retryAfter(failed *schemas.TaskFailed, longest time.Duration) time.Duration {
 	seconds := 0
 	if failed.Findings != nil {
 		for i := range failed.Findings.Issues {
 			seconds = max(seconds, failed.Findings.Issues[i].RetryAfterSeconds)
 		}
 	}
-	const most = time.Duration(schemas.MaxRetryWait) / time.Second
-	return min(time.Duration(seconds), most) * time.Second
+	return min(time.Duration(seconds)*time.Second, longest)
 }
 
 // wait is 2^(attempt-1) times the policy's wait (M-25), at most MaxRetryWait.

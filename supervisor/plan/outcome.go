@@ -138,6 +138,9 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	if agent != "" && d.Run.Message.Withheld == "" && d.holdsAnswer() {
 		return
 	}
+	if agent != "" && d.delaysAnswer() {
+		return
+	}
 	if agent != "" && d.Withheld != nil {
 		d.Emit(d.Withheld)
 		agent = ""
@@ -147,6 +150,25 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 		return
 	}
 	d.Deliver()
+}
+
+// delaysAnswer has the answer of a settled run wait until its budget has capacity for it, from schemas.Edition9 on, and reports whether it has to.
+// The run stays under way, so that later messages of its session wait and answers go out in order.
+func (d *Decision) delaysAnswer() bool {
+	if d.Withheld == nil || d.Withheld.Reason != schemas.WithheldBudget || d.Run.Edition < schemas.Edition9 {
+		return false
+	}
+	d.Emit(&schemas.AnswerDelayed{
+		Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Reason: d.Withheld.Reason, Until: d.Withheld.Until,
+	})
+	return true
+}
+
+// deliverDelayed delivers an answer that has waited for its budget, or has it wait on.
+func (d *Decision) deliverDelayed() {
+	if !d.delaysAnswer() {
+		d.Deliver()
+	}
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is

@@ -340,6 +340,10 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
 		})
 	case schemas.DeadlineRetry:
+		if d.Run.AnswerDelayed() && task == d.Run.Delivery {
+			d.deliverDelayed()
+			return true
+		}
 		d.start(task)
 	case schemas.DeadlineBudget:
 		d.askForDay(task)

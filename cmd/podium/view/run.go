@@ -211,6 +211,10 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 		line("           %s", elsewhere(task))
 	case task.State == workflow.TaskReady && !extracts(run, task):
 		line("           %s", room(task))
+	case task == run.Delivery && run.AnswerDelayed():
+		line("           waits until %s: its conversation has had as many answers in an hour as it may (conversation.replies_per_hour)", at(task.RetryAt()))
+	case !task.RetryAt().IsZero():
+		line("           next attempt at %s", at(task.RetryAt()))
 	}
 	if task.Delayed {
 		line("           it takes more than twice its estimate")
@@ -222,6 +226,9 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 		line("           left out: %s (%s has not shown that it is its own or was given to it)", short(name), task.Agent)
 	}
 }
+
+// at is a moment, in local time.
+func at(moment time.Time) string { return moment.Local().Format(time.DateTime) }
 
 // detailLength is how much is told of what an agent or a server says of a failure, in
 // characters.

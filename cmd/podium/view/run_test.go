@@ -41,6 +41,28 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 	}
 }
 
+// TestDelayedAnswersAreToldUntilWhen: an answer that waits for the budget of its conversation, or for its next attempt, is told with the moment.
+func TestDelayedAnswersAreToldUntilWhen(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
+	delayed := workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskWaiting, Due: until}
+	refused := delayed
+	refused.Attempt, refused.LastFailure = 1, &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "has had as many", Action: schemas.RecoveryRetry, RetryAt: until}
+	for want, task := range map[string]*workflow.Task{
+		"waits until 2026-01-01 13:00:00: its conversation has had as many answers in an hour as it may (conversation.replies_per_hour)": &delayed,
+		"next attempt at 2026-01-01 13:00:00": &refused,
+	} {
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: task}}, nil, "42")
+		if !strings.Contains(told, "\n           "+want+"\n") {
+			t.Errorf("%q is not in\n%s", want, told)
+		}
+	}
+	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.AnswerDelayed{Run: 1, Agent: "mail", Reason: schemas.WithheldBudget, Until: until}}}}}
+	if lines := view.Lines(&record); len(lines) != 1 || lines[0] != "answer waits until 2026-01-01 13:00:00: reply budget" {
+		t.Errorf("%q", lines)
+	}
+}
+
 // A file that an agent has named and may not pass on is told, on one line.
 func TestFilesThatAreLeftOutAreTold(t *testing.T) {
 	t.Parallel()

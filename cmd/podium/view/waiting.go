@@ -45,6 +45,8 @@ func State(run *workflow.RunHistory) string {
 func stopped(run *workflow.RunHistory) (waits string) {
 	for task := range run.All {
 		switch {
+		case task == run.Delivery && !task.RetryAt().IsZero():
+			return answerWaits(run)
 		case task.WaitingUntil() != nil:
 			waits = cmp.Or(waits, elsewhere(task))
 		case task.State.UnderWay() && task.Unserved == nil:
@@ -54,6 +56,15 @@ func stopped(run *workflow.RunHistory) (waits string) {
 		}
 	}
 	return waits
+}
+
+// answerWaits says until when the answer of a run waits, for its budget or for its next attempt.
+func answerWaits(run *workflow.RunHistory) string {
+	until := run.Delivery.RetryAt().Local().Format(time.DateTime)
+	if run.AnswerDelayed() {
+		return "its answer waits until " + until + " (reply budget)"
+	}
+	return "its answer is not sent yet, again at " + until
 }
 
 // room says what a task that has not begun waits for.
