@@ -56,6 +56,7 @@ const (
 	ControlReplan            ControlAction = "replan"
 	ControlResend            ControlAction = "resend"
 	ControlRetry             ControlAction = "retry"
+	ControlGiveUp            ControlAction = "give_up" // the answer of a run whose work is done: it is not sent
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"
 )

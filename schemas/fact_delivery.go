@@ -118,6 +118,13 @@ const (
 	ResendUnagreed  = "not_agreed_to" // people have to agree to it, and have not
 )
 
+// Why an answer is not given up, as MessageReceived has it.
+const (
+	GiveUpNotSettled = "not_settled"   // its run works: it can be cancelled
+	GiveUpEnded      = "already_ended" // it was delivered, or its delivery has failed for good
+	GiveUpPermitted  = "being_sent"    // an attempt is under way that may send it
+)
+
 // Why a run is not retried, as MessageReceived has it; ResendNotEnded is one of them too.
 const (
 	RetryBusy        = "session_busy"       // another run of its session is under way, or waits

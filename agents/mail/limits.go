@@ -58,13 +58,32 @@ func (w *window) takeOrPromise(key, email string, now time.Time) (turn time.Time
 	turn, taken := w.take(key, now, now.Add(longestPromise))
 	if taken && turn.After(now) {
 		w.mu.Lock()
-		if w.promised[key] == nil {
-			w.promised[key] = map[string]time.Time{}
-		}
-		w.promised[key][email] = turn
+		w.promise(key, email, turn)
 		w.mu.Unlock()
 	}
 	return turn
+}
+
+// keepOrGiveBack takes back a turn that an email has not used. While others wait for turns to come the email keeps it, so that they do not
+// overtake it.
+func (w *window) keepOrGiveBack(key, email string, turn, now time.Time) {
+	w.mu.Lock()
+	turns := w.taken[key]
+	kept := len(turns) > 0 && turns[len(turns)-1].After(now)
+	if kept {
+		w.promise(key, email, turn)
+	}
+	w.mu.Unlock()
+	if !kept {
+		w.giveBack(key, turn)
+	}
+}
+
+func (w *window) promise(key, email string, turn time.Time) {
+	if w.promised[key] == nil {
+		w.promised[key] = map[string]time.Time{}
+	}
+	w.promised[key][email] = turn
 }
 
 // take gives away the next turn of a key, now or later, or says when it would be if
@@ -152,18 +171,18 @@ func (s *sender) admit(ctx context.Context, now time.Time, email string, peers [
 		}
 	}
 	if latest.After(now) {
-		s.giveBack(peers, turns, now)
+		s.giveBack(email, peers, turns, now)
 		return nil, &limitError{peer: true, wait: latest.Sub(now)}
 	}
 	if s.rate == nil {
-		return func() { s.giveBack(peers, turns, now) }, nil
+		return func() { s.giveBack(email, peers, turns, now) }, nil
 	}
 	turn, err := s.awaitTurn(ctx, now, waits)
 	if err != nil {
-		s.giveBack(peers, turns, now)
+		s.giveBack(email, peers, turns, now)
 		return nil, err
 	}
-	return func() { s.giveBack(peers, turns, now); s.rate.giveBack("", turn) }, nil
+	return func() { s.giveBack(email, peers, turns, now); s.rate.giveBack("", turn) }, nil
 }
 
 // awaitTurn waits until the account may send one letter more.
@@ -194,10 +213,10 @@ func latestTurn(ctx context.Context, now time.Time) time.Time {
 }
 
 // giveBack takes back the turns that an email has and does not use. It keeps those that are promised to it.
-func (s *sender) giveBack(peers []string, turns []time.Time, now time.Time) {
+func (s *sender) giveBack(email string, peers []string, turns []time.Time, now time.Time) {
 	for i, peer := range peers {
 		if !turns[i].After(now) {
-			s.peers.giveBack(peer, turns[i])
+			s.peers.keepOrGiveBack(peer, email, turns[i], now)
 		}
 	}
 }

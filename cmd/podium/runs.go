@@ -35,6 +35,7 @@ type runsCommand struct {
 	Files  runsFilesCommand  `cmd:"" help:"List the files that a run has made, or write them into a directory."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
+	GiveUp runsGiveUpCommand `cmd:"" help:"Give up an answer that cannot be delivered."`
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 	Retry  runsRetryCommand  `cmd:"" help:"Begin a run anew that has ended, with the results that it has."`
 }
@@ -133,6 +134,8 @@ func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 				state += ", answer withheld"
 			case run.AnswerFailed():
 				state += ", answer failed"
+			case run.Reason == schemas.StopGivenUp:
+				state += ", answer given up"
 			}
 			if run.ResendRequested {
 				state += ", to be sent again"
@@ -404,7 +407,8 @@ type runsCancelCommand struct {
 
 func (runsCancelCommand) Help() string {
 	return `Asks for it on the ledger: the run stops as soon as the supervisor reads that. At work on a ledger at
-rest, that is when the service starts. A run that has ended is left as it is, with exit code 1.
+rest, that is when the service starts. A run that has ended is left as it is, with exit code 1. So is one whose work is done and
+whose answer is being delivered, or cannot be delivered now: podium runs give-up gives up the answer.
 
   podium runs cancel 5f0c --reason "asked twice"`
 }
@@ -415,8 +419,8 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		if run.Phase == workflow.PhaseComplete {
-			return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
+		if err = notCancelled(run); err != nil {
+			return err
 		}
 		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, Reason: c.Reason}
 		c.signs(&control)

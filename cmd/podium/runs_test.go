@@ -29,6 +29,9 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 		}},
 		"  completed  ":                  {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
 		"  completed, answer failed  ":   {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
+		"  completed, answer given up  ": {Run: workflow.Run{
+			Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Reason: schemas.StopGivenUp, Delivery: delivery(workflow.TaskCancelled),
+		}},
 		"  completed, answer withheld  ": {Withheld: &schemas.ReplyWithheld{}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted}},
 	} {
 		var out bytes.Buffer

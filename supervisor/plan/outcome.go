@@ -508,6 +508,12 @@ func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.Inqui
 	return true
 }
 
+// GiveUpAnswer ends a run whose work is done, for a person, without sending its answer.
+func (d *Decision) GiveUpAnswer() {
+	d.cancelTasks(schemas.InquiryCancelled)
+	d.end(schemas.StopGivenUp, "")
+}
+
 // undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
 func (d *Decision) undelivered(cause schemas.FailureKind) {
 	if reason := stopReason(cause); d.Run.Delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {

@@ -62,9 +62,12 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 	if run.Resends > 0 {
 		line("resent    on request: %d", run.Resends)
 	}
+	if run.Phase == workflow.PhaseAssembling && run.GiveUpObjection() == "" && !run.AnswerHeld() {
+		line("next      podium runs give-up %s, if the answer is not to be sent any more", run.ID)
+	}
 	if run.ResendRequested {
 		line("resend    requested; it begins when no other run of the session is under way")
-	} else if run.AnswerFailed() || run.Withheld != nil {
+	} else if run.AnswerFailed() || run.Withheld != nil || run.Reason == schemas.StopGivenUp {
 		resend(line, run)
 	}
 	if run.Withheld != nil {
@@ -193,7 +196,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	}
 	mended := mendings(line, kept, task)
 	if task.Failure().Cause != "" && !mended {
-		line("           %s", failure(task))
+		line("           %s", Failure(task))
 		for _, needed := range remedies(task) {
 			line("           needs: %s", needed)
 		}
@@ -234,8 +237,8 @@ func at(moment time.Time) string { return moment.Local().Format(time.DateTime) }
 // characters.
 const detailLength = 700
 
-// failure tells the last attempt that failed; one that nobody was asked for has no number.
-func failure(task *workflow.Task) string {
+// Failure tells the last attempt that failed and its cause; one that no agent was asked for has no number.
+func Failure(task *workflow.Task) string {
 	failed := task.Failure()
 	told := string(failed.Cause)
 	if failed.Attempt > 0 {

@@ -154,9 +154,9 @@ func LetterOf(run *workflow.RunHistory, asked *workflow.Inquiry) (letter Letter,
 		case notice.State == workflow.TaskCompleted:
 			return LetterSent, ""
 		case failed.Cause != "" && unknown:
-			letter, why = LetterUnconfirmed, failure(notice)
+			letter, why = LetterUnconfirmed, Failure(notice)
 		case failed.Cause != "" && letter != LetterUnconfirmed:
-			letter, why = LetterFailed, failure(notice)
+			letter, why = LetterFailed, Failure(notice)
 		case notice.State.UnderWay() && letter == LetterWaiting:
 			letter = LetterUnderWay
 		}
