@@ -84,7 +84,7 @@ func settleQuarantined(known map[string]*quarantined, body []byte) {
 	case schemas.ControlQuarantineDiscard:
 		known[control.Target].State = "discarded"
 	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry,
-		schemas.ControlGiveUp:
+		schemas.ControlGiveUp, schemas.ControlResetBreaker:
 	}
 }
 

@@ -128,7 +128,9 @@ func TestUndeliverableAnswerIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := func() []workflow.RunHistory {
-		return slices.DeleteFunc(i.runs(), func(run workflow.RunHistory) bool { return run.Delivery == nil || run.Delivery.State != workflow.TaskWaiting })
+		return slices.DeleteFunc(i.runs(), func(run workflow.RunHistory) bool {
+			return run.Delivery == nil || run.Delivery.State != workflow.TaskWaiting
+		})
 	}
 	eventually(t, "the answer waits for its next attempt", func() bool { return len(waits()) == 1 })
 	id := i.runs()[0].ID

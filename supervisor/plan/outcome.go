@@ -286,7 +286,8 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := task.Failure().Detail
-	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
+	internal := task.Failure().Cause == schemas.FailureUnavailable && detail != ""
+	if internal || task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}

@@ -15,7 +15,7 @@ func (d *decision) control(control *schemas.Control) {
 	switch control.Action {
 	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry,
 		schemas.ControlGiveUp:
-	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard, schemas.ControlResetBreaker:
 		return
 	}
 	if d.state.HasTaken(id) {
@@ -215,7 +215,7 @@ func controlSays(control *schemas.Control) plan.Word {
 	case schemas.ControlReplan:
 		said.Choice = schemas.ChoiceReplan
 	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlGiveUp, schemas.ControlQuarantineRetry,
-		schemas.ControlQuarantineDiscard:
+		schemas.ControlQuarantineDiscard, schemas.ControlResetBreaker:
 	}
 	return said
 }

@@ -99,7 +99,8 @@ func extracts(run *workflow.RunHistory, task *workflow.Task) bool {
 func Awaited(run *workflow.RunHistory) (agents []string) {
 	for task := range run.All {
 		waits := task.State == workflow.TaskReady && !task.Held && len(task.Resources()) == 0 && !extracts(run, task)
-		if waits && !slices.Contains(agents, task.Agent) {
+		refused := task.State == workflow.TaskWaiting && task.Failure().Cause == schemas.FailureUnavailable
+		if (waits || refused) && !slices.Contains(agents, task.Agent) {
 			agents = append(agents, task.Agent)
 		}
 	}
@@ -108,8 +109,8 @@ func Awaited(run *workflow.RunHistory) (agents []string) {
 
 // Full says why an agent has no room, given how many requests it works on at a time.
 func Full(agent string, size int, breaker *schemas.Breaker, now time.Time) string {
-	if breaker != nil && breaker.At(now) != schemas.BreakerClosed {
-		return fmt.Sprintf("%s has failed too often, and one request decides whether others are asked of it: its breaker is %s", agent, Breaker(breaker, now))
+	if told := BreakerRemark(agent, breaker, now); told != "" && breaker.At(now) != schemas.BreakerClosed {
+		return told
 	}
 	return fmt.Sprintf("%s has no room: it works on %d at a time", agent, size)
 }
