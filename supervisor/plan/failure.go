@@ -325,18 +325,22 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
 	_, detail := d.failureOf(task)
-	detail, agents := strings.TrimSpace(detail), task.Agent
+	detail, agents := strings.TrimSpace(detail), d.describedTo(opened.People, task.Agent)
 	if !opened.OfRequester() {
-		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), maxFeedback), ": ")
+		longest := maxFeedback
+		if d.Run.Edition >= schemas.Edition9 {
+			longest /= 2 // who asks is told as well
+		}
+		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
 	}
 	if task.PreviousAgent != "" {
-		agents = task.PreviousAgent + ", " + task.Agent
+		agents = d.describedTo(opened.People, task.PreviousAgent) + ", " + agents
 	}
 	if agents == "" && d.Run.Edition >= schemas.Edition9 {
 		agents = "–" // nobody takes it
 	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
-		Work: truncate(d.content(task.Plan.Description).Text, maxQuestion), Agents: agents, Attempts: task.Attempt, Detail: detail,
+		Work: d.workAskedFor(task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: detail,
 	}), schemas.RecordInlineLimit)
 }
 
@@ -456,9 +460,16 @@ func (d *Decision) asksAboutReview() bool {
 	for i := range d.Profile.Review.Checks {
 		agents[i] = d.Profile.Review.Checks[i].Agent
 	}
+	work, longest := truncate(d.asked(), maxQuestion), maxFeedback
+	if d.Run.Edition >= schemas.Edition9 {
+		if d.requestText() != "" {
+			work = "" // which askedBy quotes
+		}
+		work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
+	}
 	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
-		Work: truncate(d.asked(), maxQuestion), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
-		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), maxFeedback)),
+		Work: work, Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
+		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest)),
 	}), schemas.RecordInlineLimit)
 	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
 	return true
