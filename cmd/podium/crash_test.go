@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"podium/cmd/podium/chronicle"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -229,6 +230,15 @@ func TestBreakerIsReset(t *testing.T) {
 	}
 	if shown := i.podium("runs", "show", refused.ID).succeeds(t).stdout; !strings.Contains(shown, "unavailable circuit breaker of shaky open since ") || !strings.Contains(shown, ", next probe at ") {
 		t.Errorf("runs show says\n%s", shown)
+	}
+	var attempts struct {
+		Attempts []chronicle.Attempt `json:"attempts"`
+	}
+	if err := schemas.Unmarshal([]byte(i.podium("runs", "show", first, "-o", "json").succeeds(t).stdout), &attempts); err != nil {
+		t.Fatal(err)
+	}
+	if all := attempts.Attempts; len(all) < 2 || all[0].Cause != schemas.FailureAgent || all[1].Attempt != 2 || all[0].Ended.Before(all[0].Asked) {
+		t.Errorf("the attempts are %+v", all)
 	}
 	if err := os.WriteFile(fixed, nil, 0o600); err != nil {
 		t.Fatal(err)

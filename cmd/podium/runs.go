@@ -158,8 +158,8 @@ type runsShowCommand struct {
 }
 
 func (runsShowCommand) Help() string {
-	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
-among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
+	return `Says what was asked and by whom, who did what and why, when and for how long, each attempt with what it has failed by, what came
+of it, and the runs that supervisors among the agents have begun for it. With -o json attempts are in attempts. Names and addresses of senders are for whoever may read the ledger.
 
   podium runs show 5f0c
   podium runs show 5f0c -o json`
@@ -188,13 +188,18 @@ func (c *runsShowCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
+		kept, said, err := env.chronicle(ledger.Core, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
 			return env.printLine(struct {
 				*workflow.RunHistory
 				*runlog.Surroundings
 
-				TaskPlanPath string `json:"task_plan_path,omitzero"`
-			}{run.WithoutSeal(), &beside, path})
+				Attempts     []chronicle.Attempt `json:"attempts,omitzero"`
+				TaskPlanPath string              `json:"task_plan_path,omitzero"`
+			}{run.WithoutSeal(), &beside, kept.Attempts, path})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err
@@ -213,10 +218,6 @@ func (c *runsShowCommand) Run(env *environment) error {
 				return err
 			}
 			about = append(about, full...)
-		}
-		kept, said, err := env.chronicle(ledger.Core, run)
-		if err != nil {
-			return err
 		}
 		about = append(about, said...)
 		return env.print("%s", view.Run(run, kept, answer, about...))

@@ -22,7 +22,11 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 	line("channel   %s, profile %s, language %s", run.Message.Channel, run.Profile, run.Message.Language)
 	line("state     %s", outcome(run))
 	line("started   %s", run.Started.Local().Format(time.DateTime))
+	if !run.Settled.IsZero() && run.Delivery != nil {
+		line("settled   %s, after %s", at(run.Settled), run.Settled.Sub(run.Started).Round(time.Millisecond))
+	}
 	if !run.Ended.IsZero() {
+		line("ended     %s", at(run.Ended))
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
 	}
 	spent(line, run.Account)
@@ -204,6 +208,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	if task.Failure().Quarantine != "" {
 		line("           what it answered: podium quarantine show %s", task.Failure().Quarantine)
 	}
+	attempts(line, kept.AttemptsOf(task.ID))
 	if len(task.Dependencies()) > 0 && !task.State.Ended() {
 		line("           after: %s", Line(strings.Join(task.Dependencies(), ", "), shortLength))
 	}
@@ -229,6 +234,37 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 		line("           left out: %s (%s has not shown that it is its own or was given to it)", short(name), task.Agent)
 	}
 }
+
+// attempts tells each attempt of a task: when its agent was asked, how long the request waited and was worked on, and what came of it.
+func attempts(line func(string, ...any), of []chronicle.Attempt) {
+	for i := range of {
+		attempt := &of[i]
+		told := fmt.Sprintf("%s attempt %d", at(attempt.Asked), attempt.Attempt)
+		if attempt.Agent == "" { // no agent was asked
+			told = at(attempt.Asked) + " not asked"
+		}
+		end := attempt.Ended
+		switch {
+		case !attempt.Begun.IsZero():
+			told += ", waited " + lasted(attempt.Asked, attempt.Begun)
+			if !end.IsZero() {
+				told += ", worked " + lasted(attempt.Begun, end)
+			}
+		case !end.IsZero() && attempt.Agent != "":
+			told += ", took " + lasted(attempt.Asked, end)
+		}
+		told += ": " + Spoken(attempt.Outcome)
+		if attempt.Cause != "" {
+			told += ", " + Spoken(attempt.Cause)
+		}
+		if detail := Line(attempt.Detail, detailLength); detail != "" {
+			told += ": " + detail
+		}
+		line("           %s", told)
+	}
+}
+
+func lasted(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
 
 // at is a moment, in local time.
 func at(moment time.Time) string { return moment.Local().Format(time.DateTime) }
