@@ -151,12 +151,25 @@ type Breaker struct {
 	Asked bool `json:"asked,omitzero"`
 	// Failures are, when it is closed, those in a row.
 	Failures []BreakerFailure `json:"failures,omitzero"`
+	// Opened is, unless it is closed, the failure that has opened it; its detail stands in the run of that request.
+	Opened *BreakerFailure `json:"opened,omitzero"`
+	// Reset is who has closed it by hand, until it changes again.
+	Reset *BreakerReset `json:"reset,omitzero"`
+}
+
+// A BreakerReset says that a person has closed a breaker, whatever its agent does.
+type BreakerReset struct {
+	By     string `json:"by"`          // the user of the operating system
+	As     string `json:"as,omitzero"` // the person of the configuration for whom they say it, as they claim
+	Reason string `json:"reason,omitzero"`
 }
 
 // A BreakerFailure is a request that came to nothing.
 type BreakerFailure struct {
 	Request string    `json:"request"` // that has failed, as AttemptKey has it
 	At      time.Time `json:"at"`
+	Cause   string    `json:"cause,omitzero"` // a FailureKind
+	Run     string    `json:"run,omitzero"`   // id of the run
 }
 
 // BreakerState is what a breaker lets through.

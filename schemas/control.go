@@ -9,7 +9,7 @@ type Control struct {
 	// Request is that of the execution_request which began the run, when it is a
 	// supervisor's word and Run is empty; the event's profile and partitionkey name the session.
 	Request string `json:"request,omitzero"`
-	Target  string `json:"target,omitzero"` // the quarantined message it is about
+	Target  string `json:"target,omitzero"` // the quarantined message or the agent it is about
 	By      string `json:"by,omitzero"`     // who said it
 	// Via is how they did, where that is ViaCLI: By is the operating system's user then. As is the person of the configuration for whom they
 	// say it, as they claim: that needs no proof, and is on record as a claim.
@@ -56,6 +56,8 @@ const (
 	ControlReplan            ControlAction = "replan"
 	ControlResend            ControlAction = "resend"
 	ControlRetry             ControlAction = "retry"
+	ControlResetBreaker      ControlAction = "reset_breaker" // of the agent that Target names
+	ControlGiveUp            ControlAction = "give_up"       // the answer of a run whose work is done: it is not sent
 	ControlQuarantineRetry   ControlAction = "quarantine_retry"
 	ControlQuarantineDiscard ControlAction = "quarantine_discard"
 )

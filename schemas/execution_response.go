@@ -165,7 +165,8 @@ type Issue struct {
 	// agent is well and has no room for this now: it is asked again later, and its
 	// circuit breaker does not count it. The others change nothing.
 	Category FailureCategory `json:"category,omitzero"`
-	// RetryAfterSeconds is how long another attempt had better wait, at most MaxRetryAfter; MaxRetryWait of it counts.
+	// RetryAfterSeconds is how long another attempt had better wait, at most MaxRetryAfter. MaxRetryWait of it counts, of
+	// an answer or a question that cannot be sent for want of capacity an hour.
 	RetryAfterSeconds int `json:"retry_after_seconds,omitzero"`
 	// AttemptsUsed is there when the task has failed because none is left: how many there were (M-27).
 	AttemptsUsed int `json:"attempts_used,omitzero"`

@@ -99,6 +99,8 @@ func newFact(name string) Fact {
 		return new(PermitRefused)
 	case "reply_withheld":
 		return new(ReplyWithheld)
+	case "answer_delayed":
+		return new(AnswerDelayed)
 	case "delivery_bounced":
 		return new(DeliveryBounced)
 	case "resend_requested":
@@ -197,6 +199,9 @@ func (f *PermitRefused) Name() string { return "permit_refused" }
 func (f *ReplyWithheld) Name() string { return "reply_withheld" }
 
 // Name implements Fact.
+func (f *AnswerDelayed) Name() string { return "answer_delayed" }
+
+// Name implements Fact.
 func (f *DeliveryBounced) Name() string { return "delivery_bounced" }
 
 // Name implements Fact.
@@ -248,6 +253,7 @@ func (f *EntityMismatched) about() (int, string)   { return f.Run, f.Task }
 func (f *PermitGranted) about() (int, string)      { return f.Run, f.Task }
 func (f *PermitRefused) about() (int, string)      { return f.Run, f.Task }
 func (f *ReplyWithheld) about() (int, string)      { return f.Run, "" }
+func (f *AnswerDelayed) about() (int, string)      { return f.Run, "" }
 func (f *DeliveryBounced) about() (int, string)    { return f.Run, "" }
 func (f *ResendRequested) about() (int, string)    { return f.Run, "" }
 func (f *DeliveryReopened) about() (int, string)   { return f.Run, "" }

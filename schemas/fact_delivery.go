@@ -10,13 +10,22 @@ type ReplyWithheld struct {
 	Until  time.Time      `json:"until,omitzero"` // when the next answer may be delivered
 }
 
-// WithheldReason says why an answer is not delivered.
+// AnswerDelayed says that the answer of a settled run waits until its budget has capacity for it. The first
+// attempt to deliver it begins then, in the same run.
+type AnswerDelayed struct {
+	Run    int            `json:"run"`
+	Agent  string         `json:"agent"`  // delivers it
+	Reason WithheldReason `json:"reason"` // WithheldBudget
+	Until  time.Time      `json:"until"`
+}
+
+// WithheldReason says why an answer is not delivered, or not yet.
 type WithheldReason string
 
 // The reasons.
 const (
-	// WithheldBudget says that the session has had as many answers as it may have in an
-	// hour, so that two programs that answer each other come to an end.
+	// WithheldBudget says that the session has had as many answers as it may have in an hour. From Edition9 on
+	// the answer is delayed until the oldest of them is an hour old; before, it was withheld.
 	WithheldBudget WithheldReason = "reply_budget"
 	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a
 	// stranger's words to somebody who never wrote.
@@ -107,6 +116,13 @@ const (
 	ResendUncertain = "may_have_been_sent" // nobody knows whether an earlier attempt has delivered it
 	ResendWaits     = "already_requested"
 	ResendUnagreed  = "not_agreed_to" // people have to agree to it, and have not
+)
+
+// Why an answer is not given up, as MessageReceived has it.
+const (
+	GiveUpNotSettled = "not_settled"   // its run works: it can be cancelled
+	GiveUpEnded      = "already_ended" // it was delivered, or its delivery has failed for good
+	GiveUpPermitted  = "being_sent"    // an attempt is under way that may send it
 )
 
 // Why a run is not retried, as MessageReceived has it; ResendNotEnded is one of them too.

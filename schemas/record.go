@@ -129,6 +129,9 @@ type AgentLimit struct {
 	Agent string `json:"agent"`
 	Room  int    `json:"room,omitzero"` // requests that it could take
 	Open  bool   `json:"open,omitzero"` // its circuit breaker was open (M-28)
+	// Since is when that had opened, and Until when the next request may go as a probe; both are zero where that is not known.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 	// Day is why the budget of a day had no room for the request that was granted, and for no other reason; nil is that it had.
 	Day *Shortage `json:"day,omitzero"`
 }

@@ -13,8 +13,8 @@ import (
 	"podium/schemas"
 )
 
-// A program that answers every answer, in whatever thread, gets ten an hour.
-func TestBudgetOfAPeerEndsALoop_I20(t *testing.T) {
+// A program that answers every answer, in any thread, gets ten an hour. The agent says when the next one may go out.
+func TestBudgetOfAPeerSlowsALoop_I20(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 9, 21, 14, 0, 0, 0, time.UTC)
 	sink := startSink(t, smtpsink.Config{OnRecipient: func(address string) error {
@@ -45,8 +45,9 @@ func TestBudgetOfAPeerEndsALoop_I20(t *testing.T) {
 		}
 	}
 	failure := asFailure(t, answer("JOERG@example.org"))
-	if !failure.Permanent || failure.Unknown || !strings.Contains(failure.Message, "in der letzten Stunde") {
-		t.Errorf("permanent %v, unknown %v, %q", failure.Permanent, failure.Unknown, failure.Message)
+	const first = time.Hour - 20*time.Minute // since the first answer, of 20 that were tried after it, each a minute apart
+	if failure.Permanent || failure.Unknown || failure.Category != schemas.CategoryResource || failure.RetryAfter != first || !strings.Contains(failure.Message, "in der letzten Stunde") {
+		t.Errorf("permanent %v, unknown %v, %q, again after %v, %q", failure.Permanent, failure.Unknown, failure.Category, failure.RetryAfter, failure.Message)
 	}
 	if err := answer("else@example.org"); err != nil {
 		t.Error(err)
@@ -78,7 +79,7 @@ func TestBudgetIsOfTheMailbox_I20(t *testing.T) {
 			_, err := agent.Handle(t.Context(), requestWith(t, given), ignore)
 			if err == nil {
 				sent++
-			} else if failure := asFailure(t, err); !failure.Permanent || failure.Unknown {
+			} else if failure := asFailure(t, err); failure.Permanent || failure.Unknown || failure.RetryAfter <= 0 {
 				t.Errorf("%s: permanent %v, unknown %v: %v", name, failure.Permanent, failure.Unknown, err)
 			}
 		}

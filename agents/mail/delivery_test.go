@@ -215,7 +215,7 @@ func TestAuthenticationAndEncryption(t *testing.T) {
 	}
 }
 
-// TestTroubleIsToldAsItIs: people read what became of the letter, and whether it was an answer or a question; that a server has confirmed
+// TestTroubleIsToldAsItIs: people read what became of the letter, with what the server, the resolver or the network says, and whether it was an answer or a question; that a server has confirmed
 // nothing is said of a letter that it has got, and of no other.
 func TestTroubleIsToldAsItIs(t *testing.T) {
 	t.Parallel()
@@ -225,14 +225,14 @@ func TestTroubleIsToldAsItIs(t *testing.T) {
 		closed  bool
 		want    string // about an answer
 	}{
-		"connection refused": {closed: true, want: "Der Mail-Server ist nicht erreichbar: er weist die Verbindung ab. Die Antwort ging nicht hinaus."},
+		"connection refused": {closed: true, want: "Der Mail-Server ist nicht erreichbar: er weist die Verbindung ab (connect: dial tcp 127.0.0.1:"},
 		"no such name": {
 			account: func(a *mail.Account) { a.Host, a.Cleartext = "no..such", func(netip.Addr) bool { return true } },
-			want:    "Der Mail-Server ist nicht zu finden: seinen Namen gibt es nicht. Die Antwort ging nicht hinaus.",
+			want:    "Der Mail-Server ist nicht zu finden: seinen Namen gibt es nicht (connect: dial tcp: lookup no..such",
 		},
 		"no STARTTLS": {
 			account: func(a *mail.Account) { a.TLS = mail.TLSStart },
-			want:    "Zum Mail-Server besteht keine brauchbare Verbindung. Die Antwort ging nicht hinaus.",
+			want:    "Zum Mail-Server besteht keine brauchbare Verbindung (connect: STARTTLS mode set to: \"TLSMandatory\", but target host does not support STARTTLS). Die Antwort ging nicht hinaus.",
 		},
 		"wrong password": {
 			sink: smtpsink.Config{Username: "u", Password: "p"}, account: func(a *mail.Account) { a.Username, a.Password = "u", "wrong" },
@@ -252,7 +252,7 @@ func TestTroubleIsToldAsItIs(t *testing.T) {
 		},
 		"no word after the letter": {
 			sink: smtpsink.Config{OnMessage: func(*smtpsink.Message) error { return smtpsink.ErrCut }},
-			want: "Der Mail-Server hat die Annahme der Antwort nicht bestätigt; sie kann trotzdem angekommen sein.",
+			want: "Der Mail-Server hat die Annahme der Antwort nicht bestätigt (end of data: failed without an answer); sie kann trotzdem angekommen sein.",
 		},
 	}
 	for name, test := range tests {

@@ -31,12 +31,59 @@ type window struct {
 	span  time.Duration
 	limit int
 
-	mu    sync.Mutex
-	taken map[string][]time.Time // in their order
+	mu       sync.Mutex
+	taken    map[string][]time.Time          // in their order
+	promised map[string]map[string]time.Time // turns to come, of each key by the email that has them
 }
 
 func newWindow(span time.Duration, limit int) *window {
-	return &window{span: span, limit: limit, taken: map[string][]time.Time{}}
+	return &window{span: span, limit: limit, taken: map[string][]time.Time{}, promised: map[string]map[string]time.Time{}}
+}
+
+// longestPromise bounds how far ahead a turn is promised.
+const longestPromise = 24 * time.Hour
+
+// takeOrPromise gives an email a turn of a key, or promises it the next that is free, which it takes when it comes again then. So emails that
+// wait go out in the order in which they came.
+func (w *window) takeOrPromise(key, email string, now time.Time) (turn time.Time) {
+	w.mu.Lock()
+	promised, known := w.promised[key][email]
+	if known && !promised.After(now) {
+		delete(w.promised[key], email)
+	}
+	w.mu.Unlock()
+	if known && now.Sub(promised) < w.span {
+		return promised
+	}
+	turn, taken := w.take(key, now, now.Add(longestPromise))
+	if taken && turn.After(now) {
+		w.mu.Lock()
+		w.promise(key, email, turn)
+		w.mu.Unlock()
+	}
+	return turn
+}
+
+// keepOrGiveBack takes back a turn that an email has not used. While others wait for turns to come the email keeps it, so that they do not
+// overtake it.
+func (w *window) keepOrGiveBack(key, email string, turn, now time.Time) {
+	w.mu.Lock()
+	turns := w.taken[key]
+	kept := len(turns) > 0 && turns[len(turns)-1].After(now)
+	if kept {
+		w.promise(key, email, turn)
+	}
+	w.mu.Unlock()
+	if !kept {
+		w.giveBack(key, turn)
+	}
+}
+
+func (w *window) promise(key, email string, turn time.Time) {
+	if w.promised[key] == nil {
+		w.promised[key] = map[string]time.Time{}
+	}
+	w.promised[key][email] = turn
 }
 
 // take gives away the next turn of a key, now or later, or says when it would be if
@@ -81,6 +128,7 @@ func (w *window) giveBack(key string, turn time.Time) {
 func (w *window) keep(key string, turns []time.Time) {
 	if len(turns) == 0 {
 		delete(w.taken, key)
+		delete(w.promised, key)
 		return
 	}
 	w.taken[key] = turns
@@ -95,6 +143,7 @@ func (w *window) forget() {
 		}
 	}
 	delete(w.taken, oldest)
+	delete(w.promised, oldest)
 }
 
 // A limitError says that a letter is not sent now, or at all.
@@ -111,25 +160,29 @@ func (e *limitError) Error() string {
 	return "the account's rate is used up"
 }
 
-// admit counts a letter to the peers and waits for its turn of the account, for as
+// admit counts an email to the peers, or promises it their next turns, and waits for its turn of the account, for as
 // long as ctx leaves the time to send it then. It calls waits before it waits. The
 // function returned takes back what was counted.
-func (s *sender) admit(ctx context.Context, now time.Time, peers []string, waits func(time.Duration)) (giveBack func(), err error) {
+func (s *sender) admit(ctx context.Context, now time.Time, email string, peers []string, waits func(time.Duration)) (giveBack func(), err error) {
+	turns, latest := make([]time.Time, len(peers)), now
 	for i, peer := range peers {
-		if turn, taken := s.peers.take(peer, now, now); !taken {
-			s.giveBack(peers[:i], now)
-			return nil, &limitError{peer: true, wait: turn.Sub(now)}
+		if turns[i] = s.peers.takeOrPromise(peer, email, now); turns[i].After(latest) {
+			latest = turns[i]
 		}
 	}
+	if latest.After(now) {
+		s.giveBack(email, peers, turns, now)
+		return nil, &limitError{peer: true, wait: latest.Sub(now)}
+	}
 	if s.rate == nil {
-		return func() { s.giveBack(peers, now) }, nil
+		return func() { s.giveBack(email, peers, turns, now) }, nil
 	}
 	turn, err := s.awaitTurn(ctx, now, waits)
 	if err != nil {
-		s.giveBack(peers, now)
+		s.giveBack(email, peers, turns, now)
 		return nil, err
 	}
-	return func() { s.giveBack(peers, now); s.rate.giveBack("", turn) }, nil
+	return func() { s.giveBack(email, peers, turns, now); s.rate.giveBack("", turn) }, nil
 }
 
 // awaitTurn waits until the account may send one letter more.
@@ -159,8 +212,11 @@ func latestTurn(ctx context.Context, now time.Time) time.Time {
 	return now.Add(max(time.Until(deadline)-sendReserve, 0))
 }
 
-func (s *sender) giveBack(peers []string, turn time.Time) {
-	for _, peer := range peers {
-		s.peers.giveBack(peer, turn)
+// giveBack takes back the turns that an email has and does not use. It keeps those that are promised to it.
+func (s *sender) giveBack(email string, peers []string, turns []time.Time, now time.Time) {
+	for i, peer := range peers {
+		if !turns[i].After(now) {
+			s.peers.keepOrGiveBack(peer, email, turns[i], now)
+		}
 	}
 }

@@ -93,6 +93,51 @@ func limited(t *testing.T, limits Limits) *sender {
 	return made
 }
 
+// TestEmailsBeyondABudgetGoOutInOrder: what is beyond the budget of a mailbox is promised the next free turns, in the order in which it came. An
+// email that comes later, or for the first time when a turn is free, does not overtake it, and none is lost.
+func TestEmailsBeyondABudgetGoOutInOrder(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := limited(t, Limits{PeerPerHour: 2})
+	admit := func(email string, peers ...string) (wait time.Duration, giveBack func()) {
+		t.Helper()
+		giveBack, err := s.admit(t.Context(), now, email, peers, func(time.Duration) {})
+		if limit := (*limitError)(nil); errors.As(err, &limit) {
+			return limit.wait, giveBack
+		}
+		return 0, giveBack
+	}
+	for i, want := range []time.Duration{0, 0, time.Hour, time.Hour, 2 * time.Hour, 2 * time.Hour} {
+		if wait, _ := admit(strconv.Itoa(i), "a"); wait != want {
+			t.Errorf("email %d waits for %v, not %v", i, wait, want)
+		}
+	}
+	if wait, _ := admit("3", "a"); wait != time.Hour {
+		t.Errorf("asked again too early, it waits for %v", wait)
+	}
+	now = now.Add(time.Hour)
+	if wait, _ := admit("new", "a"); wait != 2*time.Hour {
+		t.Errorf("a new one has overtaken those that wait: %v", wait)
+	}
+	for _, email := range []string{"3", "2"} {
+		if wait, _ := admit(email, "a"); wait != 0 {
+			t.Errorf("%s waits for %v more", email, wait)
+		}
+	}
+	now = now.Add(time.Hour)
+	wait, giveBack := admit("4", "a")
+	if wait != 0 {
+		t.Errorf("4 waits for %v more", wait)
+	}
+	giveBack() // it was not sent
+	if wait, _ := admit("4", "a", "b"); wait != 0 {
+		t.Errorf("what was not sent counts: %v", wait)
+	}
+	if wait, _ := admit("both", "a", "b"); wait != time.Hour {
+		t.Errorf("to two, of whom one has capacity: %v", wait)
+	}
+}
+
 // within is a context that ends after some time, as that of a request does.
 func within(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
@@ -109,7 +154,7 @@ func TestLetterBeyondTheRateWaitsForItsTurn(t *testing.T) {
 		var told atomic.Int32
 		for i := range sent {
 			go func() {
-				if _, err := s.admit(t.Context(), time.Now(), []string{"a"}, func(time.Duration) { told.Add(1) }); err != nil {
+				if _, err := s.admit(t.Context(), time.Now(), "id", []string{"a"}, func(time.Duration) { told.Add(1) }); err != nil {
 					t.Error(err)
 				}
 				sent[i] = time.Since(start)
@@ -130,7 +175,7 @@ func TestLetterWhoseTurnComesTooLateFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, start := limited(t, Limits{PerMinute: 1}), time.Now()
 		admit := func(ctx context.Context, peer string) error {
-			_, err := s.admit(ctx, time.Now(), []string{peer}, func(time.Duration) {})
+			_, err := s.admit(ctx, time.Now(), "id", []string{peer}, func(time.Duration) {})
 			return err
 		}
 		if err := admit(within(t, time.Second), "a"); err != nil {

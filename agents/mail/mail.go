@@ -143,8 +143,8 @@ const inputSchema = `{
 }`
 
 // Handle implements agent.Handler. It fails for good when the arguments are
-// unusable, the recipient's budget is used up or the server answers 5xx to sender,
-// recipient or letter; every other failure may be tried again. It asks for its permit when the server has
+// unusable or the server answers 5xx to sender, recipient or letter; every other failure
+// may be tried again. Beyond the budget of a recipient it says when there is capacity. It asks for its permit when the server has
 // taken sender and recipients, right before the letter itself.
 //
 // A letter beyond the rate of its account waits for its turn, and fails for want of
@@ -162,7 +162,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 			return agent.Data(receipt)
 		}
 	}
-	giveBack, err := account.admit(ctx, a.now(), letter.peers(), func(wait time.Duration) {
+	giveBack, err := account.admit(ctx, a.now(), letter.messageID, letter.peers(), func(wait time.Duration) {
 		report(0, a.words.Say(language, "rate", "{seconds}", inSeconds(wait)))
 	})
 	v := voice{a.words, language, letter.question}
@@ -284,9 +284,12 @@ func failure(ctx context.Context, v voice, err error) error {
 	failed := &agent.Failure{Unknown: unknown, Err: fmt.Errorf("send a mail: %w", err), Message: v.trouble(err)}
 	refused, answered := errors.AsType[*replyError](err)
 	limited, beyond := errors.AsType[*limitError](err)
-	failed.Permanent = answered && refused.final() || beyond && limited.peer
+	failed.Permanent = answered && refused.final()
 	if !unknown && !failed.Permanent {
 		failed.Category = schemas.CategoryResource
+	}
+	if beyond && limited.peer {
+		failed.RetryAfter = limited.wait
 	}
 	return failed
 }

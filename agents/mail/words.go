@@ -37,20 +37,28 @@ func (v voice) trouble(err error) string {
 	}
 	if limited, is := errors.AsType[*limitError](err); is {
 		if limited.peer {
-			return v.say("budget")
+			return v.say("budget", "{seconds}", inSeconds(limited.wait))
 		}
 		return v.words.Say(v.language, "rate", "{seconds}", inSeconds(limited.wait))
 	}
 	if _, unknown := errors.AsType[*unknownError](err); unknown {
-		return v.say("unconfirmed")
+		return v.say("unconfirmed", "{said}", causeOf(err))
 	}
 	if name, is := errors.AsType[*net.DNSError](err); is && name.IsNotFound {
-		return v.say("host_unknown")
+		return v.say("host_unknown", "{said}", causeOf(err))
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return v.say("connection_refused")
+		return v.say("connection_refused", "{said}", causeOf(err))
 	}
-	return v.say("unsent")
+	return v.say("unsent", "{said}", causeOf(err))
+}
+
+// causeOf is what the resolver, the network or TLS says of a failure, on one line and within maxSentence, in brackets.
+func causeOf(err error) string {
+	if said := sentence(err.Error()); said != "" {
+		return " (" + said + ")"
+	}
+	return ""
 }
 
 func (v voice) refusal(refused *replyError) string {

@@ -2,7 +2,9 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"podium/bus"
 	"podium/schemas"
@@ -22,6 +24,43 @@ func Revoke(ctx context.Context, core bus.Core, standing *Standing, agent string
 		return fmt.Errorf("revoke agent %s: %w", agent, err)
 	}
 	return nil
+}
+
+// ErrBreakerClosed reports that the circuit breaker of an agent is closed already.
+var ErrBreakerClosed = errors.New("the circuit breaker is closed")
+
+// resetTries bounds how often ResetBreaker begins again because the breaker has changed meanwhile.
+const resetTries = 5
+
+// ResetBreaker closes the circuit breaker of an agent for a person, and returns what it was. Supervisors that wait for the agent see it within about
+// a second. It returns ErrBreakerClosed when there is nothing to close.
+func ResetBreaker(ctx context.Context, core bus.Core, agent string, reset schemas.BreakerReset, now time.Time) (schemas.Breaker, error) {
+	store := core.KeyValue(bus.AgentBucket)
+	var before schemas.Breaker
+	for range resetTries {
+		body, revision, err := store.Get(ctx, BreakerKey(agent))
+		if err == nil {
+			before = schemas.Breaker{}
+			err = schemas.Unmarshal(body, &before)
+		}
+		switch {
+		case errors.Is(err, bus.ErrNotFound), err == nil && before.At(now) == schemas.BreakerClosed && len(before.Failures) == 0:
+			return before, ErrBreakerClosed
+		case err != nil:
+			return before, fmt.Errorf("read the circuit breaker of agent %s: %w", agent, err)
+		}
+		closed, err := schemas.Marshal(schemas.Breaker{State: schemas.BreakerClosed, Since: now, Reset: &reset})
+		if err != nil {
+			return before, err
+		}
+		if _, err = store.Update(ctx, BreakerKey(agent), closed, revision); err == nil {
+			return before, nil
+		}
+		if !errors.Is(err, bus.ErrConflict) {
+			return before, fmt.Errorf("close the circuit breaker of agent %s: %w", agent, err)
+		}
+	}
+	return before, &bus.TemporaryError{Op: "close the circuit breaker of agent " + agent, Err: bus.ErrConflict}
 }
 
 // Readmit ends that.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -21,6 +23,7 @@ type agentsCommand struct {
 	List   agentsListCommand   `cmd:"" default:"withargs" help:"List them, and how each is. It is what podium agents does by itself."`
 	Add    agentsAddCommand    `cmd:"" help:"Take in an external agent, while the instance runs."`
 	Revoke agentsRevokeCommand `cmd:"" help:"Cut off an external agent at once, and for good."`
+	Reset  agentsResetCommand  `cmd:"" help:"Close the circuit breaker of an agent, so that it is asked again at once."`
 }
 
 func (agentsCommand) Help() string {
@@ -28,6 +31,7 @@ func (agentsCommand) Help() string {
   podium agents -o json
   podium agents add summary
   podium agents revoke summary
+  podium agents reset summary
 
 To remove an agent for good, cut it off by podium agents revoke (an external one), take it out of podium.yaml, from agents and from every
 profile that names it, see by podium check that nothing else does, and start podium up again.`
@@ -233,6 +237,9 @@ func (e *environment) tellAgents(rows []agentRow, now time.Time) error {
 
 // remarks say what there is to be said of a single agent.
 func (r *agentRow) remarks(now time.Time) (remarks []string) {
+	if told := view.BreakerRemark(r.Name, r.Breaker, now); told != "" {
+		remarks = append(remarks, told)
+	}
 	if r.Revoked != nil {
 		why := "by an operator"
 		if r.Revoked.Reason == schemas.RevokedForFlood {
@@ -310,4 +317,49 @@ func (c *agentsRevokeCommand) Run(env *environment) error {
 		return err
 	}
 	return env.answer(&done, "agent %s is revoked, and cut off\n%s", c.Name, toldServer(&done))
+}
+
+type agentsResetCommand struct {
+	ledgerFlags
+	speakerFlags
+
+	Name   string `arg:"" help:"The agent."`
+	Reason string `help:"Why; it stays on the ledger, and podium agents tells it." placeholder:"WORDS"`
+}
+
+func (agentsResetCommand) Help() string {
+	return `Closes the circuit breaker of an agent: it is asked again at once, and not only when the time of the breaker is over. Failures in a row
+count anew. Who has done it is on record, and podium agents tells it until the next failure. Where the breaker is closed there is nothing to do,
+with exit code 1. podium agents says what has opened it.
+
+  podium agents                                     # which breakers are open, since when and why
+  podium agents reset summary --reason "the model is back"
+  podium agents reset summary --as anna -o json`
+}
+
+func (c *agentsResetCommand) Run(env *environment) error {
+	return env.changeLedger(func(ledger *installation.Ledger) error {
+		agents, err := registry.Agents(env.ctx, ledger.Core)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(agents, func(known schemas.Agent) bool { return known.Name == c.Name }) {
+			return notFound("there is no agent %q; `podium agents` lists those there are", c.Name)
+		}
+		control := schemas.Control{Action: schemas.ControlResetBreaker, Target: c.Name, Reason: c.Reason}
+		c.signs(&control)
+		reset := schemas.BreakerReset{By: control.By, As: control.As, Reason: c.Reason}
+		before, err := registry.ResetBreaker(env.ctx, ledger.Core, c.Name, reset, time.Now())
+		if errors.Is(err, registry.ErrBreakerClosed) {
+			return fmt.Errorf("the circuit breaker of agent %s is closed: it is asked as any other, and there is nothing to reset", c.Name)
+		}
+		if err != nil {
+			return err
+		}
+		if err = env.control(ledger.Core, schemas.ShardOf(c.Name, ledger.Core.Shards()), control); err != nil {
+			return err
+		}
+		return env.answer(map[string]string{"agent": c.Name, "asked": string(control.Action)},
+			"the circuit breaker of agent %s was %s, and is closed now\n", c.Name, view.Breaker(&before, time.Now()))
+	})
 }

@@ -52,7 +52,7 @@ func TestRaise_P19(t *testing.T) {
 		return asked[0]
 	}
 	first := ask("one")
-	if want := "Of 1000 tokens there are 900 tokens used or reserved, and the next step of coder needs 600 tokens"; !strings.Contains(first.Question, want) {
+	if want := "Of 1000 tokens there are 900 tokens used or reserved, and the next step needs 600 tokens"; !strings.Contains(first.Question, want) {
 		t.Errorf("it asks %q", first.Question)
 	}
 	open := lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"podium/cmd/podium/chronicle"
 	"podium/schemas"
 	"podium/schemas/workflow"
 )
@@ -192,6 +193,64 @@ profiles:
 		t.Errorf("it was worked on by %q, %v", called, err)
 	}
 	i.podium("send", "hello", "--wait").succeeds(t)
+	i.stop()
+	i.verify()
+}
+
+// TestBreakerIsReset: a run that an open breaker has refused says since when it is open and when the next probe may go, and podium agents what has
+// opened it. A person closes it: the agent is asked at once, long before the time of the breaker is over, and who has done it is on record.
+func TestBreakerIsReset(t *testing.T) {
+	t.Parallel()
+	i := install(t, strings.Replace(fmt.Sprintf(mortalConfig, webSecret), "open: 10s", "open: 24h", 1))
+	fixed := filepath.Join(i.folder, "fixed")
+	i.write("shaky.sh", fmt.Sprintf("[ -e %q ] && echo done\n", fixed))
+	i.up()
+	if o := i.podium("agents", "reset", "shaky"); o.code != exitFailed || !strings.Contains(o.stderr, "is closed: it is asked as any other") {
+		t.Errorf("closed: exit code %d, %s", o.code, o.stderr)
+	}
+	if o := i.podium("agents", "reset", "nothing"); o.code != exitNotFound {
+		t.Errorf("unknown: exit code %d, %s", o.code, o.stderr)
+	}
+	i.podium("send", "shaky one", "--wait") // two attempts
+	open := func(name string) bool {
+		return strings.Contains(i.podium("agents").succeeds(t).stdout, name)
+	}
+	eventually(t, "the breaker is open", func() bool { return open("shaky: circuit breaker of shaky open since ") })
+	first := i.runs()[0].ID
+	listed := i.podium("agents").succeeds(t).stdout
+	for _, want := range []string{", next probe at ", "the newest agent failed (podium runs show " + first + ")", "podium agents reset shaky closes it"} {
+		if !strings.Contains(listed, want) {
+			t.Errorf("%q is not in\n%s", want, listed)
+		}
+	}
+	i.podium("send", "shaky two", "--wait")
+	refused := i.runs()[0]
+	if detail := refused.Tasks[0].Failure().Detail; refused.Reason != schemas.StopUnavailable || !strings.HasPrefix(detail, "circuit breaker of shaky open since ") {
+		t.Errorf("it ended with %s, %q", refused.Reason, detail)
+	}
+	if shown := i.podium("runs", "show", refused.ID).succeeds(t).stdout; !strings.Contains(shown, "unavailable circuit breaker of shaky open since ") || !strings.Contains(shown, ", next probe at ") {
+		t.Errorf("runs show says\n%s", shown)
+	}
+	var attempts struct {
+		Attempts []chronicle.Attempt `json:"attempts"`
+	}
+	if err := schemas.Unmarshal([]byte(i.podium("runs", "show", first, "-o", "json").succeeds(t).stdout), &attempts); err != nil {
+		t.Fatal(err)
+	}
+	if all := attempts.Attempts; len(all) < 2 || all[0].Cause != schemas.FailureAgent || all[1].Attempt != 2 || all[0].Ended.Before(all[0].Asked) {
+		t.Errorf("the attempts are %+v", all)
+	}
+	if err := os.WriteFile(fixed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.podium("agents", "reset", "shaky", "--reason", "it is mended").succeeds(t)
+	if by := "shaky: circuit breaker closed at "; !open(by) || !open(" by "+systemUser()+" at the command line: it is mended") {
+		t.Errorf("agents lists\n%s", i.podium("agents").stdout)
+	}
+	if told := i.podium("replay").succeeds(t).stdout; !strings.Contains(told, "reset breaker by "+systemUser()) {
+		t.Errorf("replay does not say who has closed it")
+	}
+	eventually(t, "the agent is asked", func() bool { return i.podium("send", "shaky three", "--wait").code == exitOK })
 	i.stop()
 	i.verify()
 }

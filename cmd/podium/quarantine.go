@@ -83,7 +83,8 @@ func settleQuarantined(known map[string]*quarantined, body []byte) {
 		known[control.Target].State = "retried"
 	case schemas.ControlQuarantineDiscard:
 		known[control.Target].State = "discarded"
-	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry:
+	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry,
+		schemas.ControlGiveUp, schemas.ControlResetBreaker:
 	}
 }
 

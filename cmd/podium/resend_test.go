@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -112,6 +113,55 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 			t.Errorf("%q is in what the service says:\n%s", personal, told)
 		}
 	}
+}
+
+// TestUndeliverableAnswerIsGivenUp: a run whose answer the mail server does not take, and which tries again, is not cancelled, with what the
+// server has said and exit code 1. A person gives up the answer, and is on record with it; it is not sent when the server takes mail again.
+func TestUndeliverableAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	i, mailbox, sink, _ := unwelcome(t)
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	i.up()
+	if err := mailbox.Deliver(letter("m1@example.org", "Pumps on Thursday", "How many pumps?")); err != nil {
+		t.Fatal(err)
+	}
+	waits := func() []workflow.RunHistory {
+		return slices.DeleteFunc(i.runs(), func(run workflow.RunHistory) bool {
+			return run.Delivery == nil || run.Delivery.State != workflow.TaskWaiting
+		})
+	}
+	eventually(t, "the answer waits for its next attempt", func() bool { return len(waits()) == 1 })
+	id := i.runs()[0].ID
+	const cause = "connect: connection refused"
+	if o := i.podium("runs", "cancel", id); o.code != exitFailed || !strings.Contains(o.stderr, cause) || !strings.Contains(o.stderr, "`podium runs give-up "+id+"`") {
+		t.Errorf("cancel: exit code %d, %s", o.code, o.stderr)
+	}
+	if shown := i.podium("runs", "show", id).succeeds(t).stdout; !strings.Contains(shown, cause) || !strings.Contains(shown, "next      podium runs give-up "+id) {
+		t.Errorf("runs show says\n%s", shown)
+	}
+	if o := i.podium("runs", "resend", id); o.code != exitFailed || !strings.Contains(o.stderr, "give-up") {
+		t.Errorf("resend: exit code %d, %s", o.code, o.stderr)
+	}
+	eventually(t, "the answer is given up", func() bool { // an attempt under way with its permit is not stopped
+		_ = i.podium("runs", "give-up", id, "--reason", "she has called")
+		return i.runs()[0].Phase == workflow.PhaseComplete
+	})
+	shown := i.podium("runs", "show", id).succeeds(t).stdout
+	for _, want := range []string{"completed (answer_given_up)", "give up by " + systemUser() + " at the command line: she has called", cause, "next      podium runs resend " + id} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not in\n%s", want, shown)
+		}
+	}
+	if listed := i.podium("runs").succeeds(t).stdout; !strings.Contains(listed, "completed, answer given up") {
+		t.Errorf("runs says\n%s", listed)
+	}
+	if o := i.podium("runs", "give-up", id); o.code != exitFailed || !strings.Contains(o.stderr, "has ended") {
+		t.Errorf("twice: exit code %d, %s", o.code, o.stderr)
+	}
+	i.stop()
+	i.verify()
 }
 
 // TestResendSaysWhatToDo: a run that is not there, or has nothing to send again, says so.

@@ -34,6 +34,7 @@ type runsCommand struct {
 	Export runsExportCommand `cmd:"" help:"Write all that the ledger holds of a run into a ZIP file."`
 	Watch  runsWatchCommand  `cmd:"" help:"Follow a run until it has ended."`
 	Cancel runsCancelCommand `cmd:"" help:"Stop a run; whoever asked is told."`
+	GiveUp runsGiveUpCommand `cmd:"" help:"Give up an answer that cannot be delivered."`
 	Resend runsResendCommand `cmd:"" help:"Send an answer again that failed."`
 	Retry  runsRetryCommand  `cmd:"" help:"Begin a run anew that has ended, with the results that it has."`
 }
@@ -132,6 +133,8 @@ func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 				state += ", answer withheld"
 			case run.AnswerFailed():
 				state += ", answer failed"
+			case run.Reason == schemas.StopGivenUp:
+				state += ", answer given up"
 			}
 			if run.ResendRequested {
 				state += ", to be sent again"
@@ -154,8 +157,8 @@ type runsShowCommand struct {
 }
 
 func (runsShowCommand) Help() string {
-	return `Says what was asked and by whom, who did what and why, what came of it, and the runs that supervisors
-among the agents have begun for it. Names and addresses of senders are for whoever may read the ledger.
+	return `Says what was asked and by whom, who did what and why, when and for how long, each attempt with what it has failed by, what came
+of it, and the runs that supervisors among the agents have begun for it. With -o json attempts are in attempts. Names and addresses of senders are for whoever may read the ledger.
 
   podium runs show 5f0c
   podium runs show 5f0c -o json`
@@ -189,13 +192,18 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 		if err != nil {
 			return err
 		}
+		kept, said, err := env.chronicle(ledger.Core, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
 			return env.printLine(struct {
 				*workflow.RunHistory
 				*runlog.Surroundings
 
-				TaskPlanPath string `json:"task_plan_path,omitzero"`
-			}{run.WithoutSeal(), &beside, path})
+				Attempts     []chronicle.Attempt `json:"attempts,omitzero"`
+				TaskPlanPath string              `json:"task_plan_path,omitzero"`
+			}{run.WithoutSeal(), &beside, kept.Attempts, path})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err
@@ -214,10 +222,6 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 				return err
 			}
 			about = append(about, full...)
-		}
-		kept, said, err := env.chronicle(ledger.Core, run)
-		if err != nil {
-			return err
 		}
 		about = append(about, said...)
 		return env.print("%s", view.Run(run, kept, answer, about...))
@@ -302,7 +306,8 @@ type runsCancelCommand struct {
 
 func (runsCancelCommand) Help() string {
 	return `Asks for it on the ledger: the run stops as soon as the supervisor reads that. At work on a ledger at
-rest, that is when the service starts. A run that has ended is left as it is, with exit code 1.
+rest, that is when the service starts. A run that has ended is left as it is, with exit code 1. So is one whose work is done and
+whose answer is being delivered, or cannot be delivered now: podium runs give-up gives up the answer.
 
   podium runs cancel 5f0c --reason "asked twice"`
 }
@@ -313,8 +318,8 @@ func (c *runsCancelCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		if run.Phase == workflow.PhaseComplete {
-			return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
+		if err = notCancelled(run); err != nil {
+			return err
 		}
 		control := schemas.Control{Action: schemas.ControlCancel, Run: run.ID, Reason: c.Reason}
 		c.signs(&control)

@@ -9,6 +9,7 @@ import (
 
 	"podium/bus/intake"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
@@ -56,11 +57,77 @@ func (c *runsResendCommand) Run(env *environment) error {
 	})
 }
 
+// notCancelled says why a run would not be cancelled, and what to do instead; nil when it would.
+func notCancelled(run *workflow.RunHistory) error {
+	switch {
+	case run.Phase == workflow.PhaseComplete:
+		return fmt.Errorf("run %s has ended already (%s); there is nothing to stop", run.ID, run.Status)
+	case !run.Run.Settled() || run.AnswerWaits() || run.Delivery == nil:
+		return nil
+	case run.Delivery.Failure().Cause == "":
+		return fmt.Errorf("the work of run %s is done (%s) and its answer is being delivered, so that there is nothing to stop; "+
+			"`podium runs give-up %s` gives up the answer", run.ID, run.Status, run.ID)
+	}
+	return fmt.Errorf("the work of run %s is done (%s), and its answer cannot be delivered: %s; there is nothing to stop; "+
+		"`podium runs give-up %s` gives up the answer", run.ID, run.Status, view.Failure(run.Delivery), run.ID)
+}
+
+type runsGiveUpCommand struct {
+	speakerFlags
+
+	ID     string `arg:"" name:"run" help:"The run's id, or its beginning."`
+	Reason string `help:"Why; it stays on the ledger, and podium runs show tells it." placeholder:"WORDS"`
+}
+
+func (runsGiveUpCommand) Help() string {
+	return `Ends a run whose work is done without sending its answer: one that cannot be delivered and would be tried again, or
+that waits for its budget. Asked for on the ledger, with who has done it. An attempt that is under way is stopped unless it
+has its permit to send: then the command fails with exit code 1, and works once that attempt has failed. The answer stays in the run, and
+podium runs resend sends it after all. A run that works is cancelled by podium runs cancel.
+
+  podium runs show 5f0c                   # why it is not delivered, in the server's words
+  podium runs give-up 5f0c --reason "the address is wrong"
+  podium runs give-up 5f0c --as anna -o json`
+}
+
+func (c *runsGiveUpCommand) Run(env *environment) error {
+	return env.changeLedger(func(ledger *installation.Ledger) error {
+		run, err := env.runLog(ledger.Core).Run(env.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if err = notGivenUp(run); err != nil {
+			return err
+		}
+		control := schemas.Control{Action: schemas.ControlGiveUp, Run: run.ID, Reason: c.Reason}
+		c.signs(&control)
+		if err = env.control(ledger.Core, schemas.ShardOf(run.Session, ledger.Core.Shards()), control); err != nil {
+			return err
+		}
+		return env.answer(map[string]string{"run": run.ID, "asked": string(control.Action)},
+			"asked to give up the answer of run %s; `podium runs show %s` says what came of it\n", run.ID, run.ID)
+	})
+}
+
+// notGivenUp says why the answer of a run would not be given up, and what to do instead; nil when it would.
+func notGivenUp(run *workflow.RunHistory) error {
+	switch run.GiveUpObjection() {
+	case schemas.GiveUpNotSettled:
+		return fmt.Errorf("run %s works (%s) and has no answer yet; `podium runs cancel %s` stops it", run.ID, run.Phase, run.ID)
+	case schemas.GiveUpEnded:
+		return fmt.Errorf("run %s has ended (%s), and its answer is not tried any more; `podium runs show %s` says what became of it", run.ID, run.Status, run.ID)
+	case schemas.GiveUpPermitted:
+		return fmt.Errorf("the answer of run %s is being sent by attempt %d; give it up when that has failed", run.ID, run.Delivery.Attempt)
+	}
+	return nil
+}
+
 // notResent says why the answer of a run would not be sent again, and what to do instead.
 func notResent(run *workflow.RunHistory, allowDuplicate bool) error {
 	switch run.Resendable(allowDuplicate) {
 	case schemas.ResendNotEnded:
-		return fmt.Errorf("run %s has not ended (%s), so that its answer is still on its way; `podium runs watch %s` follows it", run.ID, run.Phase, run.ID)
+		return fmt.Errorf("run %s has not ended (%s), so that its answer is still on its way; `podium runs watch %s` follows it, "+
+			"and `podium runs give-up %s` gives up an answer that cannot be delivered", run.ID, run.Phase, run.ID, run.ID)
 	case schemas.ResendWaits:
 		return fmt.Errorf("somebody has asked for it already: the answer of run %s goes out when the run of its session that is under way has ended", run.ID)
 	case schemas.ResendAnswered:

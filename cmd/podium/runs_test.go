@@ -21,10 +21,17 @@ func TestRunsTellOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	delivery := func(state workflow.TaskState) *workflow.Task { return &workflow.Task{State: state} }
 	for want, run := range map[string]*workflow.RunHistory{
-		"  executing  ":                  {Run: workflow.Run{Phase: workflow.PhaseExecuting}},
-		"  assembling  ":                 {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskRunning)}},
-		"  completed  ":                  {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
-		"  completed, answer failed  ":   {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
+		"  executing  ":  {Run: workflow.Run{Phase: workflow.PhaseExecuting}},
+		"  assembling  ": {Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskRunning)}},
+		"  assembling, its answer waits until 2026-01-01 13:00:00 (reply budget)  ": {Run: workflow.Run{
+			Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted,
+			Delivery: &workflow.Task{State: workflow.TaskWaiting, Due: time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)},
+		}},
+		"  completed  ":                {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskCompleted)}},
+		"  completed, answer failed  ": {Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Delivery: delivery(workflow.TaskFailed)}},
+		"  completed, answer given up  ": {Run: workflow.Run{
+			Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Reason: schemas.StopGivenUp, Delivery: delivery(workflow.TaskCancelled),
+		}},
 		"  completed, answer withheld  ": {Withheld: &schemas.ReplyWithheld{}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted}},
 	} {
 		var out bytes.Buffer

@@ -252,7 +252,7 @@ func TestTacticalTiers_M20_M21(t *testing.T) {
 	}
 	i.play("", &scenario{
 		Say: "Build the survey", Profile: "coordinator", Agents: []string{"project_planner"}, Reply: "reject", Status: schemas.RunFailed,
-		Asks: "May this be done: Makes plans?\n\n> Build the survey\n\nPlease reply with one word alone in the first line: “approve” or “reject”. A question is no answer. Nothing is done before.",
+		Asks: "May an agent do this?\n\nThe agent: Makes plans\n\n> Build the survey\n\nPlease reply with one word alone in the first line: “approve” or “reject”. A question is no answer. Nothing is done before.",
 	})
 	if sent := i.podium("send", "--wait", "--profile", "tactical", "Build the survey"); sent.code != exitFailed {
 		t.Errorf("what is no plan: exit code %d\n%s", sent.code, sent.stdout)

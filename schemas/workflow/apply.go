@@ -44,6 +44,9 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		r.applySettled(f, now)
 	case *schemas.DeliveryReopened:
 		r.applyReopened(f)
+	case *schemas.AnswerDelayed:
+		task := r.take(schemas.DeliveryTask, "")
+		task.State, task.Agent, task.Due = TaskWaiting, f.Agent, f.Until
 	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.Status, f.Reason

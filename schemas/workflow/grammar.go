@@ -72,6 +72,8 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 			return errors.New("its answer is being delivered, or withheld already")
 		}
 		return nil
+	case *schemas.AnswerDelayed:
+		return r.checkDelayed(f)
 	case *schemas.RunEnded:
 		if !r.Settled() {
 			return errNotSettled
@@ -89,6 +91,19 @@ var (
 	errSettled    = errors.New("the run is settled")
 	errNotSettled = errors.New("the run is not settled")
 )
+
+// checkDelayed lets an answer wait that no agent was asked to deliver, and that waits for no approval.
+func (r *Run) checkDelayed(f *schemas.AnswerDelayed) error {
+	switch {
+	case !r.Settled():
+		return errNotSettled
+	case r.Delivery != nil && !r.AnswerDelayed():
+		return errors.New("its answer is being delivered, or waits for people")
+	case f.Until.IsZero():
+		return errors.New("its answer waits for no moment")
+	}
+	return nil
+}
 
 func (r *Run) checkEnded() error {
 	if r.Phase != PhaseComplete {

@@ -197,10 +197,17 @@ func (r *Run) AnswerHeld() bool {
 	return slices.ContainsFunc(r.Inquiries, about) && !slices.ContainsFunc(r.Inquiries, agreed)
 }
 
-// AnswerWaits reports whether the answer waits for people, or for its first attempt since they have agreed: until then the run may be taken back.
+// AnswerWaits reports whether the answer waits for people, for its first attempt since they have agreed, or for its budget: until then the run
+// can be cancelled.
 func (r *Run) AnswerWaits() bool {
 	about := func(inquiry *Inquiry) bool { return inquiry.Task == schemas.DeliveryTask }
-	return r.Phase == PhaseAssembling && r.Delivery != nil && r.Delivery.Attempt == 0 && !r.Delivery.State.Ended() && slices.ContainsFunc(r.Inquiries, about)
+	unsent := r.Phase == PhaseAssembling && r.Delivery != nil && r.Delivery.Attempt == 0 && !r.Delivery.State.Ended()
+	return unsent && (r.AnswerDelayed() || slices.ContainsFunc(r.Inquiries, about))
+}
+
+// AnswerDelayed reports whether the answer waits until its budget has capacity for it; no agent was asked to deliver it.
+func (r *Run) AnswerDelayed() bool {
+	return r.Delivery != nil && r.Delivery.Attempt == 0 && r.Delivery.State == TaskWaiting && r.Delivery.LastFailure == nil
 }
 
 // tellsOfAnswer reports whether a task tells people of the answer that they are to agree to.

@@ -28,6 +28,22 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 	return ""
 }
 
+// GiveUpObjection says why the answer of the run cannot be given up, in one of the words of schemas.GiveUpNotSettled and
+// those below it; empty when it can. An attempt that has no permit is stopped by that.
+func (r *Run) GiveUpObjection() string {
+	switch {
+	case r.Phase == PhaseComplete:
+		return schemas.GiveUpEnded
+	case !r.Settled() || r.Delivery == nil:
+		return schemas.GiveUpNotSettled
+	case r.Delivery.State.Ended():
+		return schemas.GiveUpEnded
+	case r.Delivery.State.UnderWay() && r.Delivery.Permit != "":
+		return schemas.GiveUpPermitted
+	}
+	return ""
+}
+
 // Reopening returns the fact that takes a run which has ended back to where it was settled,
 // to the delivery of its answer.
 func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {

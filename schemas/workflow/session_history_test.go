@@ -95,6 +95,8 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 		return &schemas.ArgumentsFilled{Run: number(1), Task: word(2), Agent: "echo", Values: []byte("{}")}
 	case "withheld":
 		return &schemas.ReplyWithheld{Run: number(1), Reason: schemas.WithheldBudget, Until: testTime(59)}
+	case "later":
+		return &schemas.AnswerDelayed{Run: number(1), Agent: "mail", Reason: schemas.WithheldBudget, Until: testTime(59)}
 	case "bounced":
 		return &schemas.DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}
 	}

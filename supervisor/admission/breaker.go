@@ -126,6 +126,9 @@ func (c *Controller) observeTransition(demand *Demand, transition *schemas.Trans
 		if transition.Cause.Deadline != nil && strings.Contains(demand.inherited, task.Request) {
 			event.Kind = circuit.Ended // its time ran while nobody was here to hear the agent
 		}
+		if failed, is := f.(*schemas.TaskFailed); is {
+			event.Cause, event.Run = failed.Cause, schemas.RunID(demand.State.Session, failed.Run)
+		}
 		if failed, is := f.(*schemas.TaskFailed); is && failed.Cause == schemas.FailureNotStarted && event.Kind == circuit.Failed {
 			c.unstarted(task, event)
 		} else {

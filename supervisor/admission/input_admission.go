@@ -56,6 +56,15 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 	return admission
 }
 
+// OpenSince implements plan.Admission.
+func (d *inputAdmission) OpenSince(agent string) (since, probe time.Time) {
+	b := d.controller.breaker(agent)
+	if b == nil || !circuit.Blocks(&b.value) {
+		return since, probe // it is barred for another reason
+	}
+	return b.value.Since, b.value.Until
+}
+
 // GrantDecided implements plan.Admission. What the grant has kept is free once the decision is stored: whoever waits first has it.
 func (d *inputAdmission) GrantDecided() { d.granted = nil }
 

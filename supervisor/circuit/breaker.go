@@ -29,6 +29,13 @@ type Event struct {
 	Request string // that it is about, as schemas.AttemptKey has it
 	At      time.Time
 	Until   time.Time // Dispatched: when the request expires
+	// Cause and Run are those of Failed.
+	Cause schemas.FailureKind
+	Run   string
+}
+
+func (e *Event) failure() schemas.BreakerFailure {
+	return schemas.BreakerFailure{Request: e.Request, At: e.At, Cause: string(e.Cause), Run: e.Run}
 }
 
 // EventKind is what has happened.
@@ -118,9 +125,10 @@ func (p Policy) changeClosed(b schemas.Breaker, e *Event) (schemas.Breaker, bool
 				return b, false // it is counted already
 			}
 		}
-		b.Failures = append(after(b.Failures, e.At.Add(-p.Within)), schemas.BreakerFailure{Request: e.Request, At: e.At})
+		b.Reset = nil
+		b.Failures = append(after(b.Failures, e.At.Add(-p.Within)), e.failure())
 		if len(b.Failures) >= p.Failures {
-			return p.open(e.At), true
+			return p.open(e), true
 		}
 		return b, true
 	case Succeeded:
@@ -143,8 +151,9 @@ func after(failures []schemas.BreakerFailure, moment time.Time) []schemas.Breake
 	return kept
 }
 
-func (p Policy) open(at time.Time) schemas.Breaker {
-	return schemas.Breaker{State: schemas.BreakerOpen, Since: at, Until: at.Add(p.Open)}
+func (p Policy) open(e *Event) schemas.Breaker {
+	opened := e.failure()
+	return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At.Add(p.Open), Opened: &opened}
 }
 
 // changeOpen lets the first who claims it after its time have the probe. The ends
@@ -153,7 +162,7 @@ func (p Policy) changeOpen(b schemas.Breaker, e *Event) (schemas.Breaker, bool) 
 	if e.Kind != ProbeClaimed || e.At.Before(b.Until) {
 		return b, false
 	}
-	return schemas.Breaker{State: schemas.BreakerHalfOpen, Since: e.At, Until: e.At.Add(p.Open), Probe: e.Request}, true
+	return schemas.Breaker{State: schemas.BreakerHalfOpen, Since: e.At, Until: e.At.Add(p.Open), Probe: e.Request, Opened: b.Opened}, true
 }
 
 // changeHalfOpen has the probe decide, and nothing else.
@@ -165,14 +174,14 @@ func (p Policy) changeHalfOpen(b schemas.Breaker, e *Event) (schemas.Breaker, bo
 	case Succeeded:
 		return schemas.Breaker{State: schemas.BreakerClosed, Since: e.At}, true
 	case Failed:
-		return p.open(e.At), true
+		return p.open(e), true
 	case Released:
 		if b.Asked {
 			return b, false
 		}
-		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
+		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At, Opened: b.Opened}, true
 	case Ended:
-		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At}, true
+		return schemas.Breaker{State: schemas.BreakerOpen, Since: e.At, Until: e.At, Opened: b.Opened}, true
 	case Dispatched:
 		changed := e.Until.After(b.Until) || !b.Asked
 		if b.Asked = true; e.Until.After(b.Until) {

@@ -315,17 +315,19 @@ func (d *Decision) askForMore(task *workflow.Task) bool {
 		return false
 	}
 	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.InquiryBudget, policy.Remind, policy.Expire, short
-	opened.Question = d.shortfall(task, short)
+	opened.Question = d.shortfall(task, short, opened.People)
 	d.open(task, &opened)
 	return true
 }
 
 // shortfall is what people are told who may raise a budget.
-func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage) string {
+func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, people []string) string {
 	words := d.Profile.language(d.Run.Message.Language)
 	work := task.ID
 	if task.Plan != nil {
-		work = truncate(d.content(task.Plan.Description).Text, maxQuestion)
+		work = d.workAskedFor(task, people)
+	} else if len(people) > 0 && d.Run.Edition >= schemas.Edition9 {
+		work = d.askedBy()
 	}
 	raise := ""
 	if len(words.Raise) > 0 {
@@ -337,7 +339,7 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage) strin
 		asks = cmp.Or(words.Texts.DayBudget, asks)
 	}
 	return truncate(strings.NewReplacer(
-		"{agent}", task.Agent, "{work}", work, "{raise}", raise, "{reject}", reject,
+		"{agent}", d.describedTo(people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
 		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
 		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
 	).Replace(asks), schemas.RecordInlineLimit)

@@ -32,7 +32,8 @@ type Decision struct {
 	// Read returns what a Content that points into the ledger stands for.
 	Read      func(schemas.Content) schemas.Result
 	Admission Admission
-	// Withheld, unless nil, says why no answer is delivered now.
+	// Withheld, unless nil, says why no answer is delivered now. From schemas.Edition9 on an answer that only its
+	// budget holds back is delayed; see delaysAnswer.
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
@@ -63,6 +64,9 @@ type Decision struct {
 type Admission interface {
 	// Admit asks whether an agent has room for one more request, and counts it.
 	Admit(agent string) AdmissionResult
+	// OpenSince returns when the circuit breaker of an agent that is Unavailable has opened, and when the next request may go to it as a probe;
+	// both are zero where that is not known.
+	OpenSince(agent string) (since, probe time.Time)
 	// GrantDecided says that the task that is granted goes on or does not: the room that its grant brings is nobody else's.
 	GrantDecided()
 	// LacksDay returns why the budget of the day has no room for the request to an agent that is granted; nil is that it is reserved there.
@@ -90,6 +94,9 @@ type Unlimited struct{}
 
 // Admit implements Admission.
 func (Unlimited) Admit(string) AdmissionResult { return Admitted }
+
+// OpenSince implements Admission.
+func (Unlimited) OpenSince(string) (since, probe time.Time) { return since, probe }
 
 // GrantDecided implements Admission.
 func (Unlimited) GrantDecided() {}

@@ -95,7 +95,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && spent < policy.Attempts {
 		failed.Action = retryKind(failed.Cause)
-		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed)))
+		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, d.longestRetryAfter(task, failed))))
 		return
 	}
 	if d.Run.Edition >= schemas.Edition7 && task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
@@ -325,18 +325,22 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
 	_, detail := d.failureOf(task)
-	detail, agents := strings.TrimSpace(detail), task.Agent
+	detail, agents := strings.TrimSpace(detail), d.describedTo(opened.People, task.Agent)
 	if !opened.OfRequester() {
-		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), maxFeedback), ": ")
+		longest := maxFeedback
+		if d.Run.Edition >= schemas.Edition9 {
+			longest /= 2 // who asks is told as well
+		}
+		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
 	}
 	if task.PreviousAgent != "" {
-		agents = task.PreviousAgent + ", " + task.Agent
+		agents = d.describedTo(opened.People, task.PreviousAgent) + ", " + agents
 	}
 	if agents == "" && d.Run.Edition >= schemas.Edition9 {
 		agents = "–" // nobody takes it
 	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
-		Work: truncate(d.content(task.Plan.Description).Text, maxQuestion), Agents: agents, Attempts: task.Attempt, Detail: detail,
+		Work: d.workAskedFor(task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: detail,
 	}), schemas.RecordInlineLimit)
 }
 
@@ -456,9 +460,16 @@ func (d *Decision) asksAboutReview() bool {
 	for i := range d.Profile.Review.Checks {
 		agents[i] = d.Profile.Review.Checks[i].Agent
 	}
+	work, longest := truncate(d.asked(), maxQuestion), maxFeedback
+	if d.Run.Edition >= schemas.Edition9 {
+		if d.requestText() != "" {
+			work = "" // which askedBy quotes
+		}
+		work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
+	}
 	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
-		Work: truncate(d.asked(), maxQuestion), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
-		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), maxFeedback)),
+		Work: work, Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
+		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest)),
 	}), schemas.RecordInlineLimit)
 	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
 	return true
@@ -526,16 +537,24 @@ func (d *Decision) abort() {
 	d.settle()
 }
 
-// retryAfter is how long the agent says that another attempt had better wait, at most MaxRetryWait.
-func retryAfter(failed *schemas.TaskFailed) time.Duration {
+// longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. From schemas.Edition9 on it is an hour for an answer or a
+// question that was not sent for want of capacity, since budgets of addresses are for an hour.
+func (d *Decision) longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
+	if d.Run.Edition >= schemas.Edition9 && task.Tells() && failed.Category == schemas.CategoryResource {
+		return time.Hour
+	}
+	return time.Duration(schemas.MaxRetryWait)
+}
+
+// retryAfter is how long the agent says that another attempt had better wait, at most so long.
+func retryAfter(failed *schemas.TaskFailed, longest time.Duration) time.Duration {
 	seconds := 0
 	if failed.Findings != nil {
 		for i := range failed.Findings.Issues {
 			seconds = max(seconds, failed.Findings.Issues[i].RetryAfterSeconds)
 		}
 	}
-	const most = time.Duration(schemas.MaxRetryWait) / time.Second
-	return min(time.Duration(seconds), most) * time.Second
+	return min(time.Duration(seconds)*time.Second, longest)
 }
 
 // wait is 2^(attempt-1) times the policy's wait (M-25), at most MaxRetryWait.

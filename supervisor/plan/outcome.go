@@ -138,6 +138,9 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	if agent != "" && d.Run.Message.Withheld == "" && d.holdsAnswer() {
 		return
 	}
+	if agent != "" && d.delaysAnswer() {
+		return
+	}
 	if agent != "" && d.Withheld != nil {
 		d.Emit(d.Withheld)
 		agent = ""
@@ -147,6 +150,25 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 		return
 	}
 	d.Deliver()
+}
+
+// delaysAnswer has the answer of a settled run wait until its budget has capacity for it, from schemas.Edition9 on, and reports whether it has to.
+// The run stays under way, so that later messages of its session wait and answers go out in order.
+func (d *Decision) delaysAnswer() bool {
+	if d.Withheld == nil || d.Withheld.Reason != schemas.WithheldBudget || d.Run.Edition < schemas.Edition9 {
+		return false
+	}
+	d.Emit(&schemas.AnswerDelayed{
+		Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Reason: d.Withheld.Reason, Until: d.Withheld.Until,
+	})
+	return true
+}
+
+// deliverDelayed delivers an answer that has waited for its budget, or has it wait on.
+func (d *Decision) deliverDelayed() {
+	if !d.delaysAnswer() {
+		d.Deliver()
+	}
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
@@ -269,7 +291,8 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := task.Failure().Detail
-	if task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
+	internal := task.Failure().Cause == schemas.FailureUnavailable && detail != ""
+	if internal || task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
@@ -489,6 +512,12 @@ func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.Inqui
 	d.cancelTasks(closed)
 	d.Emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
 	return true
+}
+
+// GiveUpAnswer ends a run whose work is done, for a person, without sending its answer.
+func (d *Decision) GiveUpAnswer() {
+	d.cancelTasks(schemas.InquiryCancelled)
+	d.end(schemas.StopGivenUp, "")
 }
 
 // undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.

@@ -159,7 +159,7 @@ func (d *Decision) start(task *workflow.Task) {
 	case Full:
 		d.ready(task.ID, task.Kind, task.Agent)
 	case Unavailable:
-		d.fail(task, schemas.FailureUnavailable, "")
+		d.fail(task, schemas.FailureUnavailable, d.breakerOpen(task.Agent))
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
 	} else if d.Admission.Admit(task.Agent) == Unavailable {
-		d.fail(task, schemas.FailureUnavailable, "")
+		d.fail(task, schemas.FailureUnavailable, d.breakerOpen(task.Agent))
 		return true
 	}
 	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
@@ -225,6 +225,16 @@ func (d *Decision) admitTelling(agent string) bool {
 	case Full:
 	}
 	return false
+}
+
+// breakerOpen says that the circuit breaker of an agent is open, since when, and when the next request may go to it, from schemas.Edition9 on.
+func (d *Decision) breakerOpen(agent string) string {
+	since, probe := d.Admission.OpenSince(agent)
+	if since.IsZero() || d.Run.Edition < schemas.Edition9 {
+		return ""
+	}
+	told := func(moment time.Time) string { return moment.UTC().Format("2006-01-02 15:04:05 UTC") }
+	return "circuit breaker of " + agent + " open since " + told(since) + ", next probe at " + told(probe)
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports
@@ -340,6 +350,10 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
 		})
 	case schemas.DeadlineRetry:
+		if d.Run.AnswerDelayed() && task == d.Run.Delivery {
+			d.deliverDelayed()
+			return true
+		}
 		d.start(task)
 	case schemas.DeadlineBudget:
 		d.askForDay(task)

@@ -143,6 +143,28 @@ func (d *Decision) requesterProof(texts *schemas.Texts) string {
 	return cmp.Or(texts.SenderUnvouched, "sender not confirmed: anybody can have written this")
 }
 
+// workAskedFor is what a task is to do, as a question about its failure or its budget tells it: to people of the profile with who has begun the run, and
+// the requester's words set apart, from schemas.Edition9 on.
+func (d *Decision) workAskedFor(task *workflow.Task, people []string) string {
+	description := d.content(task.Plan.Description).Text
+	if len(people) == 0 || d.Run.Edition < schemas.Edition9 {
+		return truncate(description, maxQuestion)
+	}
+	return truncate(strings.TrimSpace(d.askedBy()+"\n\n"+d.describedTask(description, true)), maxAskedWork)
+}
+
+// maxAskedWork bounds what a question to people of the profile tells of the work and of who has begun it, in bytes, so that the words by which they decide
+// fit behind that.
+const maxAskedWork = 2 << 10
+
+// describedTo is what an agent is called in a question: to people of the profile by what it does, from schemas.Edition9 on.
+func (d *Decision) describedTo(people []string, agent string) string {
+	if len(people) == 0 {
+		return agent
+	}
+	return d.describedAgent(agent)
+}
+
 // describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
 // and a template's own words are none. Words of the requester that askedBy quotes in the same question are left out.
 func (d *Decision) describedTask(description string, isQuoted bool) string {

@@ -70,6 +70,11 @@ func (a *admissions) Admit(agent string) plan.AdmissionResult {
 	return plan.Admitted
 }
 
+// OpenSince implements plan.Admission.
+func (a *admissions) OpenSince(string) (since, probe time.Time) {
+	return a.now.Add(-10 * time.Second), a.now.Add(20 * time.Second)
+}
+
 // GrantDecided implements plan.Admission.
 func (a *admissions) GrantDecided() {}
 

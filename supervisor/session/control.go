@@ -13,8 +13,9 @@ import (
 func (d *decision) control(control *schemas.Control) {
 	id := d.input.Event.ID
 	switch control.Action {
-	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry:
-	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry,
+		schemas.ControlGiveUp:
+	case schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard, schemas.ControlResetBreaker:
 		return
 	}
 	if d.state.HasTaken(id) {
@@ -40,6 +41,8 @@ func (d *decision) control(control *schemas.Control) {
 		d.requestResend(control, received)
 	case control.Action == schemas.ControlRetry:
 		d.retry(control, received)
+	case control.Action == schemas.ControlGiveUp:
+		d.giveUpAnswer(number, received)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):
@@ -56,6 +59,26 @@ func (d *decision) control(control *schemas.Control) {
 		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
 		d.emit(&received)
 	}
+}
+
+// giveUpAnswer takes a person's command that the answer of the run under way is not sent.
+func (d *decision) giveUpAnswer(number int, received schemas.MessageReceived) {
+	active := d.state.Active
+	switch {
+	case active != nil && active.Number == number:
+		received.Reason = active.GiveUpObjection()
+	case d.state.Queue.has(number):
+		received.Reason = schemas.GiveUpNotSettled
+	default:
+		received.Reason = schemas.GiveUpEnded
+	}
+	if received.Reason != "" {
+		received.Disposition = schemas.DispositionRefused
+		d.emit(&received)
+		return
+	}
+	d.emit(&received)
+	d.planDecision(d.env.Pinned).GiveUpAnswer()
 }
 
 // target returns the run that a control word is about, by its own id or by that
@@ -191,7 +214,8 @@ func controlSays(control *schemas.Control) plan.Word {
 		said.Choice, said.Amount = schemas.ChoiceRaise, control.Amount
 	case schemas.ControlReplan:
 		said.Choice = schemas.ChoiceReplan
-	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlQuarantineRetry, schemas.ControlQuarantineDiscard:
+	case schemas.ControlAnswer, schemas.ControlCancel, schemas.ControlResend, schemas.ControlRetry, schemas.ControlGiveUp, schemas.ControlQuarantineRetry,
+		schemas.ControlQuarantineDiscard, schemas.ControlResetBreaker:
 	}
 	return said
 }

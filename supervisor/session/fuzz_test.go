@@ -136,7 +136,7 @@ func TestScriptsReachEverything(t *testing.T) {
 		"message_received", "run_started", "complexity_assessed", "plan_created", "plan_refused", "task_routed", "task_ready", "task_dispatched",
 		"task_unserved", "task_started", "task_progressed", "task_heartbeat", "task_delayed", "task_completed", "task_failed", "task_skipped", "task_cancelled",
 		"response_late", "entity_mismatched", "run_settled", "run_ended", "reused", "fallback_agent", "skip_task", "escalate_to_planner",
-		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "delivery_bounced", "resend_requested", "delivery_reopened",
+		"permit_granted", "permit_refused", "unknown_effect", "malformed", "reply_withheld", "answer_delayed", "delivery_bounced", "resend_requested", "delivery_reopened",
 		"answered", "arguments_filled", "inquiry_opened", "inquiry_answered", "inquiry_closed", "no_answer", "judged", "plan_changed", "step_limit",
 		"review_began", "review_failed", "file mended", "judged review passed", "judged review failed", "judged review plan",
 		"budget_exhausted", "retried",

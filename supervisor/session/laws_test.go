@@ -329,6 +329,12 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	}
 	doubt := run.Message.Withheld
 	switch sent := schemas.As[*schemas.TaskDispatched](fact); {
+	case schemas.As[*schemas.AnswerDelayed](fact) != nil:
+		if until := schemas.As[*schemas.AnswerDelayed](fact).Until; recent < limit || doubt != "" || run.Edition < schemas.Edition9 || !until.After(s.now) || until.Sub(s.now) > time.Hour {
+			tb.Fatalf("an answer waits until %s after %d of %d, %q", until, recent, limit, doubt)
+		}
+	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt == "" && run.Edition >= schemas.Edition9:
+		tb.Fatal("an answer that may go out later is withheld")
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt != "":
 		if schemas.As[*schemas.ReplyWithheld](fact).Reason != doubt {
 			tb.Fatalf("withheld for %s, and not for %s", schemas.As[*schemas.ReplyWithheld](fact).Reason, doubt)

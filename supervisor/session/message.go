@@ -90,8 +90,8 @@ func (d *decision) repeatedMessage(message *Message, id string) {
 // second attempt of a request always does: nobody waits for the first. No other
 // takes the place of a request's run, since whoever asked waits for its answer.
 func (d *decision) supersedes(message *Message) bool {
-	if d.state.Active.Settled() && !d.state.Active.AnswerWaits() {
-		return false
+	if d.state.Active.Settled() && !d.state.Active.AnswerWaits() || d.state.Active.AnswerDelayed() {
+		return false // its answer is ready, and is delivered
 	}
 	upstream := d.state.Active.Message.Upstream
 	return sameEffect(message.Upstream, upstream) ||

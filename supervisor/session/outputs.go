@@ -189,7 +189,7 @@ func mayHaveOutputs(fact schemas.Fact) bool {
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ComplexityAssessed, *schemas.PlanCreated, *schemas.PlanRefused, *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan,
 		*schemas.TaskRouted, *schemas.TaskReady, *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat,
 		*schemas.TaskDelayed, *schemas.TaskCompleted, *schemas.TaskSkipped, *schemas.ResponseLate, *schemas.EntityMismatched,
-		*schemas.RunSettled, *schemas.ResendRequested, *schemas.DeliveryReopened,
+		*schemas.RunSettled, *schemas.AnswerDelayed, *schemas.ResendRequested, *schemas.DeliveryReopened,
 		*schemas.ArgumentsFilled, *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
 	}
 	return false

@@ -24,9 +24,27 @@ func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
 	if admission == plan.Admitted {
 		*admitted++
 	} else if !slices.ContainsFunc(r.limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil }) {
-		r.limits = append(r.limits, schemas.AgentLimit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable})
+		limit := schemas.AgentLimit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable}
+		if limit.Open {
+			limit.Since, limit.Until = r.live.OpenSince(agent)
+		}
+		r.limits = append(r.limits, limit)
 	}
 	return admission
+}
+
+// OpenSince implements plan.Admission.
+func (r *recordingAdmission) OpenSince(agent string) (since, probe time.Time) {
+	return openSince(r.limits, agent)
+}
+
+// openSince is what a record says of an agent that was unavailable.
+func openSince(limits []schemas.AgentLimit, agent string) (since, probe time.Time) {
+	at := slices.IndexFunc(limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil })
+	if at < 0 {
+		return since, probe
+	}
+	return limits[at].Since, limits[at].Until
 }
 
 // GrantDecided implements plan.Admission.
@@ -91,6 +109,11 @@ func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
 		return plan.Full
 	}
 	return plan.Admitted
+}
+
+// OpenSince implements plan.Admission.
+func (r *replayedAdmission) OpenSince(agent string) (since, probe time.Time) {
+	return openSince(r.cause.Limits, agent)
 }
 
 // GrantDecided implements plan.Admission.

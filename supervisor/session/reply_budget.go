@@ -10,9 +10,8 @@ import (
 	"podium/supervisor/plan"
 )
 
-// withheld says why the answer does not go out: nobody vouches for who wrote, or the budget
-// of the session is used up. Programs that answer each other, and do not say that they
-// are programs, come to an end by that.
+// withheld says why the answer does not go out, or not now: the sender is not vouched for, or the budget of the
+// session is used up. Programs that answer each other without saying that they are programs are slowed down by that.
 func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {

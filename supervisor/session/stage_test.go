@@ -319,6 +319,13 @@ func (s *stage) retry(tb judge, id string, run int, from string, allowDuplicate 
 	})
 }
 
+func (s *stage) giveUp(tb judge, id string, run int) schemas.Event {
+	tb.Helper()
+	return s.event(tb, id, schemas.TypeControl, schemas.Control{
+		Action: schemas.ControlGiveUp, Run: schemas.RunID(s.state.Session, run), Via: schemas.ViaCLI, By: "ana", Reason: "wrong address",
+	})
+}
+
 func (s *stage) resend(tb judge, id string, run int, allowDuplicate bool) schemas.Event {
 	tb.Helper()
 	return s.event(tb, id, schemas.TypeControl, schemas.Control{

@@ -117,6 +117,8 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.word(tb, d), ""))
 	case "resend":
 		return s.tell(s.take(tb, s.resend(tb, text(d, "id", ""), number(tb, d, "run", 1), d.HasArg("allow-duplicate")), ""))
+	case "give-up":
+		return s.tell(s.take(tb, s.giveUp(tb, text(d, "id", ""), number(tb, d, "run", 1)), ""))
 	case "retry":
 		return s.tell(s.take(tb, s.retry(tb, text(d, "id", ""), number(tb, d, "run", 1), text(d, "from", ""), d.HasArg("allow-duplicate")), ""))
 	case "repeat":

@@ -107,6 +107,8 @@ func (s *story) fact(f schemas.Fact) string {
 			return fmt.Sprintf("run %d answer withheld (%s)", f.Run, f.Reason)
 		}
 		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.Run, f.Reason, s.clock(f.Until))
+	case *schemas.AnswerDelayed:
+		return fmt.Sprintf("run %d answer by %s delayed (%s) until %s", f.Run, f.Agent, f.Reason, s.clock(f.Until))
 	case *schemas.DeliveryBounced:
 		told := fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.Run,
 			s.called(f.Message), f.Action, f.Status, f.Failed)

@@ -175,6 +175,9 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 		if told.when = fact.Until; !told.when.IsZero() {
 			told.said += " until %t"
 		}
+	case *schemas.AnswerDelayed:
+		told.mood, told.said, told.with = careful, "%r: answer waits (%s) until %t", [3]string{view.Spoken(fact.Reason)}
+		told.when = fact.Until
 	case *schemas.DeliveryBounced:
 		switch {
 		case fact.Failed && fact.Inquiry > 0:

@@ -3,6 +3,7 @@ package chronicle
 
 import (
 	"slices"
+	"time"
 
 	"podium/schemas"
 )
@@ -12,7 +13,8 @@ type Run struct {
 	Rounds   []Round
 	Mendings []Mending
 	Controls []uint64 // the sequences of the control words that were taken, but for those that answer inquiries
-	Retries  int      // the run of the session that it was begun in the place of; 0 is none
+	Attempts []Attempt
+	Retries  int // the run of the session that it was begun in the place of; 0 is none
 
 	filled map[string]*schemas.ArgumentsFilled // by task: the newest
 	asked  map[int]*schemas.ArgumentsFilled    // by inquiry: those of its task when it was opened
@@ -34,13 +36,103 @@ type Mending struct {
 	By     []string // the tasks that mend it
 }
 
-// Apply takes what a record says of the run with that number. Records come in their order.
-func (r *Run) Apply(record *schemas.Record, number int) {
-	for fact := range record.AllFacts() {
-		if schemas.RunOf(fact) == number {
-			r.fact(fact)
+// An Attempt is one request to an agent, with its times and what came of it.
+type Attempt struct {
+	Task    string              `json:"task"`
+	Attempt int                 `json:"attempt"`
+	Agent   string              `json:"agent,omitzero"`    // empty when a circuit breaker has refused it
+	Asked   time.Time           `json:"asked"`             // when the request was made
+	Begun   time.Time           `json:"begun,omitzero"`    // when the agent said that it works on it
+	Ended   time.Time           `json:"ended,omitzero"`    // zero while it is under way
+	Outcome AttemptOutcome      `json:"outcome"`           // under_way until it has ended
+	Cause   schemas.FailureKind `json:"cause,omitzero"`    // of one that has failed
+	Detail  string              `json:"detail,omitzero"`   // what the agent or a server says of that
+	RetryAt time.Time           `json:"retry_at,omitzero"` // when the next attempt begins
+}
+
+// AttemptOutcome is what has become of an attempt.
+type AttemptOutcome string
+
+// The outcomes of attempts.
+const (
+	AttemptUnderWay  AttemptOutcome = "under_way"
+	AttemptCompleted AttemptOutcome = "completed"
+	AttemptFailed    AttemptOutcome = "failed"
+	AttemptCancelled AttemptOutcome = "cancelled"
+	AttemptAsks      AttemptOutcome = "asks" // a person is asked what it lacks, or to approve what it proposes
+)
+
+// AttemptsOf returns the attempts of a task, in their order.
+func (r *Run) AttemptsOf(task string) (attempts []Attempt) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Attempts {
+		if r.Attempts[i].Task == task {
+			attempts = append(attempts, r.Attempts[i])
 		}
 	}
+	return attempts
+}
+
+// Apply takes what a record says of the run with that number. Records come in their order.
+func (r *Run) Apply(record *schemas.Record, number int) {
+	for i := range record.Transitions {
+		for _, fact := range record.Transitions[i].Facts {
+			if schemas.RunOf(fact) == number {
+				r.fact(fact)
+				r.attempt(fact, record.Transitions[i].Cause.Time)
+			}
+		}
+	}
+}
+
+// attempt notes what a fact says of an attempt. A refusal by a circuit breaker is one that has ended at once, without an agent.
+func (r *Run) attempt(fact schemas.Fact, now time.Time) {
+	switch f := fact.(type) {
+	case *schemas.TaskDispatched:
+		r.Attempts = append(r.Attempts, Attempt{Task: f.Task, Attempt: f.Attempt, Agent: f.Agent, Asked: now, Outcome: AttemptUnderWay})
+	case *schemas.TaskStarted:
+		if of := r.underWay(f.Task); of != nil && of.Begun.IsZero() {
+			of.Begun = now
+		}
+	case *schemas.TaskCompleted:
+		if of := r.underWay(f.Task); of != nil {
+			of.Outcome, of.Ended = AttemptCompleted, now
+		}
+	case *schemas.TaskCancelled:
+		if of := r.underWay(f.Task); of != nil {
+			of.Outcome, of.Ended = AttemptCancelled, now
+		}
+	case *schemas.InquiryOpened:
+		if of := r.underWay(f.Task); of != nil && f.Attempt > 0 {
+			of.Outcome, of.Ended = AttemptAsks, now
+		}
+	case *schemas.TaskFailed:
+		of := r.underWay(f.Task)
+		if of == nil && f.Cause != schemas.FailureUnavailable {
+			return // no attempt has failed
+		}
+		if of == nil {
+			r.Attempts = append(r.Attempts, Attempt{Task: f.Task, Attempt: f.Attempt, Asked: now})
+			of = &r.Attempts[len(r.Attempts)-1]
+		}
+		of.Outcome, of.Ended, of.Cause, of.Detail, of.RetryAt = AttemptFailed, now, f.Cause, f.Detail, f.RetryAt
+	default:
+	}
+}
+
+// underWay returns the attempt of a task that has not ended, or nil.
+func (r *Run) underWay(task string) *Attempt {
+	for i := range slices.Backward(r.Attempts) {
+		if r.Attempts[i].Task == task {
+			if r.Attempts[i].Outcome != AttemptUnderWay {
+				return nil
+			}
+			return &r.Attempts[i]
+		}
+	}
+	return nil
 }
 
 func (r *Run) fact(fact schemas.Fact) {

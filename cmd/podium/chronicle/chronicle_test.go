@@ -3,10 +3,46 @@ package chronicle_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"podium/cmd/podium/chronicle"
 	"podium/schemas"
 )
+
+// TestEveryAttemptIsKept: of each attempt of a task its times are kept, and what it has failed by; a refusal by a circuit breaker is one, too.
+func TestEveryAttemptIsKept(t *testing.T) {
+	t.Parallel()
+	kept := &chronicle.Run{}
+	second := func(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
+	for n, fact := range []schemas.Fact{
+		&schemas.TaskDispatched{Run: 2, Task: "t1", Attempt: 1, Agent: "clerk"},
+		&schemas.TaskStarted{Run: 2, Task: "t1", Attempt: 1},
+		&schemas.TaskFailed{Run: 1, Task: "t1", Attempt: 1, Cause: schemas.FailureCrashed},
+		&schemas.TaskFailed{Run: 2, Task: "t1", Attempt: 1, Cause: schemas.FailureAgent, Detail: "no paper", RetryAt: second(4)},
+		&schemas.TaskFailed{Run: 2, Task: "t1", Attempt: 1, Cause: schemas.FailureUnavailable},
+		&schemas.TaskDispatched{Run: 2, Task: "t1", Attempt: 2, Agent: "clerk"},
+		&schemas.InquiryOpened{Run: 2, Task: "t1", Attempt: 2, Inquiry: 1},
+		&schemas.TaskFailed{Run: 2, Task: "t1", Attempt: 2, Cause: schemas.FailureRejected},
+		&schemas.TaskDispatched{Run: 2, Task: schemas.DeliveryTask, Attempt: 1, Agent: "mail"},
+		&schemas.TaskDispatched{Run: 2, Task: "t1", Attempt: 3, Agent: "other"},
+		&schemas.TaskCompleted{Run: 2, Task: "t1", Attempt: 3},
+		&schemas.TaskCancelled{Run: 2, Task: schemas.DeliveryTask, Attempt: 1},
+	} {
+		kept.Apply(&schemas.Record{Transitions: []schemas.Transition{{Cause: schemas.Cause{Time: second(n)}, Facts: []schemas.Fact{fact}}}}, 2)
+	}
+	want := []chronicle.Attempt{
+		{Task: "t1", Attempt: 1, Agent: "clerk", Asked: second(0), Begun: second(1), Ended: second(3), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureAgent, Detail: "no paper", RetryAt: second(4)},
+		{Task: "t1", Attempt: 1, Asked: second(4), Ended: second(4), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureUnavailable},
+		{Task: "t1", Attempt: 2, Agent: "clerk", Asked: second(5), Ended: second(6), Outcome: chronicle.AttemptAsks},
+		{Task: "t1", Attempt: 3, Agent: "other", Asked: second(9), Ended: second(10), Outcome: chronicle.AttemptCompleted},
+	}
+	if got := kept.AttemptsOf("t1"); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if reply := kept.AttemptsOf(schemas.DeliveryTask); len(reply) != 1 || reply[0].Outcome != chronicle.AttemptCancelled || len((*chronicle.Run)(nil).AttemptsOf("t1")) > 0 {
+		t.Errorf("%+v", reply)
+	}
+}
 
 // TestEveryRoundIsKept: of each round of review its own findings are kept and the change that follows it, of each failure that others mend what was found and who
 // mends it; what is said of other runs is not.

@@ -173,7 +173,7 @@ type MailTemplate struct {
 
 // MailLimits bound what an account sends, so that a loop ends.
 type MailLimits struct {
-	PeerPerHour int `yaml:"peer_per_hour" min:"1" max:"10000" default:"10" doc:"Answers to one mailbox in an hour, whatever stands behind a plus in its address; what is beyond is not sent."`
+	PeerPerHour int `yaml:"peer_per_hour" min:"1" max:"10000" default:"10" doc:"Answers to one mailbox in an hour, whatever stands behind a plus in its address; an answer beyond that waits."`
 	PerMinute   int `yaml:"per_minute" min:"1" max:"100000" doc:"Letters of the account in a minute; what is beyond waits. Absent: no bound."`
 }
 

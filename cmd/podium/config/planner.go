@@ -163,7 +163,7 @@ type TemplateTask struct {
 // Conversation says what a message means that comes while a run is under way.
 type Conversation struct {
 	WhileRunning   schemas.WhileRunning `yaml:"while_running" enum:"queue merge supersede" default:"queue" doc:"queue: a run of its own, after this one. merge: all that wait become one run. supersede: it ends the run under way and takes its place."`
-	RepliesPerHour int                  `yaml:"replies_per_hour" min:"1" max:"60" default:"3" doc:"Answers by mail to one conversation in an hour; what is beyond is withheld, so that programs which answer each other come to an end."`
+	RepliesPerHour int                  `yaml:"replies_per_hour" min:"1" max:"60" default:"3" doc:"Answers by mail to one conversation in an hour; an answer beyond that waits until the oldest of them is an hour old, so that programs which answer each other are slowed down."`
 	Answer         schemas.AnswerPolicy `yaml:"answer" enum:"proven unrefuted everybody" default:"proven" doc:"Whose mail is answered, where its mailbox says who is believed about its origin (authserv_ids, dkim). proven: mail that is vouched for; other mail is worked on and not answered, and forged mail is not worked on. unrefuted: all but forged mail. everybody: all of it, so that strangers can have words of theirs sent to others."`
 	Entities       []Entity             `yaml:"entities" min:"1" doc:"What conversations are about: kept, handed to every agent, and checked in what they answer."`
 	Urgent         []Keyword            `yaml:"urgent" min:"1" doc:"Keywords of what cannot wait for the answer to a question. Where whoever is asked writes one of them, that is no answer: it is a message that takes the place of the run that asks, and goes where it belongs."`

@@ -61,6 +61,8 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		return settledLine(f)
 	case *schemas.ReplyWithheld:
 		return "answer withheld: " + Spoken(f.Reason)
+	case *schemas.AnswerDelayed:
+		return "answer waits until " + at(f.Until) + ": " + Spoken(f.Reason)
 	case *schemas.DeliveryBounced:
 		return "report: " + bounce(f)
 	case *schemas.ResendRequested:

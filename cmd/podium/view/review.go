@@ -229,7 +229,7 @@ func mendings(line func(string, ...any), kept *chronicle.Run, task *workflow.Tas
 	for _, mending := range kept.MendingsOf(task.ID) {
 		failed := *task
 		failed.LastFailure = mending.Failed
-		told := failure(&failed)
+		told := Failure(&failed)
 		if len(mending.By) > 0 {
 			told += "; to mend it: " + strings.Join(mending.By, ", ")
 		}

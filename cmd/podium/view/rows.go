@@ -68,7 +68,7 @@ func (d *drawing) notes(task *workflow.Task) (notes []string) {
 	case task.State == workflow.TaskSkipped && cmp.Or(task.Failure().Detail, task.Message) != "":
 		notes = append(notes, Line(cmp.Or(task.Failure().Detail, task.Message), detailLength))
 	case task.Failure().Cause != "" && task.State != workflow.TaskCompleted:
-		notes = append(notes, d.in(Red, failure(task)))
+		notes = append(notes, d.in(Red, Failure(task)))
 	}
 	if task.RetryAt().After(d.now) && !d.now.IsZero() {
 		notes = append(notes, fmt.Sprintf("again in %s", task.RetryAt().Sub(d.now).Round(time.Second)))

@@ -22,7 +22,11 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 	line("channel   %s, profile %s, language %s", run.Message.Channel, run.Profile, run.Message.Language)
 	line("state     %s", outcome(run))
 	line("started   %s", run.Started.Local().Format(time.DateTime))
+	if !run.Settled.IsZero() && run.Delivery != nil {
+		line("settled   %s, after %s", at(run.Settled), run.Settled.Sub(run.Started).Round(time.Millisecond))
+	}
 	if !run.Ended.IsZero() {
+		line("ended     %s", at(run.Ended))
 		line("took      %s", run.Ended.Sub(run.Started).Round(time.Millisecond))
 	}
 	spent(line, run.Account)
@@ -62,9 +66,12 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 	if run.Resends > 0 {
 		line("resent    on request: %d", run.Resends)
 	}
+	if run.Phase == workflow.PhaseAssembling && run.GiveUpObjection() == "" && !run.AnswerHeld() {
+		line("next      podium runs give-up %s, if the answer is not to be sent any more", run.ID)
+	}
 	if run.ResendRequested {
 		line("resend    requested; it begins when no other run of the session is under way")
-	} else if run.AnswerFailed() || run.Withheld != nil {
+	} else if run.AnswerFailed() || run.Withheld != nil || run.Reason == schemas.StopGivenUp {
 		resend(line, run)
 	}
 	if run.Withheld != nil {
@@ -193,7 +200,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	}
 	mended := mendings(line, kept, task)
 	if task.Failure().Cause != "" && !mended {
-		line("           %s", failure(task))
+		line("           %s", Failure(task))
 		for _, needed := range remedies(task) {
 			line("           needs: %s", needed)
 		}
@@ -201,6 +208,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	if task.Failure().Quarantine != "" {
 		line("           what it answered: podium quarantine show %s", task.Failure().Quarantine)
 	}
+	attempts(line, kept.AttemptsOf(task.ID))
 	if len(task.Dependencies()) > 0 && !task.State.Ended() {
 		line("           after: %s", Line(strings.Join(task.Dependencies(), ", "), shortLength))
 	}
@@ -211,6 +219,10 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 		line("           %s", elsewhere(task))
 	case task.State == workflow.TaskReady && !extracts(run, task):
 		line("           %s", room(task))
+	case task == run.Delivery && run.AnswerDelayed():
+		line("           waits until %s: its conversation has had as many answers in an hour as it may (conversation.replies_per_hour)", at(task.RetryAt()))
+	case !task.RetryAt().IsZero():
+		line("           next attempt at %s", at(task.RetryAt()))
 	}
 	if task.Delayed {
 		line("           it takes more than twice its estimate")
@@ -223,12 +235,46 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	}
 }
 
+// attempts tells each attempt of a task: when its agent was asked, how long the request waited and was worked on, and what came of it.
+func attempts(line func(string, ...any), of []chronicle.Attempt) {
+	for i := range of {
+		attempt := &of[i]
+		told := fmt.Sprintf("%s attempt %d", at(attempt.Asked), attempt.Attempt)
+		if attempt.Agent == "" { // no agent was asked
+			told = at(attempt.Asked) + " not asked"
+		}
+		end := attempt.Ended
+		switch {
+		case !attempt.Begun.IsZero():
+			told += ", waited " + lasted(attempt.Asked, attempt.Begun)
+			if !end.IsZero() {
+				told += ", worked " + lasted(attempt.Begun, end)
+			}
+		case !end.IsZero() && attempt.Agent != "":
+			told += ", took " + lasted(attempt.Asked, end)
+		}
+		told += ": " + Spoken(attempt.Outcome)
+		if attempt.Cause != "" {
+			told += ", " + Spoken(attempt.Cause)
+		}
+		if detail := Line(attempt.Detail, detailLength); detail != "" {
+			told += ": " + detail
+		}
+		line("           %s", told)
+	}
+}
+
+func lasted(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
+
+// at is a moment, in local time.
+func at(moment time.Time) string { return moment.Local().Format(time.DateTime) }
+
 // detailLength is how much is told of what an agent or a server says of a failure, in
 // characters.
 const detailLength = 700
 
-// failure tells the last attempt that failed; one that nobody was asked for has no number.
-func failure(task *workflow.Task) string {
+// Failure tells the last attempt that failed and its cause; one that no agent was asked for has no number.
+func Failure(task *workflow.Task) string {
 	failed := task.Failure()
 	told := string(failed.Cause)
 	if failed.Attempt > 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"podium/cmd/podium/chronicle"
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
@@ -38,6 +39,53 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 	}}}}
 	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: reply budget" || lines[1] != "report: delivery failed, it has not arrived" {
 		t.Errorf("%q", lines)
+	}
+}
+
+// TestDelayedAnswersAreToldUntilWhen: an answer that waits for the budget of its conversation, or for its next attempt, is told with the moment.
+func TestDelayedAnswersAreToldUntilWhen(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
+	delayed := workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskWaiting, Due: until}
+	refused := delayed
+	refused.Attempt, refused.LastFailure = 1, &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "has had as many", Action: schemas.RecoveryRetry, RetryAt: until}
+	for want, task := range map[string]*workflow.Task{
+		"waits until 2026-01-01 13:00:00: its conversation has had as many answers in an hour as it may (conversation.replies_per_hour)": &delayed,
+		"next attempt at 2026-01-01 13:00:00": &refused,
+	} {
+		told := view.Run(&workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseAssembling, Status: schemas.RunCompleted, Delivery: task}}, nil, "42")
+		if !strings.Contains(told, "\n           "+want+"\n") {
+			t.Errorf("%q is not in\n%s", want, told)
+		}
+	}
+	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.AnswerDelayed{Run: 1, Agent: "mail", Reason: schemas.WithheldBudget, Until: until}}}}}
+	if lines := view.Lines(&record); len(lines) != 1 || lines[0] != "answer waits until 2026-01-01 13:00:00: reply budget" {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestAttemptsAreToldWithTheirTimes: each attempt of a task is told with when it was asked for, how long that took, and what it has failed by, on one line.
+func TestAttemptsAreToldWithTheirTimes(t *testing.T) {
+	t.Parallel()
+	second := func(n int) time.Time { return time.Date(2026, 1, 1, 13, 0, n, 0, time.Local) }
+	kept := &chronicle.Run{Attempts: []chronicle.Attempt{
+		{Task: "t1", Attempt: 1, Agent: "clerk", Asked: second(0), Begun: second(1), Ended: second(3), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureAgent, Detail: "no\npaper"},
+		{Task: "t1", Attempt: 1, Asked: second(4), Ended: second(4), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureUnavailable},
+		{Task: "t1", Attempt: 2, Agent: "clerk", Asked: second(5), Ended: second(7), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureNotStarted},
+		{Task: "t1", Attempt: 3, Agent: "clerk", Asked: second(8), Begun: second(9), Outcome: chronicle.AttemptUnderWay},
+	}}
+	run := workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Tasks: []*workflow.Task{{ID: "t1", Agent: "clerk", State: workflow.TaskRunning}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask}}
+	told := view.Run(&workflow.RunHistory{ID: "run-1", Started: second(0), Settled: second(10), Ended: second(12), Run: run}, kept, "42")
+	for _, line := range []string{
+		"settled   2026-01-01 13:00:10, after 10s", "ended     2026-01-01 13:00:12", "took      12s",
+		"           2026-01-01 13:00:00 attempt 1, waited 1s, worked 2s: failed, agent failed: no paper",
+		"           2026-01-01 13:00:04 not asked: failed, unavailable",
+		"           2026-01-01 13:00:05 attempt 2, took 2s: failed, not started",
+		"           2026-01-01 13:00:08 attempt 3, waited 1s: under way",
+	} {
+		if !strings.Contains(told, line+"\n") {
+			t.Errorf("%q is not in\n%s", line, told)
+		}
 	}
 }
 

@@ -45,6 +45,8 @@ func State(run *workflow.RunHistory) string {
 func stopped(run *workflow.RunHistory) (waits string) {
 	for task := range run.All {
 		switch {
+		case task == run.Delivery && !task.RetryAt().IsZero():
+			return answerWaits(run)
 		case task.WaitingUntil() != nil:
 			waits = cmp.Or(waits, elsewhere(task))
 		case task.State.UnderWay() && task.Unserved == nil:
@@ -54,6 +56,15 @@ func stopped(run *workflow.RunHistory) (waits string) {
 		}
 	}
 	return waits
+}
+
+// answerWaits says until when the answer of a run waits, for its budget or for its next attempt.
+func answerWaits(run *workflow.RunHistory) string {
+	until := run.Delivery.RetryAt().Local().Format(time.DateTime)
+	if run.AnswerDelayed() {
+		return "its answer waits until " + until + " (reply budget)"
+	}
+	return "its answer is not sent yet, again at " + until
 }
 
 // room says what a task that has not begun waits for.
@@ -88,7 +99,8 @@ func extracts(run *workflow.RunHistory, task *workflow.Task) bool {
 func Awaited(run *workflow.RunHistory) (agents []string) {
 	for task := range run.All {
 		waits := task.State == workflow.TaskReady && !task.Held && len(task.Resources()) == 0 && !extracts(run, task)
-		if waits && !slices.Contains(agents, task.Agent) {
+		refused := task.State == workflow.TaskWaiting && task.Failure().Cause == schemas.FailureUnavailable
+		if (waits || refused) && !slices.Contains(agents, task.Agent) {
 			agents = append(agents, task.Agent)
 		}
 	}
@@ -97,8 +109,8 @@ func Awaited(run *workflow.RunHistory) (agents []string) {
 
 // Full says why an agent has no room, given how many requests it works on at a time.
 func Full(agent string, size int, breaker *schemas.Breaker, now time.Time) string {
-	if breaker != nil && breaker.At(now) != schemas.BreakerClosed {
-		return fmt.Sprintf("%s has failed too often, and one request decides whether others are asked of it: its breaker is %s", agent, Breaker(breaker, now))
+	if told := BreakerRemark(agent, breaker, now); told != "" && breaker.At(now) != schemas.BreakerClosed {
+		return told
 	}
 	return fmt.Sprintf("%s has no room: it works on %d at a time", agent, size)
 }
@@ -143,9 +155,9 @@ func LetterOf(run *workflow.RunHistory, asked *workflow.Inquiry) (letter Letter,
 		case notice.State == workflow.TaskCompleted:
 			return LetterSent, ""
 		case failed.Cause != "" && unknown:
-			letter, why = LetterUnconfirmed, failure(notice)
+			letter, why = LetterUnconfirmed, Failure(notice)
 		case failed.Cause != "" && letter != LetterUnconfirmed:
-			letter, why = LetterFailed, failure(notice)
+			letter, why = LetterFailed, Failure(notice)
 		case notice.State.UnderWay() && letter == LetterWaiting:
 			letter = LetterUnderWay
 		}

@@ -82,8 +82,16 @@ func TestFullAgentsSayWhy(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
 	for want, breaker := range map[string]*schemas.Breaker{
 		"clerk has no room: it works on 3 at a time": nil,
-		"clerk has failed too often, and one request decides whether others are asked of it: its breaker is half_open since 11:59:00": {
+		"circuit breaker of clerk open since 2026-01-01 11:58:00, the next request is the probe; podium agents reset clerk closes it": {
 			State: schemas.BreakerOpen, Since: now.Add(-2 * time.Minute), Until: now.Add(-time.Minute),
+		},
+		"circuit breaker of clerk open since 2026-01-01 11:58:00, next probe at 2026-01-01 12:01:00; " +
+			"opened by failures in a row, the newest not started (podium runs show run-1); podium agents reset clerk closes it": {
+			State: schemas.BreakerOpen, Since: now.Add(-2 * time.Minute), Until: now.Add(time.Minute),
+			Opened: &schemas.BreakerFailure{Cause: string(schemas.FailureNotStarted), Run: "run-1"},
+		},
+		"circuit breaker of clerk open since 2026-01-01 11:58:00, a probe is under way until 2026-01-01 12:01:00; podium agents reset clerk closes it": {
+			State: schemas.BreakerHalfOpen, Since: now.Add(-2 * time.Minute), Until: now.Add(time.Minute),
 		},
 	} {
 		if told := view.Full("clerk", 3, breaker, now); told != want {
