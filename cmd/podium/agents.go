@@ -197,6 +197,9 @@ func (e *environment) asked(ledger *installation.Ledger, people map[string][]str
 }
 
 func (e *environment) tellAgents(rows []agentRow, now time.Time) error {
+	if len(rows) == 0 {
+		return e.tellNothing("the ledger knows no agents; podium up makes those of its configuration known")
+	}
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "AGENT\tKIND\tSTATE\tAT A TIME\tPROCESSES\tREADY\tQUEUED\tIN FLIGHT\tWAITED\tWORKED\tFAILED\tBREAKER\tLAST SEEN\tWHAT IT DOES")
 	for i := range rows {

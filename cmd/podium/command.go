@@ -120,6 +120,12 @@ func (e *environment) print(format string, values ...any) error {
 	return err
 }
 
+// tellNothing says that a list is empty, in the place of a table without rows; beside the output, which programs read.
+func (e *environment) tellNothing(sentence string) error {
+	_, err := fmt.Fprintln(e.stderr, sentence)
+	return err
+}
+
 // answer prints a value to programs, or a sentence to people.
 func (e *environment) answer(value any, format string, values ...any) error {
 	if e.json {

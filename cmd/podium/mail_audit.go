@@ -150,6 +150,9 @@ func (c *mailAuditCommand) print(env *environment, lines []audited) error {
 }
 
 func printAudits(env *environment, lines []audited) error {
+	if len(lines) == 0 {
+		return env.tellNothing("there is no mailbox to audit: no account of the configuration has one, and the ledger knows none")
+	}
 	table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ACCOUNT\tMAILBOX\tMESSAGES\tON SERVER\tRUN\tIGNORED\tQUARANTINED\tFAILED\tPENDING\tGAPS")
 	for _, line := range lines {

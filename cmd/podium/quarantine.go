@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -128,14 +129,17 @@ func (c *quarantineListCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
+		if !c.All {
+			all = slices.DeleteFunc(all, func(found *quarantined) bool { return found.State != "open" })
+		}
+		if len(all) == 0 && !env.json {
+			return env.tellNothing("nothing is in quarantine that nobody has dealt with; --all also lists what was retried or discarded")
+		}
 		table := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
 		if !env.json {
 			_, _ = fmt.Fprintln(table, "MESSAGE\tSTATE\tREASON\tRECEIVED\tSUBJECT\tDETAIL")
 		}
 		for _, found := range all {
-			if found.State != "open" && !c.All {
-				continue
-			}
 			if env.json {
 				if err = env.printLine(found); err != nil {
 					return err

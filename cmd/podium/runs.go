@@ -123,6 +123,9 @@ func (e *environment) printLines(runs []*workflow.RunHistory) error {
 }
 
 func (e *environment) printRuns(runs []*workflow.RunHistory) error {
+	if len(runs) == 0 {
+		return e.tellNothing("there is no such run; podium send and messages that come in begin one")
+	}
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "RUN\tCHANNEL\tSENDER\tSTATE\tDONE\tSTARTED\tTOOK\tASKED")
 	for _, run := range runs {

@@ -162,3 +162,18 @@ func TestArtifactGet(t *testing.T) {
 		t.Errorf("it is %q, %v", is, err)
 	}
 }
+
+// TestNothingHasNoTable: where there is nothing to list, standard output is empty, and a sentence says so.
+func TestNothingHasNoTable(t *testing.T) {
+	t.Parallel()
+	i := install(t, makingConfig)
+	i.up()
+	for _, arguments := range [][]string{{"runs"}, {"runs", "list", "--status", "failed"}, {"quarantine"}, {"quarantine", "list", "--all"}} {
+		if o := i.podium(arguments...).succeeds(t); o.stdout != "" || strings.TrimSpace(o.stderr) == "" {
+			t.Errorf("podium %q prints %q, and says %q", arguments, o.stdout, o.stderr)
+		}
+		if o := i.podium(append(arguments, "-o", "json")...).succeeds(t); o.stdout != "" || o.stderr != "" {
+			t.Errorf("for programs, podium %q prints %q, and says %q", arguments, o.stdout, o.stderr)
+		}
+	}
+}

@@ -59,6 +59,9 @@ func TestScore_M49_M54_C14(t *testing.T) {
 	if want := []string{"How much is 12.5 * 8 + 50?", "1", "true", "false", ""}; !slices.Equal(rows[2], want) {
 		t.Errorf("the chat message is %q", rows[2])
 	}
+	if shown := in(t, "", "score", "--data", data).succeeds(t).stdout; strings.Contains(shown, "M-") || !strings.Contains(shown, "tasks completed") {
+		t.Errorf("people are shown\n%s", shown)
+	}
 	for arguments, code := range map[string]int{
 		"score --profile none --data " + data:                      exitNotFound,
 		"score --errors-of echo --data " + data:                    exitUsage,

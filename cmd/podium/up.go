@@ -39,8 +39,9 @@ it is told to stop (Ctrl-C or SIGTERM). Then it takes nothing new and waits up t
 work; a second Ctrl-C ends it at once. Either way the ledger knows where to go on. Standard output has a line
 for each message, run, answer and failure, and for an agent that is gone; no line holds an address, a subject
 or a word of anybody, and a slow output leaves lines out and slows nobody down. Logs are JSON lines on standard
-error: warnings, with -v all that Podium does, with -vv the NATS server's notices too. Ids that lead to a person
-are keyed hashes there (podium pseudonym). --data wins over
+error: errors, warnings and what is rare (level info), with -v also what Podium does (debug), with -vv also the
+NATS server's notices (trace). Ids that lead to a person are keyed hashes there (podium pseudonym); standard output
+has whole ids of runs. --data wins over
 ledger.data of the configuration. A NATS server of your own is waited for; what it needs is printed by podium
 nats accounts. One process works on a ledger at a time.
 

@@ -345,7 +345,7 @@ func TestPreferWait(t *testing.T) {
 				}
 				if test.status == http.StatusOK {
 					document := read[runs.Document](t, recorder.Body.Bytes())
-					if document.Answer != "4" || document.Status != schemas.RunCompleted {
+					if document.Answer != "4" || document.Details != nil || document.Status != schemas.RunCompleted {
 						t.Errorf("document %+v", document)
 					}
 				} else if accepted := read[chat.Accepted](t, recorder.Body.Bytes()); accepted != first {

@@ -89,7 +89,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request, granted access
 	w.Header().Set("Location", taken.Run)
 	if wait, leave := a.mayWait(w, r, session, holderOf(r, granted, session)); wait > 0 {
 		defer leave()
-		document, err := a.await(r.Context(), word, granted, wait)
+		document, err := withoutDetails(a.await(r.Context(), word, granted, wait))
 		if err != nil {
 			a.log.Warn().Err(err).Str("session", session).Msg("what becomes of an answer could not be waited for")
 		} else if document.Final() {

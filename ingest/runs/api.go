@@ -90,7 +90,15 @@ func (a *API) AwaitPreferred(w http.ResponseWriter, r *http.Request, receipt int
 		return nil, nil //nolint:nilnil // no wait is no error
 	}
 	defer leave()
-	return a.await(r.Context(), ref, access{session: ref.session}, wait)
+	return withoutDetails(a.await(r.Context(), ref, access{session: ref.session}, wait))
+}
+
+// withoutDetails leaves out of a document that answers a message what only the run's page has: how Podium has come to the answer.
+func withoutDetails(document *Document, err error) (*Document, error) {
+	if document != nil {
+		document.Details = nil
+	}
+	return document, err
 }
 
 // AwaitWithin is AwaitPreferred that waits at most so long, whatever is preferred. It returns nil when no

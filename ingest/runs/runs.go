@@ -29,7 +29,7 @@ type Document struct {
 	Inquiry *Inquiry `json:"inquiry,omitzero"`
 	// Language is that of the answer (BCP 47 primary tag), once there is a run.
 	Language string `json:"language,omitzero"`
-	// Details is everything known about the run, in its words on the ledger.
+	// Details is everything known about the run, in its words on the ledger. The run's page has it alone: not what answers a message.
 	Details *workflow.RunHistory `json:"details,omitzero"`
 }
 

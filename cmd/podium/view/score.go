@@ -16,7 +16,7 @@ func Score(profile *score.Profile) string {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i := range profile.Measures {
 		m := &profile.Measures[i]
-		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", m.Item, m.Name, measured(m), goal(m), met(m))
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", m.Name, measured(m), goal(m), met(m))
 	}
 	_ = table.Flush() // a builder takes all
 	return b.String()
