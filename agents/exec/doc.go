@@ -30,7 +30,8 @@
 // # What its standard output means
 //
 // Read after exit code 0, as agent.ReadOutcome has it: words, data, a result, or a
-// whole response of which nothing is dropped. Regular files that it has left in out/
+// whole response of which nothing is dropped. Nothing, what is no UTF-8, and what begins as JSON and does not parse is
+// a failure; files alone are an answer. Regular files that it has left in out/
 // become deliverables, up to 64 and MaxFiles bytes; what else is there is left out, and
 // an issue says so.
 //

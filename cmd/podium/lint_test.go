@@ -80,6 +80,36 @@ func TestRouteLintWithoutLedger(t *testing.T) {
 	}
 }
 
+// TestRouteShowsKeywordsAsWritten: a stem has its star wherever it is named, and a whole word has none.
+func TestRouteShowsKeywordsAsWritten(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, `
+agents:
+  echo: {kind: echo}
+  sums: {kind: calculator}
+profiles:
+  desk:
+    agents: [echo, sums]
+    routers:
+      - {kind: keywords, groups: [{agent: sums, keywords: ["calculat*", "what is"]}, {agent: echo, keywords: ["*song", "/say \\w+/"]}]}
+      - {kind: default, agent: echo}
+    complexity: {verbs: ["calculat*", sing], separators: [and]}
+`)
+	for text, want := range map[string][]string{
+		"calculated":         {`"calculat*" is a keyword of group`, `"calculated" at 0–10 by keyword "calculat*"`},
+		"what is it":         {`"what is" is a keyword of group`, `by keyword "what is"`},
+		"a folksong":         {`"*song" is a keyword of group`, `by keyword "*song"`},
+		"calculate and sing": {`2 action verbs: "calculat*", "sing"`},
+	} {
+		shown := in(t, "", "route", "-c", file, text).succeeds(t).stdout
+		for _, words := range want {
+			if !strings.Contains(shown, words) {
+				t.Errorf("%q: it does not say %s:\n%s", text, words, shown)
+			}
+		}
+	}
+}
+
 // TestRouteSaysWhoIsAsked: what a model or the agents would say is not
 // known here, and that is said.
 func TestRouteSaysWhoIsAsked(t *testing.T) {
@@ -95,7 +125,7 @@ profiles:
     routers: [{kind: agent, agent: oracle}, {kind: score}]
 `)
 	text := in(t, "", "route", "-c", file, "songs").succeeds(t).stdout
-	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" has not been asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song"`, "0.12 (declared 0.2, words 0)"} {
+	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" has not been asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song*"`, "0.12 (declared 0.2, words 0)"} {
 		if !strings.Contains(text, words) {
 			t.Errorf("it does not say %q:\n%s", words, text)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
+	"podium/cmd/podium/config/keyword"
 	"podium/cmd/podium/installation"
 	"podium/schemas"
 	"podium/supervisor/plan"
@@ -51,6 +52,42 @@ type explanation struct {
 	Profile    string              `json:"profile"`
 	Complexity *schemas.Complexity `json:"complexity,omitzero"`
 	Steps      []explainedStep     `json:"steps"`
+
+	written map[string]string // each keyword, quoted, as the configuration has it
+}
+
+// writtenKeywords are the keywords of a profile, as explanations quote them, and as its configuration has them: a stem has a star.
+func writtenKeywords(profile *plan.Profile) map[string]string {
+	written := map[string]string{}
+	add := func(keywords []schemas.Keyword) {
+		for _, one := range keywords {
+			if as := keyword.Written(one); as != one.Word {
+				written[strconv.Quote(one.Word)] = strconv.Quote(as)
+			}
+		}
+	}
+	for i := range profile.Routers {
+		for j := range profile.Routers[i].Groups {
+			add(profile.Routers[i].Groups[j].Keywords)
+		}
+	}
+	for i := range profile.Agents {
+		for j := range profile.Agents[i].Capabilities {
+			add(profile.Agents[i].Capabilities[j].Words)
+		}
+	}
+	if profile.Complexity != nil {
+		add(profile.Complexity.Verbs)
+	}
+	return written
+}
+
+// asWritten returns a sentence of a router with its keywords as the configuration has them.
+func (e *explanation) asWritten(sentence string) string {
+	for _, word := range sortedKeys(e.written) {
+		sentence = strings.ReplaceAll(sentence, word, e.written[word])
+	}
+	return sentence
 }
 
 type explainedStep struct {
@@ -112,7 +149,7 @@ func onlyProfile(names []string, name string) (string, error) {
 }
 
 func explain(profile *plan.Profile, text, source string) explanation {
-	explained := explanation{Profile: profile.Name}
+	explained := explanation{Profile: profile.Name, written: writtenKeywords(profile)}
 	steps := []string{text}
 	if profile.Complexity != nil && profile.Execution.Mode == schemas.ExecutionSequence {
 		complexity := profile.Router().AssessComplexity(text)
@@ -140,7 +177,7 @@ func (e *explanation) String() string {
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
 	line("profile %s", e.Profile)
 	if e.Complexity != nil {
-		line("complexity: %s", e.Complexity.Reason)
+		line("complexity: %s", e.asWritten(e.Complexity.Reason))
 	}
 	for i := range e.Steps {
 		step := &e.Steps[i]
@@ -152,18 +189,18 @@ func (e *explanation) String() string {
 			line("a run first asks %s; without their answers:", strings.Join(step.Asks, ", "))
 		}
 		if step.Decided {
-			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Decision.Reasoning)
+			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, e.asWritten(step.Decision.Reasoning))
 		} else {
 			line("→ nobody: %s", step.Decision.Reasoning)
 		}
 		for j := range step.Decision.Candidates {
-			candidate(line, &step.Decision.Candidates[j])
+			e.candidate(line, &step.Decision.Candidates[j])
 		}
 	}
 	return b.String()
 }
 
-func candidate(line func(string, ...any), c *schemas.Candidate) {
+func (e *explanation) candidate(line func(string, ...any), c *schemas.Candidate) {
 	name := c.Agent
 	if c.Group != "" {
 		name += " (" + c.Group + ")"
@@ -175,7 +212,7 @@ func candidate(line func(string, ...any), c *schemas.Candidate) {
 	line("  %-32s %-9s score %-6.3g %s", name, c.Router, c.Score, verdict)
 	for i := range c.Matches {
 		m := &c.Matches[i]
-		line("      %q at %d–%d by keyword %q", m.Text, m.Start, m.End, m.Keyword)
+		line("      %q at %d–%d by keyword %s", m.Text, m.Start, m.End, e.asWritten(strconv.Quote(m.Keyword)))
 	}
 }
 
