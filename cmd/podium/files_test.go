@@ -260,23 +260,28 @@ func TestFilesOfAnAnswerAreOneList(t *testing.T) {
 	}
 	const want = "named.txt both.txt made.txt named.txt"
 	said := make(chan string, 1)
-	go func() {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+i.listen+"/v1/chat/web", strings.NewReader(`{"text": "Please."}`))
+	asks := func(method, path, body string) (string, error) {
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+i.listen+path, strings.NewReader(body))
 		if err != nil {
-			said <- err.Error()
-			return
+			return "", err
 		}
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Authorization", "Bearer "+strings.Repeat("token", 8))
 		request.Header.Set("Prefer", "wait=60")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			said <- err.Error()
-			return
+			return "", err
 		}
-		body, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		said <- string(body)
+		defer func() { _ = response.Body.Close() }()
+		got, err := io.ReadAll(response.Body)
+		return string(got), err
+	}
+	go func() {
+		body, err := asks(http.MethodPost, "/v1/chat/web", `{"text": "Please."}`)
+		if err != nil {
+			body = err.Error()
+		}
+		said <- body
 	}()
 	answers()
 	var told struct {
@@ -297,14 +302,8 @@ func TestFilesOfAnAnswerAreOneList(t *testing.T) {
 		t.Errorf("by chat they are %q, in\n%s", got, document)
 	}
 	for n, content := range []string{"named", "both", "made", "another of that name"} {
-		response, err := http.Get("http://" + i.listen + told.Files[n].URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK || string(body) != content {
-			t.Errorf("%s is %d %q", told.Files[n].Name, response.StatusCode, body)
+		if body, err := asks(http.MethodGet, told.Files[n].URL, ""); err != nil || body != content {
+			t.Errorf("%s is %q, %v", told.Files[n].Name, body, err)
 		}
 	}
 	if err := mailbox.Deliver(letterWithFiles("m1@example.org", "", "The findings", "Please.")); err != nil {

@@ -338,7 +338,7 @@ func (e *export) received() error {
 			e.named = append(e.named, event.Artifact.SHA256)
 			whole, err := artifact.DecodeWhole(e.env.ctx, store, *message)
 			if bus.IsAny(err, bus.ErrNotFound, bus.ErrCorrupt) {
-				return nil // which the manifest says, of the body
+				return nil //nolint:nilerr // the manifest says it, of the body
 			}
 			if err != nil {
 				return err

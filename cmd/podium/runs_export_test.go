@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestRunsExport(t *testing.T) {
 	}
 	program.stop(t)
 	i.stop()
-	if said := i.podium("runs", "export", run, file, "--force", "-o", "json").succeeds(t).stdout; !strings.Contains(said, `"files":`+fmt.Sprint(len(manifest.Entries))) {
+	if said := i.podium("runs", "export", run, file, "--force", "-o", "json").succeeds(t).stdout; !strings.Contains(said, `"files":`+strconv.Itoa(len(manifest.Entries))) {
 		t.Errorf("it says %s", said)
 	}
 	if again, _ := zipped(t, file); !maps.EqualFunc(all, again, bytes.Equal) {
