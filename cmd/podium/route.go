@@ -63,7 +63,7 @@ type explainedStep struct {
 	Task     string                `json:"task"`
 	Text     string                `json:"text"`
 	After    []string              `json:"after,omitzero"` // tasks that it builds on
-	Asks     []string              `json:"asks,omitzero"` // agents that a run would ask before it decides
+	Asks     []string              `json:"asks,omitzero"`  // agents that a run would ask before it decides
 	Decided  bool                  `json:"decided"`
 	Decision schemas.RouteDecision `json:"decision"`
 }
