@@ -62,6 +62,9 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 	if errors.Is(err, agent.ErrNothing) {
 		err = nil // its files may be all that it has
 	}
+	if outcome.Usage != nil { // how long the program has run is measured, whatever it says
+		outcome.Usage.TimeElapsedSeconds, outcome.Usage.AgentExecutionTimes = 0, nil
+	}
 	if errors.Is(err, agent.ErrUnreadable) {
 		return agent.Outcome{}, a.unreadable(language, err)
 	}

@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"podium/bus"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/config/keyword"
 	"podium/cmd/podium/installation"
+	"podium/cmd/podium/view"
 	"podium/schemas"
+	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
 )
@@ -32,7 +35,7 @@ type routeCommand struct {
 func (routeCommand) Help() string {
 	return `Decides as the supervisor would and shows every candidate with its score, the matched words and
 where they stand, and why the losers lost. Nothing is sent, and no model is asked; where a run would ask agents first, it
-says so. It reads the configuration, not a running instance, so the environment variables that the configuration names have
+says so. A message that a plan template fits is shown with the tasks of that plan. It reads the configuration, not a running instance, so the environment variables that the configuration names have
 to be set.
 
   podium route -c podium.yaml "What is 17 * 23?"
@@ -51,6 +54,9 @@ conflict, else 0. It reads the requests of a running instance or of the ledger a
 type explanation struct {
 	Profile    string              `json:"profile"`
 	Complexity *schemas.Complexity `json:"complexity,omitzero"`
+	Planner    string              `json:"planner,omitzero"`  // the agent that a run would ask for a plan first
+	Template   string              `json:"template,omitzero"` // whose plan it is
+	Refused    []string            `json:"refused,omitzero"`  // what is wrong with a plan that a run would not carry out
 	Steps      []explainedStep     `json:"steps"`
 
 	written map[string]string // each keyword, quoted, as the configuration has it
@@ -91,8 +97,10 @@ func (e *explanation) asWritten(sentence string) string {
 }
 
 type explainedStep struct {
+	Task     string                `json:"task"`
 	Text     string                `json:"text"`
-	Asks     []string              `json:"asks,omitzero"` // agents that a run would ask before it decides
+	After    []string              `json:"after,omitzero"` // tasks that it builds on
+	Asks     []string              `json:"asks,omitzero"`  // agents that a run would ask before it decides
 	Decided  bool                  `json:"decided"`
 	Decision schemas.RouteDecision `json:"decision"`
 }
@@ -150,25 +158,59 @@ func onlyProfile(names []string, name string) (string, error) {
 
 func explain(profile *plan.Profile, text, source string) explanation {
 	explained := explanation{Profile: profile.Name, written: writtenKeywords(profile)}
-	steps := []string{text}
-	if profile.Complexity != nil && profile.Execution.Mode == schemas.ExecutionSequence {
-		complexity := profile.Router().AssessComplexity(text)
-		explained.Complexity = &complexity
-		if split := profile.Router().Split(text); complexity.Complex && len(split) > 0 {
-			steps = split
+	for _, task := range explained.plan(profile, text, source) {
+		step := explainedStep{Task: task.Task, Text: task.Description.Text, After: task.Dependencies}
+		if task.Routed { // the plan names its agent, and the first router goes by that
+			step.Decided = true
+			step.Decision = schemas.RouteDecision{NextAgent: task.Agent, Router: string(schemas.RouterAssigned), Reasoning: "the plan names it"}
+			explained.Steps = append(explained.Steps, step)
+			continue
 		}
-	}
-	for _, step := range steps {
 		known := route.Evidence{Source: source}
-		decision, decided := profile.Router().ExplainWith(step, "", known)
-		need := profile.Router().Need(step, "", known)
-		asks := need.Assess
-		if need.Choose != "" {
-			asks = append(asks, need.Choose)
+		step.Decision, step.Decided = profile.Router().ExplainWith(step.Text, task.Agent, known)
+		need := profile.Router().Need(step.Text, task.Agent, known)
+		if step.Asks = need.Assess; need.Choose != "" {
+			step.Asks = append(step.Asks, need.Choose)
 		}
-		explained.Steps = append(explained.Steps, explainedStep{Text: step, Asks: asks, Decided: decided, Decision: decision})
+		explained.Steps = append(explained.Steps, step)
 	}
 	return explained
+}
+
+// plan decides as the supervisor does which tasks some words become, as far as no agent has to be asked for that.
+func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas.PlannedTask {
+	run := workflow.Begin(&schemas.RunStarted{
+		Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Edition: profile.Edition, Message: schemas.Incoming{
+			Sequence: 1, Channel: source, Text: schemas.Content{Sequence: 1, Size: len(text)}, Language: profile.LanguageFor(text, ""),
+		},
+	})
+	said := schemas.Result{Text: text}
+	read := func(schemas.Content) schemas.Result { return said }
+	tasks := []schemas.PlannedTask{{Task: "t1", Description: schemas.Content{Result: said}}}
+	decision := plan.Decision{
+		Session: schemas.SessionID(profile.Name, "route"), Run: run, Profile: profile, Now: time.Now(), Read: read, Admission: plan.Unlimited{},
+	}
+	decision.Emit = func(fact schemas.Fact) {
+		run.Apply(fact, decision.Now)
+		switch fact := fact.(type) {
+		case *schemas.ComplexityAssessed:
+			e.Complexity = &fact.Complexity
+		case *schemas.PlanRefused:
+			e.Refused = fact.Faults
+		case *schemas.PlanCreated:
+			e.Template, tasks = fact.Template, slices.Clone(fact.Tasks)
+		case *schemas.TaskDispatched:
+			if fact.Kind == schemas.KindPlan {
+				e.Planner = fact.Agent
+			}
+		default:
+		}
+	}
+	decision.Begin(said)
+	for i := range tasks {
+		tasks[i].Description = schemas.Content{Result: plan.ResolveContent(tasks[i].Description, read)}
+	}
+	return tasks
 }
 
 // String tells it to a person.
@@ -179,11 +221,23 @@ func (e *explanation) String() string {
 	if e.Complexity != nil {
 		line("complexity: %s", e.asWritten(e.Complexity.Reason))
 	}
+	for _, fault := range e.Refused {
+		line("a plan is refused: %s", view.Line(fault, 0))
+	}
+	if e.Planner != "" {
+		line("a run first asks %s for a plan; without it:", e.Planner)
+	}
+	if e.Template != "" {
+		line("plan by template %s, tasks %d", e.Template, len(e.Steps))
+	}
 	for i := range e.Steps {
 		step := &e.Steps[i]
 		line("")
-		if len(e.Steps) > 1 {
+		if len(e.Steps) > 1 || e.Template != "" {
 			line("step %d: %s", i+1, step.Text)
+		}
+		if len(step.After) > 0 {
+			line("after %s", strings.Join(step.After, ", "))
 		}
 		if len(step.Asks) > 0 {
 			line("a run first asks %s; without their answers:", strings.Join(step.Asks, ", "))

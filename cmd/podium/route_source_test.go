@@ -44,3 +44,61 @@ profiles:
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
 }
+
+// TestRouteShowsPlans: podium route decides as the supervisor does which tasks a message becomes: by the template that fits it, with the agents that its plan
+// names or that the routers find; by the steps of its words; or by one task, where a plan is refused or a planner would be asked.
+func TestRouteShowsPlans(t *testing.T) {
+	t.Parallel()
+	const configuration = `
+agents: {searcher: {kind: echo}, writer: {kind: echo}}
+profiles:
+  desk:
+    agents: [searcher, writer]
+    routers: %s
+    planner:
+      kind: template
+      templates:
+        - name: report
+          keywords: [report]
+          parameters: [{name: subject, pattern: 'report on (\w+)', required: true}]
+          tasks:
+            - {task: find, agent: searcher, description: "Look for {subject}."}
+            - {task: tell, description: "Write about {subject}.", dependencies: [find]}
+    execution: {mode: dag}
+    budget: {run: {tokens: 5}, reserve: 10, exhausted: end}
+    approval: [{agents: [searcher, writer], people: [requester]}]
+    waiting: {expire: 1h}
+`
+	const assigned, found = "[{kind: assigned}, {kind: default, agent: writer}]", "[{kind: keywords, groups: [{agent: writer, keywords: [write]}]}, {kind: default, agent: searcher}]"
+	for name, c := range map[string]struct {
+		routers, words string
+		says, never    []string
+	}{
+		"a template that fits": {
+			assigned, "Please make a report on pumps.",
+			[]string{"plan by template report, tasks 2", "step 1: Look for pumps.\n→ searcher, by router assigned: the plan names it", "step 2: Write about pumps.\nafter find\n→ writer, by router default"},
+			[]string{"Please make"},
+		},
+		"with agents that routers find": {
+			found, "a report on valves", []string{"step 2: Write about valves.\nafter find\n→ writer, by router keywords"}, nil,
+		},
+		"whose parameter is missing": {assigned, "a report", []string{"→ writer, by router default"}, []string{"template", "step"}},
+		"none that fits":             {assigned, "Good morning", []string{"→ writer, by router default"}, []string{"template", "step"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := install(t, strings.ReplaceAll(configuration, "%s", c.routers))
+			o := i.podium("route", "-c", i.config, c.words).succeeds(t)
+			for _, want := range c.says {
+				if !strings.Contains(o.stdout, want) {
+					t.Errorf("%q is not in\n%s", want, o.stdout)
+				}
+			}
+			for _, never := range c.never {
+				if strings.Contains(o.stdout, never) {
+					t.Errorf("%q is in\n%s", never, o.stdout)
+				}
+			}
+		})
+	}
+}

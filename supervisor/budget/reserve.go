@@ -134,6 +134,13 @@ func lacking(limit, taken, need schemas.Usage) schemas.Usage {
 	return short
 }
 
+// RoundUp rounds an amount that is offered up to whole seconds, and to hundredths of money, so that people raise by what they read.
+func RoundUp(offer schemas.Usage) schemas.Usage {
+	up := func(value, unit int64) int64 { return min((value+unit-1)/unit*unit, max(schemas.MaxUsage, value)) }
+	offer.Milliseconds, offer.CostMicros = up(offer.Milliseconds, 1000), up(offer.CostMicros, 10_000)
+	return offer
+}
+
 // Offer is what a shortage is made up for by, when all that is still planned is to fit, as far as that is its agent's. Parts that are
 // not short stay 0.
 func Offer(policy *schemas.Budget, run *workflow.Run, short *schemas.Shortage) schemas.Usage {

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +10,18 @@ import (
 	"podium/supervisor/phrase"
 )
 
-// Tell is an amount in words, its parts that are more than 0, and of these only what a person is asked about when parts are given.
+// Tell is an amount in words, its parts that are more than 0, and of these only what a person is asked about when parts are given. It tells exactly what
+// stands on record, so that amounts add up.
 func Tell(amount, parts schemas.Usage, language *schemas.Language) string {
+	return tell(amount, parts, language, func(milliseconds int64) string { return fixed(milliseconds, 3, 0, language.Decimal) }, Money)
+}
+
+// TellRounded is Tell before schemas.Edition9: time is rounded up to seconds, and money to hundredths.
+func TellRounded(amount, parts schemas.Usage, language *schemas.Language) string {
+	return tell(amount, parts, language, func(milliseconds int64) string { return strconv.FormatInt((milliseconds+999)/1000, 10) }, roundedMoney)
+}
+
+func tell(amount, parts schemas.Usage, language *schemas.Language, seconds func(int64) string, money func(int64, string) string) string {
 	var told []string
 	all := parts == schemas.Usage{}
 	fill := func(words, value string) string { return strings.ReplaceAll(words, "{amount}", value) }
@@ -18,16 +29,35 @@ func Tell(amount, parts schemas.Usage, language *schemas.Language) string {
 		told = append(told, fill(language.Texts.Tokens, strconv.FormatInt(amount.Tokens, 10)))
 	}
 	if all && amount.Milliseconds > 0 || parts.Milliseconds > 0 {
-		told = append(told, strconv.FormatInt((amount.Milliseconds+999)/1000, 10)+" s")
+		told = append(told, seconds(amount.Milliseconds)+" s")
 	}
 	if all && amount.CostMicros > 0 || parts.CostMicros > 0 {
-		told = append(told, fill(language.Texts.Cost, Money(amount.CostMicros, language.Decimal)))
+		told = append(told, fill(language.Texts.Cost, money(amount.CostMicros, language.Decimal)))
 	}
 	return strings.Join(told, ", ")
 }
 
-// Money is an amount of money as people write it, rounded up to hundredths.
-func Money(micros int64, decimal string) string {
+// Money is an amount of money as people write it, exactly, with at least two decimals.
+func Money(micros int64, decimal string) string { return fixed(micros, 6, 2, decimal) }
+
+// fixed is a number that counts the smallest of so many decimals, without zeros at its end beyond the least number of decimals.
+func fixed(value int64, decimals, least int, decimal string) string {
+	digits := strconv.FormatInt(value, 10)
+	if missing := decimals + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	whole, fraction := digits[:len(digits)-decimals], digits[len(digits)-decimals:]
+	for len(fraction) > least && fraction[len(fraction)-1] == '0' {
+		fraction = fraction[:len(fraction)-1]
+	}
+	if fraction == "" {
+		return whole
+	}
+	return whole + cmp.Or(decimal, ".") + fraction
+}
+
+// roundedMoney is an amount of money, rounded up to hundredths.
+func roundedMoney(micros int64, decimal string) string {
 	if decimal == "" {
 		decimal = "."
 	}

@@ -82,7 +82,7 @@ func (d *Decision) affordsDay(task *workflow.Task) bool {
 		return true
 	}
 	short := *lacking
-	short.Offer = budget.Offer(d.Profile.Budget, d.Run, &short)
+	short.Offer = d.offer(&short)
 	claim.Short, claim.Alone = &short, !d.worksBeside(task)
 	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
 	held := schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Held: true, Day: claim}
@@ -116,6 +116,9 @@ func (d *Decision) spend(task *workflow.Task, answer *Response) {
 			since = task.Dispatched
 		}
 		said.Measured = d.Now.Sub(since).Milliseconds()
+		if said.Measured > 0 && d.Run.Edition >= schemas.Edition9 {
+			said.Milliseconds = min(said.Milliseconds, said.Measured) // it has not worked longer than it was waited for
+		}
 	}
 	d.spent, d.spentBy = d.Profile.Spent(d.Run, task, answer.Request, said), task.ID
 }
@@ -287,6 +290,23 @@ func (d *Decision) hasDefault(task *workflow.Task) bool {
 	return false
 }
 
+// offer is what a shortage is made up for by; from schemas.Edition9 on it is what people read.
+func (d *Decision) offer(short *schemas.Shortage) schemas.Usage {
+	offer := budget.Offer(d.Profile.Budget, d.Run, short)
+	if d.Run.Edition < schemas.Edition9 {
+		return offer
+	}
+	return budget.RoundUp(offer)
+}
+
+// amount is an amount as people read it in a question.
+func (d *Decision) amount(amount, parts schemas.Usage, language *schemas.Language) string {
+	if d.Run.Edition < schemas.Edition9 {
+		return budget.TellRounded(amount, parts, language)
+	}
+	return budget.Tell(amount, parts, language)
+}
+
 // shortage is why a task does not fit, and what would be enough.
 func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
 	if task.HeldForDay() {
@@ -298,7 +318,7 @@ func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
 	}
 	short := budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need)
 	if short != nil {
-		short.Offer = budget.Offer(d.Profile.Budget, d.Run, short)
+		short.Offer = d.offer(short)
 	}
 	return short
 }
@@ -340,8 +360,8 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, peopl
 	}
 	return truncate(strings.NewReplacer(
 		"{agent}", d.describedTo(people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
-		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
-		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
+		"{limit}", d.amount(short.Limit, parts, words), "{taken}", d.amount(short.Taken, parts, words),
+		"{need}", d.amount(short.Need, parts, words), "{offer}", d.amount(short.Offer, parts, words),
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
@@ -358,7 +378,7 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 			sentence = cmp.Or(d.texts().OutOfDayBudget, sentence)
 		}
 		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
-		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
+		tell := func(amount schemas.Usage) string { return d.amount(amount, short.Offer, &english) }
 		details += ": it needs " + tell(short.Need) + ", and of " + tell(short.Limit) + " for " + whose + " " + tell(short.Taken) + " are used or reserved"
 	}
 	if sentence == "" {

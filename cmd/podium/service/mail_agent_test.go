@@ -374,9 +374,9 @@ func TestAHashIsNoFile(t *testing.T) {
 }
 
 // Two programs that answer each other, and of which one does not say that it is
-// one, come to an end: three answers go out, and what came of the rest is in the
-// ledger (I20).
-func TestTwoProgramsThatAnswerEachOtherStop_I20(t *testing.T) {
+// one, are slowed down: three answers an hour go out, and the fourth waits for the
+// hour to end, with the run that it is of (I20).
+func TestTwoProgramsThatAnswerEachOtherAreSlowedDown_I20(t *testing.T) {
 	t.Parallel()
 	sent := make(chan smtpsink.Message, 100)
 	p := openPost(t, smtpsink.Config{OnKept: func(m *smtpsink.Message) { sent <- *m }}, "sent: none")
@@ -390,15 +390,17 @@ func TestTwoProgramsThatAnswerEachOtherStop_I20(t *testing.T) {
 			t.Fatalf("answer %d does not come", n-1)
 		}
 	}
-	folded := p.await("the fourth run", ended(4))
+	folded := p.await("the fourth answer waits", func(session *workflow.SessionHistory) bool {
+		return len(session.Runs) == 4 && session.Runs[3].AnswerDelayed()
+	})
 	for i := range folded.Runs {
 		run := &folded.Runs[i]
-		if run.Status != schemas.RunCompleted || len(run.Answer) != 1 || (run.Withheld != nil) != (i == 3) || (run.Delivery == nil) != (i == 3) {
-			t.Errorf("run %d is %s, withheld %+v", i+1, run.Status, run.Withheld)
+		if run.Status != schemas.RunCompleted || len(run.Answer) != 1 || run.Withheld != nil || (run.Phase == workflow.PhaseComplete) != (i < 3) {
+			t.Errorf("run %d is %s, %s, withheld %+v", i+1, run.Phase, run.Status, run.Withheld)
 		}
 	}
-	if withheld := folded.Runs[3].Withheld; withheld != nil && (withheld.Reason != schemas.WithheldBudget || !withheld.Until.After(time.Now())) {
-		t.Errorf("withheld %+v", withheld)
+	if until := folded.Runs[3].Delivery.RetryAt(); !until.After(time.Now()) || until.After(time.Now().Add(time.Hour)) {
+		t.Errorf("the fourth answer waits until %s", until)
 	}
 	if got := len(p.sink.Messages()); got != 3 {
 		t.Errorf("%d answers went out", got)
