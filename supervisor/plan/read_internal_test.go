@@ -45,3 +45,24 @@ func TestReadBy(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesWithoutAnEndAreReadOnce: in a long value that does not end, other values begin, each of which would be read to the end
+// of the text. A few of them are tried.
+func TestValuesWithoutAnEndAreReadOnce(t *testing.T) {
+	t.Parallel()
+	padding := strings.Repeat("0,", textLimit/2-1024)
+	for name, test := range map[string]struct {
+		text  string
+		finds int
+	}{
+		"one":                   {`[` + padding + `["write"]`, 1},
+		"hundreds":              {strings.Repeat("[", 250) + padding + `["write"]`, 0},
+		"hundreds, short":       {strings.Repeat("[", 250) + `["write"]`, 1},
+		"braces in a sentence":  {strings.Repeat("{so} ", 200) + padding + `["write"]`, 1},
+		"hundreds, in the past": {strings.Repeat("[", 250) + strings.Repeat(padding, 2) + `]["write"]`, 1},
+	} {
+		if found := jsonIn(test.text); len(found) != test.finds {
+			t.Errorf("%s: %d values are found, want %d", name, len(found), test.finds)
+		}
+	}
+}

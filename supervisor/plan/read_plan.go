@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,14 +85,16 @@ func valuesIn(result schemas.Result) [][]byte {
 const (
 	textLimit = 256 << 10 // bytes, from the end
 	textTries = 256       // values that may begin
+	readLimit = 2 * textLimit
 )
 
 // jsonIn returns the JSON values of a text that begin with a brace or a bracket,
-// the longest first.
+// the longest first. It gives up once it has read readLimit bytes in vain: in a value without an end there are others, each of
+// which would be read to the end as well.
 func jsonIn(text string) [][]byte {
 	var found [][]byte
-	rest := []byte(text[max(len(text)-textLimit, 0):])
-	for range textTries {
+	rest, inVain := []byte(text[max(len(text)-textLimit, 0):]), 0
+	for tries := 0; tries < textTries && inVain < readLimit; tries++ {
 		at := bytes.IndexAny(rest, "{[")
 		if at < 0 {
 			break
@@ -99,6 +102,10 @@ func jsonIn(text string) [][]byte {
 		rest = rest[at:]
 		value, err := jsontext.NewDecoder(bytes.NewReader(rest)).ReadValue()
 		if err != nil {
+			inVain += len(rest)
+			if wrong, is := errors.AsType[*jsontext.SyntacticError](err); is && !errors.Is(err, io.ErrUnexpectedEOF) {
+				inVain += int(wrong.ByteOffset) - len(rest)
+			}
 			rest = rest[1:]
 			continue
 		}

@@ -87,3 +87,20 @@ func TestReadingAheadDecidesNothing(t *testing.T) {
 		t.Error("nothing was found ahead")
 	}
 }
+
+// TestObjectsInObjectsAreBounded: of objects in objects, none of which is looked for, as many are read as are one answer's size
+// a few times over.
+func TestObjectsInObjectsAreBounded(t *testing.T) {
+	t.Parallel()
+	count := func(text string) (reads int) {
+		objects(text, func(string) bool { reads++; return false })
+		return reads
+	}
+	nested := strings.Repeat(`{"a":`, 200) + "{" + strings.Repeat(" ", answerLimit-2000) + "}" + strings.Repeat("}", 200)
+	if reads := count(nested); reads < 4 || reads > 5 {
+		t.Errorf("of long ones %d are read", reads)
+	}
+	if reads := count(strings.Repeat(`{"a":`, 200) + "{}" + strings.Repeat("}", 200)); reads != 201 {
+		t.Errorf("of short ones %d are read", reads)
+	}
+}

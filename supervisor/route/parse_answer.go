@@ -111,23 +111,25 @@ func onlyNumber(text string) (float64, bool) {
 
 // What is read of an answer, so that no answer makes reading it long.
 const (
-	answerLimit = 64 << 10 // bytes, from the end
-	objectLimit = 256      // that may begin
+	answerLimit = 64 << 10        // bytes, from the end
+	objectLimit = 256             // that may begin
+	readLimit   = 4 * answerLimit // bytes of objects in objects
 )
 
 // objects calls read for the JSON objects in a text and, where one is not what
 // is looked for, for those in it. It reports whether read said so of any.
 func objects(text string, read func(object string) bool) bool {
 	text = text[max(0, len(text)-answerLimit):]
-	found := false
-	for range objectLimit {
+	found, wasRead := false, 0
+	for tries := 0; tries < objectLimit && wasRead < readLimit; tries++ {
 		begin := strings.IndexByte(text, '{')
 		if begin < 0 {
 			break
 		}
 		text = text[begin:]
 		skip := 1
-		if end := objectEnd(text); end > 0 && read(text[:end]) {
+		end := objectEnd(text)
+		if wasRead += end; end > 0 && read(text[:end]) {
 			found, skip = true, end
 		}
 		text = text[skip:]
