@@ -144,6 +144,8 @@ func TestScriptsReachEverything(t *testing.T) {
 	missing = append(missing, drawing()...)
 	// Scripts in which people agree to something come to few of its moves, and none has versions merged: stories and the simulation do.
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
+	// No script gives up an answer: the story answers_are_given_up does.
+	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.HasSuffix(what, " cancelled ─► pending") })
 	// These come to what there is, and to what others seldom do; when a change has moved it elsewhere, the ones behind are searched.
 	scripts := []uint64{229, 326, 339, 361, 403, 414, 420, 435, 454, 531, 849, 1103, 1895, 1654, 16, 18, 30, 39, 43, 46, 48, 96, 134, 148}
 	for seed := range uint64(4000) {
