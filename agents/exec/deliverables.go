@@ -24,16 +24,20 @@ const maxMade = 64
 // after the program and its group are gone. What is no regular file, too much or too many is left
 // out, and an issue says so. The error is that a file could not be kept.
 func (a *Agent) collect(ctx context.Context, language string, request *agent.Request, made *folder, outcome *agent.Outcome) error {
-	room, kept, printed := a.config.MaxFiles, 0, len(outcome.Deliverables)
+	room, kept, leftOut, printed := a.config.MaxFiles, 0, 0, len(outcome.Deliverables)
 	var failed error
+	left := 0
 	leaveOut := func(name, key string) {
+		if leftOut++; leftOut > maxMade && key != "too_many_files" {
+			left++
+			return
+		}
 		outcome.Issues = append(outcome.Issues, schemas.Issue{
 			Severity: "medium", Resolution: schemas.ResolutionDeferred,
 			Description: a.words.Say(language, key, "{name}", name, "{files}", strconv.Itoa(maxMade), "{limit}", strconv.FormatInt(a.config.MaxFiles, 10)),
 		})
 	}
-	left := 0
-	err := made.walk(func(name string, entry os.DirEntry) bool {
+	_, err := made.walk(func(name string, entry os.DirEntry) bool {
 		shown := plainName(name)
 		info, err := entry.Info()
 		switch {

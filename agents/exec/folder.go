@@ -3,12 +3,14 @@ package exec
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -70,19 +72,59 @@ func (f *folder) remove() {
 	_ = removeAll(f.path)
 }
 
-// removeAll also removes what a program has taken its own rights from.
+// removeAll removes a folder with all that is in it, also what a program has taken its own rights from. It moves each folder that it
+// finds to the top before it looks into it: a path has some thousand bytes at most, and a program may make longer ones.
 func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
+	root, err := os.OpenRoot(path)
+	if errors.Is(err, os.ErrPermission) {
+		_ = os.Chmod(path, 0o700) //nolint:gosec // a folder is entered by x
+		root, err = os.OpenRoot(path)
 	}
-	_ = filepath.WalkDir(path, func(name string, entry os.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			_ = os.Chmod(name, 0o700) //nolint:gosec // a folder is entered by x
+	if err != nil {
+		return os.RemoveAll(path) // it is no folder, or gone
+	}
+	defer func() { _ = root.Close() }()
+	moved, prefix := 0, rand.Text() // of names that the program cannot have given
+	for pending := []string{"."}; len(pending) > 0; pending = pending[1:] {
+		names, err := readNames(root, pending[0])
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	return os.RemoveAll(path)
+		for _, name := range names {
+			name = filepath.Join(pending[0], name)
+			entry, err := root.Lstat(name)
+			switch {
+			case err != nil:
+			case !entry.IsDir():
+				err = root.Remove(name)
+			default:
+				_ = root.Chmod(name, 0o700) // to be moved, a folder has to be written
+				up := prefix + strconv.Itoa(moved)
+				moved++
+				err = root.Rename(name, up)
+				pending = append(pending, up)
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+		if pending[0] != "." {
+			if err := root.Remove(pending[0]); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Remove(path)
+}
+
+// readNames returns the names in a folder.
+func readNames(root *os.Root, name string) ([]string, error) {
+	folder, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }()
+	return folder.Readdirnames(-1)
 }
 
 // sweep removes what killed processes have left below base: folders that nobody has locked. One
@@ -197,43 +239,48 @@ func extension(name string) string {
 
 // size is how many bytes a program has made so far, and how many files.
 func (f *folder) size() (bytes int64, files int) {
-	_ = f.walk(func(_ string, entry os.DirEntry) bool {
+	folders, _ := f.walk(func(_ string, entry os.DirEntry) bool {
 		if info, err := entry.Info(); err == nil {
 			bytes += info.Size()
 		}
 		files++
-		return true
+		return files < maxEntries
 	})
-	return bytes, files
+	return bytes, files + folders
 }
 
-// walk yields everything in out/ that is no folder, sorted, without following links, until yield says no.
-func (f *folder) walk(yield func(name string, entry os.DirEntry) bool) error {
+// walk yields everything in out/ that is no folder, sorted, without following links, until yield says no. A folder below
+// maxDepth others, or behind maxEntries others, is yielded as if it were none. It returns how many folders it has looked into.
+func (f *folder) walk(yield func(name string, entry os.DirEntry) bool) (folders int, err error) {
 	pending := []string{"."}
-	for len(pending) > 0 {
+	for ; len(pending) > 0; folders++ {
 		directory := pending[0]
 		pending = pending[1:]
 		opened, err := f.out.OpenFile(directory, os.O_RDONLY|notFollowed, 0)
 		if err != nil {
-			return cause(err)
+			return folders, cause(err)
 		}
 		entries, err := opened.ReadDir(maxEntries)
 		_ = opened.Close()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return cause(err)
+			return folders, cause(err)
 		}
 		slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 		for _, entry := range entries {
 			name := filepath.ToSlash(filepath.Join(directory, entry.Name()))
-			if entry.IsDir() && len(pending) < maxEntries {
+			if entry.IsDir() && folders+len(pending) < maxEntries && strings.Count(name, "/") < maxDepth {
 				pending = append(pending, name)
 			} else if !yield(name, entry) {
-				return nil
+				return folders, nil
 			}
 		}
 	}
-	return nil
+	return folders, nil
 }
 
-// maxEntries bounds what is looked at of one folder. A program that makes more is stopped.
-const maxEntries = 1 << 16
+const (
+	// maxEntries bounds what is looked at of out/, and of each folder in it. A program that makes more is stopped.
+	maxEntries = 1 << 16
+	// maxDepth bounds the folders that are in one another. What is below them is left out.
+	maxDepth = 32
+)

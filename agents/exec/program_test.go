@@ -58,6 +58,8 @@ func programs() map[string]func(argument string) {
 		"alike":  alike,
 		"half":   half,
 		"crowd":  crowd,
+		"burrow": burrow,
+		"link":   link,
 		"stubborn": func(string) {
 			stay(syscall.SIGTERM)
 		},

@@ -3,6 +3,7 @@ package artifact
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"podium/bus"
 	"podium/schemas"
@@ -12,8 +13,11 @@ import (
 // service takes or gives at once.
 const ChunkSize = 512 << 10
 
-// maxFrame is the size in bytes of the largest request to the artifact service.
-const maxFrame = ChunkSize + 64<<10
+// Sizes in bytes of the largest request to the artifact service, and of its head.
+const (
+	maxHead  = 64 << 10
+	maxFrame = ChunkSize + maxHead
+)
 
 // An artifactFrame is the head of every message of the artifact service: one
 // line of JSON, then the bytes that it speaks of.
@@ -48,6 +52,9 @@ func encodeFrame(frame artifactFrame, content []byte) ([]byte, error) {
 
 func decodeFrame(body []byte) (frame artifactFrame, content []byte, err error) {
 	head, content, ok := bytes.Cut(body, []byte{'\n'})
+	if len(head) > maxHead {
+		return frame, nil, fmt.Errorf("the head of a frame of the artifact service has at most %d bytes", maxHead)
+	}
 	if !ok {
 		return frame, nil, errors.New("a frame of the artifact service begins with one line of JSON")
 	}

@@ -36,8 +36,9 @@ var (
 const (
 	// maxTokens bounds the words of a subject in the log.
 	maxTokens = 16
-	// clientLines are written at once about the clients of one agent, and about those that
-	// are nobody's; then one each clientEvery. A client can cause as many as it sends messages.
+	// clientLines are written at once about the clients of one agent, about those that
+	// are nobody's, and of each other kind of line; then one each clientEvery. A client can cause as many as it sends messages,
+	// also of those that do not name it.
 	clientLines = 20
 	clientEvery = 5 * time.Second
 )
@@ -49,7 +50,7 @@ type serverLog struct {
 
 	mu      sync.Mutex
 	first   string              // the first fatal line: why the server did not start
-	clients map[string]*written // about the clients of each agent
+	clients map[string]*written // about the clients of each agent, and of each kind of other lines
 }
 
 // A written is how much the log says of some clients.
@@ -91,7 +92,7 @@ func (l *serverLog) line(format string, args []any) (text, agent, subject string
 	return named.ReplaceAllString(quoted.ReplaceAllString(text, `"…"`), "…"), agent, subject, true
 }
 
-// admit reports whether there is room for a line about a client of an agent, and how many
+// admit reports whether there is room for a line about a client of an agent, or of one kind, and how many
 // were left out before it.
 func (l *serverLog) admit(agent string) (omitted int, ok bool) {
 	l.mu.Lock()
@@ -133,14 +134,16 @@ func (l *serverLog) subject(subject string) string {
 
 func (l *serverLog) write(event *zerolog.Event, format string, args []any) string {
 	text, agent, subject, client := l.line(format, args)
-	if client {
-		omitted, ok := l.admit(agent)
-		if !ok {
-			return text
-		}
-		if omitted > 0 {
-			event = event.Int("omitted", omitted)
-		}
+	about := agent
+	if !client {
+		about = "line " + format // of which the server has as many as its source has
+	}
+	omitted, ok := l.admit(about)
+	if !ok {
+		return text
+	}
+	if omitted > 0 {
+		event = event.Int("omitted", omitted)
 	}
 	if agent != "" {
 		event = event.Str("agent", agent)

@@ -104,3 +104,19 @@ func TestLogIsNotFlooded(t *testing.T) {
 		}
 	})
 }
+
+// TestLinesOfEachKindAreBounded: an agent that acknowledges what was never there has the server warn of each, without a word
+// of the client. The log has the first of them, and other lines.
+func TestLinesOfEachKindAreBounded(t *testing.T) {
+	t.Parallel()
+	var written bytes.Buffer
+	log := &serverLog{logger: zerolog.New(&written)}
+	for n := range 2000 {
+		log.Warnf("JetStream consumer '%s > %s > %s' ACK sequence %d past last stream sequence of %d", "CORE", "PODIUM_WORK", "alpha", 1_000_000_000+n, 17)
+	}
+	log.Errorf("the disk of %s is full", "the stream")
+	lines := bytes.Count(written.Bytes(), []byte{'\n'})
+	if lines < clientLines+1 || lines > 2*clientLines || !bytes.Contains(written.Bytes(), []byte("is full")) {
+		t.Errorf("%d lines:\n%s", lines, written.Bytes())
+	}
+}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 const (
 	// announceLimit is the size in bytes of the largest announcement.
 	announceLimit = 64 << 10
+	// aliveLimit is the size in bytes of the largest sign of life.
+	aliveLimit = 16 << 10
 	// maxInstances is how many processes of one agent are known at a time: as many as may be connected.
 	maxInstances = 64
 	// forgetAfter is how long a process that is silent is remembered once another one announces itself.
@@ -113,6 +116,9 @@ func (r registry) alive(ctx context.Context, agent string, body []byte) ([]byte,
 	if err := r.quota.Heartbeat(agent); err != nil {
 		return nil, err
 	}
+	if len(body) > aliveLimit {
+		return nil, fmt.Errorf("the sign of life of %s: %w", agent, bus.ErrTooLarge)
+	}
 	said, err := readAlive(agent, body)
 	if err != nil {
 		return nil, err
@@ -192,9 +198,8 @@ func oneLine(text string) string {
 
 // leave forgets a process that ends, unless it is the only one: then it is known since when the agent is gone.
 func (r registry) leave(ctx context.Context, agent, id string) error {
-	known, err := instances(ctx, r.store, agent)
-	if err != nil || len(known) <= 1 {
-		return err
+	if len(r.standing.processes(agent)) <= 1 {
+		return nil
 	}
 	return r.forget(ctx, agent, id)
 }
@@ -221,20 +226,17 @@ func instances(ctx context.Context, store bus.KeyValue, agent string) ([]schemas
 	return known[agent], err
 }
 
-// makeRoom forgets processes that are silent for long, so that there is room for one that may be new.
+// makeRoom forgets processes that are silent for long, so that there is room for one that may be new. It goes by what is in mind:
+// an agent may announce 64 processes by 64 KiB each, 20 times a second.
 func (r registry) makeRoom(ctx context.Context, agent, id string) error {
-	known, err := instances(ctx, r.store, agent)
-	if err != nil {
-		return err
-	}
-	known = slices.DeleteFunc(known, func(one schemas.Agent) bool { return one.ID == id })
-	slices.SortFunc(known, func(a, b schemas.Agent) int { return a.LastSeen.Compare(b.LastSeen) })
+	known := slices.DeleteFunc(r.standing.processes(agent), func(one process) bool { return one.id == id })
+	slices.SortFunc(known, func(a, b process) int { return cmp.Or(a.seen.Compare(b.seen), strings.Compare(a.id, b.id)) })
 	for now := r.clock(); len(known) > 0; known = known[1:] {
-		silent := now.Sub(known[0].LastSeen)
+		silent := now.Sub(known[0].seen)
 		if silent <= AliveWithin || silent <= forgetAfter && len(known) < maxInstances {
 			break
 		}
-		if err = r.forget(ctx, agent, known[0].ID); err != nil {
+		if err := r.forget(ctx, agent, known[0].id); err != nil {
 			return err
 		}
 	}

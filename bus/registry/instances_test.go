@@ -97,6 +97,14 @@ func TestAnnouncementsAreBounded(t *testing.T) {
 	}
 	say(t, worker, bus.ServiceAnnounce, `{"name":"alpha"}`)
 	say(t, worker, bus.ServiceAlive, `{"problem":"two\nlines `+strings.Repeat("ä", 200)+`"}`)
+	long := strings.TrimSuffix(strings.Repeat("0,", 20_000), ",")
+	if _, err := worker.Ask(t.Context(), bus.ServiceAlive, []byte(`{"more":[`+long+`]}`)); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a long sign of life: %v", err)
+	}
+	answer, err := worker.Ask(t.Context(), bus.ServiceArtifact, []byte(`{"op":"put","more":[`+long+`,`+long+`]}`+"\nhello"))
+	if err == nil || !strings.Contains(err.Error(), "the head of a frame") {
+		t.Errorf("a long head of a frame: %s, %v", answer, err)
+	}
 	if told := list(t, ledger)["alpha"].Instances[0].Health.Problem; len(told) > 300 || strings.Contains(told, "\n") {
 		t.Errorf("a stranger's words of %d bytes: %q", len(told), told)
 	}

@@ -74,6 +74,23 @@ func (s *Standing) seen(entry *schemas.Agent) {
 	s.of(entry.Name).instances[entry.ID] = instanceStanding{seen: entry.LastSeen, asked: entry.Health == nil || entry.Health.Answers}
 }
 
+// A process is one of an agent, and when it was last seen.
+type process struct {
+	id   string
+	seen time.Time
+}
+
+// processes returns those of an agent, in no order.
+func (s *Standing) processes(agent string) []process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := make([]process, 0, len(s.of(agent).instances))
+	for id, one := range s.of(agent).instances {
+		known = append(known, process{id, one.seen})
+	}
+	return known
+}
+
 func (s *Standing) gone(agent, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
