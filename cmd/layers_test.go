@@ -145,7 +145,7 @@ var layers = []struct {
 	{"ingest/mime/charset", []string{"ingest/mime/defect", "ingest/mime/transfer"}},
 	{"ingest/mime/header", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/transfer"}},
 	{"ingest/mime/text", []string{"ingest/mime/charset"}},
-	{"ingest/mime/structure", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text", "ingest/mime/transfer"}},
+	{"ingest/mime/structure", []string{"schemas", "schemas/timezone", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text", "ingest/mime/transfer"}},
 	{"ingest/mime/trust", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text"}},
 	{"ingest/mime", []string{"schemas"}},
 	{"ingest/imap/connection", []string{"cleartext", "ingest/imap/dovecot"}}, // the latter for its tests, as every fixture

@@ -162,7 +162,10 @@ func TestCalendar_I17(t *testing.T) {
 	if len(mail.Attachments) != 1 {
 		t.Errorf("the invitation itself is lost: %+v", mail.Attachments)
 	}
-	many := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nUID:x\nEND:VEVENT\n", 1000)
+	many := "BEGIN:VCALENDAR\n"
+	for i := range 1000 {
+		many += fmt.Sprintf("BEGIN:VEVENT\nUID:%d\nEND:VEVENT\n", i)
+	}
 	if mail = parseWith(t, attached("text/calendar", many), mime.Options{}); len(mail.Calendar) != 20 {
 		t.Errorf("%d entries", len(mail.Calendar))
 	}

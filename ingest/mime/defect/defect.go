@@ -39,6 +39,13 @@ const (
 	Internal          = "the parser failed on this mail"
 	TooManyReferences = "there are too many References; the middle ones were left out"
 	EncodedWord       = "an encoded word is malformed"
+
+	TooManyInvitations = "there are too many calendar entries; the rest was left out"
+	InvitationCut      = "a calendar is cut off"
+	InvitationTime     = "a time of a calendar entry is unreadable"
+	InvitationZone     = "the time zone of a calendar entry is unknown"
+	InvitationEnds     = "a calendar entry ends before it begins"
+	InvitationSeries   = "the rules of a series are too long; the rest was left out"
 )
 
 const maxNames = 20

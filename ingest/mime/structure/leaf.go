@@ -30,7 +30,7 @@ func (p *attachmentPart) isMail() bool {
 }
 
 func (p *attachmentPart) isCalendar() bool {
-	return p.mediaType == "text/calendar" || p.mediaType == "application/ics"
+	return p.mediaType == "text/calendar" || p.mediaType == "application/ics" || strings.HasSuffix(strings.ToLower(p.name), ".ics")
 }
 
 func (p *attachmentPart) isDeliveryReport() bool {
