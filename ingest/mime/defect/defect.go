@@ -51,7 +51,20 @@ const (
 const maxNames = 20
 
 // List collects what is wrong with a mail, each thing once.
-type List struct{ Names []string }
+type List struct {
+	Names []string
+	// Sets are the character sets that the mail names, in their order. They are tried for what names none, or a wrong one.
+	Sets []string
+}
+
+const maxSets = 8
+
+// AddSet adds a character set that the mail names, unless it is there already or there are too many.
+func (p *List) AddSet(label string) {
+	if len(p.Sets) < maxSets && !slices.Contains(p.Sets, label) {
+		p.Sets = append(p.Sets, label)
+	}
+}
 
 // Add adds a defect, unless it is there already or there are too many.
 func (p *List) Add(defect string) {
