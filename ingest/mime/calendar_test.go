@@ -166,3 +166,42 @@ func TestInvitationSeries(t *testing.T) {
 		validEvent(t, name, mail)
 	}
 }
+
+// TestCalendarReplyIsNoRequest: what a calendar program sends when a person answers an invitation starts no work; with words of
+// the person, or another file, it is a mail like any other.
+func TestCalendarReplyIsNoRequest(t *testing.T) {
+	t.Parallel()
+	reply := func(method, words string, further ...string) string {
+		return crlf(slices.Concat([]string{
+			"From: Ann <a@b.c>", "Subject: Accepted: Stand-up", "Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: text/plain", "", words,
+			"--b", "Content-Type: text/calendar; method=" + method, "", "BEGIN:VCALENDAR", "METHOD:" + method, "BEGIN:VEVENT", "UID:1",
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:a@b.c", "DTSTART:20261102T090000Z", "END:VEVENT", "END:VCALENDAR",
+		}, further, []string{"--b--", ""})...)
+	}
+	for name, c := range map[string]struct {
+		raw   string
+		class schemas.MailClass
+		text  string
+	}{
+		"REPLY":                    {reply("REPLY", ""), schemas.MailAutoReply, ""},
+		"REPLY with blanks":        {reply("REPLY", " \r\n\t"), schemas.MailAutoReply, ""},
+		"REPLY above a quotation":  {reply("REPLY", "> Stand-up on Monday"), schemas.MailHuman, "> Stand-up on Monday"},
+		"COUNTER":                  {reply("COUNTER", ""), schemas.MailAutoReply, ""},
+		"REFRESH":                  {reply("REFRESH", ""), schemas.MailAutoReply, ""},
+		"DECLINECOUNTER":           {reply("DECLINECOUNTER", ""), schemas.MailAutoReply, ""},
+		"REPLY with words":         {reply("REPLY", "I am ten minutes late."), schemas.MailHuman, "I am ten minutes late."},
+		"REPLY beside No":          {reply("REPLY", "No"), schemas.MailHuman, "No"},
+		"COUNTER with words":       {reply("COUNTER", "Could we meet later?"), schemas.MailHuman, "Could we meet later?"},
+		"REPLY with a file":        {reply("REPLY", "", "--b", "Content-Type: application/pdf; name=a.pdf", "", "%PDF-1.7"), schemas.MailHuman, ""},
+		"an invitation":            {reply("REQUEST", ""), schemas.MailHuman, ""},
+		"a cancellation":           {reply("CANCEL", ""), schemas.MailHuman, ""},
+		"REPLY and an invitation":  {reply("REPLY", "", "--b", "Content-Type: text/calendar", "", "BEGIN:VCALENDAR", "METHOD:REQUEST", "BEGIN:VEVENT", "UID:2", "END:VEVENT", "END:VCALENDAR"), schemas.MailHuman, ""},
+		"REPLY as the mail itself": {crlf("From: a@b.c", "Content-Type: text/calendar; method=REPLY", "", "BEGIN:VCALENDAR", "METHOD:REPLY", "BEGIN:VEVENT", "UID:1", "END:VEVENT", "END:VCALENDAR"), schemas.MailAutoReply, ""},
+	} {
+		mail := parseWith(t, c.raw, mime.Options{})
+		is := slices.Contains(mail.Signals, "calendar-reply")
+		if mail.Class != c.class || mail.Text != c.text || is != (c.class == schemas.MailAutoReply) || len(mail.Calendar) == 0 {
+			t.Errorf("%s: %s %v %q %+v", name, mail.Class, mail.Signals, mail.Text, mail.Calendar)
+		}
+	}
+}
