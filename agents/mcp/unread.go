@@ -81,7 +81,7 @@ func readablePart(part json.RawMessage) json.RawMessage {
 }
 
 // notNumbers are what programs write for numbers that JSON does not have.
-var notNumbers = []string{"-Infinity", "Infinity", "NaN"}
+func notNumbers() []string { return []string{"-Infinity", "Infinity", "NaN"} }
 
 // quoteNumbers makes texts of the numbers that JSON does not have, and returns them. Nothing inside of a text is changed.
 func quoteNumbers(message []byte) (repaired []byte, numbers []string) {
@@ -89,7 +89,7 @@ func quoteNumbers(message []byte) (repaired []byte, numbers []string) {
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		return message, nil
 	}
-	inText := false
+	inText, known := false, notNumbers()
 	for i := 0; i < len(message); i++ {
 		c := message[i]
 		switch {
@@ -100,10 +100,10 @@ func quoteNumbers(message []byte) (repaired []byte, numbers []string) {
 		case c == '"':
 			inText = !inText
 		case !inText:
-			if at := slices.IndexFunc(notNumbers, func(one string) bool { return bytes.HasPrefix(message[i:], []byte(one)) }); at >= 0 {
-				repaired = append(append(append(repaired, '"'), notNumbers[at]...), '"')
-				if i += len(notNumbers[at]) - 1; !slices.Contains(numbers, notNumbers[at]) {
-					numbers = append(numbers, notNumbers[at])
+			if at := slices.IndexFunc(known, func(one string) bool { return bytes.HasPrefix(message[i:], []byte(one)) }); at >= 0 {
+				repaired = append(append(append(repaired, '"'), known[at]...), '"')
+				if i += len(known[at]) - 1; !slices.Contains(numbers, known[at]) {
+					numbers = append(numbers, known[at])
 				}
 				continue
 			}
@@ -124,8 +124,8 @@ func unreadOf(result *sdk.CallToolResult) (kinds, numbers []string) {
 		}
 	}
 	said, _ := result.Meta[metaNumbers].([]any)
-	for _, one := range said[:min(len(said), len(notNumbers))] {
-		if number, is := one.(string); is && slices.Contains(notNumbers, number) {
+	for _, one := range said[:min(len(said), len(notNumbers()))] {
+		if number, is := one.(string); is && slices.Contains(notNumbers(), number) {
 			numbers = append(numbers, number)
 		}
 	}
@@ -186,13 +186,13 @@ func (r *readable) next() ([]byte, error) {
 }
 
 func (r *readable) readable(read []byte) []byte {
-	data, is := read, true
-	if r.events {
-		if data, is = bytes.CutPrefix(read, []byte("data:")); !is {
-			return read
-		}
-		ending := data[len(bytes.TrimRight(data, "\r\n")):]
-		return slices.Concat([]byte("data: "), makeReadable(bytes.TrimSpace(data)), ending)
+	if !r.events {
+		return makeReadable(read)
 	}
-	return makeReadable(data)
+	data, is := bytes.CutPrefix(read, []byte("data:"))
+	if !is {
+		return read
+	}
+	ending := data[len(bytes.TrimRight(data, "\r\n")):]
+	return slices.Concat([]byte("data: "), makeReadable(bytes.TrimSpace(data)), ending)
 }

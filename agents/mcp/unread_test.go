@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,7 +40,7 @@ func answerRaw(result string) {
 	}()
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
-		fmt.Println(withResult(lines.Text(), result))
+		_, _ = io.WriteString(os.Stdout, withResult(lines.Text(), result)+"\n")
 	}
 }
 
@@ -54,9 +55,7 @@ func rawly(result string, events bool) func(http.Handler) http.Handler {
 			answer := httptest.NewRecorder()
 			next.ServeHTTP(answer, r)
 			body := answer.Body.String()
-			for name, values := range answer.Header() {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), answer.Header())
 			for line := range strings.Lines(body) {
 				data, is := strings.CutPrefix(strings.TrimSpace(line), "data: ")
 				if changed := withResult(data, result); is && changed != data {

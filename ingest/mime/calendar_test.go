@@ -31,12 +31,14 @@ func TestInvitationTimes(t *testing.T) {
 	}{
 		"an end in UTC by name": {
 			[]string{"DTSTART;TZID=Asia/Almaty:20261125T130000", "DTEND;TZID=UTC:20261125T090000"},
-			schemas.CalendarEntry{Start: "2026-11-25T13:00:00", Zone: "Asia/Almaty", End: "2026-11-25T09:00:00Z"}, nil,
+			schemas.CalendarEntry{Start: "2026-11-25T13:00:00", Zone: "Asia/Almaty", End: "2026-11-25T09:00:00Z"},
+			nil,
 		},
 		"an end in UTC": {[]string{start, "DTEND:20261125T090000Z"}, schemas.CalendarEntry{Start: "2026-11-25T09:00:00", Zone: berlin, End: "2026-11-25T09:00:00Z"}, nil},
 		"an end in another zone": {
 			[]string{start, "DTEND;TZID=America/New_York:20261125T060000"},
-			schemas.CalendarEntry{Start: "2026-11-25T09:00:00", Zone: berlin, End: "2026-11-25T06:00:00", EndZone: "America/New_York"}, nil,
+			schemas.CalendarEntry{Start: "2026-11-25T09:00:00", Zone: berlin, End: "2026-11-25T06:00:00", EndZone: "America/New_York"},
+			nil,
 		},
 		"an end without a zone":   {[]string{start, "DTEND:20261125T100000"}, schemas.CalendarEntry{Start: "2026-11-25T09:00:00", Zone: berlin, End: "2026-11-25T10:00:00"}, nil},
 		"a start in UTC and zone": {[]string{"DTSTART;TZID=Europe/Berlin:20261125T090000Z", "DTEND;TZID=Europe/Berlin:20261125T110000"}, schemas.CalendarEntry{Start: "2026-11-25T09:00:00Z", End: "2026-11-25T11:00:00", EndZone: berlin}, nil},
@@ -71,7 +73,8 @@ func TestInvitationTimes(t *testing.T) {
 		"an offset":             {[]string{"DTSTART;TZID=GMT+0100:20261125T090000", "DURATION:PT1H"}, schemas.CalendarEntry{Start: "2026-11-25T09:00:00+01:00", Zone: "GMT+0100", End: "2026-11-25T10:00:00+01:00"}, nil},
 		"a zone of its own": {
 			[]string{"DTSTART;TZID=Customized Time Zone:20260725T090000", "DTEND;TZID=Customized Time Zone:20261125T100000"},
-			schemas.CalendarEntry{Start: "2026-07-25T09:00:00+02:00", Zone: "Customized Time Zone", End: "2026-11-25T10:00:00+01:00"}, nil,
+			schemas.CalendarEntry{Start: "2026-07-25T09:00:00+02:00", Zone: "Customized Time Zone", End: "2026-11-25T10:00:00+01:00"},
+			nil,
 		},
 		"an unknown zone": {[]string{"DTSTART;TZID=Nowhere:20261125T090000", "DURATION:PT1H"}, schemas.CalendarEntry{Start: "2026-11-25T09:00:00", Zone: "Nowhere", End: "2026-11-25T10:00:00"}, []string{defect.InvitationZone}},
 	} {
@@ -114,47 +117,56 @@ func TestInvitationSeries(t *testing.T) {
 			[]schemas.CalendarEntry{
 				entry(func(e *schemas.CalendarEntry) { e.Method, e.Recurrence = "REQUEST", rules[:1] }),
 				entry(func(e *schemas.CalendarEntry) { e.Method, e.RecurrenceID = "REQUEST", "2026-11-16T09:00:00" }),
-			}, nil,
+			},
+			nil,
 		},
 		"one that is cancelled": {
 			calendar("CANCEL", event("STATUS:cancelled", "RECURRENCE-ID;TZID=Europe/Berlin:20261116T090000")),
 			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) {
 				e.Method, e.Status, e.RecurrenceID = "CANCEL", "CANCELLED", "2026-11-16T09:00:00"
-			})}, nil,
+			})},
+			nil,
 		},
 		"one and all later ones": {
 			calendar("CANCEL", event("RECURRENCE-ID;RANGE=THISANDFUTURE:20261116T080000Z")),
 			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) {
 				e.Method, e.RecurrenceID, e.RecurrenceRange = "CANCEL", "2026-11-16T08:00:00Z", "THISANDFUTURE"
-			})}, nil,
+			})},
+			nil,
 		},
 		"one in another zone": {
 			calendar("REQUEST", event("RECURRENCE-ID;TZID=America/New_York:20261116T030000")),
-			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.RecurrenceID = "REQUEST", "2026-11-16T08:00:00Z" })}, nil,
+			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.RecurrenceID = "REQUEST", "2026-11-16T08:00:00Z" })},
+			nil,
 		},
 		"one of days": {
 			calendar("REQUEST", event("RECURRENCE-ID;VALUE=DATE:20261116")),
-			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.RecurrenceID = "REQUEST", "2026-11-16" })}, nil,
+			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.RecurrenceID = "REQUEST", "2026-11-16" })},
+			nil,
 		},
 		"an answer for one": {
 			calendar("REPLY", event("RECURRENCE-ID;TZID=Europe/Berlin:20261116T090000", "ATTENDEE;CN=Ann;PARTSTAT=declined:mailto:a@b.c")),
 			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) {
 				e.Method, e.Answer, e.RecurrenceID = "REPLY", "DECLINED", "2026-11-16T09:00:00"
-			})}, nil,
+			})},
+			nil,
 		},
 		"what the sender knows of others": {
 			calendar("REQUEST", event("ATTENDEE;PARTSTAT=ACCEPTED:mailto:a@b.c")),
-			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "REQUEST" })}, nil,
+			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "REQUEST" })},
+			nil,
 		},
 		"rules without an end": {calendar("REQUEST", event(many...)), []schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.Recurrence = "REQUEST", many[:100] })}, []string{defect.InvitationSeries}},
 		"two objects": {
 			calendar("REQUEST", event()) + calendar("CANCEL", event()),
-			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "REQUEST" }), entry(func(e *schemas.CalendarEntry) { e.Method = "CANCEL" })}, nil,
+			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "REQUEST" }), entry(func(e *schemas.CalendarEntry) { e.Method = "CANCEL" })},
+			nil,
 		},
 		"the same twice": {calendar("REQUEST", event()) + calendar("REQUEST", event()), []schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "REQUEST" })}, nil},
 		"cut off": {
 			strings.TrimSuffix(calendar("REQUEST", []string{"BEGIN:VEVENT", "UID:1", "DTSTART;TZID=Europe/Berlin:20261102T090000"}), "END:VCALENDAR\r\n"),
-			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.End = "REQUEST", "" })}, []string{defect.InvitationCut},
+			[]schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method, e.End = "REQUEST", "" })},
+			[]string{defect.InvitationCut},
 		},
 		"cut off in a line":      {"BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTA", []schemas.CalendarEntry{{Method: "REQUEST", UID: "1"}}, []string{defect.InvitationCut}},
 		"cut off before the end": {strings.TrimSuffix(calendar("CANCEL", event()), "END:VCALENDAR\r\n"), []schemas.CalendarEntry{entry(func(e *schemas.CalendarEntry) { e.Method = "CANCEL" })}, []string{defect.InvitationCut}},

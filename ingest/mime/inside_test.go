@@ -162,11 +162,11 @@ func TestCalendar_I17(t *testing.T) {
 	if len(mail.Attachments) != 1 {
 		t.Errorf("the invitation itself is lost: %+v", mail.Attachments)
 	}
-	many := "BEGIN:VCALENDAR\n"
+	many := []string{"BEGIN:VCALENDAR"}
 	for i := range 1000 {
-		many += fmt.Sprintf("BEGIN:VEVENT\nUID:%d\nEND:VEVENT\n", i)
+		many = append(many, "BEGIN:VEVENT", "UID:"+strconv.Itoa(i), "END:VEVENT")
 	}
-	if mail = parseWith(t, attached("text/calendar", many), mime.Options{}); len(mail.Calendar) != 20 {
+	if mail = parseWith(t, attached("text/calendar", crlf(many...)), mime.Options{}); len(mail.Calendar) != 20 {
 		t.Errorf("%d entries", len(mail.Calendar))
 	}
 }

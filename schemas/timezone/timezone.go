@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -32,40 +31,39 @@ var database []byte
 //go:embed windows.json
 var windowsNames []byte
 
-var openDatabase = sync.OnceValue(func() *zip.Reader {
+// A finder looks for zones in the embedded database.
+type finder struct{ archive *zip.Reader }
+
+func openDatabase() finder {
 	archive, err := zip.NewReader(bytes.NewReader(database), int64(len(database)))
 	if err != nil {
 		panic(fmt.Sprintf("timezone: the embedded database: %v", err)) // it is part of the program
 	}
-	return archive
-})
-
-var readWindowsNames = sync.OnceValue(func() map[string]string {
-	var names, lower map[string]string
-	if err := json.Unmarshal(windowsNames, &names); err != nil {
-		panic(fmt.Sprintf("timezone: the embedded names of Windows: %v", err)) // they are part of the program
-	}
-	lower = make(map[string]string, len(names))
-	for name, zone := range names {
-		lower[strings.ToLower(name)] = zone
-	}
-	return lower
-})
+	return finder{archive}
+}
 
 // Load returns a zone by its IANA name; UTC when that is empty. The error is ErrUnknown.
 func Load(name string) (*time.Location, error) {
 	if name == "" || name == "UTC" {
 		return time.UTC, nil
 	}
-	data, err := fs.ReadFile(openDatabase(), name)
+	if zone := openDatabase().load(name); zone != nil {
+		return zone, nil
+	}
+	return nil, fmt.Errorf("%q: %w", name, ErrUnknown)
+}
+
+// load returns a zone by its IANA name; nil is none.
+func (f finder) load(name string) *time.Location {
+	data, err := fs.ReadFile(f.archive, name)
 	if err != nil || len(data) == 0 {
-		return nil, fmt.Errorf("%q: %w", name, ErrUnknown)
+		return nil
 	}
 	location, err := time.LoadLocationFromTZData(name, data)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", name, ErrUnknown)
+		return nil
 	}
-	return location, nil
+	return location
 }
 
 // maxName bounds the name of a zone, in bytes.
@@ -84,42 +82,58 @@ func Find(name string) *time.Location {
 	if name == "" || len(name) > maxName {
 		return nil
 	}
-	if zone := findName(name); zone != nil {
+	f := openDatabase()
+	if zone := f.find(name); zone != nil {
 		return zone
 	}
 	for _, rest, more := strings.Cut(name, "/"); more; _, rest, more = strings.Cut(rest, "/") {
-		if zone := findName(rest); zone != nil {
+		if zone := f.find(rest); zone != nil {
 			return zone
 		}
 	}
 	if zone := fixedOffset(name); zone != nil {
 		return zone
 	}
-	return findShown(name)
+	return f.findShown(name)
 }
 
-// findName returns a zone by its name in the database or in Windows; nil is none.
-func findName(name string) *time.Location {
+// find returns a zone by its name in the database or in Windows; nil is none.
+func (f finder) find(name string) *time.Location {
 	if name == "" {
 		return nil
 	}
 	if strings.EqualFold(name, "UTC") || strings.EqualFold(name, "Z") {
 		return time.UTC
 	}
-	if zone, err := Load(name); err == nil {
+	if zone := f.load(name); zone != nil {
 		return zone
 	}
-	if known := readWindowsNames()[strings.ToLower(name)]; known != "" {
-		name = known
+	if zone := f.load(ofWindows(name)); zone != nil {
+		return zone
 	}
-	for _, file := range openDatabase().File {
+	for _, file := range f.archive.File {
 		if strings.EqualFold(file.Name, name) {
-			if zone, err := Load(file.Name); err == nil {
-				return zone
-			}
+			return f.load(file.Name)
 		}
 	}
 	return nil
+}
+
+// ofWindows returns the IANA name of a zone of Windows, or "".
+func ofWindows(name string) string {
+	if !strings.ContainsAny(name, " -+") {
+		return "" // all names of Windows have one of these but UTC
+	}
+	var names map[string]string
+	if err := json.Unmarshal(windowsNames, &names); err != nil {
+		panic(fmt.Sprintf("timezone: the embedded names of Windows: %v", err)) // they are part of the program
+	}
+	for known, zone := range names {
+		if strings.EqualFold(known, name) {
+			return zone
+		}
+	}
+	return ""
 }
 
 var offsetName = regexp.MustCompile(`^(?i:GMT|UTC)?\s*([+-])(\d{1,2})(?::?(\d{2}))?$`)
@@ -155,7 +169,7 @@ var shownName = regexp.MustCompile(`^\((?i:GMT|UTC)(?:([+-])(\d{2})[:.]?(\d{2}))
 
 // findShown reads a zone as Outlook shows it: the offset in winter and cities, or a name that Windows knows. The offset has
 // to be that of the zone; nil is none.
-func findShown(name string) *time.Location {
+func (f finder) findShown(name string) *time.Location {
 	parts := shownName.FindStringSubmatch(name)
 	if parts == nil {
 		return nil
@@ -169,17 +183,17 @@ func findShown(name string) *time.Location {
 		return time.UTC
 	}
 	if before, _, _ := strings.Cut(what, " Time"); before != what {
-		if zone := findName(before + " Standard Time"); zone != nil && standardOffset(zone) == offset {
+		if zone := f.find(before + " Standard Time"); zone != nil && standardOffset(zone) == offset {
 			return zone
 		}
 	}
 	for city := range strings.SplitSeq(what, ",") {
 		city = strings.ReplaceAll(strings.TrimSpace(city), " ", "_")
-		for _, file := range openDatabase().File {
+		for _, file := range f.archive.File {
 			if !strings.EqualFold(path.Base(file.Name), city) {
 				continue
 			}
-			if zone, err := Load(file.Name); err == nil && standardOffset(zone) == offset {
+			if zone := f.load(file.Name); zone != nil && standardOffset(zone) == offset {
 				return zone
 			}
 		}

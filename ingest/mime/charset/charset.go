@@ -184,6 +184,8 @@ func NormalizeLabel(label string) string {
 }
 
 // aliases are names that the web does not know, or means less by than mail: of the Chinese sets, the largest has all the others.
+//
+//nolint:gochecknoglobals // a table that nothing changes
 var aliases = map[string]string{
 	"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "gb_2312-80": "gb18030", "gb2312-80": "gb18030", "gb_2312": "gb18030", "csgb2312": "gb18030",
 	"chinese": "gb18030", "iso-ir-58": "gb18030", "csiso58gb231280": "gb18030", "euc-cn": "gb18030", "x-euc-cn": "gb18030", "euccn": "gb18030",

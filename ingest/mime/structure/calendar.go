@@ -21,7 +21,7 @@ const (
 // readCalendar returns the events, to-dos and free times of an iCalendar object (RFC 5545), at most limit. What it cannot
 // read it leaves out and adds to the defects, while go-ical refuses the whole object for one malformed line.
 func readCalendar(text string, limit int, found *defect.List) []schemas.CalendarEntry {
-	r := calendarReader{limit: limit, defects: found, zones: map[string][]timezone.Observance{}}
+	r := calendarReader{limit: limit, defects: found, zones: map[string][]timezone.Observance{}, known: map[string]knownZone{}}
 	for line := range strings.SplitSeq(unfoldCalendar(text), "\n") {
 		r.line(line)
 	}
@@ -44,6 +44,7 @@ type calendarReader struct {
 	observance  timezone.Observance   // of it
 	observances []timezone.Observance // of it, that have ended
 	zones       map[string][]timezone.Observance
+	known       map[string]knownZone // by the name that times have
 }
 
 // A calendarProperty is a line of an object.
@@ -250,15 +251,12 @@ func (e *calendarEntry) fill(p calendarProperty, found *defect.List) {
 	}
 }
 
-var (
-	bareReturn = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-	// zonedTime is what stands behind the last colon of a property whose zone has colons and no quotes.
-	zonedTime = regexp.MustCompile(`^[0-9TZ,]+$`)
-)
+// zonedTime is what stands behind the last colon of a property whose zone has colons and no quotes.
+var zonedTime = regexp.MustCompile(`^[0-9TZ,]+$`)
 
 // unfoldCalendar joins folded lines (RFC 5545, section 3.1).
 func unfoldCalendar(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(bareReturn.Replace(text), "\n ", ""), "\n\t", "")
+	return strings.ReplaceAll(strings.ReplaceAll(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n ", ""), "\n\t", "")
 }
 
 // readProperty takes "NAME;PARAMETERS:VALUE" apart.

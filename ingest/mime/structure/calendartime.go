@@ -31,8 +31,8 @@ func (m *calendarMoment) isDay() bool { return m.layout == time.DateOnly }
 
 // isBefore tells whether a moment is before another. What cannot be compared is not.
 func (m *calendarMoment) isBefore(other calendarMoment) bool {
-	comparable := m.zone == other.zone && m.layout == other.layout || m.location != nil && other.location != nil
-	return comparable && m.at.Before(other.at)
+	canCompare := m.zone == other.zone && m.layout == other.layout || m.location != nil && other.location != nil
+	return canCompare && m.at.Before(other.at)
 }
 
 // after is the moment that is later by a duration, in the same form. It has no text where a day is moved by less than one.
@@ -71,36 +71,51 @@ func (r *calendarReader) time(p calendarProperty) calendarMoment {
 	if named == "" {
 		return calendarMoment{text: at.Format(localLayout), at: at, layout: localLayout}
 	}
-	location, name, layout := r.location(named)
-	if location == nil {
+	zone := r.zoneOf(named)
+	if zone.location == nil {
 		r.defects.Add(defect.InvitationZone)
 		return calendarMoment{text: at.Format(localLayout), zone: named, at: at, layout: localLayout}
 	}
 	y, m, d := at.Date()
-	at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, location)
-	if location == time.UTC {
-		name = ""
-	}
-	return calendarMoment{text: at.Format(layout), zone: name, at: at, location: location, layout: layout}
+	at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, zone.location)
+	return calendarMoment{text: at.Format(zone.layout), zone: zone.name, at: at, location: zone.location, layout: zone.layout}
 }
 
-// location returns the zone of a name: of the database, as the object defines it, or as calendar programs call it; what it is
-// called in the database, and how its times are told. Nil is unknown.
-func (r *calendarReader) location(named string) (location *time.Location, name, layout string) {
-	if zone, err := timezone.Load(named); err == nil {
-		location = zone
-	} else if zone, err := timezone.Define(named, r.zones[named]); err == nil {
-		return zone, named, offsetLayout
-	} else if location = timezone.Find(named); location == nil {
-		return nil, named, localLayout
+// A knownZone is a zone, what it is called in the database, and how its times are told. Without a location it is unknown.
+type knownZone struct {
+	location     *time.Location
+	name, layout string
+}
+
+// zoneOf returns the zone of a name, which is looked for once.
+func (r *calendarReader) zoneOf(named string) knownZone {
+	zone, known := r.known[named]
+	if !known {
+		zone = r.findZone(named)
+		r.known[named] = zone
 	}
-	if location == time.UTC {
-		return location, "", utcLayout
+	return zone
+}
+
+// findZone looks for a zone in the database, among those that the object defines, and among what calendar programs call one.
+func (r *calendarReader) findZone(named string) knownZone {
+	location, err := timezone.Load(named)
+	if err != nil {
+		if location, err = timezone.Define(named, r.zones[named]); err == nil {
+			return knownZone{location, named, offsetLayout}
+		}
+		location = timezone.Find(named)
+	}
+	switch {
+	case location == nil:
+		return knownZone{}
+	case location == time.UTC:
+		return knownZone{location, "", utcLayout}
 	}
 	if _, err := timezone.Load(location.String()); err != nil { // an offset
-		return location, named, offsetLayout
+		return knownZone{location, named, offsetLayout}
 	}
-	return location, location.String(), localLayout
+	return knownZone{location, location.String(), localLayout}
 }
 
 // A duration is days by the calendar, and a time.
