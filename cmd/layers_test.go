@@ -26,6 +26,7 @@ var layers = []struct {
 	{"schemas/pointer", []string{"schemas"}},
 	{"schemas/sentences", []string{"schemas"}},
 	{"schemas/table", nil},
+	{"schemas/timezone", nil},
 	{"schemas/workflow", []string{"schemas"}},
 	{"bus", []string{"schemas"}},
 	// The contract is what everybody sees. What stands on it is apart, each on those
@@ -67,7 +68,7 @@ var layers = []struct {
 	{"supervisor/budget", []string{"schemas", "schemas/workflow", "supervisor/phrase"}},
 	{"supervisor/recovery", []string{"schemas", "schemas/workflow", "supervisor/phrase", "supervisor/review"}},
 	{"supervisor/review", []string{"schemas", "schemas/workflow", "supervisor/findings"}},
-	{"supervisor/plan", []string{"schemas", "schemas/pointer", "schemas/reference", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/approval", "supervisor/arguments", "supervisor/budget", "supervisor/language", "supervisor/phrase", "supervisor/recovery", "supervisor/review", "supervisor/route"}},
+	{"supervisor/plan", []string{"schemas", "schemas/pointer", "schemas/reference", "schemas/timezone", "schemas/validation", "schemas/workflow", "supervisor/answer", "supervisor/approval", "supervisor/arguments", "supervisor/budget", "supervisor/language", "supervisor/phrase", "supervisor/recovery", "supervisor/review", "supervisor/route"}},
 	{"supervisor/session", []string{"schemas", "schemas/immutable", "schemas/reference", "schemas/seen", "schemas/workflow", "supervisor/budget", "supervisor/findings", "supervisor/plan", "supervisor/recovery", "supervisor/review", "supervisor/route"}},
 	{"supervisor/score", []string{"schemas", "schemas/workflow"}},
 	{"supervisor/eventloop", []string{"bus/backoff"}},
@@ -115,7 +116,7 @@ var layers = []struct {
 	{"agents/members", []string{"schemas"}},
 	{"agents/dav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/members"}},
 	{"agents/dav/radicale", []string{"bus/bustest/loopback"}},
-	{"agents/caldav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
+	{"agents/caldav", []string{"schemas", "schemas/sentences", "schemas/timezone", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}}, // the latter for its tests, as every fixture
 	{"agents/carddav", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "agents/dav", "agents/members", "agents/dav/radicale"}},
 	{"agents/retrieval", []string{"schemas", "schemas/sentences", "bus", "bus/agent", "bus/backoff", "agents/members"}},
 	{"agents/document", []string{"schemas", "schemas/sentences", "schemas/table", "bus", "bus/agent"}},
@@ -144,7 +145,7 @@ var layers = []struct {
 	{"ingest/mime/charset", []string{"ingest/mime/defect", "ingest/mime/transfer"}},
 	{"ingest/mime/header", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/transfer"}},
 	{"ingest/mime/text", []string{"ingest/mime/charset"}},
-	{"ingest/mime/structure", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text", "ingest/mime/transfer"}},
+	{"ingest/mime/structure", []string{"schemas", "schemas/timezone", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text", "ingest/mime/transfer"}},
 	{"ingest/mime/trust", []string{"schemas", "ingest/mime/charset", "ingest/mime/defect", "ingest/mime/header", "ingest/mime/text"}},
 	{"ingest/mime", []string{"schemas"}},
 	{"ingest/imap/connection", []string{"cleartext", "ingest/imap/dovecot"}}, // the latter for its tests, as every fixture

@@ -165,16 +165,27 @@ type RecipientStatus struct {
 	Diagnostic string `json:"diagnostic,omitzero"` // of the server that refused it
 }
 
-// A CalendarEntry is what an invitation says (RFC 5545, RFC 5546). A time is a
-// date, "2026-01-31", a local time, "2026-01-31T12:00:00", or one in UTC, with Z.
+// A CalendarEntry is what an invitation says (RFC 5545, RFC 5546). A time is a date, "2026-01-31", a local time,
+// "2026-01-31T12:00:00", one in UTC, with Z, or, in a zone that only the invitation defines, one with its offset. The end
+// of a date is the day after the last. An end that the invitation does not state follows from its duration, or is that of an
+// event without one: the day of a date, else the start.
 type CalendarEntry struct {
 	Method   string `json:"method,omitzero"` // REQUEST, REPLY, CANCEL, …
 	UID      string `json:"uid,omitzero"`
 	Sequence int    `json:"sequence,omitzero"`
+	Status   string `json:"status,omitzero"` // TENTATIVE, CONFIRMED, CANCELLED, …
+	Answer   string `json:"answer,omitzero"` // of a REPLY or a COUNTER: ACCEPTED, DECLINED, TENTATIVE, …
 	Start    string `json:"start,omitzero"`
 	End      string `json:"end,omitzero"`
-	Zone     string `json:"zone,omitzero"` // TZID of Start
-	Summary  string `json:"summary,omitzero"`
+	Zone     string `json:"zone,omitzero"`     // of Start: its IANA name, else as it is written
+	EndZone  string `json:"end_zone,omitzero"` // of End, where it is another
+	// Recurrence has the RRULE, RDATE, EXDATE and EXRULE lines of a series, as they are written.
+	Recurrence []string `json:"recurrence,omitzero"`
+	// RecurrenceID is the start of the one occurrence of a series that the entry is about; RecurrenceRange is THISANDFUTURE when
+	// it is about all later ones too.
+	RecurrenceID    string `json:"recurrence_id,omitzero"`
+	RecurrenceRange string `json:"recurrence_range,omitzero"`
+	Summary         string `json:"summary,omitzero"`
 }
 
 // MailClass says who wrote a mail; only a human gets an automatic answer (RFC 3834).

@@ -491,7 +491,7 @@ const (
 // what a session remembers.
 type ConversationPolicy struct {
 	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
-	// RepliesPerHour bounds the answers by mail to one session; 0 is
+	// RepliesPerHour bounds the answers by mail to one correspondent of a session, from Edition9 on, and to all of them before; 0 is
 	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
 	RepliesPerHour int `json:"replies_per_hour,omitzero"`
 	// Answer says whose mail is answered; AnswerEverybody when empty.

@@ -27,8 +27,6 @@ type Config struct {
 	Server dav.Config
 	// Location is where days begin, and times are meant and told. Nil is UTC.
 	Location *time.Location
-	// Zone returns a time zone by the name that an entry gives it. Nil knows Location and UTC.
-	Zone func(name string) (*time.Location, error)
 	// Duration is that of appointments that do not say theirs; 0 means DefaultDuration.
 	Duration time.Duration
 	// Hours bound appointments that are made, on each day; zero is the whole day.

@@ -48,23 +48,12 @@ func (j *job) own(ctx context.Context, path string) (*appointment, error) {
 	if err != nil || len(calendar.Events()) == 0 {
 		return nil, refuse("entry_unreadable")
 	}
-	event := &calendar.Events()[0]
-	made := &appointment{resource: resource, summary: textOf(event, "SUMMARY"), effect: textOf(event, propEffect)}
-	begins := event.Props.Get("DTSTART")
-	if begins == nil {
-		return nil, refuse("entry_unreadable")
-	}
-	start, allDay, err := j.written(begins)
+	made, _, _, err := j.single(j.newTimeReader(calendar), &calendar.Events()[0])
 	if err != nil {
 		return nil, refuse("entry_unreadable")
 	}
-	lasts, err := j.lengthOf(event, start, allDay)
-	if err != nil {
-		return nil, refuse("entry_unreadable")
-	}
-	made.allDay = allDay
-	made.at(start, lasts, j.config.Location)
-	return made, nil
+	made.resource = resource
+	return &made, nil
 }
 
 // available refuses a time that is not free. What is at a path is not in its own way.
@@ -85,6 +74,9 @@ func (j *job) available(ctx context.Context, start, end time.Time, except string
 		other := &others[i]
 		if !other.blocks(start, end) {
 			continue
+		}
+		if other.isUncertain() {
+			return refuse("entry_unreadable")
 		}
 		key, taken := "taken", other.start.Format(clockLayout)+"–"+other.end.Format(clockLayout)
 		if other.allDay {
@@ -167,6 +159,9 @@ func (j *job) chosen(seen *view) (*appointment, error) {
 	var meant []appointment
 	for i := range seen.all {
 		one := &seen.all[i]
+		if one.isUncertain() && j.wanted.mine(one) {
+			return nil, refuse("entry_unreadable")
+		}
 		listed := slices.ContainsFunc(meant, func(other appointment) bool { return other.resource.Path == one.resource.Path }) // a series counts once
 		if !listed && !one.allDay && j.wanted.mine(one) {
 			meant = append(meant, *one)

@@ -10,5 +10,6 @@
 //   - Nothing is moved or cancelled that has changed since it was read (If-Match), that is one of several which are
 //     meant, or that belongs to a series.
 //   - What it cannot read it does not take for free time: a request that touches such a day is refused.
-//   - It writes times in UTC, and reads them in the zones that entries name.
+//   - It writes times in UTC, and reads them in the zones that entries name or define. An entry whose zone is unknown takes all
+//     times that it may be.
 package caldav

@@ -30,6 +30,18 @@ type appointment struct {
 	allDay     bool
 	recurring  bool // one of a series
 	free       bool // it takes no time: transparent
+	// stated is the start by the clock of a zone that is unknown; zero is none. Then start and end are as far apart as the zones
+	// of the world allow.
+	stated time.Time
+}
+
+// isUncertain reports whether its zone is unknown.
+func (a *appointment) isUncertain() bool { return !a.stated.IsZero() }
+
+// widen takes in all times that it may have when its zone is unknown.
+func (a *appointment) widen() {
+	a.stated = a.start.UTC()
+	a.start, a.end = a.start.Add(-mostBefore), a.end.Add(mostAfter)
 }
 
 // at sets when it is, from a start in its own zone.
@@ -56,7 +68,7 @@ func decode(resource *dav.Resource) (calendar *ical.Calendar, err error) {
 			err = errEntry
 		}
 	}()
-	if calendar, err = ical.NewDecoder(bytes.NewReader(resource.Body)).Decode(); err != nil {
+	if calendar, err = ical.NewDecoder(bytes.NewReader(quoteZones(resource.Body))).Decode(); err != nil {
 		return nil, errEntry
 	}
 	return calendar, nil
@@ -69,58 +81,127 @@ func (a *Agent) appointments(resource *dav.Resource, from, until time.Time) ([]a
 		return nil, err
 	}
 	events := calendar.Events()
-	moved := map[int64]bool{} // moments of a series that have an entry of their own
-	for i := range events {
-		if own := events[i].Props.Get(ical.PropRecurrenceID); own != nil {
-			at, err := a.moment(own)
-			if err != nil || own.Params.Get(ical.ParamRange) != "" {
-				return nil, errEntry
-			}
-			moved[at.Unix()] = true
-		}
+	times := a.newTimeReader(calendar)
+	changed, err := a.exceptions(times, events)
+	if err != nil {
+		return nil, err
 	}
 	var all []appointment
 	for i := range events {
-		found, err := a.occurrences(&events[i], moved, from, until)
+		// The times of an unknown zone are widened below, so they are looked for in as much more time.
+		found, err := a.occurrences(times, &events[i], changed, from.Add(-mostAfter), until.Add(mostBefore))
 		if err != nil {
 			return nil, err
 		}
-		for j := range found {
-			if found[j].resource = resource; found[j].overlaps(from, until) {
-				all = append(all, found[j])
-			}
+		all = append(all, found...)
+	}
+	seen := all[:0]
+	for i := range all {
+		one := &all[i]
+		if one.resource = resource; times.unknown && !one.allDay {
+			one.widen()
+		}
+		if one.overlaps(from, until) {
+			seen = append(seen, *one)
 		}
 	}
-	return all, nil
+	return seen, nil
+}
+
+// Exceptions are the occurrences of a series that have an entry of their own.
+type exceptions struct {
+	moved  map[int64]bool // by the moment at which the series has them
+	ranges []rangeChange  // in the order of their moments
+}
+
+// A rangeChange is how an occurrence and all later ones differ from their series (RANGE=THISANDFUTURE).
+type rangeChange struct {
+	from  time.Time
+	shift time.Duration // by the clock
+	lasts length
+	one   appointment
+	left  bool // they are cancelled
+}
+
+// maxShift bounds how far a range is moved.
+const maxShift = 366 * 24 * time.Hour
+
+// exceptions reads those of a resource.
+func (a *Agent) exceptions(times *timeReader, events []ical.Event) (exceptions, error) {
+	changed := exceptions{moved: map[int64]bool{}}
+	for i := range events {
+		own := events[i].Props.Get(ical.PropRecurrenceID)
+		if own == nil {
+			continue
+		}
+		at, err := times.moment(own)
+		if err != nil {
+			return exceptions{}, err
+		}
+		changed.moved[at.Unix()] = true
+		switch reach := own.Params.Get(ical.ParamRange); {
+		case reach == "":
+		case strings.EqualFold(reach, "THISANDFUTURE"):
+			one, start, lasts, err := a.single(times, &events[i])
+			if err != nil {
+				return exceptions{}, err
+			}
+			shift := byTheClock(start).Sub(byTheClock(at.In(start.Location())))
+			if shift.Abs() > maxShift {
+				return exceptions{}, errEntry
+			}
+			changed.ranges = append(changed.ranges, rangeChange{at, shift, lasts, one, isCancelled(&events[i])})
+		default:
+			return exceptions{}, errEntry
+		}
+	}
+	slices.SortFunc(changed.ranges, func(a, b rangeChange) int { return a.from.Compare(b.from) })
+	return changed, nil
+}
+
+// byTheClock is what the clock shows, as a moment of UTC.
+func byTheClock(at time.Time) time.Time {
+	y, m, d := at.Date()
+	return time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+}
+
+func isCancelled(event *ical.Event) bool {
+	return strings.EqualFold(textOf(event, ical.PropStatus), string(ical.EventCancelled))
+}
+
+// single reads one event as if it happened once.
+func (a *Agent) single(times *timeReader, event *ical.Event) (one appointment, start time.Time, lasts length, err error) {
+	begins := event.Props.Get(ical.PropDateTimeStart)
+	if begins == nil {
+		return appointment{}, time.Time{}, length{}, errEntry
+	}
+	one = appointment{summary: textOf(event, ical.PropSummary), effect: textOf(event, propEffect)}
+	if start, one.allDay, err = times.written(begins); err != nil {
+		return appointment{}, time.Time{}, length{}, err
+	}
+	if lasts, err = times.lengthOf(event, start, one.allDay); err != nil {
+		return appointment{}, time.Time{}, length{}, err
+	}
+	one.at(start, lasts, a.config.Location)
+	one.free = strings.EqualFold(textOf(event, ical.PropTransparency), "TRANSPARENT")
+	return one, start, lasts, nil
 }
 
 // occurrences are the times of one event.
-func (a *Agent) occurrences(event *ical.Event, moved map[int64]bool, from, until time.Time) ([]appointment, error) {
-	begins := event.Props.Get(ical.PropDateTimeStart)
-	if begins == nil {
-		return nil, errEntry
-	}
-	one := appointment{summary: textOf(event, ical.PropSummary), effect: textOf(event, propEffect)}
-	start, allDay, err := a.written(begins)
+func (a *Agent) occurrences(times *timeReader, event *ical.Event, changed exceptions, from, until time.Time) ([]appointment, error) {
+	one, start, lasts, err := a.single(times, event)
 	if err != nil {
 		return nil, err
 	}
-	lasts, err := a.lengthOf(event, start, allDay)
-	if err != nil {
-		return nil, err
-	}
-	one.allDay = allDay
-	one.at(start, lasts, a.config.Location)
-	one.free = strings.EqualFold(textOf(event, ical.PropTransparency), "TRANSPARENT")
 	one.recurring = event.Props.Get(ical.PropRecurrenceID) != nil
 	switch {
-	case strings.EqualFold(textOf(event, ical.PropStatus), string(ical.EventCancelled)):
+	case isCancelled(event):
 		return nil, nil
 	case one.recurring || event.Props.Get(ical.PropRecurrenceRule) == nil && event.Props.Get(ical.PropRecurrenceDates) == nil:
 		return []appointment{one}, nil
 	}
 	one.recurring = true
-	return a.series(event, &one, series{start, lasts, moved}, from, until)
+	return a.series(times, event, &one, series{start, lasts, changed}, from, until)
 }
 
 // mostADay is how often a rule may have an appointment on one day: to expand one of seconds would take minutes.
@@ -133,53 +214,91 @@ func tooOften(rule *rrule.ROption) bool {
 
 // A series is what recurs: the first of it, by the clock of its own zone.
 type series struct {
-	start time.Time
-	lasts length
-	moved map[int64]bool // moments that have an entry of their own
+	start   time.Time
+	lasts   length
+	changed exceptions
 }
 
 // series expands a recurring event.
-func (a *Agent) series(event *ical.Event, one *appointment, of series, from, until time.Time) ([]appointment, error) {
-	var set rrule.Set
+func (a *Agent) series(times *timeReader, event *ical.Event, one *appointment, of series, from, until time.Time) ([]appointment, error) {
+	set, err := times.recurrence(event, of.start, one.allDay)
+	if err != nil {
+		return nil, err
+	}
+	before, after := of.lasts.most(), time.Duration(0)
+	for i := range of.changed.ranges {
+		changed := &of.changed.ranges[i]
+		before, after = max(before, changed.lasts.most()+changed.shift.Abs()), max(after, changed.shift.Abs()+24*time.Hour)
+	}
+	var all []appointment
+	for _, at := range set.Between(from.Add(-before), until.Add(after), true) {
+		if of.changed.moved[at.Unix()] {
+			continue
+		}
+		next, is := of.occurrence(one, at, a.config.Location)
+		if !is || slices.ContainsFunc(all, func(other appointment) bool { return other.start.Equal(next.start) }) {
+			continue
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+// occurrence is that of a moment of the series, as the last range before it says; there is none where that is cancelled.
+func (s *series) occurrence(one *appointment, at time.Time, zone *time.Location) (appointment, bool) {
+	at = at.In(s.start.Location())
+	next, lasts := *one, s.lasts
+	for i := len(s.changed.ranges) - 1; i >= 0; i-- {
+		changed := &s.changed.ranges[i]
+		if changed.from.After(at) {
+			continue
+		}
+		if changed.left {
+			return appointment{}, false
+		}
+		y, m, d := at.Date()
+		at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second()+int(changed.shift/time.Second), 0, at.Location())
+		next, lasts = changed.one, changed.lasts
+		next.recurring = true
+		break
+	}
+	next.at(at, lasts, zone)
+	return next, true
+}
+
+// recurrence reads the rules, dates and exceptions of a series.
+func (r *timeReader) recurrence(event *ical.Event, start time.Time, allDay bool) (*rrule.Set, error) {
+	set := &rrule.Set{}
 	for _, rule := range event.Props[ical.PropRecurrenceRule] {
-		option, err := rrule.StrToROptionInLocation(rule.Value, of.start.Location())
+		option, err := rrule.StrToROptionInLocation(rule.Value, start.Location())
 		if err != nil || tooOften(option) {
 			return nil, errEntry
 		}
-		if !one.allDay && endsWithDay(rule.Value) {
+		if !allDay && endsWithDay(rule.Value) {
 			option.Until = option.Until.AddDate(0, 0, 1).Add(-time.Second)
 		}
-		option.Dtstart = of.start
+		option.Dtstart = start
 		parsed, err := rrule.NewRRule(*option)
 		if err != nil {
 			return nil, errEntry
 		}
 		set.RRule(parsed)
 	}
-	further, err := a.moments(event.Props[ical.PropRecurrenceDates])
+	further, err := r.moments(event.Props[ical.PropRecurrenceDates])
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range append(further, of.start) {
+	for _, at := range append(further, start) {
 		set.RDate(at)
 	}
-	left, err := a.moments(event.Props[ical.PropExceptionDates])
+	left, err := r.moments(event.Props[ical.PropExceptionDates])
 	if err != nil {
 		return nil, err
 	}
 	for _, at := range left {
 		set.ExDate(at)
 	}
-	var all []appointment
-	for _, at := range set.Between(from.Add(-of.lasts.most()), until, true) {
-		if of.moved[at.Unix()] || slices.ContainsFunc(all, func(other appointment) bool { return other.start.Equal(at) }) {
-			continue
-		}
-		next := *one
-		next.at(at.In(of.start.Location()), of.lasts, a.config.Location)
-		all = append(all, next)
-	}
-	return all, nil
+	return set, nil
 }
 
 // endsWithDay reports whether a rule names its last day without a time: all of that day is meant.
@@ -207,10 +326,13 @@ const maxDays = 10_000
 var nominal = regexp.MustCompile(`^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T.*)?$`)
 
 // lengthOf reads how long an event lasts from its start, which is in its own zone. What ends before it begins cannot be read.
-func (a *Agent) lengthOf(event *ical.Event, start time.Time, allDay bool) (length, error) {
+func (r *timeReader) lengthOf(event *ical.Event, start time.Time, allDay bool) (length, error) {
 	if ends := event.Props.Get(ical.PropDateTimeEnd); ends != nil {
-		end, _, err := a.written(ends)
+		end, _, err := r.written(ends)
 		lasts := end.Sub(start)
+		if r.unknown {
+			lasts = max(0, lasts) // the two may be in zones of which one is unknown
+		}
 		if err != nil || lasts < 0 || lasts > maxDays*24*time.Hour {
 			return length{}, errEntry
 		}
@@ -234,62 +356,6 @@ func (a *Agent) lengthOf(event *ical.Event, start time.Time, allDay bool) (lengt
 		return length{days: 1}, nil
 	}
 	return length{}, nil
-}
-
-// moments reads a property that may stand several times and have several values.
-func (a *Agent) moments(props []ical.Prop) (all []time.Time, err error) {
-	for i := range props {
-		for value := range strings.SplitSeq(props[i].Value, ",") {
-			single := props[i]
-			single.Value = value
-			at, err := a.moment(&single)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, at)
-		}
-	}
-	return all, nil
-}
-
-// moment reads a moment or a day, in the calendar's zone.
-func (a *Agent) moment(prop *ical.Prop) (time.Time, error) {
-	at, _, err := a.written(prop)
-	return at.In(a.config.Location), err
-}
-
-// written reads a moment in the zone that it names, or a day. What names no zone is meant in the calendar's.
-func (a *Agent) written(prop *ical.Prop) (at time.Time, day bool, err error) {
-	zone := a.config.Location
-	if name := prop.Params.Get(ical.ParamTimezoneID); name != "" {
-		if zone, err = a.zone(name); err != nil {
-			return time.Time{}, false, errEntry
-		}
-	}
-	value := strings.TrimSpace(prop.Value)
-	switch {
-	case len(value) == len("20060102"):
-		at, err = time.ParseInLocation("20060102", value, a.config.Location)
-		day = true
-	case strings.HasSuffix(value, "Z"):
-		at, err = time.Parse("20060102T150405Z", value)
-	default:
-		at, err = time.ParseInLocation("20060102T150405", value, zone)
-	}
-	if err != nil {
-		return time.Time{}, false, errEntry
-	}
-	return at, day, nil
-}
-
-func (a *Agent) zone(name string) (*time.Location, error) {
-	switch {
-	case name == a.config.Location.String():
-		return a.config.Location, nil
-	case a.config.Zone != nil:
-		return a.config.Zone(name)
-	}
-	return nil, errEntry
 }
 
 func textOf(event *ical.Event, name string) string {

@@ -31,8 +31,14 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	var lines []string
 	var outcome agent.Outcome
 	matched := 0
+	var unknown []*appointment // of zones that are unknown
 	for i := range seen.all {
-		if one := &seen.all[i]; j.wanted.mine(one) || data.Person == "" && (one.allDay || one.start.Before(from)) {
+		one := &seen.all[i]
+		if one.isUncertain() && (j.wanted.mine(one) || data.Person == "") {
+			unknown = append(unknown, one)
+			continue
+		}
+		if j.wanted.mine(one) || data.Person == "" && (one.allDay || one.start.Before(from)) {
 			if matched++; matched > mostListed {
 				continue
 			}
@@ -55,6 +61,10 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 	}
 	if seen.unread > 0 {
 		outcome.Issues = append(outcome.Issues, note(j.Say("unread", "{count}", strconv.Itoa(seen.unread))))
+	}
+	for _, one := range unknown[:min(len(unknown), mostChoices)] {
+		said := j.Say("zone_unknown", "{when}", j.when(one.stated), "{summary}", one.summary)
+		outcome.Issues = append(outcome.Issues, note(said))
 	}
 	if data.Date != "" && data.Person == "" && seen.unread == 0 {
 		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))

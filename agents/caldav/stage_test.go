@@ -41,7 +41,7 @@ func config(tb testing.TB, at string) caldav.Config {
 	tb.Helper()
 	return caldav.Config{
 		Server:   dav.Config{URL: at + radicale.Calendar, User: radicale.User, Password: radicale.Password, Client: noRedirects(), Timeout: 20 * time.Second},
-		Location: berlin(tb), Zone: time.LoadLocation, Now: func() time.Time { return now },
+		Location: berlin(tb), Now: func() time.Time { return now },
 	}
 }
 

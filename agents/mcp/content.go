@@ -27,6 +27,7 @@ const maxMade = 64
 // outcome is what the answer of a tool says.
 func (a *Agent) outcome(ctx context.Context, language string, request *agent.Request, result *sdk.CallToolResult) (agent.Outcome, error) {
 	made := agent.Outcome{Result: schemas.Result{Text: textOf(result)}}
+	made.Issues = a.unread(language, result)
 	if result.StructuredContent != nil {
 		body, err := json.Marshal(result.StructuredContent)
 		if err != nil {
@@ -62,6 +63,21 @@ func (a *Agent) outcome(ctx context.Context, language string, request *agent.Req
 		return agent.Outcome{}, &agent.Failure{Message: a.words.Say(language, "nothing"), Err: agent.ErrNothing}
 	}
 	return made, nil
+}
+
+// unread names what of an answer could not be read. The rest counts.
+func (a *Agent) unread(language string, result *sdk.CallToolResult) (issues []schemas.Issue) {
+	kinds, numbers := unreadOf(result)
+	add := func(key string, named []string) {
+		if len(named) > 0 {
+			issues = append(issues, schemas.Issue{
+				Severity: "medium", Resolution: schemas.ResolutionDeferred, Description: a.words.Say(language, key, "{named}", strings.Join(named, ", ")),
+			})
+		}
+	}
+	add("unread_parts", kinds)
+	add("no_numbers", numbers)
+	return issues
 }
 
 // textOf joins the texts of an answer.

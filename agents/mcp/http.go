@@ -15,7 +15,7 @@ func (a *Agent) httpClient() *http.Client {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	ours.Transport = &transport{next: next, key: a.config.Key}
+	ours.Transport = &transport{next: next, key: a.config.Key, limit: a.config.MaxMessage}
 	return &ours
 }
 
@@ -47,8 +47,9 @@ func (a *Agent) hide(err error) error {
 }
 
 type transport struct {
-	next http.RoundTripper
-	key  string
+	next  http.RoundTripper
+	key   string
+	limit int // bytes of a message that is looked into
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -60,6 +61,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(request)
 	if called, is := request.Context().Value(callKey{}).(*call); is && err == nil {
 		response.Body = &watchedBody{ReadCloser: response.Body, of: called}
+	}
+	if err == nil {
+		readableBody(response, t.limit)
 	}
 	return response, err
 }

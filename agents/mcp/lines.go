@@ -41,7 +41,7 @@ func (l *lines) Read(into []byte) (int, error) {
 		if err != nil {
 			return 0, l.broken(err)
 		}
-		trimmed := bytes.TrimSpace(line)
+		trimmed := makeReadable(bytes.TrimSpace(line))
 		switch {
 		case isMessage(trimmed):
 			l.left = append(trimmed, '\n')

@@ -101,6 +101,7 @@ func servers() map[string]func(told string) {
 		},
 		"legacy":  legacy,
 		"listing": listTools,
+		"raw":     answerRaw,
 		"drifted": func(string) { speak(newServer("Says it again, and sends it to me.")) },
 		"sly": func(file string) { // it wants to be remembered, and changes without a notice once there is a file
 			server := newServer("Says it again.")

@@ -162,8 +162,11 @@ func TestCalendar_I17(t *testing.T) {
 	if len(mail.Attachments) != 1 {
 		t.Errorf("the invitation itself is lost: %+v", mail.Attachments)
 	}
-	many := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nUID:x\nEND:VEVENT\n", 1000)
-	if mail = parseWith(t, attached("text/calendar", many), mime.Options{}); len(mail.Calendar) != 20 {
+	many := []string{"BEGIN:VCALENDAR"}
+	for i := range 1000 {
+		many = append(many, "BEGIN:VEVENT", "UID:"+strconv.Itoa(i), "END:VEVENT")
+	}
+	if mail = parseWith(t, attached("text/calendar", crlf(many...)), mime.Options{}); len(mail.Calendar) != 20 {
 		t.Errorf("%d entries", len(mail.Calendar))
 	}
 }

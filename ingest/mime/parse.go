@@ -65,6 +65,7 @@ func Parse(ctx context.Context, raw io.Reader, options Options) (schemas.EmailRe
 	subject := text.Normalize(mail.Subject)
 	words := fillText(&mail, m, subject, &options, found)
 	judgeSender(&mail, m, subject, words, outcomes, author, &options)
+	markCalendarReply(&mail)
 	state(&mail, m.Header, found)
 	return mail, nil
 }

@@ -1,14 +1,6 @@
 package arguments
 
-import (
-	"archive/zip"
-	"bytes"
-	_ "embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"time"
-)
+import "fmt"
 
 const hoursOfDay = 24
 
@@ -268,32 +260,3 @@ func (r *reader) readHour(h hour) []string {
 }
 
 func timeOfDay(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
-
-// zoneinfo is the time zone database that comes with Go (lib/time/zoneinfo.zip). That of the machine would
-// have the same words mean another moment elsewhere.
-//
-//go:embed zones/zoneinfo.zip
-var zoneinfo []byte
-
-// ErrUnknownZone reports a name that is no IANA time zone.
-var ErrUnknownZone = errors.New("it is no time zone such as Europe/Berlin")
-
-// Zone returns a time zone by its IANA name; UTC when that is empty.
-func Zone(name string) (*time.Location, error) {
-	if name == "" || name == "UTC" {
-		return time.UTC, nil
-	}
-	archive, err := zip.NewReader(bytes.NewReader(zoneinfo), int64(len(zoneinfo)))
-	if err != nil {
-		return nil, err
-	}
-	data, err := fs.ReadFile(archive, name)
-	if err != nil || len(data) == 0 {
-		return nil, fmt.Errorf("%q: %w", name, ErrUnknownZone)
-	}
-	location, err := time.LoadLocationFromTZData(name, data)
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", name, ErrUnknownZone)
-	}
-	return location, nil
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/timezone"
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
@@ -161,7 +162,7 @@ func (p *Profile) compile() []error {
 	faults = append(append(faults, p.compileLanguage()...), p.compileSummary()...)
 	p.fillers = map[string]*arguments.Filler{}
 	var err error
-	if p.location, err = arguments.Zone(p.Timezone); err != nil {
+	if p.location, err = timezone.Load(p.Timezone); err != nil {
 		faults = append(faults, fmt.Errorf("timezone %w", err))
 	}
 	p.inputs, p.outputs, p.renders = map[string]*validation.Schema{}, map[string]*validation.Schema{}, map[string]*answer.Template{}

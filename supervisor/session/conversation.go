@@ -24,6 +24,50 @@ type Utterance struct {
 // maxSpoken bounds the words that a session keeps of what it has said itself, in bytes.
 const maxSpoken = 512
 
+// A Memory is what a session keeps of its conversation with one correspondent while it turns to another: several people may answer one
+// circular, and what one of them has said is told to none of the others.
+type Memory struct {
+	Recipients []schemas.Address    `json:"recipients"`
+	Recent     []schemas.RecentCall `json:"recent,omitzero"`
+	Said       []Utterance          `json:"said,omitzero"`
+	Entities   map[string]string    `json:"entities,omitzero"`
+	Tainted    bool                 `json:"tainted,omitzero"`
+	First      int                  `json:"first,omitzero"`
+}
+
+// maxMemories bounds the correspondents whose conversations a session keeps besides the newest.
+const maxMemories = 32
+
+// memoryOf returns what the session keeps of its conversation with some recipients.
+func (s *State) memoryOf(to []schemas.Address) Memory {
+	if sameRecipients(s.Recipients, to) {
+		return Memory{s.Recipients, s.Recent, s.Said, s.Entities, s.Tainted, s.First}
+	}
+	for i := range s.Others {
+		if sameRecipients(s.Others[i].Recipients, to) {
+			return s.Others[i]
+		}
+	}
+	return Memory{}
+}
+
+// turnTo has a run that starts go on with the conversation of its recipients. Before schemas.Edition9 that with others is forgotten.
+func (s *State) turnTo(to []schemas.Address, f *schemas.RunStarted) {
+	newest := f.Edition >= schemas.Edition9
+	if !sameRecipients(s.Recipients, to) {
+		next := s.memoryOf(to)
+		if newest && s.First > 0 {
+			kept := slices.DeleteFunc(slices.Clone(s.Others), func(other Memory) bool { return sameRecipients(other.Recipients, to) })
+			kept = append(kept, s.memoryOf(s.Recipients))
+			s.Others = kept[max(len(kept)-maxMemories, 0):]
+		}
+		s.Recent, s.Said, s.First = next.Recent, next.Said, next.First
+	}
+	if newest && s.First == 0 {
+		s.First = f.Run
+	}
+}
+
 // wordsOf returns what somebody has said.
 func (env *Env) wordsOf(said *Utterance) string {
 	var words []string

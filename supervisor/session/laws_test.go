@@ -308,15 +308,23 @@ func agreed(run *workflow.Run) bool {
 	return slices.ContainsFunc(run.Inquiries, func(i *workflow.Inquiry) bool { return i.Task == schemas.DeliveryTask && i.Approved() })
 }
 
-// budget: within any hour a session has as many answers by mail as its profile
+// mailboxOf is where the answer of a run goes.
+func mailboxOf(run *workflow.Run) string {
+	if reply := run.Message.Reply; reply != nil && len(reply.To) > 0 {
+		return schemas.Mailbox(reply.To[0].Address)
+	}
+	return ""
+}
+
+// budget: within any hour a correspondent of a session has as many answers by mail as its profile
 // allows, and none is withheld while there is room (I20), unless nobody vouches for who
 // wrote: then none goes out, and for forged mail nobody is asked for work. A person
 // may have one sent.
 func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
 	recent := 0
-	for _, moment := range s.mailed {
-		if s.now.Sub(moment) < time.Hour {
+	for _, sent := range s.mailed {
+		if s.now.Sub(sent.Time) < time.Hour && (run.Edition < schemas.Edition9 || sent.To == mailboxOf(run)) {
 			recent++
 		}
 	}
@@ -347,7 +355,7 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	case recent >= limit && !run.Reopened && !agreed(run) && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
-		s.mailed = append(s.mailed, s.now)
+		s.mailed = append(s.mailed, session.SentReply{Time: s.now, To: mailboxOf(run)})
 	}
 }
 

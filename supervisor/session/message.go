@@ -201,19 +201,20 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 // people have said before: it says what comes from outside of what it brings itself alone.
 func (d *decision) inheritsTaint(message *schemas.Incoming) bool {
 	return d.env.Current.Edition >= schemas.Edition5 && message.Upstream != nil && message.Withheld == "" &&
-		(d.state.Tainted || len(d.state.Said) > 0 && sameRecipients(d.state.Recipients, recipients(message.Reply)))
+		(d.state.Tainted || len(d.state.memoryOf(recipients(message.Reply)).Said) > 0)
 }
 
 // entitiesBefore is what the session is about before a message: what a request says
 // comes before what was said earlier, which is nothing to anybody else.
 func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]string) map[string]string {
-	if message.Withheld != "" || !sameRecipients(d.state.Recipients, recipients(message.Reply)) {
+	if message.Withheld != "" {
 		return said
 	}
+	before := d.state.memoryOf(recipients(message.Reply)).Entities
 	if len(said) == 0 {
-		return d.state.Entities
+		return before
 	}
-	known := maps.Clone(d.state.Entities)
+	known := maps.Clone(before)
 	if known == nil {
 		return said
 	}

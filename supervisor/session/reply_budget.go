@@ -10,8 +10,8 @@ import (
 	"podium/supervisor/plan"
 )
 
-// withheld says why the answer does not go out, or not now: the sender is not vouched for, or the budget of the
-// session is used up. Programs that answer each other without saying that they are programs are slowed down by that.
+// withheld says why the answer does not go out, or not now: the sender is not vouched for, or the budget of its
+// correspondent is used up. Programs that answer each other without saying that they are programs are slowed down by that.
 func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
@@ -24,7 +24,7 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	if asked := active.Inquiries; slices.ContainsFunc(asked, func(i *workflow.Inquiry) bool { return i.OfRequester() || active.Edition < schemas.Edition9 }) {
 		limit++ // whoever was asked something is answered
 	}
-	recent := d.state.recentReplies(d.input.Now)
+	recent, limit := d.state.countedReplies(d.input.Now, limit)
 	if len(recent) < limit {
 		return nil
 	}
@@ -43,15 +43,64 @@ func (s *State) rememberReply(f schemas.Fact) {
 	if !is || sent.Task != schemas.DeliveryTask && !s.asksRequester(sent.Task) || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
+	if s.Active.Edition >= schemas.Edition9 {
+		kept := s.recentSent(s.now)
+		kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
+		s.SentReplies = append(slices.Clip(kept), SentReply{s.now, correspondent(s.Active)})
+		return
+	}
 	kept := s.recentReplies(s.now)
 	kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
 	s.Replies = append(slices.Clip(kept), s.now)
+}
+
+// A SentReply is one answer by mail: when, and to the mailbox of which correspondent.
+type SentReply struct {
+	Time time.Time `json:"time"`
+	To   string    `json:"to,omitzero"`
+}
+
+// correspondent returns the mailbox that the answer of a run goes to. The parts of an address that its owner may choose do not count:
+// programs that answer each other could change them each time.
+func correspondent(run *workflow.Run) string {
+	if to := recipients(run.Message.Reply); len(to) > 0 {
+		return schemas.Mailbox(to[0].Address)
+	}
+	return ""
+}
+
+// countedReplies returns when the answers went out that count for the run under way, oldest first, and how many there may be: those to its
+// correspondent within the limit, and those to all within schemas.MaxRepliesPerHour. Before schemas.Edition9 the limit is for all together.
+func (s *State) countedReplies(now time.Time, limit int) ([]time.Time, int) {
+	if s.Active.Edition < schemas.Edition9 {
+		return s.recentReplies(now), limit
+	}
+	var own, all []time.Time
+	to := correspondent(s.Active)
+	for _, sent := range s.recentSent(now) {
+		if all = append(all, sent.Time); sent.To == to {
+			own = append(own, sent.Time)
+		}
+	}
+	if len(all) >= schemas.MaxRepliesPerHour && len(own) < limit {
+		return all, schemas.MaxRepliesPerHour
+	}
+	return own, limit
 }
 
 // asksRequester reports whether a task tells the requester what they are asked.
 func (s *State) asksRequester(task string) bool {
 	inquiry := s.Active.Inquiry(s.Active.Task(task).Notice())
 	return inquiry != nil && inquiry.OfRequester()
+}
+
+func (s *State) recentSent(now time.Time) []SentReply {
+	for i, sent := range s.SentReplies {
+		if now.Sub(sent.Time) < replyWindow {
+			return s.SentReplies[i:]
+		}
+	}
+	return nil
 }
 
 func (s *State) recentReplies(now time.Time) []time.Time {

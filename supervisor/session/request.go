@@ -260,10 +260,18 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 	} else if env.tellsConversation(state.Active, asked) {
 		told.Messages = env.messagesBefore(state)
 	}
-	if state.Active.Number > state.Closed+1 || len(told.Recent) > 0 || len(told.Messages) > 0 {
+	if state.goesOn() || len(told.Recent) > 0 || len(told.Messages) > 0 {
 		told.State = schemas.ConversationOngoing
 	}
 	return told
+}
+
+// goesOn reports whether the run under way is not the first of its conversation: of that with its correspondent, from schemas.Edition9 on.
+func (s *State) goesOn() bool {
+	if s.Active.Edition >= schemas.Edition9 && s.Active.Message.Withheld == "" {
+		return s.Active.Number > s.First
+	}
+	return s.Active.Number > s.Closed+1
 }
 
 // A choice is an agent that a planner or a router may name.

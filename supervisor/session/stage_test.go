@@ -47,7 +47,7 @@ type stage struct {
 	answered     map[int]string           // by run: the response to whoever asked upstream
 	facts        map[string]int           // how many there are, by name
 	effects      map[string]string        // permits whose outcome is not known, by run and task
-	mailed       []time.Time              // when answers by mail went out
+	mailed       []session.SentReply      // when answers by mail went out
 	queued       map[int]schemas.Incoming // messages as they were queued, by run
 	records      []*schemas.Record
 	moves        map[string]bool // of runs and tasks, as the drawing has them

@@ -39,10 +39,16 @@ type State struct {
 	Said []Utterance `json:"said,omitzero"`
 	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
+	// First is the first run of the conversation with Recipients, and Others are those with the correspondents before, the newest last. Both
+	// are from schemas.Edition9 on.
+	First  int      `json:"first,omitzero"`
+	Others []Memory `json:"others,omitzero"`
 	// Attempts is what is known of runs for somebody upstream; in JSON its members are those of the state. It is never changed in place.
 	Attempts *Attempts `json:",embed"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
+	// SentReplies are the same with whom they went to, in place of Replies from schemas.Edition9 on.
+	SentReplies []SentReply `json:"sent_replies,omitzero"`
 	// Resends are answers that are to be sent again, once no other run is under way.
 	Resends []schemas.ResendRequested `json:"resends,omitzero"`
 
@@ -197,9 +203,7 @@ func (s *State) Apply(f schemas.Fact) {
 		s.keepAttempts(s.possibleEffects(), s.left().At(s.now))
 		if f.Message.Withheld == "" { // else it is no part of the session
 			to := recipients(f.Message.Reply)
-			if !sameRecipients(s.Recipients, to) {
-				s.Recent, s.Said = nil, nil
-			}
+			s.turnTo(to, f)
 			s.Entities, s.Recipients = f.Entities, to
 			s.Tainted = f.Edition >= schemas.Edition5 && f.Message.FromOutside() && len(f.Entities) > 0
 			s.rememberMessage(f)
@@ -240,7 +244,7 @@ func (s *State) applyEnd(f *schemas.RunEnded) {
 	s.leave(f)
 	s.Active = nil
 	if f.Reason == schemas.StopFinished && !withheld && f.Run >= s.begun() { // else it has gone on since
-		s.Closed, s.Recent, s.Said, s.Entities, s.Tainted = f.Run, nil, nil, nil, false
+		s.Closed, s.Recent, s.Said, s.Entities, s.Tainted, s.First = f.Run, nil, nil, nil, false, 0
 	}
 }
 

@@ -293,6 +293,12 @@ func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	for _, file := range files(d) {
 		mail.Attachments = append(mail.Attachments, schemas.MailAttachment{Attachment: file})
 	}
+	if answer := text(d, "calendar", ""); answer != "" { // a reply to an invitation, which mail has as an attachment too
+		mail.Calendar = []schemas.CalendarEntry{{Method: "REPLY", UID: "visit@example.org", Answer: answer}}
+		mail.Attachments = append(mail.Attachments, schemas.MailAttachment{Attachment: schemas.Attachment{
+			Name: "invite.ics", MediaType: "text/calendar", Artifact: schemas.Artifact{SHA256: strings.Repeat("1", 64), Size: 1},
+		}})
+	}
 	mail.Quoted = text(d, "quoted", "")
 	if quoted := s.letterNamed(text(d, "quotes", "")); quoted != nil { // the email that asks an inquiry
 		mail.Quoted = "Code: " + schemas.InquiryCode(quoted.Run, quoted.Inquiry)

@@ -12,6 +12,7 @@ import (
 	"podium/agents/members"
 	"podium/agents/retrieval"
 	"podium/schemas"
+	"podium/schemas/timezone"
 	"podium/supervisor/arguments"
 )
 
@@ -170,7 +171,7 @@ func joined(err error) []error {
 
 // timezone checks the name of a time zone.
 func (v *validator) timezone(path, name string) {
-	if _, err := arguments.Zone(name); err != nil {
+	if _, err := timezone.Load(name); err != nil {
 		v.problem(path, "%v", fmt.Errorf("timezone %w", err))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"podium/agents/dav"
 	"podium/cmd/podium/config"
 	"podium/cmd/podium/egress"
-	"podium/supervisor/arguments"
+	"podium/schemas/timezone"
 )
 
 // davConfig is the server of an agent that keeps a calendar or an address book. Own is where Podium itself listens, and no call leads.
@@ -24,7 +24,7 @@ func davConfig(settings *config.Agent, own func() []netip.AddrPort) dav.Config {
 
 // calendarAgent makes an agent of kind caldav.
 func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav.Agent, error) {
-	location, err := arguments.Zone(settings.Timezone)
+	location, err := timezone.Load(settings.Timezone)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func calendarAgent(settings *config.Agent, own func() []netip.AddrPort) (*caldav
 		return nil, err
 	}
 	return caldav.New(caldav.Config{
-		Server: davConfig(settings, own), Location: location, Zone: arguments.Zone, Duration: time.Duration(settings.Duration), Hours: hours, Opening: opening, Members: settings.Members,
+		Server: davConfig(settings, own), Location: location, Duration: time.Duration(settings.Duration), Hours: hours, Opening: opening, Members: settings.Members,
 		Description: settings.Description, InputSchema: settings.InputSchema, OutputSchema: settings.OutputSchema,
 	})
 }

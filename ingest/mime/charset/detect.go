@@ -2,7 +2,6 @@ package charset
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,13 +36,15 @@ func Detect(data []byte) encoding.Encoding {
 	if high < minHigh || high < 3*runs && high < latin {
 		return nil // accents stand alone among Latin letters
 	}
-	if found := multibyte(sample); found != nil {
+	if found := multibyte(sample, false); found != nil {
 		return found
 	}
-	if high < 3*runs {
-		return nil
+	if high >= 3*runs {
+		if found := cyrillic(sample); found != nil {
+			return found
+		}
 	}
-	return cyrillic(sample)
+	return multibyte(sample, true)
 }
 
 const minHigh = 10 // bytes above ASCII; fewer tell nothing
@@ -71,9 +72,9 @@ func countLetters(sample []byte) (high, runs, latin int) {
 	return high, runs, latin
 }
 
-// multibyte tries the sets of East Asia: every byte must fit, and the common
-// characters of the language must be most of what is read.
-func multibyte(sample []byte) encoding.Encoding {
+// multibyte tries the sets of East Asia: every byte must fit, unless a part may be damaged, and the common characters of the
+// language must be most of what is read.
+func multibyte(sample []byte, mayBeDamaged bool) encoding.Encoding {
 	var best encoding.Encoding
 	bestShare := 0.8
 	for _, candidate := range [...]struct {
@@ -87,18 +88,72 @@ func multibyte(sample []byte) encoding.Encoding {
 		{simplifiedchinese.GBK, 0x80, frequent},
 		{traditionalchinese.Big5, 0x80, frequent},
 	} {
-		if slices.ContainsFunc(sample, func(c byte) bool { return c >= 0x80 && c < candidate.lowest }) {
+		text, ok := decodeWith(candidate.encoding, sample)
+		if !ok || hasForeign(sample, candidate.lowest, mayBeDamaged) {
 			continue
 		}
-		text, err := candidate.encoding.NewDecoder().Bytes(sample)
-		if err != nil {
-			continue
+		if mayBeDamaged {
+			text = wholePieces(text)
 		}
-		if share := shareOf(string(text), candidate.common); share > bestShare {
+		if share := shareOf(text, candidate.common); share > bestShare {
 			best, bestShare = candidate.encoding, share
 		}
 	}
 	return best
+}
+
+// hasForeign tells whether there are bytes below the lowest above ASCII: any, or more than one in twenty.
+func hasForeign(sample []byte, lowest byte, mayBeDamaged bool) bool {
+	foreign, high := 0, 0
+	for _, c := range sample {
+		if c < 0x80 {
+			continue
+		}
+		if high++; c < lowest {
+			foreign++
+		}
+	}
+	return foreign > 0 && (!mayBeDamaged || foreign*20 > high)
+}
+
+// isDamage tells of a character that it could not be read, or that nobody writes in running text.
+func isDamage(r rune) bool {
+	return r == utf8.RuneError || unicode.In(r, unicode.Co, unicode.Cc) && r >= 0x80 || r >= 0xff61 && r <= 0xff9f
+}
+
+const pieceLength = 40 // characters
+
+// wholePieces returns the pieces of a text that have no damage: lines, and parts of long lines. It returns none where these
+// are less than two thirds of what is above ASCII.
+func wholePieces(text string) string {
+	var out, piece strings.Builder
+	all, kept, inPiece, length := 0, 0, 0, 0
+	damaged := false
+	flush := func() {
+		if !damaged {
+			out.WriteString(piece.String())
+			kept += inPiece
+		}
+		piece.Reset()
+		inPiece, length, damaged = 0, 0, false
+	}
+	for _, r := range text {
+		if r == '\n' || length == pieceLength {
+			flush()
+		}
+		piece.WriteRune(r)
+		length++
+		if r >= 0x80 {
+			all++
+			inPiece++
+		}
+		damaged = damaged || isDamage(r)
+	}
+	flush()
+	if kept*3 < all*2 {
+		return ""
+	}
+	return out.String()
 }
 
 // shareOf rates a reading between 0 and 1; characters that could not be read or
@@ -111,7 +166,7 @@ func shareOf(text string, common func(rune) bool) float64 {
 		}
 		all++
 		switch {
-		case r == utf8.RuneError, unicode.In(r, unicode.Co, unicode.Cc), r >= 0xff61 && r <= 0xff9f:
+		case isDamage(r):
 			return 0
 		case common(r):
 			good++

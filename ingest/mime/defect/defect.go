@@ -39,12 +39,32 @@ const (
 	Internal          = "the parser failed on this mail"
 	TooManyReferences = "there are too many References; the middle ones were left out"
 	EncodedWord       = "an encoded word is malformed"
+
+	TooManyInvitations = "there are too many calendar entries; the rest was left out"
+	InvitationCut      = "a calendar is cut off"
+	InvitationTime     = "a time of a calendar entry is unreadable"
+	InvitationZone     = "the time zone of a calendar entry is unknown"
+	InvitationEnds     = "a calendar entry ends before it begins"
+	InvitationSeries   = "the rules of a series are too long; the rest was left out"
 )
 
 const maxNames = 20
 
 // List collects what is wrong with a mail, each thing once.
-type List struct{ Names []string }
+type List struct {
+	Names []string
+	// Sets are the character sets that the mail names, in their order. They are tried for what names none, or a wrong one.
+	Sets []string
+}
+
+const maxSets = 8
+
+// AddSet adds a character set that the mail names, unless it is there already or there are too many.
+func (p *List) AddSet(label string) {
+	if len(p.Sets) < maxSets && !slices.Contains(p.Sets, label) {
+		p.Sets = append(p.Sets, label)
+	}
+}
 
 // Add adds a defect, unless it is there already or there are too many.
 func (p *List) Add(defect string) {

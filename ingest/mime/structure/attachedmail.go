@@ -33,6 +33,7 @@ func (w *walker) attachedMails(ctx context.Context, data []byte) []schemas.Attac
 		w.DeliveryStatus, w.ReturnedHeader = inner.DeliveryStatus, inner.ReturnedHeader // a report that a gateway has passed on
 	}
 	var mail schemas.EmailReceived
+	h.DecodeRaw(inner.defects)
 	h.Fill(&mail, limits.Addresses, limits.References, nil, inner.defects)
 	text, _ := inner.Text()
 	one := schemas.AttachedMail{

@@ -3,6 +3,8 @@ package structure
 import (
 	"bytes"
 	"context"
+	"reflect"
+	"slices"
 	"strings"
 
 	"podium/ingest/mime/charset"
@@ -90,8 +92,18 @@ func (w *walker) understand(ctx context.Context, part *attachmentPart, seen *ins
 	case part.isDeliveryReport():
 		w.DeliveryStatus = readDeliveryStatus(seen.head, w.limits)
 	case part.isCalendar():
-		entries := readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry)
-		w.allowance.entry -= len(entries)
-		w.Calendar = append(w.Calendar, entries...)
+		w.addCalendar(readCalendar(charset.ToUTF8(seen.head, part.charset, w.defects), w.allowance.entry, w.defects))
+	}
+}
+
+// addCalendar adds the entries of a part. Many mails have an invitation twice: as a form of what they say and as an attachment.
+func (w *walker) addCalendar(entries []schemas.CalendarEntry) {
+	for i := range entries {
+		isSame := func(other schemas.CalendarEntry) bool { return reflect.DeepEqual(other, entries[i]) }
+		if slices.ContainsFunc(w.Calendar, isSame) {
+			continue
+		}
+		w.allowance.entry--
+		w.Calendar = append(w.Calendar, entries[i])
 	}
 }

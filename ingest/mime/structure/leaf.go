@@ -30,7 +30,7 @@ func (p *attachmentPart) isMail() bool {
 }
 
 func (p *attachmentPart) isCalendar() bool {
-	return p.mediaType == "text/calendar" || p.mediaType == "application/ics"
+	return p.mediaType == "text/calendar" || p.mediaType == "application/ics" || strings.HasSuffix(strings.ToLower(p.name), ".ics")
 }
 
 func (p *attachmentPart) isDeliveryReport() bool {
@@ -113,6 +113,7 @@ func (w *walker) text(content io.Reader, mediaType string, parameters map[string
 	label := parameters["charset"]
 	if label == "" && mediaType == "text/html" {
 		label = charset.DeclaredInHTML(data)
+		header.NoteSet(label, w.defects)
 	}
 	words := charset.ToUTF8(data, label, w.defects)
 	if mediaType == "text/plain" && strings.EqualFold(parameters["format"], "flowed") {

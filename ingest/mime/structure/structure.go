@@ -75,6 +75,7 @@ func Read(ctx context.Context, raw io.Reader, sink Sink, limits Limits, language
 	if lines.failure != nil {
 		return nil, lines.failure
 	}
+	w.Header.DecodeRaw(found) // now that all parts have named their sets
 	if bounded.passed {
 		found.Add(defect.Truncated)
 	}

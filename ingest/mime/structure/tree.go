@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"podium/ingest/mime/charset"
@@ -42,6 +43,11 @@ type position struct {
 }
 
 func (w *walker) part(ctx context.Context, h header.Header, at position) error {
+	h.NoteSets(w.defects)
+	if at.depth == 0 {
+		h = slices.Clone(h) // that of the mail waits for the sets that its parts name
+	}
+	h.DecodeRaw(w.defects)
 	contentType := header.ParseParameters(h.First("content-type"), w.defects)
 	mediaType := w.mediaType(contentType.Value, at.defaultType)
 	if !strings.HasPrefix(mediaType, "multipart/") {
