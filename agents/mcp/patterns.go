@@ -1,12 +1,12 @@
 package mcp
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/validation"
 )
 
 // Patterns of JSON Schema are those of ECMA-262. What has no meaning for Go's expressions, which take linear time, is left
@@ -119,7 +119,4 @@ func isValueKeyword(keyword string) bool {
 	return slices.Contains([]string{"enum", "const", "default", "examples", "required", "dependentRequired"}, keyword)
 }
 
-func isReadable(pattern string) bool {
-	_, err := regexp.Compile(pattern)
-	return err == nil
-}
+func isReadable(pattern string) bool { return validation.CheckPattern(pattern) == nil }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -25,6 +27,7 @@ func compile(body []byte, options ...func(*jsonschema.Compiler)) (*Schema, error
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
+	compiler.UseRegexpEngine((&expressions{}).compile)
 	for _, option := range options {
 		option(compiler)
 	}
@@ -78,7 +81,50 @@ func validateTime(value any) error {
 	return nil
 }
 
+// Bounds of patterns, in instructions of the programs that they become. Repetitions multiply: "(x{0,1000}){9}" has 9,000.
+const (
+	maxExpression  = 5000              // of one
+	maxExpressions = 8 * maxExpression // of all in a schema, each of which is compiled twice: as a schema's, and as itself
+)
+
+// CheckPattern says why a pattern is not applied: RE2 cannot read it, or it becomes too large a program.
+func CheckPattern(pattern string) error {
+	_, err := (&expressions{}).compile(pattern)
+	return err
+}
+
+// expressions compiles the patterns of one schema, unless they become too large programs. They come from strangers as well.
+type expressions struct{ size int }
+
+func (e *expressions) compile(pattern string) (jsonschema.Regexp, error) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	size := sizeOf(parsed)
+	if e.size += size; size > maxExpression || e.size > maxExpressions {
+		return nil, errLarge
+	}
+	return regexp.Compile(pattern)
+}
+
+// sizeOf estimates the instructions of an expression. It stops to count beyond maxExpression.
+func sizeOf(parsed *syntax.Regexp) int {
+	size := 1
+	if parsed.Op == syntax.OpLiteral {
+		size = len(parsed.Rune) // of a class they are ranges, and one instruction has them all
+	}
+	for _, part := range parsed.Sub {
+		size = min(size+sizeOf(part), maxExpression+1)
+	}
+	if parsed.Op == syntax.OpRepeat {
+		size *= max(parsed.Min, parsed.Max, 1)
+	}
+	return min(size, maxExpression+1)
+}
+
 var (
+	errLarge      = fmt.Errorf("a pattern in it is too large: with its repetitions one may have %d steps, and all together %d", maxExpression, maxExpressions/2)
 	errOutside    = errors.New("a $ref leads outside of it; only what stands in its own $defs can be referred to")
 	errNoTarget   = errors.New("a $ref or $dynamicRef leads to nothing in it")
 	errExpression = errors.New("a pattern in it is no regular expression")
@@ -88,11 +134,14 @@ var (
 // schemaFault says where a schema breaks that of all schemas. The only format that it is
 // held to there, and that is ever wrong, is that of a regular expression.
 func schemaFault(refused *jsonschema.ValidationError) error {
-	if _, format := refused.ErrorKind.(*kind.Format); format {
+	if format, is := refused.ErrorKind.(*kind.Format); is {
+		if errors.Is(format.Err, errLarge) {
+			return errLarge
+		}
 		return errExpression
 	}
 	for _, cause := range refused.Causes {
-		if fault := schemaFault(cause); errors.Is(fault, errExpression) {
+		if fault := schemaFault(cause); errors.Is(fault, errExpression) || errors.Is(fault, errLarge) {
 			return fault
 		}
 	}
@@ -118,6 +167,8 @@ func plainSchema(err error) error {
 		return errOutside
 	case errors.As(err, &pointer), errors.As(err, &anchor):
 		return errNoTarget
+	case errors.As(err, &expression) && errors.Is(expression.Err, errLarge):
+		return errLarge
 	case errors.As(err, &expression):
 		return errExpression
 	}

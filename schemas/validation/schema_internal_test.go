@@ -2,6 +2,8 @@ package validation
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -24,5 +26,39 @@ func TestReasonOfUnforeseenFault(t *testing.T) {
 	}
 	if err := firstProblem(refused); err.Error() != "invalid message: breaks uniqueItems" {
 		t.Error(err)
+	}
+}
+
+// TestLargePatternsAreRefused: a pattern of some bytes that becomes a program of very many steps is refused before it is compiled;
+// all others are compiled as they are.
+func TestLargePatternsAreRefused(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]error{
+		`^[a-z]{1,1000}$`:                      nil,
+		`^.{0,1000}$`:                          nil,
+		`^(\p{L}|[0-9]){3,40}(-\d+)?$`:         nil,
+		strings.Repeat("x{0,1000}", 300):       errLarge,
+		strings.Repeat("(ab|cd)", 2000):        errLarge,
+		`((a{100}){100}){1000}`:                errExpression,
+		`(((x{9}){9}){9}){9}`:                  errExpression,
+		`(unclosed`:                            errExpression,
+		`(x{0,1000}){0,1000}`:                  errExpression,
+		strings.Repeat("(", 990) + "x" + "x*)": errExpression,
+	} {
+		for _, schema := range []string{`{"pattern":%q}`, `{"properties":{"a":{"pattern":%q}}}`, `{"patternProperties":{%q:{}}}`} {
+			_, err := Compile(fmt.Appendf(nil, schema, pattern))
+			if !errors.Is(err, want) {
+				t.Errorf("%.40q in %s: %v, want %v", pattern, schema, err, want)
+			}
+		}
+	}
+	for count, want := range map[int]error{4: nil, 100: errLarge} {
+		members := make([]string, count)
+		for i := range members {
+			members[i] = fmt.Sprintf(`{"pattern":"%da{0,1000}b{0,1000}c{0,1000}"}`, i)
+		}
+		if _, err := Compile([]byte(`{"anyOf":[` + strings.Join(members, ",") + `]}`)); !errors.Is(err, want) {
+			t.Errorf("%d patterns: %v, want %v", count, err, want)
+		}
 	}
 }
