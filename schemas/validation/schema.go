@@ -84,7 +84,7 @@ func validateTime(value any) error {
 // Bounds of patterns, in instructions of the programs that they become. Repetitions multiply: "(x{0,1000}){9}" has 9,000.
 const (
 	maxExpression  = 5000              // of one
-	maxExpressions = 8 * maxExpression // of all in a schema, each of which is compiled twice: as a schema's, and as itself
+	maxExpressions = 8 * maxExpression // of all in a schema, as often as each is compiled
 )
 
 // CheckPattern says why a pattern is not applied: RE2 cannot read it, or it becomes too large a program.
@@ -124,7 +124,7 @@ func sizeOf(parsed *syntax.Regexp) int {
 }
 
 var (
-	errLarge      = fmt.Errorf("a pattern in it is too large: with its repetitions one may have %d steps, and all together %d", maxExpression, maxExpressions/2)
+	errLarge      = fmt.Errorf("a pattern in it is too large, or all of them are: with its repetitions one may have %d steps", maxExpression)
 	errOutside    = errors.New("a $ref leads outside of it; only what stands in its own $defs can be referred to")
 	errNoTarget   = errors.New("a $ref or $dynamicRef leads to nothing in it")
 	errExpression = errors.New("a pattern in it is no regular expression")
