@@ -27,7 +27,7 @@ func compile(body []byte, options ...func(*jsonschema.Compiler)) (*Schema, error
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	compiler.UseRegexpEngine((&expressions{}).compile)
+	compiler.UseRegexpEngine(newExpressions().compile)
 	for _, option := range options {
 		option(compiler)
 	}
@@ -81,20 +81,25 @@ func validateTime(value any) error {
 	return nil
 }
 
-// Bounds of patterns, in instructions of the programs that they become. Repetitions multiply: "(x{0,1000}){9}" has 9,000.
+// Bounds of patterns, in instructions of the programs that they become. Repetitions multiply: "x{0,1000}" has 2,000.
 const (
 	maxExpression  = 5000              // of one
-	maxExpressions = 8 * maxExpression // of all in a schema, as often as each is compiled
+	maxExpressions = 4 * maxExpression // of all in a schema
 )
 
 // CheckPattern says why a pattern is not applied: RE2 cannot read it, or it becomes too large a program.
 func CheckPattern(pattern string) error {
-	_, err := (&expressions{}).compile(pattern)
+	_, err := newExpressions().compile(pattern)
 	return err
 }
 
 // expressions compiles the patterns of one schema, unless they become too large programs. They come from strangers as well.
-type expressions struct{ size int }
+type expressions struct {
+	seen map[string]bool // the library compiles each several times
+	size int
+}
+
+func newExpressions() *expressions { return &expressions{seen: map[string]bool{}} }
 
 func (e *expressions) compile(pattern string) (jsonschema.Regexp, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
@@ -102,7 +107,11 @@ func (e *expressions) compile(pattern string) (jsonschema.Regexp, error) {
 		return nil, err
 	}
 	size := sizeOf(parsed)
-	if e.size += size; size > maxExpression || e.size > maxExpressions {
+	if !e.seen[pattern] {
+		e.size += size
+		e.seen[pattern] = true
+	}
+	if size > maxExpression || e.size > maxExpressions {
 		return nil, errLarge
 	}
 	return regexp.Compile(pattern)

@@ -52,10 +52,10 @@ func TestLargePatternsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for count, want := range map[int]error{2: nil, 100: errLarge} {
+	for count, want := range map[int]error{9: nil, 10: errLarge} {
 		members := make([]string, count)
 		for i := range members {
-			members[i] = fmt.Sprintf(`{"pattern":"%da{0,1000}b{0,1000}c{0,1000}"}`, i)
+			members[i] = fmt.Sprintf(`{"pattern":"%da{0,1000}"}`, i)
 		}
 		if _, err := Compile([]byte(`{"anyOf":[` + strings.Join(members, ",") + `]}`)); !errors.Is(err, want) {
 			t.Errorf("%d patterns: %v, want %v", count, err, want)
