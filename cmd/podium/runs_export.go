@@ -332,13 +332,13 @@ func (e *export) received() error {
 	store := e.ledger.Core.Artifacts()
 	return e.each(func(message *bus.Message, event *schemas.Event, malformed error) error {
 		if malformed != nil {
-			return nil
+			return nil //nolint:nilerr // it is in quarantine, and among the messages
 		}
 		if event.Artifact != nil {
 			e.named = append(e.named, event.Artifact.SHA256)
 			whole, err := artifact.DecodeWhole(e.env.ctx, store, *message)
 			if bus.IsAny(err, bus.ErrNotFound, bus.ErrCorrupt) {
-				return nil //nolint:nilerr // the manifest says it, of the body
+				return nil // the manifest says it, of the body
 			}
 			if err != nil {
 				return err
