@@ -72,10 +72,11 @@ func TestAWrongFormIsLogged(t *testing.T) {
 // be about people.
 func TestFirstBytesOfUnreadableOutputAreOnRecord(t *testing.T) {
 	t.Parallel()
+	long := `{"a": 1} ` + strings.Repeat("ana@ ", 1000)
 	for said, want := range map[string]string{
-		`{"ana@example.org": `:                      `after 19 bytes; it begins with "{\"ana@example.org\":"`,
-		"ana@\xff\x1b":                              `the first at byte 4; it begins with "ana@\xff\x1b"`,
-		`{"a": 1} ` + strings.Repeat("ana@ ", 1000): `"{\"a\": 1} ana@ ana@ ana@ ana@ ana@ ana@ a"…`,
+		`{"ana@example.org": `: `after 19 bytes; it begins with "{\"ana@example.org\":"`,
+		"ana@\xff\x1b":         `the first at byte 4; it begins with "ana@\xff\x1b"`,
+		long:                   `"{\"a\": 1} ana@ ana@ ana@ ana@ ana@ ana@ a"…`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1)
