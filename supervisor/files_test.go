@@ -273,7 +273,9 @@ func TestOwnerLearnsAnotherKey(t *testing.T) {
 	requests := d.requests("worker")
 	later, err := artifact.OpenGrants(t.Context(), d.ledger, d.now.Add(100*24*time.Hour))
 	d.must(err)
-	const hash = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
+	put, err := d.ledger.Artifacts().PutPending(t.Context(), strings.NewReader("x"), "")
+	d.must(err)
+	hash := put.SHA256
 	d.answerWithData(&requests[0], string(dataOf(t, schemas.Artifact{SHA256: hash, Size: 1, Grant: later.Put("worker", hash)})))
 	response := d.response("worker", &requests[1], strings.Repeat("x", artifact.MessageInlineLimit))
 	body, err := schemas.Marshal(response)
@@ -328,7 +330,9 @@ func TestGrantsOutliveATakeover(t *testing.T) {
 	first := d.open("first", d.ledger, 0)
 	d.say("thread", "m1", "calculate this then summarize that")
 	d.must(d.work(first))
-	const hash = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
+	put, err := d.ledger.Artifacts().PutPending(t.Context(), strings.NewReader("x"), "")
+	d.must(err)
+	hash := put.SHA256
 	d.answerWithData(&d.requests("worker")[0], string(dataOf(t, schemas.Artifact{SHA256: hash, Size: 1, Grant: d.grants().Put("worker", hash)})))
 	d.must(d.work(first))
 	second := d.open("second", d.ledger, 0)

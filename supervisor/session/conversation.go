@@ -38,14 +38,32 @@ type Memory struct {
 // maxMemories bounds the correspondents whose conversations a session keeps besides the newest.
 const maxMemories = 32
 
+// Correspondents is what a session knows of those who were answered.
+type Correspondents struct {
+	// Others are the conversations with the correspondents before the newest, the newest of them last, from schemas.Edition9 on.
+	Others []Memory `json:"others,omitzero"`
+	// Replies are when the answers by mail of the last hour went out, oldest first.
+	Replies []time.Time `json:"replies,omitzero"`
+	// SentReplies are the same with whom they went to, in place of Replies from schemas.Edition9 on.
+	SentReplies []SentReply `json:"sent_replies,omitzero"`
+}
+
+// correspondents returns a copy to be changed and put in its place.
+func (s *State) correspondents() Correspondents {
+	if s.Correspondents == nil {
+		return Correspondents{}
+	}
+	return *s.Correspondents
+}
+
 // memoryOf returns what the session keeps of its conversation with some recipients.
 func (s *State) memoryOf(to []schemas.Address) Memory {
 	if sameRecipients(s.Recipients, to) {
 		return Memory{s.Recipients, s.Recent, s.Said, s.Entities, s.Tainted, s.First}
 	}
-	for i := range s.Others {
-		if sameRecipients(s.Others[i].Recipients, to) {
-			return s.Others[i]
+	for _, other := range s.correspondents().Others {
+		if sameRecipients(other.Recipients, to) {
+			return other
 		}
 	}
 	return Memory{}
@@ -57,9 +75,11 @@ func (s *State) turnTo(to []schemas.Address, f *schemas.RunStarted) {
 	if !sameRecipients(s.Recipients, to) {
 		next := s.memoryOf(to)
 		if newest && s.First > 0 {
-			kept := slices.DeleteFunc(slices.Clone(s.Others), func(other Memory) bool { return sameRecipients(other.Recipients, to) })
+			known := s.correspondents()
+			kept := slices.DeleteFunc(slices.Clone(known.Others), func(other Memory) bool { return sameRecipients(other.Recipients, to) })
 			kept = append(kept, s.memoryOf(s.Recipients))
-			s.Others = kept[max(len(kept)-maxMemories, 0):]
+			known.Others = kept[max(len(kept)-maxMemories, 0):]
+			s.Correspondents = &known
 		}
 		s.Recent, s.Said, s.First = next.Recent, next.Said, next.First
 	}

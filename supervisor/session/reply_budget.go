@@ -43,15 +43,17 @@ func (s *State) rememberReply(f schemas.Fact) {
 	if !is || sent.Task != schemas.DeliveryTask && !s.asksRequester(sent.Task) || sent.Attempt != 1 || s.Active.Message.Channel != schemas.ChannelEmail {
 		return
 	}
+	known := s.correspondents()
 	if s.Active.Edition >= schemas.Edition9 {
 		kept := s.recentSent(s.now)
 		kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
-		s.SentReplies = append(slices.Clip(kept), SentReply{s.now, correspondent(s.Active)})
-		return
+		known.SentReplies = append(slices.Clip(kept), SentReply{s.now, correspondent(s.Active)})
+	} else {
+		kept := s.recentReplies(s.now)
+		kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
+		known.Replies = append(slices.Clip(kept), s.now)
 	}
-	kept := s.recentReplies(s.now)
-	kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
-	s.Replies = append(slices.Clip(kept), s.now)
+	s.Correspondents = &known
 }
 
 // A SentReply is one answer by mail: when, and to the mailbox of which correspondent.
@@ -95,18 +97,20 @@ func (s *State) asksRequester(task string) bool {
 }
 
 func (s *State) recentSent(now time.Time) []SentReply {
-	for i, sent := range s.SentReplies {
-		if now.Sub(sent.Time) < replyWindow {
-			return s.SentReplies[i:]
+	sent := s.correspondents().SentReplies
+	for i := range sent {
+		if now.Sub(sent[i].Time) < replyWindow {
+			return sent[i:]
 		}
 	}
 	return nil
 }
 
 func (s *State) recentReplies(now time.Time) []time.Time {
-	for i, moment := range s.Replies {
+	replies := s.correspondents().Replies
+	for i, moment := range replies {
 		if now.Sub(moment) < replyWindow {
-			return s.Replies[i:]
+			return replies[i:]
 		}
 	}
 	return nil

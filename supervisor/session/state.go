@@ -39,16 +39,13 @@ type State struct {
 	Said []Utterance `json:"said,omitzero"`
 	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
-	// First is the first run of the conversation with Recipients, and Others are those with the correspondents before, the newest last. Both
-	// are from schemas.Edition9 on.
-	First  int      `json:"first,omitzero"`
-	Others []Memory `json:"others,omitzero"`
+	// First is the first run of the conversation with Recipients, from schemas.Edition9 on.
+	First int `json:"first,omitzero"`
+	// Correspondents is what is known of those who were answered; in JSON its members are those of the state. It is never changed in
+	// place, and nil where there is nothing: of sessions without an answer by mail there are many.
+	Correspondents *Correspondents `json:",embed"`
 	// Attempts is what is known of runs for somebody upstream; in JSON its members are those of the state. It is never changed in place.
 	Attempts *Attempts `json:",embed"`
-	// Replies are when the answers by mail of the last hour went out, oldest first.
-	Replies []time.Time `json:"replies,omitzero"`
-	// SentReplies are the same with whom they went to, in place of Replies from schemas.Edition9 on.
-	SentReplies []SentReply `json:"sent_replies,omitzero"`
 	// Resends are answers that are to be sent again, once no other run is under way.
 	Resends []schemas.ResendRequested `json:"resends,omitzero"`
 

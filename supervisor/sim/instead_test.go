@@ -67,7 +67,8 @@ func named(t *testing.T, world *sim.World, others map[string]schemas.Profile) (r
 var saysBeta = regexp.MustCompile(`\bbeta\b`)
 
 // routedByWord are the runs of a world in which a task was routed whose words say "beta", and whose profile looks for words; and
-// the runs whose profile has agents weighed. It reads what messages and plans say, and decides nothing.
+// the runs in which descriptions of agents count: agents are weighed, or people are asked about what an agent does. It reads what
+// messages and plans say, and decides nothing.
 func routedByWord(t *testing.T, world *sim.World, sources map[string]schemas.Profile) (byWord, weighed map[string]bool) {
 	t.Helper()
 	byWord, weighed = map[string]bool{}, map[string]bool{}
@@ -109,6 +110,8 @@ func routedByWord(t *testing.T, world *sim.World, sources map[string]schemas.Pro
 					if has(profiles[run], schemas.RouterScore) {
 						weighed[run] = true
 					}
+				case *schemas.InquiryOpened:
+					weighed[run] = true
 				default:
 				}
 			}
@@ -135,7 +138,7 @@ func said(t *testing.T, core bus.Core, shard int, content schemas.Content) strin
 
 // TestOtherProfilesNameTheRunsTheyChange: over simulated ledgers with every fault, the same profiles name no run; a keyword that leads to
 // another agent names exactly the runs with a task of that word that was routed by words; another description names none but runs in
-// which agents are weighed.
+// which agents are weighed, or people are asked.
 func TestOtherProfilesNameTheRunsTheyChange_X07(t *testing.T) {
 	t.Parallel()
 	library := sim.NewLibrary()
@@ -175,7 +178,7 @@ func TestOtherProfilesNameTheRunsTheyChange_X07(t *testing.T) {
 				described, _ := named(t, world, edited(sources, func(p *schemas.Profile) { p.Agents[0].Description = "reckon" }))
 				for run := range described {
 					if !weighed[run] {
-						t.Errorf("seed %d: another description names %s, where nobody is weighed", seed, run)
+						t.Errorf("seed %d: another description names %s, where no agent is weighed, and no person asked", seed, run)
 					}
 				}
 				mu.Lock()
