@@ -26,7 +26,7 @@ type script struct {
 	name, subject, words string
 }
 
-// scripts are the sets of several bytes for a character, and those of Cyrillic letters.
+// scripts are the sets of several bytes for a character, and those of alphabets that are not Latin.
 func scripts() map[string]script {
 	return map[string]script{
 		"gbk": {
@@ -35,11 +35,21 @@ func scripts() map[string]script {
 		"shift_jis": {
 			[]string{"Shift_JIS", "cp932", "x-sjis", "MS932", "windows-31j", "sjis", "cp-932"}, japanese.ShiftJIS, "山田太郎", "来週の予約表", "予約表をお願いします。ソース能力。",
 		},
-		"euc-jp":       {[]string{"EUC-JP", "x-euc-jp", "eucJP-ms"}, japanese.EUCJP, "山田太郎", "来週の予約", "予約をお願いします。"},
-		"euc-kr":       {[]string{"EUC-KR", "ks_c_5601-1987", "cp949", "UHC", "ksc5601"}, korean.EUCKR, "김철수", "월요일 예약", "예약을 부탁합니다."},
-		"big5":         {[]string{"Big5", "cp950", "big5-hkscs", "x-x-big5"}, traditionalchinese.Big5, "林志明", "星期一可以來", "請問星期一可以來嗎？許功蓋"},
-		"koi8-r":       {[]string{"KOI8-R", "koi8r", "koi8"}, charmap.KOI8R, "Ольга", "Заказ", "Привет"},
-		"windows-1251": {[]string{"windows-1251", "cp1251", "win-1251", "windows1251"}, charmap.Windows1251, "Ольга", "Заказ", "Привет"},
+		"euc-jp":           {[]string{"EUC-JP", "x-euc-jp", "eucJP-ms"}, japanese.EUCJP, "山田太郎", "来週の予約", "予約をお願いします。"},
+		"euc-kr":           {[]string{"EUC-KR", "ks_c_5601-1987", "cp949", "UHC", "ksc5601"}, korean.EUCKR, "김철수", "월요일 예약", "예약을 부탁합니다."},
+		"big5":             {[]string{"Big5", "cp950", "big5-hkscs", "x-x-big5"}, traditionalchinese.Big5, "林志明", "星期一可以來", "請問星期一可以來嗎？許功蓋"},
+		"koi8-r":           {[]string{"KOI8-R", "koi8r", "koi8"}, charmap.KOI8R, "Ольга", "Заказ", "Привет"},
+		"windows-1251":     {[]string{"windows-1251", "cp1251", "win-1251", "windows1251"}, charmap.Windows1251, "Ольга", "Заказ", "Привет"},
+		"gbk, as UTF-8":    {[]string{"gb2312"}, simplifiedchinese.GBK, "武兰成", "询价单", "请报价。询价。谢谢！"},
+		"euc-jp, as UTF-8": {[]string{"EUC-JP"}, japanese.EUCJP, "山田太郎", "見積もりのお願い", "予約をお願いします。"},
+		"big5, as UTF-8":   {[]string{"Big5"}, traditionalchinese.Big5, "林志明", "詢價", "請問星期一可以來嗎？"},
+		"koi8-r, long":     {[]string{"KOI8-R"}, charmap.KOI8R, "Иван Петров", "Запрос цены", "Добрый день."},
+		"koi8-u":           {[]string{"KOI8-U", "cp21866"}, charmap.KOI8U, "Тарас", "Запит ціни", "Доброго дня."},
+		"windows-1253":     {[]string{"windows-1253", "cp1253"}, charmap.Windows1253, "Γιώργος", "Αίτηση τιμής", "Καλημέρα, σας."},
+		"iso-8859-7":       {[]string{"iso-8859-7", "greek"}, charmap.ISO8859_7, "Γιώργος", "Ερώτηση", "Καλημέρα."},
+		"iso-8859-5":       {[]string{"iso-8859-5"}, charmap.ISO8859_5, "Иван Петров", "Запрос цены", "Добрый день."},
+		"windows-1255":     {[]string{"windows-1255", "cp1255"}, charmap.Windows1255, "דוד כהן", "בקשה להצעת מחיר", "שלום רב."},
+		"windows-874":      {[]string{"windows-874", "cp874", "TIS-620"}, charmap.Windows874, "สมชาย", "สวัสดีครับ", "สวัสดีครับ ขอราคาหน่อย"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/emersion/go-message/charset"
@@ -27,6 +28,9 @@ func ToUTF8(data []byte, label string, found *defect.List) string {
 			return Clean(string(data))
 		}
 		text, likely := RepairUTF8(data)
+		if label == "" && FitsNamed(data, found) {
+			likely = false // a few octets of other sets look like UTF-8
+		}
 		if label != "" || likely {
 			found.Add(defect.Characters)
 		}
@@ -84,6 +88,11 @@ func choose(data []byte, sets []string, label string) (decode func([]byte) strin
 			return decoderOf(set), true
 		}
 	}
+	for _, set := range sets {
+		if text, ok := decodeLabeled(data, set); ok && isAlphabet(set) && isWords(text) {
+			return decoderOf(set), true
+		}
+	}
 	if set := Detect(data); set != nil {
 		return func(data []byte) string {
 			text, _ := decodeWith(set, data)
@@ -111,6 +120,41 @@ func isMultibyte(label string) bool {
 		return true
 	}
 	return false
+}
+
+// isAlphabet tells whether a set of single bytes has an alphabet of its own above ASCII, and no Latin one.
+func isAlphabet(label string) bool {
+	set, err := htmlindex.Get(label)
+	if err != nil {
+		return false
+	}
+	name, err := htmlindex.Name(set)
+	return err == nil && slices.Contains([]string{
+		"koi8-r", "koi8-u", "ibm866", "x-mac-cyrillic", "windows-874", "windows-1251", "windows-1253", "windows-1255", "windows-1256",
+		"iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "iso-8859-8-i",
+	}, name)
+}
+
+// FitsNamed reports whether a set of several bytes that the mail names reads all of the bytes.
+func FitsNamed(data []byte, found *defect.List) bool {
+	return slices.ContainsFunc(found.Sets, func(set string) bool {
+		text, ok := decodeLabeled(data, set)
+		return ok && isMultibyte(set) && !strings.ContainsRune(text, utf8.RuneError)
+	})
+}
+
+// isWords tells whether text above ASCII is letters and marks of words for the most part, and nothing of it is damaged.
+func isWords(text string) bool {
+	all, letters := 0, 0
+	for _, r := range text {
+		if r >= utf8.RuneSelf {
+			all++
+			if unicode.IsLetter(r) || unicode.IsMark(r) {
+				letters++
+			}
+		}
+	}
+	return letters*10 >= all*8 && !strings.ContainsRune(text, utf8.RuneError)
 }
 
 // isMostlyWhole tells whether at most one in three characters above ASCII is damaged.
@@ -199,7 +243,7 @@ var aliases = map[string]string{
 	"ks_c_5601-1987": "euc-kr", "ks_c_5601-1989": "euc-kr", "ks_c_5601": "euc-kr", "ksc5601": "euc-kr", "ksc_5601": "euc-kr", "ks_x_1001": "euc-kr", "korean": "euc-kr",
 	"iso-ir-149": "euc-kr", "csksc56011987": "euc-kr", "cseuckr": "euc-kr", "euckr": "euc-kr", "uhc": "euc-kr", "cp949": "euc-kr", "cp51949": "euc-kr",
 	"big5-hkscs": "big5", "big5hkscs": "big5", "cn-big5": "big5", "csbig5": "big5", "x-x-big5": "big5", "big-5": "big5", "big5-eten": "big5", "cp950": "big5",
-	"cp65001": "utf-8", "cp65000": "utf-7", "cp20127": "us-ascii", "cp28591": "windows-1252", "cp28605": "iso-8859-15", "cp20866": "koi8-r", "cp21866": "koi8-u",
+	"cp874": "windows-874", "cp65001": "utf-8", "cp65000": "utf-7", "cp20127": "us-ascii", "cp28591": "windows-1252", "cp28605": "iso-8859-15", "cp20866": "koi8-r", "cp21866": "koi8-u",
 	"koi8": "koi8-r", "koi-8-r": "koi8-r", "koi8r": "koi8-r", "iso-latin-1": "windows-1252", "latin-1": "windows-1252", "iso-8859-1-windows": "windows-1252",
 }
 

@@ -37,7 +37,7 @@ func NoteSet(label string, found *defect.List) {
 func (h Header) DecodeRaw(found *defect.List) {
 	var raw []byte
 	for i := range h {
-		if h[i].isRaw() {
+		if h[i].isRaw(found) {
 			raw = append(append(raw, h[i].Value...), '\n')
 		}
 	}
@@ -49,7 +49,7 @@ func (h Header) DecodeRaw(found *defect.List) {
 		return
 	}
 	for i := range h {
-		if h[i].isRaw() {
+		if h[i].isRaw(found) {
 			h[i].Value = decode([]byte(h[i].Value))
 		}
 	}
@@ -57,7 +57,7 @@ func (h Header) DecodeRaw(found *defect.List) {
 
 // isRaw tells of a field that it has octets of another set than UTF-8, and no escapes of ISO-2022-JP. Octets of an encoded
 // word are in the set of the word.
-func (f *Field) isRaw() bool {
+func (f *Field) isRaw(found *defect.List) bool {
 	if charset.IsASCII(f.Value) || charset.IsUTF8([]byte(f.Value)) || strings.Contains(f.Value, "\x1b$") {
 		return false
 	}
@@ -69,5 +69,5 @@ func (f *Field) isRaw() bool {
 		}
 	}
 	_, likely := charset.RepairUTF8([]byte(f.Value))
-	return !likely
+	return !likely || charset.FitsNamed([]byte(f.Value), found) // a few octets of other sets look like UTF-8
 }
