@@ -45,6 +45,9 @@ func withoutUnreadPatterns(schema jsontext.Value) (held jsontext.Value, unread [
 	if len(schema) == 0 || schemas.Unmarshal(schema, &root) != nil {
 		return schema, nil
 	}
+	if found, _ := patternsIn(root); len(found) == 0 {
+		return schema, nil
+	}
 	var names bool
 	dropPatterns(root, false, &unread, &names)
 	if len(unread) == 0 {
@@ -69,6 +72,7 @@ func dropPatterns(node any, names bool, unread *[]string, byName *bool) {
 		}
 	case map[string]any:
 		if !names {
+			dropNegated(node, unread, byName)
 			dropPatternsOf(node, unread, byName)
 		}
 		for keyword, member := range node {
@@ -77,6 +81,54 @@ func dropPatterns(node any, names bool, unread *[]string, byName *bool) {
 			}
 		}
 	}
+}
+
+// dropNegated takes keywords out of a schema under which less says more: without a pattern, "not" would refuse every value. Those that
+// refer elsewhere go as well, since a pattern may stand there. It is for schemas of which some patterns are unread.
+func dropNegated(schema map[string]any, unread *[]string, byName *bool) {
+	for keyword, others := range map[string][]string{
+		"not": nil, "oneOf": nil, "if": {"then", "else"}, "contains": {"minContains", "maxContains"},
+	} {
+		found, refers := patternsIn(schema[keyword])
+		if len(found) == 0 && !refers {
+			continue
+		}
+		*unread, *byName = append(*unread, found...), true // what is gone may have named properties
+		for _, gone := range append(others, keyword) {
+			delete(schema, gone)
+		}
+	}
+}
+
+// patternsIn returns the unread patterns in a node and below it, and whether anything there refers elsewhere.
+func patternsIn(node any) (unread []string, refers bool) {
+	add := func(member any) {
+		more, also := patternsIn(member)
+		unread, refers = append(unread, more...), refers || also
+	}
+	switch node := node.(type) {
+	case []any:
+		for _, member := range node {
+			add(member)
+		}
+	case map[string]any:
+		if pattern, is := node["pattern"].(string); is && !isReadable(pattern) {
+			unread = append(unread, pattern)
+		}
+		for keyword, member := range node {
+			if keyword == "patternProperties" {
+				properties, _ := member.(map[string]any)
+				for pattern := range properties {
+					if !isReadable(pattern) {
+						unread = append(unread, pattern)
+					}
+				}
+			}
+			refers = refers || keyword == "$ref" || keyword == "$dynamicRef"
+			add(member)
+		}
+	}
+	return unread, refers
 }
 
 // dropPatternsOf takes unread patterns out of a schema itself.

@@ -37,6 +37,20 @@ func TestPatternsOfECMA262(t *testing.T) {
 			"unevaluated": {
 				`{"type":"object","allOf":[{"patternProperties":{` + quoted + `:{"type":"string"}}}],"unevaluatedProperties":false,"required":["n"]}`, `{"n":1}`, `{}`,
 			},
+			"not": {
+				`{"type":"object","required":["n"],"properties":{"a":{"not":{"pattern":` + quoted + `}},"n":{"not":{"type":"string"}}}}`, `{"n":1,"a":"b"}`, `{"n":"b"}`,
+			},
+			"one of": {
+				`{"type":"object","required":["n"],"oneOf":[{"properties":{"a":{"pattern":` + quoted + `}}},{"required":["b"]}],"unevaluatedProperties":false,"properties":{"n":{}}}`,
+				`{"n":1,"a":"b","b":1}`, `{}`,
+			},
+			"if": {
+				`{"type":"object","properties":{"a":{"if":{"pattern":` + quoted + `},"then":{"maxLength":1},"else":{"minLength":9},"type":"string"}}}`, `{"a":"bcd"}`, `{"a":1}`,
+			},
+			"contains, by reference": {
+				`{"type":"object","properties":{"a":{"contains":{"$ref":"#/$defs/x"},"maxContains":1,"maxItems":3}},"$defs":{"x":{"pattern":` + quoted + `}}}`,
+				`{"a":["b","c"]}`, `{"a":[1,2,3,4]}`,
+			},
 			"property names": {`{"type":"object","propertyNames":{"pattern":` + quoted + `,"maxLength":2}}`, `{"n":1}`, `{"long":1}`},
 		} {
 			tool := Tool{Name: "t", InputSchema: jsontext.Value(c.schema), OutputSchema: jsontext.Value(c.schema)}
