@@ -28,7 +28,7 @@ func TestAssistantWaitsForLeave_O23_O31(t *testing.T) {
 	write("ada@example.org", "", "Optimize C[N+](C)(C)C and then simulate it at 400 K for 50 ps, please")
 	within(t, 5*time.Minute, "ada is asked", func() bool { return len(sink.Messages()) == 1 })
 	letter := sink.Messages()[0]
-	if said := textOf(&letter); !strings.Contains(said, "by molecular dynamics?") || !strings.Contains(said, "50") || !strings.Contains(said, "400") {
+	if said := textOf(&letter); !strings.Contains(said, "May an agent do this?") || !strings.Contains(said, "by molecular dynamics") || !strings.Contains(said, "50") || !strings.Contains(said, "400") {
 		t.Errorf("the letter does not say what is to be done\n%s", said)
 	}
 	written := func() (document string) {
