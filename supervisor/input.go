@@ -93,7 +93,7 @@ func (o *Owner) proveArtifacts(in *input) {
 		switch {
 		case in.read.Response != nil:
 			proven = o.ArtifactGrants.HasPut(artifact.Grant, in.agent, artifact.SHA256)
-			in.unkept = in.unkept || proven
+			in.unkept = in.unkept || proven && !o.AllKept
 		case in.read.Message != nil && in.adapter == gateway.Adapter && in.read.Message.Upstream != nil:
 			upstream := in.read.Message.Upstream
 			proven = o.ArtifactGrants.WasGiven(artifact.Grant, upstream.To, upstream.Request, artifact.SHA256)

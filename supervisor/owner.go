@@ -58,6 +58,8 @@ type Config struct {
 	// ArtifactGrants are the rights of agents to artifacts. By default they are the ledger's,
 	// which Open reads.
 	ArtifactGrants *artifact.Grants
+	// AllKept says that nothing which agents put is pending (bus.ArtifactStore): nothing has to be kept.
+	AllKept bool
 	// Presence looks whether anybody serves an agent, as registry.PresenceOf does; then
 	// whoever waits for one that nobody serves is told so. Nil never looks.
 	Presence func(ctx context.Context, agent string, now time.Time) (registry.Presence, error)

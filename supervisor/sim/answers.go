@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"podium/bus"
@@ -245,10 +244,7 @@ func (pr *pendingRequest) withFiles(data []byte) []byte {
 	}
 	switch w.serial % 5 {
 	case 0:
-		file := fmt.Sprint("file ", w.serial)
-		_, err := w.ledger.Artifacts().PutPending(context.Background(), strings.NewReader(file), "")
-		w.must(err)
-		return fmt.Appendf(data[:len(data)-1], `,"own":%s}`, artifact(file, pr.agent.name))
+		return fmt.Appendf(data[:len(data)-1], `,"own":%s}`, artifact(fmt.Sprint("file ", w.serial), pr.agent.name))
 	case 1:
 		return fmt.Appendf(data[:len(data)-1], `,"stolen":%s}`, artifact("a secret", "somebody"))
 	}

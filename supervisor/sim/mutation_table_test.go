@@ -165,13 +165,6 @@ func mutationsOfTheCore() []mutation {
 			`mends.HasInputs && !planted("whoever mends has nothing of what the request has brought") && run.Edition`,
 		}},
 	}, {
-		name: "a grant that is not used is anybody's of its session", seed: 660022052, invariant: sim.UrgentFirst,
-		edits: []edit{{
-			"supervisor/admission/input_admission.go",
-			`GrantDecided() { d.granted = nil }`,
-			`GrantDecided() { if !planted("a grant that is not used is anybody's of its session") { d.granted = nil } }`,
-		}},
-	}, {
 		name: "room for one lets two pass", seed: 1051, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/grant.go",
@@ -400,13 +393,6 @@ func mutationsOfTheCore() []mutation {
 			"supervisor/circuit/breaker.go",
 			`request != "" && request == b.Probe &&`,
 			`(request != "" && request == b.Probe || planted("everybody is the probe")) &&`,
-		}},
-	}, {
-		name: "a claim that is given back ends a probe", seed: 650037232, invariant: sim.BreakersMove,
-		edits: []edit{{
-			"supervisor/circuit/breaker.go",
-			`		if b.Asked {`,
-			`		if b.Asked && !planted("a claim that is given back ends a probe") {`,
 		}},
 	}, {
 		name: "a probe is given away twice", seed: 453, invariant: sim.BreakersMove,

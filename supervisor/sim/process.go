@@ -91,7 +91,7 @@ func (w *World) start(shard int) {
 	}
 	p.owner = supervisor.NewOwner(supervisor.Config{
 		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
-		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Async: w.callbacks.async(), Breaker: w.breaker(), LocalOwners: w.neighborhood(), ArtifactGrants: w.grants,
+		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Async: w.callbacks.async(), Breaker: w.breaker(), LocalOwners: w.neighborhood(), ArtifactGrants: w.grants, AllKept: true,
 		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.configuration.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})
 	if !w.calm && w.strike == nil && w.rand.Float64() < w.configuration.takeover {
