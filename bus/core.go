@@ -98,5 +98,5 @@ type PoolState struct {
 	Pending    uint64 // requests that nobody was handed yet
 }
 
-// HasWorked reports whether somebody was ever handed a request, be it before the bus began.
+// HasWorked reports whether a process of the agent was ever handed a request, also before the bus began.
 func (p *PoolState) HasWorked() bool { return p != nil && (p.Deliveries > 0 || !p.Last.IsZero()) }

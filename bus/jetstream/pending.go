@@ -18,8 +18,9 @@ import (
 )
 
 // A pending artifact has its description under a subject of its own, from which Keep copies it to where the descriptions of
-// artifacts stand. Both name the same pieces. RemovePending marks a description as deleted before it removes the pieces, and
-// Keep looks for the mark after it has copied: whichever of them comes first, no kept artifact lacks its pieces.
+// artifacts stand. Both name the same pieces. Keep renews the pending description first, so that RemovePending finds it young.
+// RemovePending marks a description as deleted before it removes the pieces, and Keep looks for the mark after it has copied:
+// whichever of them comes first, no kept artifact lacks its pieces.
 const (
 	descriptions = "$O." + bus.ArtifactBucket + ".M."
 	pendings     = descriptions + "pending."
@@ -83,7 +84,7 @@ func (a artifacts) Keep(ctx context.Context, hash string) error {
 // keepPending keeps an artifact that is not kept yet, or fails with bus.ErrNotFound when it is not pending either.
 func (a artifacts) keepPending(ctx context.Context, hash string) error {
 	const op = "keep an artifact"
-	info, _, err := a.findPending(ctx, op, hash)
+	info, message, err := a.findPending(ctx, op, hash)
 	if err != nil {
 		return err
 	}
@@ -92,6 +93,13 @@ func (a artifacts) keepPending(ctx context.Context, hash string) error {
 	}
 	answered, stop := a.core.Answered(ctx)
 	defer stop()
+	err = a.describe(answered, pendingOf(hash), info, message.Sequence) // a removal that has read it comes too late then
+	if errors.Is(err, bus.ErrConflict) {
+		info, _, err = a.findPending(answered, op, hash) // it was renewed, or is being removed
+	}
+	if err != nil {
+		return wire.ClassifyStore(op, err)
+	}
 	err = a.describe(answered, descriptionOf(hash), info, 0)
 	if errors.Is(err, bus.ErrConflict) {
 		return nil // it is kept by another call
@@ -199,7 +207,7 @@ func (a artifacts) findPending(ctx context.Context, op, hash string) (*jetstream
 	return info, message, wire.ClassifyStore(op, err)
 }
 
-// anySequence describes an object whatever stood there.
+// anySequence has describe store a description in place of any other, or of none.
 const anySequence = ^uint64(0)
 
 // describe stores a description in place of the one before. It fails with bus.ErrConflict when that is not at the sequence

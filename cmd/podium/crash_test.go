@@ -243,8 +243,8 @@ func TestBreakerIsReset(t *testing.T) {
 	if err := os.WriteFile(fixed, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i.podium("agents", "reset", "shaky", "--reason", "it is mended").succeeds(t)
-	if by := "shaky: circuit breaker closed at "; !open(by) || !open(" by "+systemUser()+" at the command line: it is mended") {
+	i.podium("agents", "reset", "shaky", "--reason", "it is repaired").succeeds(t)
+	if by := "shaky: circuit breaker closed at "; !open(by) || !open(" by "+systemUser()+" at the command line: it is repaired") {
 		t.Errorf("agents lists\n%s", i.podium("agents").stdout)
 	}
 	if told := i.podium("replay").succeeds(t).stdout; !strings.Contains(told, "reset breaker by "+systemUser()) {
