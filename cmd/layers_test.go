@@ -54,6 +54,7 @@ var layers = []struct {
 	{"bus/embedded/secrets", []string{"bus/embedded/recovery", "bus/embedded/wholefile"}},
 	{"bus/embedded", []string{"schemas", "bus", "bus/backoff", "bus/jetstream", "bus/jetstream/worker"}},
 	{"bus/embedded/serverprocess", []string{"bus/embedded", "bus/bustest/loopback"}},
+	{"bus/bustest/cputime", nil},
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
@@ -180,13 +181,13 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/cputime", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forTests is what any test may import besides its package's layer: a ledger to
 // run on, what reads and writes it, and the suites.
 var forTests = []string{
 	"bus", "bus/agent", "bus/artifact", "bus/backoff", "bus/binding", "bus/history", "bus/intake", "bus/keyring", "bus/partial", "bus/registry",
-	"bus/memory", "bus/bustest", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
+	"bus/memory", "bus/bustest", "bus/bustest/cputime", "bus/bustest/smalldisk", "bus/embedded", "bus/jetstream", "bus/jetstream/worker", "bus/gate",
 }
 
 // rooms says where a library that shapes the code around it may be seen.

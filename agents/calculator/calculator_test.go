@@ -3,7 +3,6 @@ package calculator_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"podium/agents/calculator"
 	"podium/bus/agent"
+	"podium/bus/bustest/cputime"
 	"podium/schemas"
 )
 
@@ -325,25 +325,16 @@ func TestDescription(t *testing.T) {
 //nolint:paralleltest,tparallel // its subtests measure
 func TestLongTextsAreReadInTime(t *testing.T) {
 	agent := newAgent(t)
-	fastest := func(piece string, length int) time.Duration {
+	reading := func(piece string, length int) func() {
 		request := requestWith("de", "", strings.Repeat(piece, length/len(piece)), "")
-		best := time.Duration(math.MaxInt64)
-		for range 2 {
-			started := time.Now()
-			_, _ = agent.Handle(t.Context(), request, ignore)
-			best = min(best, time.Since(started))
-		}
-		return best
+		return func() { _, _ = agent.Handle(t.Context(), request, ignore) }
 	}
 	for _, piece := range []string{"(", "1+(", "-", "max(", "a=1 ", "1,", "word ", "1^", "2%", "what is ", "1 + 1 ", "max(1;", "[1]", "1²", "\n", "'", "1.", "x", " ", "\n", "1 ", "(1)", "a(1)", "- "} {
 		t.Run(piece, func(t *testing.T) {
-			var short, long time.Duration
-			for range 10 { // others may need the machine as well; what is out of proportion is so every time
-				if short, long = fastest(piece, 8<<10), fastest(piece, 32<<10); long <= 10*short || long <= 50*time.Millisecond {
-					return
-				}
+			long := reading(piece, 32<<10)
+			if cputime.Of(t, long) > 50*time.Millisecond {
+				cputime.Proportion(t, "a text of 32 KiB", 10, reading(piece, 8<<10), long)
 			}
-			t.Errorf("8 KiB take %s, 32 KiB %s", short, long)
 		})
 	}
 }

@@ -2,10 +2,12 @@ package llm
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"podium/bus/bustest/cputime"
 	"podium/schemas"
 )
 
@@ -61,12 +63,11 @@ func TestReadEnds(t *testing.T) {
 	t.Parallel()
 	shaped := extraction(t)
 	for _, piece := range []string{"[", "{", `{"a":`, `"`, "'", `\\`, "``` ", "{a:", "[{", `{"a":1},`, "/*", "x ", "\n", `{"a": "`, "```\n{"} {
-		text, began := strings.Repeat(piece, maxAnswer/len(piece)), time.Now()
-		_, _ = shaped.read(text)
-		_, _ = shaped.read(text[:maxRepair/2])
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("%q takes %s", piece, took)
-		}
+		text := strings.Repeat(piece, maxAnswer/len(piece))
+		cputime.Bound(t, fmt.Sprintf("%q", piece), time.Minute, func() {
+			_, _ = shaped.read(text)
+			_, _ = shaped.read(text[:maxRepair/2])
+		})
 	}
 }
 

@@ -2,11 +2,10 @@ package plan_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
-	"time"
 
+	"podium/bus/bustest/cputime"
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
@@ -136,17 +135,11 @@ func TestMessagesAreReadOnce(t *testing.T) {
 //nolint:paralleltest // it measures
 func TestFilesTakeTimeInProportion(t *testing.T) {
 	said := plan.Response{WholeResult: attaching(t, strange, 0, 3000), Deliverables: made(strange, 3000)}
-	fastest := func(dependencies int) time.Duration {
-		best := time.Duration(math.MaxInt64)
-		for range 3 {
+	answering := func(dependencies int) func() {
+		return func() {
 			decision, _ := asked(t, dependencies)
-			started := time.Now()
 			answer(t, decision, said)
-			best = min(best, time.Since(started))
 		}
-		return best
 	}
-	if few, many := fastest(1), fastest(200); many > 10*few {
-		t.Errorf("with the grants of one task %s, with those of 200 tasks %s", few, many)
-	}
+	cputime.Proportion(t, "an answer with the grants of 200 tasks", 10, answering(1), answering(200))
 }

@@ -1,12 +1,11 @@
 package route_test
 
 import (
-	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
+	"podium/bus/bustest/cputime"
 	"podium/supervisor/route"
 )
 
@@ -14,15 +13,6 @@ import (
 // long texts too. A decision waits for nothing, so that it takes the time of the processor that it uses: that is measured, and no other process adds to it.
 func TestDecisionTakesLessThanHalfASecond_G31(t *testing.T) { //nolint:paralleltest // the collector would work for other tests
 	const limit = 500 * time.Millisecond
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	used := func() time.Duration {
-		var usage syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &usage); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	}
 	for _, c := range []struct{ keywords, size, decisions int }{{1000, 4 << 10, 300}, {10000, 4 << 10, 300}, {10000, 64 << 10, 100}} {
 		router, err := route.Compile(benchProfile(c.keywords, benchModes()...))
 		if err != nil {
@@ -31,11 +21,11 @@ func TestDecisionTakesLessThanHalfASecond_G31(t *testing.T) { //nolint:parallelt
 		text := benchText(c.size)
 		took := make([]time.Duration, c.decisions)
 		for i := range took {
-			before := used()
-			if _, decided := router.Decide(text, ""); !decided {
-				t.Fatal("nobody decided")
-			}
-			took[i] = used() - before
+			took[i] = cputime.Of(t, func() {
+				if _, decided := router.Decide(text, ""); !decided {
+					t.Error("no router decided")
+				}
+			})
 		}
 		slices.Sort(took)
 		at99 := took[len(took)*99/100]
