@@ -260,6 +260,9 @@ type ResponseLate struct {
 	Attempt  int    `json:"attempt"`
 	Sequence uint64 `json:"sequence"`
 	Status   string `json:"status"`
+	// Agent is who has answered, from Edition9 on. It need not be the agent that was asked: the session keeps of the runs
+	// that are over only that they were.
+	Agent string `json:"agent,omitzero"`
 	// Undone says that the answer is about an UncertainLetter, and that it has not gone out.
 	Undone bool `json:"undone,omitzero"`
 	// Usage is there where something was still reserved for the request.

@@ -66,7 +66,7 @@ func TestQuarantine_X06(t *testing.T) {
 	if err := json.Unmarshal([]byte(sending.stdout.String()), &ended); err != nil || ended.Status != "completed" || ended.Answer != "in time" {
 		t.Errorf("the run ended as %s (%v)", sending.stdout, err)
 	}
-	if late := i.podium("replay").succeeds(t).stdout; !strings.Contains(late, "an answer to attempt 1 came too late to count") {
+	if late := i.podium("replay").succeeds(t).stdout; !strings.Contains(late, "an answer of alpha to attempt 1 came too late to count") {
 		t.Errorf("replay does not show the late answer:\n%s", late)
 	}
 	if facts := i.podium("replay", "-o", "json").succeeds(t).stdout; strings.Count(facts, `"response_late"`) != 2 {

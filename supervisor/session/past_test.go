@@ -65,3 +65,33 @@ func TestAnswersOfALostPast_X03(t *testing.T) {
 		t.Errorf("with its time over, it tells %+v, want that nobody waits for %s", over.outputs, want)
 	}
 }
+
+// TestLateAnswersNameTheirAgent: the id of a request follows from its run, so that any agent can say something about a run
+// that is over. It changes nothing, and the record names the agent.
+func TestLateAnswersNameTheirAgent(t *testing.T) {
+	t.Parallel()
+	profile := storyProfile()
+	profile.Edition = schemas.Edition9
+	s := newStage(t, profile)
+	s.takes(t, s.event(t, "m1", schemas.TypeChatReceived, schemas.ChatReceived{
+		Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "calculate 6 * 7",
+	}))
+	result := schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Text: "42"}}
+	answer := s.answerTo(t, "calculator", 1, "t1", 1, result)
+	settled, err := s.take(t, answer, "calculator")
+	if err != nil || len(settled.outputs) != 1 {
+		t.Fatalf("%+v, %v", settled.outcome, err)
+	}
+	delivery := settled.outputs[0].Agent
+	if _, err = s.take(t, s.answerTo(t, delivery, 1, schemas.DeliveryTask, 1, result), delivery); err != nil || s.state.Active != nil {
+		t.Fatalf("the run has not ended: %+v, %v", s.state.Active, err)
+	}
+	forged := s.answerTo(t, "clerk", 1, "t1", 2, result)
+	late, err := s.take(t, forged, "clerk")
+	if err != nil || len(late.outcome.Facts) != 1 {
+		t.Fatalf("%+v, %v", late.outcome, err)
+	}
+	if f := schemas.As[*schemas.ResponseLate](late.outcome.Facts[0]); f == nil || f.Agent != "clerk" {
+		t.Errorf("on record is %+v", late.outcome.Facts[0])
+	}
+}

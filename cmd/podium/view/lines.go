@@ -178,7 +178,11 @@ func taskLine(f schemas.Fact, now time.Time) string {
 	case *schemas.TaskCancelled:
 		return f.Task + ": cancelled"
 	case *schemas.ResponseLate:
-		return fmt.Sprintf("%s: an answer to attempt %d came too late to count", f.Task, f.Attempt)
+		by := ""
+		if f.Agent != "" {
+			by = " of " + f.Agent
+		}
+		return fmt.Sprintf("%s: an answer%s to attempt %d came too late to count", f.Task, by, f.Attempt)
 	case *schemas.EntityMismatched:
 		return fmt.Sprintf("%s: the answer is about another %s", f.Task, f.Entity)
 	case *schemas.PermitGranted:
