@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"podium/supervisor/admission"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
 )
 
 // TestAnAgentHasRoomForALittleMoreThanItWorksOn: as many requests are under way as the
@@ -126,6 +128,32 @@ func TestAGrantKeepsItsRoom(t *testing.T) {
 	s.conversation("busy").busy = false
 	s.ledger.settle()
 	s.expect("third", "next", "busy")
+}
+
+// TestAGrantIsItsTasksAlone: once the task that a grant is for is decided, the session has no room left of it: who waits
+// is first.
+func TestAGrantIsItsTasksAlone(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.ask("low", "first", "second", "third", "busy", "next")
+	s.conversation("busy").busy = true
+	s.finish("first")
+	demand := &s.conversation("busy").demand
+	grant, granted := demand.Granted()
+	if !granted {
+		t.Fatal("the session has no grant")
+	}
+	for _, decided := range []bool{false, true} {
+		decision, want := s.AdmissionFor(demand, &session.Input{Now: s.ledger.now, Grant: &grant}), plan.Admitted
+		if decided {
+			decision.GrantDecided()
+			want = plan.Full
+		}
+		if got := decision.Admit("worker"); got != want {
+			t.Errorf("decided %t: the next task is admitted as %v, want %v", decided, got, want)
+		}
+		s.Release(demand)
+	}
 }
 
 // TestAGrantGivesWay: room that a busy session has not used goes to who is more
