@@ -25,9 +25,11 @@ type input struct {
 	agent                string
 	adapter              string
 	read                 session.Input
-	unread               bool // its body is fetched, or parsed, beside the loop, once it is the turn of its session
-	unknownArtifactGrant bool // an artifact grant in it names a key that is not known here yet
-	unkept               bool // artifacts that its agent has put are still to be kept
+	unread               bool  // its body is fetched, or parsed, beside the loop, once it is the turn of its session
+	released             bool  // its body is not in memory, and counts for nothing there
+	size                 int64 // in bytes of a body that was released
+	unknownArtifactGrant bool  // an artifact grant in it names a key that is not known here yet
+	unkept               bool  // artifacts that its agent has put are still to be kept
 	// quarantined is true of a malformed answer that is in quarantine.
 	quarantined bool
 	// lookedUp is true of one that is known to be on record, or to belong to nobody.
@@ -53,15 +55,19 @@ func (o *Owner) readBody(in *input) (err error) {
 	return err
 }
 
-// parseInLoop is the size in bytes of the largest body that the loop parses itself.
-const parseInLoop = 64 << 10
+// The sizes in bytes of the largest bodies that the loop reads itself. Messages are looked through by the rules of a profile.
+const (
+	messageInLoop  = 8 << 10
+	responseInLoop = 64 << 10
+)
 
 // isReadBeside reports whether a body is read beside the loop: it has to be fetched, or is long, and the headers say whose it is.
 func (in *input) isReadBeside() bool {
 	if in.event.Artifact != nil {
 		return true
 	}
-	return len(in.event.Data) > parseInLoop && (in.kind == bus.KindIn || in.kind == bus.KindResponse && in.event.CausationID != "")
+	return in.kind == bus.KindIn && len(in.event.Data) > messageInLoop ||
+		in.kind == bus.KindResponse && len(in.event.Data) > responseInLoop && in.event.CausationID != ""
 }
 
 // errByReference is why a small message with a body in the object store is refused.

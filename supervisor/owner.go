@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -128,8 +127,8 @@ type Owner struct {
 	queue     workQueue
 	orphans   orphans
 	stall     stallWatch
-	readAhead sync.Mutex // one long text is looked through beside the loop at a time: the loop needs the processor as well
-	found     plan.Found // in texts that were
+	readAhead eventloop.ShortestFirst // one long text is looked through beside the loop at a time: the loop needs the processor as well
+	found     plan.Found              // in texts that were
 
 	now     time.Time // of the Tick
 	failed  error

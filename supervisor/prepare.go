@@ -9,12 +9,13 @@ import (
 
 	"podium/bus"
 	"podium/bus/artifact"
+	"podium/bus/binding"
 	"podium/schemas"
 	"podium/supervisor/plan"
 )
 
 // fetchBody reads the body of an input beside the loop: one that was too large for a message comes from the object store first.
-// The body that an agent names has to be one that the agent has put.
+// The body that an agent names has to be one that the agent has put. Messages are read one after the other, the shortest first.
 func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	o.begin(live, stageFetching)
 	whole := *in
@@ -23,29 +24,26 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	var found *plan.Found
 	profile := o.Profiles.Current(profileName(live.state.Profile, &in.event))
 	o.loop.Start(func() error {
-		if whole.event.Artifact != nil {
-			if err := o.checkBodyGrant(ctx, in); err != nil {
+		if in.kind == bus.KindIn {
+			if err := o.readAhead.Enter(ctx, in.size); err != nil {
 				return err
 			}
-			if in.agent != "" { // a body that is on the ledger stays, whatever becomes of its message
-				if err := o.Core.Artifacts().Keep(ctx, whole.event.Artifact.SHA256); err != nil {
-					return err
-				}
-			}
-			if err := artifact.Resolve(ctx, o.Core.Artifacts(), &whole.event); err != nil {
-				return err
-			}
+			defer o.readAhead.Leave()
+		}
+		if err := o.bringBody(ctx, &whole); err != nil {
+			return err
 		}
 		unreadable = o.readBody(&whole)
 		if profile != nil && unreadable == nil && whole.read.Message != nil {
-			o.readAhead.Lock()
-			defer o.readAhead.Unlock()
 			found = profile.ReadAhead(whole.read.Message.Text)
 		}
 		return nil
 	}, func(now time.Time, err error) {
 		if found != nil {
 			o.found.Add(found)
+		}
+		if err == nil && in.released {
+			o.watermark.AddBytes(in.entry, in.size)
 		}
 		reason, body := schemas.QuarantineMalformed, []byte(nil)
 		switch {
@@ -69,6 +67,44 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 		}
 		o.end(live)
 	})
+}
+
+// releaseBody lets go of the body of a message that waits for being read beside the loop, so that many long messages keep
+// nothing else from being read: bringBody brings it again.
+func (o *Owner) releaseBody(in *input) {
+	in.size, in.released = int64(len(in.message.Body)), true
+	if in.event.Artifact != nil {
+		in.size = min(in.event.Artifact.Size, artifact.MaxSize)
+	}
+	o.watermark.AddBytes(in.entry, -int64(len(in.message.Body)))
+	in.message.Body, in.event.Data = nil, nil
+}
+
+// bringBody brings the body of an input that is not in memory.
+func (o *Owner) bringBody(ctx context.Context, in *input) error {
+	if in.released {
+		message, err := o.Core.Get(ctx, bus.ShardStream(o.Shard), in.message.Sequence)
+		if err != nil {
+			return err
+		}
+		event, err := binding.Decode(message)
+		if err != nil {
+			return err
+		}
+		in.message, in.event, in.released = message, event, false
+	}
+	if in.event.Artifact == nil {
+		return nil
+	}
+	if err := o.checkBodyGrant(ctx, in); err != nil {
+		return err
+	}
+	if in.agent != "" { // a body that is on the ledger stays, whatever becomes of its message
+		if err := o.Core.Artifacts().Keep(ctx, in.event.Artifact.SHA256); err != nil {
+			return err
+		}
+	}
+	return artifact.Resolve(ctx, o.Core.Artifacts(), &in.event)
 }
 
 // isAskedFor reports whether the body of an input that was not read is wanted: an agent's response names by its headers a request

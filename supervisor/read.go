@@ -49,7 +49,10 @@ func (o *Owner) parse(ctx context.Context, in *input) {
 		err = in.checkReference()
 	}
 	if err == nil {
-		if in.unread = in.isReadBeside(); event.Artifact != nil {
+		switch in.unread = in.isReadBeside(); {
+		case in.unread && in.kind == bus.KindIn:
+			o.releaseBody(in)
+		case event.Artifact != nil:
 			o.watermark.AddBytes(in.entry, min(event.Artifact.Size, artifact.MaxSize)) // beyond it nothing is read
 		}
 		err = o.readBody(in)

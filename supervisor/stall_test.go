@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,13 +94,19 @@ func TestLongBodiesAreReadBesideTheLoop(t *testing.T) {
 		},
 		"in the message": func(d *desk) { d.answer("worker", d.last("worker"), strings.Repeat("x", 100<<10)) },
 		"of a person":    func(d *desk) { d.say("long", "m2", strings.Repeat("x ", 50<<10)) },
+		"of persons, more than a shard holds at a time": func(d *desk) {
+			for i := range 30 {
+				d.say("long"+strconv.Itoa(i), "m2", strings.Repeat("x ", 50<<10))
+			}
+		},
 	} {
 		d := newDesk(t, 1)
 		o, held := d.withheld()
+		o.MaxBytes = 2 << 20
 		send(d)
 		d.must(d.work(o))
-		if len(*held) != 1 {
-			t.Fatalf("%s: %d operations are under way, want the one that reads the body", name, len(*held))
+		if len(*held) != 1 && len(*held) != 30 {
+			t.Fatalf("%s: %d operations are under way, want those that read the bodies", name, len(*held))
 		}
 		d.say("other", "m3", "do this")
 		d.must(d.work(o))

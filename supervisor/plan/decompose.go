@@ -287,9 +287,10 @@ func (t *template) fits(words string, found *route.Found) ([]string, bool) {
 		return nil, false
 	}
 	values := []string{"{" + requestParameter + "}", words}
+	read := route.Excerpt(words)
 	for i, expression := range t.parameters {
 		parameter := &t.Parameters[i]
-		value, found := capture(expression, words)
+		value, found := capture(expression, read)
 		if !found {
 			value = parameter.Default
 		}

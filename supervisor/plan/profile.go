@@ -396,6 +396,7 @@ func (p *Profile) EntitiesIn(text string, before map[string]string) map[string]s
 			now[name] = value
 		}
 	}
+	text = route.Excerpt(text)
 	for i, expression := range p.entities {
 		if value, found := capture(expression, text); found && value != "" {
 			now[p.Conversation.Entities[i].Name] = entity(value)

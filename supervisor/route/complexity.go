@@ -22,7 +22,7 @@ func (r *Router) AssessComplexity(text string) schemas.Complexity {
 	if r.complexity == nil {
 		return schemas.Complexity{Reason: "the complexity check is off"}
 	}
-	f := r.folder.fold(text)
+	f := r.folder.foldMessage(text)
 	o := r.complexity.outline(f)
 	return r.complexity.assess(f, &o)
 }

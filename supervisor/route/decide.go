@@ -55,7 +55,7 @@ type question struct {
 }
 
 func (r *Router) question(text, assigned string, evidence Evidence) question {
-	return question{router: r, text: r.folder.fold(text), assigned: assigned, evidence: evidence}
+	return question{router: r, text: r.folder.foldMessage(text), assigned: assigned, evidence: evidence}
 }
 
 func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
@@ -83,9 +83,11 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 	}
 	if d.NextAgent == "" {
 		d.Reasoning = r.reasoning(passed, nil, "")
-		return d, false
 	}
-	return d, true
+	if r.reasons != "" && len(q.text.source) > MaxRead {
+		d.Reasoning += fmt.Sprintf(" Of %d bytes the first %d and the last %d have been read.", len(q.text.source), MaxRead-readEnd, readEnd)
+	}
+	return d, d.NextAgent != ""
 }
 
 // A verdict is the answer of one router.

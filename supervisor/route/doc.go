@@ -90,4 +90,9 @@
 // ("before you compare them, please find both" comes out in the wrong order).
 // Polite words ("please") make good separators all the same: they let a sentence
 // begin with its verb.
+//
+// # Long messages
+//
+// Of a message of more than MaxRead bytes the rules read the beginning and the end,
+// with a blank line between them. The steps cover all of it.
 package route

@@ -13,9 +13,21 @@ type folder struct {
 }
 
 // fold returns the folded form of any text, also one that is not valid UTF-8.
-func (f *folder) fold(text string) *folded {
-	b := folding{folded: folded{source: text, text: make([]byte, 0, len(text)+len(text)/16+16)}}
+func (f *folder) fold(text string) *folded { return f.foldWithout(text, span{}) }
+
+// foldMessage is fold for the words of a message, of which the rules read MaxRead bytes at most.
+func (f *folder) foldMessage(text string) *folded { return f.foldWithout(text, unreadMiddle(text)) }
+
+// foldWithout is fold without a part of the text, in whose place a blank line stands.
+func (f *folder) foldWithout(text string, left span) *folded {
+	size := len(text) - (left.end - left.start)
+	b := folding{folded: folded{source: text, text: make([]byte, 0, size+size/16+16)}}
 	for at := 0; at < len(text); {
+		if at >= left.start && at < left.end {
+			b.separator(at, left.end, 2, false)
+			at = left.end
+			continue
+		}
 		c := text[at]
 		if c < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 			switch e := &f.table[c]; {

@@ -25,12 +25,12 @@ func CompileKeywords(configured []schemas.Keyword) (*Keywords, error) {
 	return &Keywords{folder: c.router.folder, matcher: newMatcher(ready)}, nil
 }
 
-// Hit reports whether one of the keywords counts in the text.
-func (k *Keywords) Hit(text string) bool { return len(k.matcher.first(k.folder.fold(text))) > 0 }
+// Hit reports whether one of the keywords counts in what is read of the text.
+func (k *Keywords) Hit(text string) bool { return len(k.matcher.first(k.folder.foldMessage(text))) > 0 }
 
 // HitAgain is Hit of a text in which something may have been found before.
 func (k *Keywords) HitAgain(text string, found *Found) bool {
-	return len(found.first(k.matcher, k.folder.fold(text))) > 0
+	return len(found.first(k.matcher, k.folder.foldMessage(text))) > 0
 }
 
 // ReadAhead is Hit, and adds what it finds in a long text.

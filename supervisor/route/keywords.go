@@ -3,6 +3,7 @@ package route
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"maps"
 	"math"
 	"regexp"
@@ -197,50 +198,70 @@ func (f *folder) foldWord(word string) string {
 }
 
 const (
-	// longText is the size in bytes from which on it is remembered what was found in a text: to look through a message of 1 MiB
-	// takes seconds with the keywords of a large profile.
-	longText = 16 << 10
-	// maxFound bounds the texts of which it is remembered.
-	maxFound = 32
+	// longText is the size in bytes from which on it is remembered what was found in a text: to look through MaxRead takes half
+	// a second with the keywords of a large profile.
+	longText = 8 << 10
+	// maxFound bounds the texts of which it is remembered: the oldest is forgotten first.
+	maxFound = 1024
 )
 
 // Found is what was found in long texts before they are decided about. The same text leads to the same occurrences, so that it
 // changes no decision: what was read ahead is not looked through again. Nil is nothing. It is not safe for use by several goroutines
 // at once while ReadAhead or Add works on it.
 type Found struct {
-	texts map[string]map[*matcher][]occurrence
-	open  bool // what is looked for is added
+	texts map[textKey]map[*matcher][]occurrence
+	order []textKey // the oldest first
+	open  bool      // what is looked for is added
 }
+
+// A textKey is what a text is remembered by: its size, and the hash of what is read of it.
+type textKey struct {
+	size int
+	hash [sha256.Size]byte
+}
+
+func keyOf(text string) textKey { return textKey{size: len(text), hash: sha256.Sum256([]byte(Excerpt(text)))} }
 
 // first returns the first occurrence of every keyword, as matcher.first does.
 func (f *Found) first(m *matcher, text *folded) []occurrence {
 	if f == nil || len(text.source) < longText {
 		return m.first(text)
 	}
-	found, known := f.texts[text.source][m]
+	key := keyOf(text.source)
+	found, known := f.texts[key][m]
 	if !known {
 		found = m.first(text)
 		if f.open {
-			f.add(text.source, m, found)
+			f.add(key, m, found)
 		}
 	}
 	return slices.Clone(found) // the caller sorts them
 }
 
-func (f *Found) add(text string, m *matcher, found []occurrence) {
-	if f.texts == nil {
-		f.texts = map[string]map[*matcher][]occurrence{}
-	}
-	if f.texts[text] == nil {
-		f.texts[text] = map[*matcher][]occurrence{}
-	}
-	f.texts[text][m] = found
+func (f *Found) add(key textKey, m *matcher, found []occurrence) {
+	f.remember(key, map[*matcher][]occurrence{})
+	f.texts[key][m] = found
 }
 
-// Add adds what was found in other texts. Where there are too many of them, all of before is forgotten.
-func (f *Found) Add(others *Found) {
-	if f.texts == nil || len(f.texts)+len(others.texts) > maxFound {
-		f.texts = map[string]map[*matcher][]occurrence{}
+// remember adds a text that is not known, and forgets the oldest where there are too many.
+func (f *Found) remember(key textKey, found map[*matcher][]occurrence) {
+	if f.texts == nil {
+		f.texts = map[textKey]map[*matcher][]occurrence{}
 	}
-	maps.Copy(f.texts, others.texts)
+	if _, known := f.texts[key]; known {
+		return
+	}
+	f.texts[key], f.order = found, append(f.order, key)
+	if len(f.order) > maxFound {
+		delete(f.texts, f.order[0])
+		f.order = slices.Delete(f.order, 0, 1)
+	}
+}
+
+// Add adds what was found in other texts.
+func (f *Found) Add(others *Found) {
+	for _, key := range others.order {
+		f.remember(key, map[*matcher][]occurrence{})
+		maps.Copy(f.texts[key], others.texts[key])
+	}
 }

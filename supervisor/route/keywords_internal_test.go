@@ -35,7 +35,7 @@ func TestLongTextsAreLookedThroughOnce(t *testing.T) {
 		slices.Reverse(got)
 	}
 	planted := []occurrence{{keyword: 1}}
-	ahead.texts[long][keywords.matcher] = planted
+	ahead.texts[keyOf(long)][keywords.matcher] = planted
 	if got := look(ahead, long); !slices.Equal(got, planted) {
 		t.Error("it is looked through again")
 	}
@@ -46,7 +46,7 @@ func TestLongTextsAreLookedThroughOnce(t *testing.T) {
 	for i := range 3 * maxFound {
 		one := &Found{}
 		keywords.ReadAhead(long+strconv.Itoa(i), one)
-		if all.Add(one); len(all.texts) > maxFound || all.texts[long+strconv.Itoa(i)] == nil {
+		if all.Add(one); len(all.texts) > maxFound || all.texts[keyOf(long+strconv.Itoa(i))] == nil {
 			t.Fatalf("%d texts are remembered behind text %d", len(all.texts), i)
 		}
 	}
@@ -77,7 +77,7 @@ func TestReadingAheadDecidesNothing(t *testing.T) {
 	}
 	found := &Found{}
 	ahead.ReadAhead(text, found)
-	before := len(found.texts[text])
+	before := len(found.texts[keyOf(text)])
 	got, decided := ahead.DecideWith(text, "", Evidence{Found: found})
 	want, _ := fresh.Decide(text, "")
 	if !decided || !reflect.DeepEqual(got, want) || got.NextAgent != "letters" {

@@ -37,7 +37,7 @@ func (r *Router) Steps(text string) []Step {
 	if r.complexity == nil {
 		return steps
 	}
-	f := r.folder.fold(text)
+	f := r.folder.foldMessage(text)
 	o := r.complexity.outline(f)
 	if !r.complexity.assess(f, &o).Complex {
 		return steps

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -149,19 +150,62 @@ func TestPatternsAreFolded_O18(t *testing.T) {
 	}
 }
 
-// TestLongTextsTakeLinearTime feeds what a reader that looks back or ahead
-// without bound would take hours for.
+// TestLongTextsTakeLinearTime: four times the text takes four times as long, and not sixteen times, whatever it holds.
 func TestLongTextsTakeLinearTime(t *testing.T) {
 	t.Parallel()
-	const size, limit = 256 << 10, 10 * time.Second
 	router := compiled(t, propertyProfile())
 	for _, piece := range []string{
 		"mix ", " \"", "\"x ", "mix: ", ", mix", "mix and ", "\n\nmix", "\n- x", "e\u0301", "\u0308", "- ", "? ", "cat", "red ", "x",
 	} {
-		text := "mix, stir " + strings.Repeat(piece, size/len(piece))
-		cputime.Bound(t, fmt.Sprintf("%d times %q", size/len(piece), piece), limit, func() {
-			router.Steps(text)
-			router.Decide(text, "")
-		})
+		reading := func(size int) func() {
+			text := "mix, stir " + strings.Repeat(piece, size/len(piece))
+			return func() {
+				router.Steps(text)
+				router.Decide(text, "")
+			}
+		}
+		long := reading(route.MaxRead - 16)
+		if cputime.Of(t, long) > 50*time.Millisecond {
+			cputime.Proportion(t, fmt.Sprintf("%q again and again", piece), 10, reading(route.MaxRead/4), long)
+		}
+	}
+}
+
+// TestLongMessagesAreReadAtBothEnds: of a message that is longer than the rules read, the middle counts for nothing; where a
+// keyword stands is told as in any message, and the steps leave nothing out.
+func TestLongMessagesAreReadAtBothEnds(t *testing.T) {
+	t.Parallel()
+	profile := profileWith(keywords(schemas.OrderConfigured, group("red", 0, word("termin")), group("green", 0, word("brief"))))
+	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{word("sage"), word("schreibe")}}
+	router := compiled(t, profile)
+	filler := strings.Repeat("größer ", 1<<20/8)
+	for name, test := range map[string]struct {
+		text string
+		want string // the agent
+	}{
+		"beginning": {"termin " + filler, "red"},
+		"end":       {filler + "brief", "green"},
+		"middle":    {filler + "termin " + filler, ""},
+		"a word":    {strings.Repeat("ö", 1<<19), ""},
+		"no UTF-8":  {strings.Repeat("\x80", 1<<19), ""},
+	} {
+		decision, _ := router.Decide(test.text, "")
+		if decision.NextAgent != test.want {
+			t.Errorf("%s: it goes to %q: %s", name, decision.NextAgent, decision.Reasoning)
+		}
+		for _, match := range decision.Candidates[:min(1, len(decision.Candidates))] {
+			for _, m := range match.Matches {
+				if found := test.text[m.Start:m.End]; found != m.Keyword {
+					t.Errorf("%s: %q stands at %d, not %q", name, found, m.Start, m.Keyword)
+				}
+			}
+		}
+		if read := route.Excerpt(test.text); len(read) > route.MaxRead+4 || strings.HasPrefix(test.text, "\x80") != !utf8.ValidString(read) {
+			t.Errorf("%s: %d bytes are read", name, len(read))
+		}
+	}
+	long := "Sage den Termin ab. Schreibe den Brief. " + filler + "."
+	if steps := router.Steps(long); len(steps) != 2 || steps[0].Text != "Sage den Termin ab." || steps[1].End != len(long) || len(steps[1].Text) < len(filler) {
+		t.Errorf("%d steps", len(steps))
 	}
 }
