@@ -13,6 +13,9 @@ import (
 type Limits struct {
 	// Connections of everybody; 4096.
 	Connections int
+	// AddressConnections of one address, whoever sends on them; 1024.
+	// Those of a proxy do not count.
+	AddressConnections int
 	// StrangerConnections of one address, on which no sender was known yet; 256.
 	// Those of a proxy do not count.
 	StrangerConnections int
@@ -28,6 +31,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	l.Connections = cmp.Or(l.Connections, 4096)
+	l.AddressConnections = cmp.Or(l.AddressConnections, 1024)
 	l.StrangerConnections = cmp.Or(l.StrangerConnections, 256)
 	l.StrangerRequests = cmp.Or(l.StrangerRequests, 64)
 	l.Bodies = cmp.Or(l.Bodies, 64<<20)
@@ -42,6 +46,7 @@ type Control struct {
 
 	mu          sync.Mutex
 	connections map[net.Conn]*connection
+	addresses   map[netip.Prefix]int // connections of each address
 	strangers   map[netip.Prefix]*stranger
 	usage       Usage
 }
@@ -49,6 +54,7 @@ type Control struct {
 // A connection is one that is open.
 type connection struct {
 	from    netip.Prefix
+	proxied bool // it is a proxy's
 	counted bool // among those of strangers
 }
 
@@ -69,7 +75,7 @@ type Usage struct {
 
 // Refusals are counts by limit.
 type Refusals struct {
-	Connections, StrangerConnections, StrangerRequests, Bodies, StrangerBodies uint64
+	Connections, AddressConnections, StrangerConnections, StrangerRequests, Bodies, StrangerBodies uint64
 }
 
 // New returns a Control that has admitted nothing.
@@ -77,6 +83,7 @@ func New(limits Limits) *Control {
 	return &Control{
 		limits:      limits.withDefaults(),
 		connections: make(map[net.Conn]*connection),
+		addresses:   make(map[netip.Prefix]int),
 		strangers:   make(map[netip.Prefix]*stranger),
 	}
 }
@@ -94,7 +101,8 @@ type connectionKey struct{}
 // without a word: a word would be work for whoever sends nothing.
 func (c *Control) Connect(ctx context.Context, conn net.Conn) context.Context {
 	from := addressOf(conn.RemoteAddr().String())
-	made := &connection{from: block(from), counted: !c.proxy(from)}
+	proxied := c.proxy(from)
+	made := &connection{from: block(from), proxied: proxied, counted: !proxied}
 	if !c.connect(conn, made) {
 		_ = conn.Close() // it carried nothing
 		return ctx
@@ -109,11 +117,16 @@ func (c *Control) connect(conn net.Conn, made *connection) bool {
 		c.usage.Refused.Connections++
 		return false
 	}
-	if made.counted {
+	if !made.proxied {
+		if c.addresses[made.from] >= c.limits.AddressConnections {
+			c.usage.Refused.AddressConnections++
+			return false
+		}
 		if known := c.strangers[made.from]; known != nil && known.connections >= c.limits.StrangerConnections {
 			c.usage.Refused.StrangerConnections++
 			return false
 		}
+		c.addresses[made.from]++
 		c.count(made.from, stranger{connections: 1})
 	}
 	c.connections[conn] = made
@@ -131,6 +144,11 @@ func (c *Control) Note(conn net.Conn, state http.ConnState) {
 	if ended := c.connections[conn]; ended != nil {
 		delete(c.connections, conn)
 		c.usage.Connections--
+		if !ended.proxied {
+			if c.addresses[ended.from]--; c.addresses[ended.from] == 0 {
+				delete(c.addresses, ended.from)
+			}
+		}
 		c.acquaint(ended)
 	}
 }

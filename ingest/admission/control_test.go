@@ -276,6 +276,27 @@ func TestKnownSendersLeaveStrangersTheirPlaces(t *testing.T) {
 	})
 }
 
+// TestConnectionsOfKnownSendersAreBounded: who is known, by the URL of a run for example, cannot take all connections there are.
+func TestConnectionsOfKnownSendersAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, admission.Limits{Connections: 20, AddressConnections: 8, StrangerConnections: 2})
+		for range 20 {
+			connection := w.come("192.0.2.1")
+			send(connection, post("/wait", 4, known), 4)
+		}
+		usage := w.control.Usage()
+		if waiting := w.known.Load(); waiting != 8 || usage.Connections != 8 || usage.Refused.AddressConnections != 12 {
+			t.Errorf("%d wait, %+v", waiting, usage)
+		}
+		w.mustServe("192.0.2.2")
+		time.Sleep(2 * time.Minute) // the waits are over
+		for range 8 {
+			w.mustServe("192.0.2.3")
+		}
+	})
+}
+
 // Connections on which nothing is asked have a bound, by address and over all; one
 // that has ended makes room.
 func TestSilentConnections(t *testing.T) {

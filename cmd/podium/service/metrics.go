@@ -134,7 +134,7 @@ func (m metrics) admission(usage admission.Usage) {
 	m.gauge("podium_http_connections", "Open connections of the HTTP adapters.", float64(usage.Connections), nil)
 	m.gauge("podium_http_body_bytes", "Bytes of the bodies that the HTTP adapters are receiving.", float64(usage.Bodies), nil)
 	for limit, count := range map[string]uint64{
-		"connections": usage.Refused.Connections, "stranger_connections": usage.Refused.StrangerConnections,
+		"connections": usage.Refused.Connections, "address_connections": usage.Refused.AddressConnections, "stranger_connections": usage.Refused.StrangerConnections,
 		"stranger_requests": usage.Refused.StrangerRequests, "bodies": usage.Refused.Bodies, "stranger_bodies": usage.Refused.StrangerBodies,
 	} {
 		m.counter("podium_http_refused_total", "Connections and requests that found a limit reached.", count, prometheus.Labels{"limit": limit})
