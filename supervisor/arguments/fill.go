@@ -9,13 +9,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
+
+	"podium/supervisor/route"
 )
 
-// How much of the words rules read, and how much they find at most.
-const (
-	maxRead   = 32 << 10
-	mostFound = 16
-)
+// mostFound is how much rules find at most.
+const mostFound = 16
 
 // A filling is one call of Fill.
 type filling struct {
@@ -113,7 +112,7 @@ func (s *filling) put(names []string, value any, source Source) {
 // readWords fills what is still open from a text: by an object in it, then path by path.
 func (s *filling) readWords(words string, source Source) {
 	written := s.objectIn(words)
-	head := nfc(cut(written.rest, maxRead))
+	head := nfc(route.Excerpt(written.rest))
 	s.text = passage{
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
 		known: s.Filler.known, taken: map[string]bool{}, matched: map[string][]int{},

@@ -152,7 +152,7 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 		tasks[i].Routed = d.Profile.assigns(tasks[i].Agent)
 		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
-			tasks[i].Description.Text = shortened(tasks[i].Description.Text) // it may repeat the request
+			tasks[i].Description = d.describeByTemplate(tasks[i].Description.Text)
 		}
 	}
 	if source == schemas.PlannerNone {
@@ -160,6 +160,15 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 	}
 	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: source, Template: template, Tasks: tasks})
 	d.routing()
+}
+
+// describeByTemplate points at the message where a description is all of it and too long for the record.
+func (d *Decision) describeByTemplate(text string) schemas.Content {
+	whole := d.Run.Edition >= schemas.Edition9 && len(d.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
+	if whole && text == d.requestText() {
+		return d.Run.Message.Text
+	}
+	return inlineBody(shortened(text)) // it may repeat the request
 }
 
 // Retry goes on with the plan of a run that has ended. What is brought of it is not done again; who does the rest is found anew.

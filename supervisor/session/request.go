@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -127,7 +128,7 @@ func constraintsOf(run *workflow.Run) (jsontext.Value, error) {
 // fillWork fills in what the plan says of a task.
 func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.Task) {
 	planned := asked.Plan
-	task.Description = env.text(planned.Description)
+	task.Description = env.describe(run, planned.Description)
 	task.Dependencies = planned.Dependencies
 	task.Priority = cmp.Or(planned.Priority, schemas.PriorityMedium)
 	task.EstimatedTimeSeconds, task.EstimatedTokens = planned.Seconds, planned.Tokens
@@ -338,4 +339,17 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 	body, err := schemas.Marshal(arguments)
 	task.Context.Arguments = body
 	return err
+}
+
+// describe returns a description. Where it is the beginning of the request, as it stands on record of a long one, it is all of the request.
+func (env *Env) describe(run *workflow.Run, description schemas.Content) string {
+	text := env.text(description)
+	beginning, cut := strings.CutSuffix(text, "…")
+	if !cut || run.Edition < schemas.Edition9 || len(beginning) <= schemas.RecordInlineLimit-utf8.UTFMax {
+		return text
+	}
+	if request := plan.RequestText(&run.Message, env.Read); strings.HasPrefix(request, beginning) {
+		return request
+	}
+	return text
 }
