@@ -246,7 +246,7 @@ func TestBouncesOfMailSystems_I21(t *testing.T) {
 					"Subject: Warning: message 1abc-0001 delayed 24 hours",
 				}), "  nora@shop.example",
 				"    host mx.shop.example [192.0.2.8] said: 451 4.7.1 try again later", "", returnedHeader),
-			withStatus(failed("4.7.1", "451 4.7.1 try again later"), ""),
+			withStatus(failed("4.7.1", "451 4.7.1 try again later"), "delayed"),
 		},
 		"returned whole, without an answer of a server": {
 			bounceOf([]string{"Return-Path: <>", "From: no-reply@provider.example", "Subject: Mail"},

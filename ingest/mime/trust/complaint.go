@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/ingest/mime/header"
+	"podium/ingest/mime/text"
 )
 
 // isComplaint tells whether the mail is a report by a mail provider that a person did not want a
@@ -72,27 +73,13 @@ func (e *Evidence) mayBeOfFeedbackLoop() bool {
 		"complaint about message from", "email feedback report", "abuse report",
 		"spam report", "spam complaint", "feedback report",
 	},
-		func(words string) bool { return strings.HasPrefix(e.subjectBehindTags(), words) })
-}
-
-// subjectBehindTags returns the subject without the tags in brackets that programs put before it,
-// such as the number of a ticket.
-func (e *Evidence) subjectBehindTags() string {
-	subject := e.Subject
-	for strings.HasPrefix(subject, "[") {
-		_, behind, closed := strings.Cut(subject, "]")
-		if !closed {
-			break
-		}
-		subject = strings.TrimLeft(behind, " :-")
-	}
-	return subject
+		func(words string) bool { return strings.HasPrefix(text.BehindTags(e.Subject), words) })
 }
 
 // hasAutoReplySubject tells whether the subject is one that programs give to automatic replies, with
 // or without the number of a ticket before it.
 func (e *Evidence) hasAutoReplySubject() bool {
-	return e.Languages.AutoReplySubject(e.Subject) || e.Languages.AutoReplySubject(e.subjectBehindTags())
+	return e.Languages.AutoReplySubject(e.Subject) || e.Languages.AutoReplySubject(text.BehindTags(e.Subject))
 }
 
 // isAutoReply tells whether the mail says by its subject or its fields that it answers for a person who is away.
