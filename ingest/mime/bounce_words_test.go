@@ -26,45 +26,65 @@ func TestBouncesWithoutEnvelope_I21(t *testing.T) {
 		"GroupWise": {bounceOf([]string{"From: <postmaster@gw.shop.example>", "Subject: Message status - undeliverable"},
 			"The message that you sent was undeliverable to the following:", "\tnora@shop.example (recipient unknown)", "",
 			"Possibly truncated original message follows:", "", returnedHeader, "", "Hallo"), failed("", "")},
-		"Mimecast": {bounceOf([]string{"From: postmaster@shop.example", "Subject: [Postmaster] Email Delivery Failure"},
-			"This is a delivery failure notification message.", "",
-			"An email addressed to nora@shop.example with subject Angebot 17 could not be delivered.",
-			"The problem appears to be :", "-- Recipient email address is possibly incorrect", "",
-			"Additional information follows :", "-- 5.1.1 User unknown", "",
-			"This condition occurred after 1 attempt(s) to deliver over a period of 0 hour(s)."),
-			withoutID(failed("5.1.1", "5.1.1 User unknown"))},
-		"QQ": {bounceOf([]string{"From: PostMaster@qq.example", "Subject: 来自qq.com的退信"},
-			"抱歉，您的邮件被退回来了……", "原邮件信息：", "主题 Angebot 17", "收件人 nora@shop.example",
-			"退信原因： 收件人邮件地址（nora@shop.example）不存在，邮件无法送达。",
-			"host mx.shop.example said: 550 5.1.1 User unknown (in reply to RCPT TO command)"),
-			withoutID(failed("5.1.1", "550 5.1.1 User unknown (in reply to RCPT TO command)"))},
-		"MDaemon": {bounceOf([]string{"From: MDaemon at mx.shop.example <MDaemon@mx.shop.example>",
-			"Subject: Permanent Delivery Failure", "Auto-Submitted: auto-replied"},
+		"Mimecast": {
+			bounceOf([]string{"From: postmaster@shop.example", "Subject: [Postmaster] Email Delivery Failure"},
+				"This is a delivery failure notification message.", "",
+				"An email addressed to nora@shop.example with subject Angebot 17 could not be delivered.",
+				"The problem appears to be :", "-- Recipient email address is possibly incorrect", "",
+				"Additional information follows :", "-- 5.1.1 User unknown", "",
+				"This condition occurred after 1 attempt(s) to deliver over a period of 0 hour(s)."),
+			withoutID(failed("5.1.1", "5.1.1 User unknown")),
+		},
+		"QQ": {
+			bounceOf([]string{"From: PostMaster@qq.example", "Subject: 来自qq.com的退信"},
+				"抱歉，您的邮件被退回来了……", "原邮件信息：", "主题 Angebot 17", "收件人 nora@shop.example",
+				"退信原因： 收件人邮件地址（nora@shop.example）不存在，邮件无法送达。",
+				"host mx.shop.example said: 550 5.1.1 User unknown (in reply to RCPT TO command)"),
+			withoutID(failed("5.1.1", "550 5.1.1 User unknown (in reply to RCPT TO command)")),
+		},
+		"MDaemon": {bounceOf([]string{
+			"From: MDaemon at mx.shop.example <MDaemon@mx.shop.example>",
+			"Subject: Permanent Delivery Failure", "Auto-Submitted: auto-replied",
+		},
 			"The attached message had PERMANENT fatal delivery errors!", "", "Failed address: nora@shop.example", "",
 			"--- Session Transcript ---", " Mon 2026-01-05 10:00:00: <-- 550 5.1.1 <nora@shop.example> User unknown",
 			"--- End Transcript ---"), withoutID(failed("5.1.1", "550 5.1.1 <nora@shop.example> User unknown"))},
-		"Barracuda": {bounceOf([]string{"From: <postmaster@shop.example>", "Return-Path: <>",
-			"Subject: **Message you sent blocked by our bulk email filter**"},
+		"Barracuda": {bounceOf([]string{
+			"From: <postmaster@shop.example>", "Return-Path: <>",
+			"Subject: **Message you sent blocked by our bulk email filter**",
+		},
 			"Your message to: nora@shop.example",
 			"was blocked by our Spam Firewall. The email you sent with the following subject has NOT BEEN DELIVERED:", "",
 			"Subject: Angebot 17"), withoutID(failed("", ""))},
-		"Barracuda, without an envelope": {bounceOf([]string{"From: <postmaster@shop.example>",
-			"Subject: **Message you sent blocked by our bulk email filter**"},
+		"Barracuda, without an envelope": {bounceOf([]string{
+			"From: <postmaster@shop.example>",
+			"Subject: **Message you sent blocked by our bulk email filter**",
+		},
 			"Your message to: nora@shop.example", "was blocked by our Spam Firewall."), withoutID(failed("", ""))},
-		"Kerio": {bounceOf([]string{`From: "Mail Administrator" <Postmaster@shop.example>`, "Subject: Mail System Error - Returned Mail"},
-			"This Message was undeliverable due to the following reason:", "", "    Recipient: <nora@shop.example>",
-			"    Reason:    5.1.1 <nora@shop.example>... User unknown"),
-			withoutID(failed("5.1.1", "5.1.1 <nora@shop.example>... User unknown"))},
-		"Sophos, with an id in its sentence": {bounceOf([]string{`From: "Sophos" <mailer-daemon@fw.shop.example>`,
-			"Subject: Delivery failure (nora@shop.example)"},
-			"Your message (Message-ID <q1@desk.example>) to nora@shop.example could not be delivered: 550 5.1.1 unknown"),
-			failed("5.1.1", "550 5.1.1 unknown")},
-		"Exim, late": {bounceOf([]string{"From: Mail Delivery System <Mailer-Daemon@mx.example>",
-			"Subject: Warning: message 1abc-0000-XY delayed 24 hours", "Auto-Submitted: auto-replied"},
-			"The address to which the message has not yet been delivered is:", "", "  nora@shop.example",
-			"    Delay reason: SMTP error from remote mail server after RCPT TO:<nora@shop.example>:",
-			"    451 4.7.1 Greylisting in action"),
-			withoutID(withStatus(failed("4.7.1", "451 4.7.1 Greylisting in action"), "delayed"))},
+		"Kerio": {
+			bounceOf([]string{`From: "Mail Administrator" <Postmaster@shop.example>`, "Subject: Mail System Error - Returned Mail"},
+				"This Message was undeliverable due to the following reason:", "", "    Recipient: <nora@shop.example>",
+				"    Reason:    5.1.1 <nora@shop.example>... User unknown"),
+			withoutID(failed("5.1.1", "5.1.1 <nora@shop.example>... User unknown")),
+		},
+		"Sophos, with an id in its sentence": {
+			bounceOf([]string{
+				`From: "Sophos" <mailer-daemon@fw.shop.example>`,
+				"Subject: Delivery failure (nora@shop.example)",
+			},
+				"Your message (Message-ID <q1@desk.example>) to nora@shop.example could not be delivered: 550 5.1.1 unknown"),
+			failed("5.1.1", "550 5.1.1 unknown"),
+		},
+		"Exim, late": {
+			bounceOf([]string{
+				"From: Mail Delivery System <Mailer-Daemon@mx.example>",
+				"Subject: Warning: message 1abc-0000-XY delayed 24 hours", "Auto-Submitted: auto-replied",
+			},
+				"The address to which the message has not yet been delivered is:", "", "  nora@shop.example",
+				"    Delay reason: SMTP error from remote mail server after RCPT TO:<nora@shop.example>:",
+				"    451 4.7.1 Greylisting in action"),
+			withoutID(withStatus(failed("4.7.1", "451 4.7.1 Greylisting in action"), "delayed")),
+		},
 		"late, without an answer": {bounceOf([]string{"From: MAILER-DAEMON@mx.example", "Subject: Delivery delayed: Angebot 17"},
 			"nora@shop.example"), withoutID(withStatus(failed("", ""), "delayed"))},
 		"of a mail about a delay": {bounceOf([]string{"From: MAILER-DAEMON@mx.example", "Subject: Undeliverable: delay of order 17"},
@@ -72,17 +92,17 @@ func TestBouncesWithoutEnvelope_I21(t *testing.T) {
 		"certified mail": {bounceOf(certified("postmaster@pec.example.it", "AVVISO DI MANCATA CONSEGNA: Angebot 17"),
 			"Avviso di mancata consegna", "",
 			"Il giorno 05/01/2026 alle ore 10:00:00 (+0100) nel messaggio \"Angebot 17\" proveniente da \"desk@desk.example\""+
-				" e destinato all'utente \"nora@shop.example\" è stato rilevato un errore 5.1.1 - indirizzo non valido.",
+				" e rivolto all'utente \"nora@shop.example\" è stato rilevato un errore 5.1.1 - indirizzo non valido.",
 			"Il messaggio è stato rifiutato dal sistema."), withoutID(failed("5.1.1",
 			"Il giorno 05/01/2026 alle ore 10:00:00 (+0100) nel messaggio \"Angebot 17\" proveniente da \"desk@desk.example\""+
-				" e destinato all'utente \"nora@shop.example\" è stato rilevato un errore 5.1.1 - indirizzo non valido."))},
+				" e rivolto all'utente \"nora@shop.example\" è stato rilevato un errore 5.1.1 - indirizzo non valido."))},
 		"certified mail, by its fields": {bounceOf(certified("posta-certificata@pec.example.it",
 			"AVVISO DI MANCATA CONSEGNA PER SUP. TEMPO MASSIMO: Angebot 17", "X-Ricevuta: errore-consegna",
 			"X-Riferimento-Message-ID: <q1@desk.example>"),
-			"Il messaggio destinato all'utente \"nora@shop.example\" non è stato consegnato."), failed("", "")},
+			"Il messaggio rivolto all'utente \"nora@shop.example\" non è stato consegnato."), failed("", "")},
 		"certified mail, not taken": {bounceOf(certified("posta-certificata@pec.example.it",
 			"AVVISO DI NON ACCETTAZIONE PER VIRUS: Angebot 17"),
-			"Il messaggio destinato a nora@shop.example è stato rifiutato."), withoutID(failed("", ""))},
+			"Il messaggio rivolto a nora@shop.example è stato rifiutato."), withoutID(failed("", ""))},
 		"a bounce in the envelope of certified mail": {bounceOf(certified(
 			`"Per conto di: MAILER-DAEMON@mx.shop.example" <posta-certificata@pec.example.it>`,
 			"ANOMALIA MESSAGGIO: Undelivered Mail Returned to Sender", "X-Trasporto: errore"),
@@ -108,9 +128,11 @@ func TestBouncesWithoutEnvelope_I21(t *testing.T) {
 		tests["Exchange, a page, "+from] = struct {
 			raw  string
 			want schemas.Bounce
-		}{bounceOf(raw, "Content-Type: text/html; charset=utf-8", "", "<html><body><h2>Ez nem ment</h2>"+
-			"<p><a href=\"mailto:nora@shop.example\">nora@shop.example</a><br>Remote Server returned '550 5.1.1 unknown'</p></body></html>"),
-			withoutID(failed("5.1.1", "550 5.1.1 unknown"))}
+		}{
+			bounceOf(raw, "Content-Type: text/html; charset=utf-8", "", "<html><body><h2>Ez nem ment</h2>"+
+				"<p><a href=\"mailto:nora@shop.example\">nora@shop.example</a><br>Remote Server returned '550 5.1.1 unknown'</p></body></html>"),
+			withoutID(failed("5.1.1", "550 5.1.1 unknown")),
+		}
 	}
 	for name, test := range tests {
 		mail := parseWith(t, test.raw, mime.Options{})

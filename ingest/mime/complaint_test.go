@@ -65,11 +65,13 @@ func TestComplaintsAndTickets_I20(t *testing.T) {
 			"From: fbl@isp.example",
 			"Subject: FW: Angebot 17",
 		}, multi("mixed", "m", part("text/plain", "A user marked this mail as spam."), feedback, whole)), schemas.MailAutoReply},
-		"feedback as text": {bounceOf([]string{
-			"From: x@isp.example",
-			"Subject: FW: Angebot 17",
-		}, multi("mixed", "m", words, part("text/plain; name=report.txt", "Feedback-Type: abuse", "Version: 1"), whole)),
-			schemas.MailAutoReply},
+		"feedback as text": {
+			bounceOf([]string{
+				"From: x@isp.example",
+				"Subject: FW: Angebot 17",
+			}, multi("mixed", "m", words, part("text/plain; name=report.txt", "Feedback-Type: abuse", "Version: 1"), whole)),
+			schemas.MailAutoReply,
+		},
 		"a person answers below the sentence": {bounceOf([]string{
 			"From: abusedesk@shop.example",
 			"Subject: FW: Angebot 17",
