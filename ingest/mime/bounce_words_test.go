@@ -125,6 +125,22 @@ func TestBouncesWithoutEnvelope_I21(t *testing.T) {
 		}{bounceOf(raw, "Ez az üzenet nem volt kézbesíthető a következő címzetteknek:", "", "nora@shop.example",
 			"A megadott cím nem található.", "", "Diagnosztikai információk:", "", "Kiszolgáló: mx.shop.example", "",
 			"nora@shop.example", exchange), bare}
+		tests["Exchange, in one line, "+from] = struct {
+			raw  string
+			want schemas.Bounce
+		}{bounceOf(raw, "Ez nem ment:", "", "<nora@shop.example>: "+exchange), bare}
+		tests["Exchange, wrapped, "+from] = struct {
+			raw  string
+			want schemas.Bounce
+		}{
+			bounceOf(raw, "nora@shop.example", "#550 5.1.1 RESOLVER.ADR.RecipNotFound;", "not found ##", "", "Fejlécek:"),
+			withoutID(failed("5.1.1", "550 5.1.1 RESOLVER.ADR.RecipNotFound;")),
+		}
+		tests["Exchange 2003, "+from] = struct {
+			raw  string
+			want schemas.Bounce
+		}{bounceOf(raw, "Ez nem ment:", "", "      nora@shop.example 2026.01.05. 10:00", "            Nincs ilyen.",
+			"            <mx.shop.example #5.1.1>"), withoutID(failed("5.1.1", "<mx.shop.example #5.1.1>"))}
 		tests["Exchange, a page, "+from] = struct {
 			raw  string
 			want schemas.Bounce
@@ -156,6 +172,15 @@ func TestPeopleBesideBounces_I21(t *testing.T) {
 		"pastes":    bounceOf(person("Nedoručitelné: Angebot 17"), "ana@shop.example", exchange),
 		"postmaster signs": bounceOf(postmaster("Zpráva: Angebot 17"), "Tohle mi přišlo zpět:", "",
 			"ana@shop.example", exchange, "", "Nora"),
+		"postmaster signs in parentheses": bounceOf(postmaster("Zpráva: Angebot 17"), "Tohle mi přišlo zpět:", "",
+			"ana@shop.example", "550 5.1.1 unknown", "(Nora)"),
+		"postmaster says more": bounceOf(postmaster("Zpráva: Angebot 17"), "ana@shop.example: "+exchange, "",
+			"Prosím o kontrolu."),
+		"postmaster greets in Chinese": bounceOf(postmaster("问题: Angebot 17"), "您好，", "ana@shop.example", exchange),
+		"a mail administrator": bounceOf([]string{`From: "Mail Administrator" <nora@shop.example>`, "Subject: Angebot: 17"},
+			"We can take 550 5.1.1 to ana@shop.example", "Nora"),
+		"an acceptance by postmaster": bounceOf(postmaster("Accettazione: offerta 17"), "Accettiamo la vostra offerta."),
+		"passes a receipt on":         bounceOf(postmaster("I: CONSEGNA: Angebot 17"), "Ricevuta di avvenuta consegna"),
 		"postmaster greets": bounceOf(postmaster("Zpráva: Angebot 17"), "Dobrý den,", "", "tohle mi přišlo zpět:", "",
 			"ana@shop.example", exchange),
 		"postmaster tells of the desk": bounceOf(postmaster("Problem: Angebot 17"), "I get this since Monday:", "",
@@ -198,10 +223,11 @@ func TestReceiptsOfCertifiedMail_I20(t *testing.T) {
 		certified("posta-certificata@pec.example.it", "CONSEGNA: Angebot 17"),
 		certified("posta-certificata@pec.example.it", "PRESA IN CARICO: Angebot 17"),
 		certified("posta-certificata@pec.example.it", "POSTA CERTIFICATA: AVVENUTA CONSEGNA: Angebot 17"),
+		certified("postmaster@pec.example.it", "CONSEGNA: Angebot 17"),
 		certified("pec@gestore.example.it", "CONSEGNA: Angebot 17", "X-Ricevuta: avvenuta-consegna"),
 		certified("pec@gestore.example.it", "ACCETTAZIONE: Angebot 17", "X-Ricevuta: accettazione"),
 	} {
-		mail := parseWith(t, bounceOf(head, "Il messaggio è stato consegnato a nora@shop.example."), mime.Options{})
+		mail := parseWith(t, bounceOf(head, "Ricevuta di avvenuta consegna", "", "Il messaggio è stato consegnato a nora@shop.example."), mime.Options{})
 		if mail.Class != schemas.MailAutoReply || !slices.Contains(mail.Signals, "certified-receipt") {
 			t.Errorf("%q: %s by %q", head, mail.Class, mail.Signals)
 		}

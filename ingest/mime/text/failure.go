@@ -46,6 +46,8 @@ var (
 	listedReply = regexp.MustCompile(`(?i)^[\s>*#'"<-]*(?:remote (?:server|host) (?:returned|said)[\s:'"]*` +
 		`|smtp error[\s:]*|diagnostic-code:\s*(?:smtp;)?\s*)?#?5\d\d[ \-]#?5\.\d{1,3}\.\d{1,3}(?:\D|$)`)
 	listedStatusOfExchange = regexp.MustCompile(`^\s*<[\w.-]+ #5\.\d{1,3}\.\d{1,3}(?:\s[^<>]*)?>$`)
+	addressAndReply        = regexp.MustCompile(`^[\s>*•·\-"'<(]*([^\s<>()"'@:]+@[^\s<>()"'@:]+)[>)"']*[\s:–-]+(\S.*)$`)
+	greeting               = regexp.MustCompile(`[,!，！]$`)
 	idInWords              = regexp.MustCompile(`(?i)\bmessage[- ]?id\b[\s:=]*<([^<>\s@]+@[^<>\s@]+)>`)
 )
 
@@ -146,8 +148,8 @@ func (f *Failure) readReply(line, before string) bool {
 }
 
 // closingAddress returns the address that the last lines list with the final answer of a server, or "": the address
-// alone in its line, and the answer alone in the next one. Words that begin with a greeting have none, and those
-// behind which a name or a sentence stands.
+// at the beginning of the line of the answer, or alone in the one before. A heading may follow. Words that begin with a
+// greeting have none, and those behind which a name or a sentence stands.
 func closingAddress(lines []string) string {
 	var filled []string
 	for _, line := range lines {
@@ -155,21 +157,35 @@ func closingAddress(lines []string) string {
 			filled = append(filled, line)
 		}
 	}
-	if len(filled) < 2 || strings.ContainsAny(filled[0][len(filled[0])-1:], ",!") ||
-		strings.HasSuffix(filled[0], "，") || strings.HasSuffix(filled[0], "！") {
+	for len(filled) > 1 && strings.HasSuffix(filled[len(filled)-1], ":") {
+		filled = filled[:len(filled)-1]
+	}
+	if len(filled) == 0 || greeting.MatchString(filled[0]) {
 		return ""
 	}
 	last := len(filled) - 1
 	if listedStatusOfExchange.MatchString(filled[last]) {
 		return anyAddress.FindString(strings.Join(filled[max(0, last-2):last], "\n"))
 	}
-	for at := last; at > max(0, last-3); at-- {
-		isEnd := at == last || strings.ContainsAny(filled[last][len(filled[last])-1:], `#')`) // it is wrapped
-		if isEnd && listedReply.MatchString(filled[at]) && aloneAddress.MatchString(filled[at-1]) {
+	for at := last; at >= max(0, last-2); at-- {
+		if at < last && !isWrapped(filled[at], filled[last]) {
+			continue
+		}
+		if match := addressAndReply.FindStringSubmatch(filled[at]); match != nil && listedReply.MatchString(match[2]) {
+			return match[1]
+		}
+		if at > 0 && listedReply.MatchString(filled[at]) && aloneAddress.MatchString(filled[at-1]) {
 			return anyAddress.FindString(filled[at-1])
 		}
 	}
 	return ""
+}
+
+// isWrapped tells whether the answer of a server ends in a later line: there a sign closes what it has opened.
+func isWrapped(reply, last string) bool {
+	closes := func(sign string) bool { return strings.HasSuffix(strings.TrimRight(last, "."), sign) }
+	return strings.Count(reply, "'")%2 == 1 && closes("'") || strings.Count(reply, "(") > strings.Count(reply, ")") && closes(")") ||
+		!strings.HasSuffix(reply, "##") && closes("##")
 }
 
 // previousLine returns the last line before one that is not empty, or "".

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,8 +55,12 @@ func (e *Evidence) readCertified() {
 
 // isCertifiedReceipt tells whether a provider of certified mail wrote the mail by itself: that it took or delivered one.
 func (e *Evidence) isCertifiedReceipt() bool {
-	return e.from == certifiedSender || e.Header.Has("x-ricevuta")
+	return e.from == certifiedSender || e.Header.Has("x-ricevuta") ||
+		e.isPostmaster() && certifiedReceipt.MatchString(e.Words) && !e.isOfPerson()
 }
+
+// certifiedReceipt is how the words of a receipt begin.
+var certifiedReceipt = regexp.MustCompile(`(?i)^\s*ricevuta di (?:accettazione|(?:avvenuta )?consegna|presa in carico)\b`)
 
 // isCertifiedFailure tells whether it says that the mail is not delivered.
 func (e *Evidence) isCertifiedFailure() bool {
