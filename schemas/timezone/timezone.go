@@ -131,6 +131,9 @@ func ofWindows(name string) string {
 	if err := json.Unmarshal(windowsNames, &names); err != nil {
 		panic(fmt.Sprintf("timezone: the embedded names of Windows: %v", err)) // they are part of the program
 	}
+	if summer, is := strings.CutSuffix(name, " Daylight Time"); is {
+		name = summer + " Standard Time"
+	}
 	for known, zone := range names {
 		if strings.EqualFold(known, name) {
 			return zone

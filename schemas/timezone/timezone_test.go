@@ -41,7 +41,7 @@ func TestFindReadsTheNamesOfCalendarPrograms(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]float64{ // in winter and in summer
 		"Europe/Berlin": {1, 2}, "europe/berlin": {1, 2}, `"Europe/Berlin"`: {1, 2}, "UTC": {0, 0}, "utc": {0, 0}, "Z": {0, 0}, "GMT": {0, 0},
-		"W. Europe Standard Time": {1, 2}, "w. europe standard time": {1, 2}, "Romance Standard Time": {1, 2},
+		"W. Europe Standard Time": {1, 2}, "w. europe standard time": {1, 2}, "Romance Standard Time": {1, 2}, "W. Europe Daylight Time": {1, 2},
 		"Pacific Standard Time": {-8, -7}, "India Standard Time": {5.5, 5.5}, "UTC-11": {-11, -11}, "Kamchatka Standard Time": {12, 12},
 		"/vendor/20260101_1/Europe/Berlin": {1, 2}, "/freeassociation.sourceforge.net/Tzfile/America/New_York": {-5, -4},
 		"/mozilla.org/20050126_1/America/Argentina/Buenos_Aires": {-3, -3}, "tzone://Microsoft/Utc": {0, 0},
