@@ -260,7 +260,7 @@ func markBegun(text string) string {
 func spelledMarks() []string {
 	marks := []string{"<|", "[think]", "[/think]", "◁think▷", "◁/think▷", "<unused94>", "<unused95>", "<channel|>"}
 	for _, name := range []string{
-		"thinking", "thinks", "thoughts", "reasoning", "seed:think", "answer", "response", "output", "final_answer",
+		"thinking", "thinks", "thoughts", "reasoning", "reflection", "scratchpad", "seed:think", "answer", "response", "output", "final_answer",
 	} {
 		marks = append(marks, "<"+name, "</"+name)
 	}

@@ -18,6 +18,7 @@ func TestNamesOfAgents(t *testing.T) {
 		"web-search": "web-search", "`web_search`": "web_search", "Web Search": "", "whisper": "", "": "", "agent": "", "shout echo_agent": "",
 		"the shout agent": "shout", "The Shout": "shout", "name: shout": "shout", "next_agent = `shout`": "shout", "\"name\": \"shout\"": "shout",
 		"assigned_to: the echo agent": "echo_agent", `\"shout\"`: "shout", `\\\"shout\\\"`: "shout", "the web search": "", "name:": "", "the": "",
+		"<|shout|>": "shout", "~shout~": "shout", "#shout": "shout", "「shout」": "shout", "1. shout": "shout", "2) `echo agent`": "echo_agent",
 		"not shout": "", "the other shout": "", "name: whisper": "",
 	} {
 		name, known := spelled(written, choices)

@@ -150,12 +150,12 @@ func spelled(name string, choices []choice) (known string, found bool) {
 }
 
 // beforeName is a label and an article before a name.
-var beforeName = regexp.MustCompile(`(?i)^(?:(?:name|agent|next[ _-]?agent|assigned[ _-]?to)["'` + "`" + `*\\]*\s*[:=]\s*)?(?:(?:the|der|die|das)\s+)?`)
+var beforeName = regexp.MustCompile(`(?i)^(?:\d{1,2}[.)]\s+)?(?:(?:name|agent|next[ _-]?agent|assigned[ _-]?to)["'` + "`" + `*\\]*\s*[:=]\s*)?(?:(?:the|der|die|das)\s+)?`)
 
 // trimName takes away what models put around a name.
 func trimName(name string) string {
 	return strings.TrimFunc(name, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`*_.:,;!<>()[]{}\\„“”‚‘’«»‹›", r)
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`*_.:,;!<>()[]{}\\|~#„“”‚‘’«»‹›「」『』", r)
 	})
 }
 

@@ -19,7 +19,7 @@ const (
 
 // reasoningNames are how models name their reasoning in tags, and answerNames what they put around what follows it.
 const (
-	reasoningNames = `(?:seed:)?(?:thinking|think|thinks|thoughts|thought|reasoning|reason)`
+	reasoningNames = `(?:seed:)?(?:thinking|think|thinks|thoughts|thought|reasoning|reason|reflection|scratchpad)`
 	answerNames    = `(?:answer|response|output|final|final_answer)`
 	thoughtTokens  = `(?:of_)?(?:thinking|think|thoughts|thought|reasoning)`
 	answerTokens   = `(?:of_)?(?:solution|response|answer)`

@@ -72,6 +72,8 @@ func TestReasoningInOtherMarks(t *testing.T) {
 		"<|think|>hm<|/think|>On Friday.",
 		"<think>hm</think>\n<answer>\nOn Friday.\n</answer>",
 		"<think>hm</think>\n<response>On Friday.</response>",
+		"<thinking>hm</thinking>\n<reflection>hm</reflection>\n<output>On Friday.</output>",
+		"<scratchpad>\nhm\n</scratchpad>\nOn Friday.",
 		"<think>I write `</think>` at the end, or\n```\n</think>\n```\n</think>On Friday.",
 		"<think>It`s `x.</think>On Friday.",
 		"<think>a</think>\n<think>b</think>\nOn Friday.",
