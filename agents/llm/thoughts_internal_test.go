@@ -156,13 +156,17 @@ func TestReasoningIsNoDecision(t *testing.T) {
 	}
 	const draft, decided = `{"next_agent": "shout", "reasoning": "r"}`, `{"next_agent":"echo","reasoning":"r"}`
 	for _, text := range []string{
-		"<think>Perhaps " + draft, "Hm.\n<think>\n" + draft + "\nor not", "[THINK]" + draft, draft + "</think>", "<reasoning>\n" + draft,
+		"<think>Perhaps " + draft, "Hm.\n<think>\n" + draft + "\nor not", "[THINK]" + draft, draft + "</think>",
+		"<|channel|>analysis<|message|>" + draft, "◁think▷" + draft, "analysisWe take " + draft, "<reasoning>\n" + draft,
 	} {
 		if value, err := shaped.read(text); err == nil {
 			t.Errorf("%q decides %s", text, value)
 		}
 	}
 	for _, text := range []string{
+		"<|channel|>analysis<|message|>" + draft + "<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>" + decided,
+		"<|channel|>commentary<|message|>" + draft + "<|end|><|channel|>final<|message|>" + decided + "<|return|>",
+		"<|START_THINKING|>" + draft + "<|END_THINKING|><|START_RESPONSE|>" + decided + "<|END_RESPONSE|>",
 		draft + "\n</think>\n" + decided, draft + "[/THINK]" + decided, "<think>" + draft + "</think>" + decided,
 		`{"next_agent":"echo","reasoning":"r"}`,
 	} {

@@ -411,6 +411,10 @@ func TestAutomaticMailIsNoBounce_I21(t *testing.T) {
 			"From: parcels@shop.example",
 			"Auto-Submitted: auto-generated", "Subject: Delivery failed: parcel 17",
 		}, "Room 550, Main Street 5.1.1"),
+		"versions of a program": bounceOf([]string{
+			"Return-Path: <>", "From: releases@shop.example",
+			"Subject: Angebot",
+		}, "-- 5.9.1 is out", "Reason: 5.10.2 had a fault", "Version 5.1.1 is old."),
 		"a street": bounceOf([]string{
 			"Return-Path: <>", "From: nora@shop.example",
 			"Subject: Angebot",

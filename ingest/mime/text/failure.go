@@ -36,7 +36,7 @@ var (
 	markedStatus  = regexp.MustCompile(`(?i)(?:#|\b(?:status|errore?|erro|fehler|erreur|fout|fejl)(?: code)?[:=]? ?|\bdsn=)` +
 		`([45]\.\d{1,3}\.\d{1,3})(?:[^\d.]|\.?$|\. )`)
 	listedStatus = regexp.MustCompile(`(?i)^[\s>]*(?:--+|(?:reason|grund|motivo?|raison|causa|cause|reden|orsak|årsag|` +
-		`przyczyna|причина|原因|理由)[:：])\s*([45]\.\d{1,3}\.\d{1,3})\s+\S`)
+		`przyczyna|причина|原因|理由)[:：])\s*([45]\.[0-7]\.\d{1,3})\s+\S`)
 	plainReply = regexp.MustCompile(`(?:^|[^\d.\-])` +
 		`((?:421|45\d|5[05]\d|52[1-3]|53\d)(?: <?[^\s@<>]+@|[ \-:;,]+[^\d\s\-]))`)
 )
