@@ -135,6 +135,7 @@ var layers = []struct {
 	{"ingest/runs", []string{"schemas", "schemas/workflow", "bus", "bus/binding", "bus/history", "bus/intake", "ingest/admission", "ingest/problem"}},
 	{"ingest/chat", []string{
 		"schemas", "schemas/sentences", "schemas/workflow", "bus", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "ingest/runs", "ingest/admission", "ingest/problem", "ingest/webhook",
+		"ingest/mime/text", // Teams sends pages: they are read as those of mails
 	}},
 	{"ingest/cloudevents", []string{"schemas", "schemas/pointer", "schemas/validation", "bus", "bus/binding", "bus/intake", "ingest/admission", "ingest/problem"}},
 	// An answer by callback becomes what its agent itself would have published.
@@ -304,6 +305,8 @@ func TestLayerTable(t *testing.T) {
 		{"ingest/problem", "ingest/chat", false},
 		{"ingest/chat", "ingest/webhook", true},
 		{"ingest/chat", "ingest/runs", true},
+		{"ingest/chat", "ingest/mime/text", true},
+		{"ingest/chat", "ingest/mime", false},
 		{"ingest/runs", "ingest/chat", false},
 		{"ingest/webhook", "ingest/problem", false},
 		{"ingest/admission", "ingest/problem", true},

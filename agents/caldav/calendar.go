@@ -15,6 +15,12 @@ const margin = 24 * time.Hour
 type view struct {
 	all    []appointment // in their order
 	unread int           // entries around it that cannot be read
+	spans  []span        // when these may be
+}
+
+// mayBeTaken reports whether an entry that cannot be read may be between two moments.
+func (v *view) mayBeTaken(from, until time.Time) bool {
+	return slices.ContainsFunc(v.spans, func(s span) bool { return s.touches(from, until) })
 }
 
 // look reads what the calendar holds between two moments.
@@ -28,6 +34,7 @@ func (j *job) look(ctx context.Context, from, until time.Time) (view, error) {
 		found, err := j.appointments(&resources[i], from, until)
 		if err != nil {
 			seen.unread++
+			seen.spans = append(seen.spans, j.spansOf(&resources[i])...)
 			continue
 		}
 		seen.all = append(seen.all, found...)
@@ -66,7 +73,7 @@ func (j *job) available(ctx context.Context, start, end time.Time, except string
 	if err != nil {
 		return err
 	}
-	if seen.unread > 0 {
+	if seen.mayBeTaken(start, end) {
 		return refuse("entry_unreadable")
 	}
 	others := slices.DeleteFunc(seen.all, func(other appointment) bool { return other.resource.Path == except })
@@ -136,8 +143,9 @@ func (j *job) instead(ctx context.Context, err error, start time.Time, lasts tim
 	if today, _ := j.midnight(j.config.Now().In(j.config.Location).Format(time.DateOnly)); day.Before(today) {
 		day = today
 	}
-	seen, failed := j.look(ctx, day, day.AddDate(0, 0, daysAhead))
-	if failed != nil || seen.unread > 0 {
+	last := day.AddDate(0, 0, daysAhead)
+	seen, failed := j.look(ctx, day, last)
+	if failed != nil || seen.mayBeTaken(day, last) {
 		return err // it is refused all the same
 	}
 	others := slices.DeleteFunc(seen.all, func(other appointment) bool { return other.resource.Path == except })

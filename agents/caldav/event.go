@@ -108,6 +108,64 @@ func (a *Agent) appointments(resource *dav.Resource, from, until time.Time) ([]a
 	return seen, nil
 }
 
+// A span is when an entry that cannot be read may be. Zero is no bound.
+type span struct{ from, until time.Time }
+
+func (s span) touches(from, until time.Time) bool {
+	return (s.until.IsZero() || from.Before(s.until)) && (s.from.IsZero() || s.from.Before(until))
+}
+
+// spansOf are when the events of a resource may be that cannot be read: from the first moment on that they name as
+// their start, their end or their place in a series. An event without a start may be at any time before its end; one
+// without any of these is at no time (RFC 4791, section 9.9). What cannot be read at all may be at any time.
+func (a *Agent) spansOf(resource *dav.Resource) []span {
+	calendar, err := decode(resource)
+	if err != nil || len(calendar.Events()) == 0 {
+		return []span{{}}
+	}
+	var all []span
+	times := a.newTimeReader(calendar)
+	for _, event := range calendar.Events() {
+		if one, isAtATime := times.spanOf(&event); isAtATime {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// spanOf is that of one event. It has none without a time.
+func (r *timeReader) spanOf(event *ical.Event) (one span, isAtATime bool) {
+	var named []time.Time
+	for _, name := range [...]string{ical.PropDateTimeStart, ical.PropDateTimeEnd, ical.PropRecurrenceID} {
+		prop := event.Props.Get(name)
+		if prop == nil {
+			continue
+		}
+		at, _, err := r.written(prop)
+		if err != nil {
+			return span{}, true
+		}
+		named = append(named, at)
+	}
+	recurs := event.Props.Get(ical.PropRecurrenceRule) != nil
+	before, after := time.Duration(0), time.Duration(0)
+	if r.unknown {
+		before, after = mostBefore, mostAfter
+	}
+	switch begins := event.Props.Get(ical.PropDateTimeStart) != nil; {
+	case event.Props.Get(ical.PropRecurrenceDates) != nil:
+		return span{}, true
+	case len(named) == 0:
+		return span{}, recurs
+	case !begins && event.Props.Get(ical.PropRecurrenceID) == nil:
+		if !recurs {
+			one.until = named[0].Add(after)
+		}
+		return one, true
+	}
+	return span{from: slices.MinFunc(named, time.Time.Compare).Add(-before)}, true
+}
+
 // Exceptions are the occurrences of a series that have an entry of their own.
 type exceptions struct {
 	moved  map[int64]bool // by the moment at which the series has them

@@ -89,3 +89,45 @@ func TestWhatAServerKeepsBackIsNotFree(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenEntryTakesWhatItMayTouch: an entry that cannot be read takes the times that it may have, and no others: all
+// from its start on, all before its end where it has no start, and none where it has neither. Lists tell of each.
+func TestBrokenEntryTakesWhatItMayTouch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines []string
+		times map[string]bool // taken
+	}{
+		"no start":                {[]string{"SUMMARY:x"}, map[string]bool{"2026-03-30 09:00": false, "2026-03-31 15:00": false}},
+		"no start, with a length": {[]string{"DURATION:PT1H"}, map[string]bool{"2026-03-30 15:00": false}},
+		"no start, with an end": {[]string{"DTEND:20260330T130000Z"}, map[string]bool{
+			"2026-03-29 10:00": true, "2026-03-30 09:00": true, "2026-03-30 15:00": false, "2026-03-31 09:00": false,
+		}},
+		"no start, but a rule": {[]string{"RRULE:FREQ=DAILY"}, map[string]bool{"2026-03-30 09:00": true}},
+		"no start, and a place in a series": {[]string{"RECURRENCE-ID:20260330T130000Z"}, map[string]bool{
+			"2026-03-30 09:00": false, "2026-03-30 15:00": true, "2026-03-31 09:00": true,
+		}},
+		"an end that is none": {[]string{"DTSTART:20260330T130000Z", "DTEND:later"}, map[string]bool{"2026-03-30 09:00": true}},
+		"a length that is none": {[]string{"DTSTART:20260330T130000Z", "DURATION:long"}, map[string]bool{
+			"2026-03-29 10:00": false, "2026-03-30 09:00": false, "2026-03-30 15:00": true, "2026-03-31 09:00": true,
+		}},
+		"a rule by the hour": {[]string{"DTSTART:20260330T130000Z", "RRULE:FREQ=HOURLY"}, map[string]bool{
+			"2026-03-30 09:00": false, "2026-03-30 15:30": true, "2026-04-30 09:00": true,
+		}},
+		"by the clock of an unknown zone": {[]string{"DTSTART;TZID=Nowhere/Land:20260330T130000", "RRULE:FREQ=HOURLY"}, map[string]bool{
+			"2026-03-29 23:00": false, "2026-03-30 09:00": true,
+		}},
+		"the end before the start": {[]string{"DTSTART:20260330T130000Z", "DTEND:20260330T110000Z"}, map[string]bool{
+			"2026-03-30 09:00": false, "2026-03-30 13:00": true,
+		}},
+		"a start that is none":       {[]string{"DTSTART:today"}, map[string]bool{"2026-03-30 09:00": true}},
+		"further days that are none": {[]string{"DTSTART:20260330T130000Z", "RDATE:someday"}, map[string]bool{"2026-03-29 10:00": true}},
+	} {
+		made := listed(t, "", c.lines...)
+		checkTimes(t, name, made, c.times)
+		outcome, _ := handled(t, made, asked("q"+name, `{"action":"query","appointment_data":{"date":"2026-03-30"}}`))
+		if len(outcome.Issues) != 1 {
+			t.Errorf("%s: a list says %+v", name, outcome.Issues)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (j *job) query(ctx context.Context) (agent.Outcome, error) {
 		said := j.Say("zone_unknown", "{when}", j.when(one.stated), "{summary}", one.summary)
 		outcome.Issues = append(outcome.Issues, note(said))
 	}
-	if data.Date != "" && data.Person == "" && seen.unread == 0 {
+	if data.Date != "" && data.Person == "" && !seen.mayBeTaken(from, until) {
 		result.Free = j.slots(seen.all, from, j.lasts(j.config.Duration))
 		if open := j.open(from); len(open) == 0 {
 			lines = append(lines, j.Say("closed_day", "{day}", j.weekday(from)))

@@ -100,10 +100,11 @@ func (j *job) askTime(ctx context.Context, lasts time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return &need{
-		name: "appointment_data.time", key: "ask_time", schema: `{"type":"string","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$"}`,
-		free: j.slots(seen.all, from, lasts),
+	asks := &need{name: "appointment_data.time", key: "ask_time", schema: `{"type":"string","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$"}`}
+	if !seen.mayBeTaken(from, until) {
+		asks.free = j.slots(seen.all, from, lasts)
 	}
+	return asks
 }
 
 // warn says when somebody else has taken the same time in between: no calendar can be written on the condition that it

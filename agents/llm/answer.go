@@ -36,7 +36,7 @@ const (
 
 // read returns the data of an answer, or an invalidError with what is wrong with what comes closest.
 func (s *shape) read(text string) (jsontext.Value, error) {
-	text, _ = withoutThoughts(text)
+	text = withoutThoughts(text, false).answer
 	closest := ""
 	for _, candidate := range candidates(text) {
 		value, fault := s.accept(candidate)
@@ -211,14 +211,12 @@ func mended(broken string) (jsontext.Value, bool) {
 
 // wordsIn are the words of an answer for a person: all of it, or what a lone member holds.
 func wordsIn(text string) (string, error) {
-	text, _ = withoutThoughts(text)
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(withoutThoughts(text, false).answer)
 	var members map[string]jsontext.Value
 	if strings.HasPrefix(text, "{") && schemas.Unmarshal([]byte(text), &members) == nil && len(members) == 1 {
 		for name, member := range members {
 			if slices.Contains(append(wrappers(), "text", "answer"), strings.ToLower(name)) && member.Kind() == '"' {
-				text, _ = withoutThoughts(stringOf(member))
-				text = strings.TrimSpace(text)
+				text = strings.TrimSpace(withoutThoughts(stringOf(member), false).answer)
 			}
 		}
 	}
@@ -231,25 +229,42 @@ func wordsIn(text string) (string, error) {
 // wordsSoFar are those of an answer that goes on. There are none while the model thinks, or may be writing JSON. An
 // end that may become a mark is held back.
 func wordsSoFar(text string) string {
-	text, _ = withoutThoughts(text)
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "{") {
+	text = strings.TrimSpace(withoutThoughts(text, true).answer)
+	if strings.HasPrefix(text, "{") || strings.HasPrefix("analysis", text) {
 		return ""
 	}
-	if opened := reasoningMarks(text); len(opened) > 0 {
-		text = text[:opened[0].start]
-	} else if at := strings.LastIndexAny(text, "<["); at >= 0 && canBecomeMark(text[at:]) {
-		text = text[:at]
-	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(text[:len(text)-len(markBegun(text))])
 }
 
-// canBecomeMark reports whether the text, which begins with a bracket, is the beginning of a mark of reasoning.
-func canBecomeMark(text string) bool {
-	begun := strings.TrimPrefix(strings.ToLower(text[1:]), "/")
-	return slices.ContainsFunc([]string{"thinking", "thoughts", "thinks", "reasoning", "think]"}, func(name string) bool {
-		return strings.HasPrefix(name, begun)
-	})
+// maxToken bounds a mark that is made of several tokens, in bytes.
+const maxToken = 500
+
+// markBegun returns the end of a text that may become a mark of reasoning, or "".
+func markBegun(text string) string {
+	last := text[max(0, len(text)-maxToken):]
+	if at := strings.Index(last, "<|"); at >= 0 {
+		return last[at:]
+	}
+	at := strings.LastIndexAny(last, "<[◁")
+	if at < 0 {
+		return ""
+	}
+	begun := strings.TrimRight(strings.ToLower(last[at:]), " \t\r\n")
+	if slices.ContainsFunc(spelledMarks(), func(whole string) bool { return strings.HasPrefix(whole, begun) }) {
+		return last[at:]
+	}
+	return ""
+}
+
+// spelledMarks are the marks that are one word, in lower case.
+func spelledMarks() []string {
+	marks := []string{"<|", "[think]", "[/think]", "◁think▷", "◁/think▷", "<unused94>", "<unused95>", "<channel|>"}
+	for _, name := range []string{
+		"thinking", "thinks", "thoughts", "reasoning", "reflection", "scratchpad", "seed:think", "answer", "response", "output", "final_answer",
+	} {
+		marks = append(marks, "<"+name, "</"+name)
+	}
+	return marks
 }
 
 var errNoWords = errors.New("the answer holds no words")

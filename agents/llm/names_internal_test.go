@@ -13,9 +13,13 @@ func TestNamesOfAgents(t *testing.T) {
 	choices := []choice{{Name: "shout"}, {Name: "echo_agent"}, {Name: "RESPOND"}, {Name: "web-search"}, {Name: "web_search"}}
 	for written, want := range map[string]string{
 		"shout": "shout", "SHOUT": "shout", " shout\n": "shout", "`shout`": "shout", `"shout"`: "shout", "'shout'": "shout", "**shout**": "shout", "shout.": "shout",
-		"“shout”": "shout", "„shout“": "shout", "\u00a0shout\u200b": "shout", "`\"shout\".`": "shout", "shout agent": "shout", "Agent: shout": "", "@shout": "shout",
+		"“shout”": "shout", "„shout“": "shout", "\u00a0shout\u200b": "shout", "`\"shout\".`": "shout", "shout agent": "shout", "Agent: shout": "shout", "@shout": "shout",
 		"<shout>": "shout", "[shout]": "shout", "echo": "", "Echo Agent": "echo_agent", "*echo-agent*": "echo_agent", "respond!": "RESPOND",
 		"web-search": "web-search", "`web_search`": "web_search", "Web Search": "", "whisper": "", "": "", "agent": "", "shout echo_agent": "",
+		"the shout agent": "shout", "The Shout": "shout", "name: shout": "shout", "next_agent = `shout`": "shout", "\"name\": \"shout\"": "shout",
+		"assigned_to: the echo agent": "echo_agent", `\"shout\"`: "shout", `\\\"shout\\\"`: "shout", "the web search": "", "name:": "", "the": "",
+		"<|shout|>": "shout", "~shout~": "shout", "#shout": "shout", "「shout」": "shout", "1. shout": "shout", "2) `echo agent`": "echo_agent",
+		"not shout": "", "the other shout": "", "name: whisper": "",
 	} {
 		name, known := spelled(written, choices)
 		if name != want || known != (want != "") {

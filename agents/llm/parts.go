@@ -105,7 +105,7 @@ func joinParts(content jsontext.Value) (text, refusal string, listed bool) {
 			continue
 		}
 		var part map[string]jsontext.Value
-		if raw.Kind() != '{' || schemas.Unmarshal(raw, &part) != nil {
+		if raw.Kind() != '{' || schemas.Unmarshal(raw, &part) != nil || string(part["thought"]) == "true" {
 			continue
 		}
 		switch kind := stringOf(part["type"]); kind {

@@ -16,6 +16,7 @@ func TestAnswersInParts(t *testing.T) {
 	for name, c := range map[string]struct{ content, words string }{
 		"one text":             {`[{"type": "text", "text": "On Friday."}]`, "On Friday."},
 		"reasoning before it":  {`[` + thinking + `, {"type": "text", "text": "On Friday."}]`, "On Friday."},
+		"a thought":            {`[{"type": "text", "text": "short", "thought": true}, {"type": "text", "text": "On Friday."}]`, "On Friday."},
 		"two texts":            {`[{"type": "text", "text": "On "}, {"type": "text", "text": "Friday."}]`, "On Friday."},
 		"a string among them":  {`["On ", {"type": "text", "text": "Friday."}]`, "On Friday."},
 		"a reference":          {`[{"type": "text", "text": "On Friday."}, {"type": "reference", "reference_ids": [1]}]`, "On Friday."},

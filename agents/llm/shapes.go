@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -118,15 +119,19 @@ func routerShape(asked *question) (*shape, error) {
 }
 
 // spelled finds the one name that a model means: it may differ in case, spaces, hyphens or underscores, and have quotes,
-// code marks, stars and a final point around it. A word "agent" that belongs to no name does not count.
+// code marks, stars, backslashes and a final point around it. A word "agent", an article and a label such as "name:"
+// that belong to no name do not count.
 func spelled(name string, choices []choice) (known string, found bool) {
 	for _, exact := range []string{name, trimName(name)} {
 		if slices.ContainsFunc(choices, func(c choice) bool { return c.Name == exact }) {
 			return exact, true
 		}
 	}
-	bare := bareName(name)
-	for _, meant := range []string{bare, strings.TrimPrefix(bare, "@"), strings.TrimSuffix(bare, "agent"), strings.TrimPrefix(bare, "agent")} {
+	var all []string
+	for _, bare := range []string{bareName(name), bareName(beforeName.ReplaceAllString(trimName(name), ""))} {
+		all = append(all, bare, strings.TrimPrefix(bare, "@"), strings.TrimSuffix(bare, "agent"), strings.TrimPrefix(bare, "agent"))
+	}
+	for _, meant := range all {
 		known, found = "", false
 		for _, candidate := range choices {
 			if meant == "" || bareName(candidate.Name) != meant {
@@ -144,10 +149,13 @@ func spelled(name string, choices []choice) (known string, found bool) {
 	return "", false
 }
 
+// beforeName is a label and an article before a name.
+var beforeName = regexp.MustCompile(`(?i)^(?:\d{1,2}[.)]\s+)?(?:(?:name|agent|next[ _-]?agent|assigned[ _-]?to)["'` + "`" + `*\\]*\s*[:=]\s*)?(?:(?:the|der|die|das)\s+)?`)
+
 // trimName takes away what models put around a name.
 func trimName(name string) string {
 	return strings.TrimFunc(name, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`*_.:,;!<>()[]{}„“”‚‘’«»‹›", r)
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\"'`*_.:,;!<>()[]{}\\|~#„“”‚‘’«»‹›「」『』", r)
 	})
 }
 

@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"net/http"
 	"regexp"
 	"strings"
 	"time"
 
+	"podium/ingest/mime/text"
 	"podium/ingest/webhook"
 	"podium/schemas"
 )
@@ -128,22 +128,68 @@ func (*teams) Normalize(body []byte, header http.Header) ([]Message, error) {
 
 var (
 	teamsMention = regexp.MustCompile(`(?is)<at(?:\s[^<>]*)?>.*?</at\s*>`)
-	teamsBreak   = regexp.MustCompile(`<(?:br|BR)\s*/?>|</(?:p|div|li|tr|h[1-6]|pre|blockquote)\s*>`)
-	teamsEntity  = regexp.MustCompile(`&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);`) // without its end it is part of a URL
+	teamsEntity  = regexp.MustCompile(`^&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);`) // without its end it is part of a URL
 	// teamsTag is a tag that the editor of Teams writes, which it does in small letters: <S> and <Code> are words.
-	teamsTag = regexp.MustCompile(`</?(?:at|p|div|span|b|strong|i|em|u|s|strike|del|a|img|ul|ol|li|h[1-6]|pre|code|codeblock|blockquote|` +
-		`table|thead|tbody|tr|td|th|hr|attachment|emoji|font|sub|sup)(?:\s+[a-z][-a-z]*\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>`)
+	teamsTag = regexp.MustCompile(`<(/?)(at|p|div|br|BR|span|b|strong|i|em|u|s|strike|del|a|img|ul|ol|li|h[1-6]|pre|code|codeblock|blockquote|` +
+		`table|thead|tbody|tr|td|th|hr|attachment|emoji|font|sub|sup)((?:\s+[a-z][-a-z]*\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*/?>`)
+	// teamsAttribute is one that says what a reader sees. Others, such as colors, would hide words.
+	teamsAttribute = regexp.MustCompile(`\s(?:href|alt|start|value)\s*=\s*(?:"[^"]*"|'[^']*')`)
+	teamsBlock     = regexp.MustCompile(`</(?:p|div|li|tr|h[1-6]|pre|codeblock|blockquote)\s*>`)
 )
 
 // plainTeams returns the words of a text without the mention of the webhook that it begins with. Only mentions and the tags
-// that Teams itself writes are markup: what a person types between < and > comes as it is typed.
-func plainTeams(text string) string {
-	if mention := teamsMention.FindStringIndex(text); mention != nil {
-		text = text[:mention[0]] + text[mention[1]:]
+// that Teams itself writes are markup, which is read as that of a mail: what a person types between < and > comes as it is typed.
+func plainTeams(words string) string {
+	if mention := teamsMention.FindStringIndex(words); mention != nil {
+		words = words[:mention[0]] + words[mention[1]:]
 	}
-	text = teamsBreak.ReplaceAllString(text, "\n")
-	text = teamsTag.ReplaceAllString(text, "")
-	return strings.TrimSpace(strings.ReplaceAll(teamsEntity.ReplaceAllStringFunc(text, html.UnescapeString), "\u00a0", " "))
+	page := teamsPage(words)
+	if !teamsBlock.MatchString(words) { // it is typed without the editor: blanks and lines stay
+		page = `<div style="white-space:pre-wrap">` + page
+	}
+	return strings.TrimSpace(strings.ReplaceAll(text.ReadPage(page), "\u00a0", " "))
+}
+
+// teamsPage makes a page of a text of Teams, in which what is no tag of Teams is escaped.
+func teamsPage(words string) string {
+	var page strings.Builder
+	read := 0
+	for _, at := range teamsTag.FindAllStringSubmatchIndex(words, -1) {
+		escapeTeams(&page, words[read:at[0]])
+		read = at[1]
+		name := words[at[4]:at[5]]
+		switch name {
+		case "at", "attachment":
+			continue
+		case "p":
+			name = "div" // there is no blank line between two
+		case "codeblock":
+			name = "pre"
+		case "emoji":
+			name = "img"
+		}
+		page.WriteString("<" + words[at[2]:at[3]] + name)
+		for _, attribute := range teamsAttribute.FindAllString(words[at[6]:at[7]], -1) {
+			page.WriteString(attribute)
+		}
+		page.WriteString(">")
+	}
+	escapeTeams(&page, words[read:])
+	return strings.ReplaceAll(page.String(), "<div>&nbsp;</div>", "<div><br></div>") // an empty line
+}
+
+// escapeTeams writes words into a page, with the entities that are in them.
+func escapeTeams(page *strings.Builder, words string) {
+	for i := range len(words) {
+		switch {
+		case words[i] == '<':
+			page.WriteString("&lt;")
+		case words[i] == '&' && !teamsEntity.MatchString(words[i:]):
+			page.WriteString("&amp;")
+		default:
+			page.WriteByte(words[i])
+		}
+	}
 }
 
 // A teamsAnswer is the answer to an outgoing webhook. Plain text is neither

@@ -63,13 +63,45 @@ func TestTeamsWordsInAngleBracketsStay(t *testing.T) {
 		"<p>a</p><p>b</p>": "a\nb",
 		"<p><at>P</at>&nbsp;a</p><div>b<br>c<br/>d</div>":                           "a\nb\nc\nd",
 		"<p>2 &lt; 3 &amp;&amp; Map&lt;String&gt;</p>":                              "2 < 3 && Map<String>",
-		"<ul>\n<li>a</li><li>b</li></ul>":                                           "a\nb",
-		"<a href=\"https://a.example\" title='x'>the page</a> <strong>now</strong>": "the page now",
+		"<a href=\"https://a.example\" title='x'>the page</a> <strong>now</strong>": "the page <https://a.example> now",
 		"<at id=\"0\">P</at> <span style=\"color:red\">x</span>":                    "x",
 		"<at>P</at> Set<S> of <B>, <A>, <I> and <Code>":                             "Set<S> of <B>, <A>, <I> and <Code>",
 		"a<BR>b https://a.example/?x=1&copy=2&lt=3":                                 "a\nb https://a.example/?x=1&copy=2&lt=3",
 		"&#60;x&#x3e; &eacute;":                                                     "<x> é",
 		"<attic> <at least two>":                                                    "<attic> <at least two>",
+	} {
+		if got := plainTeams(text); got != want {
+			t.Errorf("%s is read as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestTeamsMarkupIsReadAsSeen: addresses of links, raised and lowered figures, struck-out words, numbers of lists, code
+// and pictures are told as in mails.
+func TestTeamsMarkupIsReadAsSeen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`<at>P</at> see <a href="https://a.example/x">the page</a>, please`:                    "see the page <https://a.example/x>, please",
+		`<p>see <a href="https://a.example/x?a=1&amp;b=2" title="x">here</a></p>`:              "see here <https://a.example/x?a=1&b=2>",
+		`<a href="https://a.example/x">https://a.example/x</a>`:                                "https://a.example/x",
+		`write to <a href="mailto:ana@a.example">Ana</a>`:                                      "write to Ana <ana@a.example>",
+		`<at>P</at> 10<sup>2</sup> cm<sup>3</sup> of H<sub>2</sub>O`:                           "10^2 cm^3 of H2O",
+		`<p>size 5<sup>1</sup> &lt; 6</p>`:                                                     "size 5^1 < 6",
+		`<s>two</s> three, <strike>no</strike> <del>never</del> yes`:                           "~~two~~ three, ~~no never~~ yes",
+		"<ul>\n<li>a</li><li>b</li></ul>":                                                      "- a\n- b",
+		"<ol><li>a</li><li>b</li></ol>":                                                        "1. a\n2. b",
+		`<ol start="3"><li>a</li><li>b<ul><li>c</li></ul></li></ol>`:                           "3. a\n4. b\n  - c",
+		"<div>Take this:</div><pre>if a:\n    return 1</pre>":                                  "Take this:\nif a:\n    return 1",
+		`<p>x</p><codeblock class="Go"><code>for {<br>  x()<br>}</code></codeblock>`:           "x\nfor {\n  x()\n}",
+		"<at>P</at> two  blanks\n  and a line":                                                 "two  blanks\n  and a line",
+		"<at>P</at> two  blanks\n  and a <b>line</b>":                                          "two  blanks\n  and a line",
+		`<p>yes <emoji id="smile" alt="😀" title="Smile"></emoji> <img alt="plan" src="x"></p>`: "yes 😀 [plan]",
+		"<blockquote><p>Which?</p></blockquote><p>The blue one.</p>":                           "> Which?\nThe blue one.",
+		`<p style="display:none">a</p><p><span style="color:white">b</span></p>`:               "a\nb",
+		"<table><tr><td>a</td><td>b</td></tr></table>":                                         "a b",
+		"<p>a &amp; b &amp;lt; &copy=2</p>":                                                    "a & b &lt; &copy=2",
+		"<p>List<T> x<sup>2</sup></p>":                                                         "List<T> x^2",
+		"<p>a</p><p>&nbsp;</p><p>b</p>":                                                        "a\n\nb",
 	} {
 		if got := plainTeams(text); got != want {
 			t.Errorf("%s is read as %q, want %q", text, got, want)

@@ -31,6 +31,9 @@ func fillBounce(mail *schemas.EmailReceived, m *structure.Message, words string,
 	if original.MessageID != mail.MessageID {
 		bounce.MessageID = cmp.Or(original.MessageID, bounce.MessageID)
 	}
+	if named := cmp.Or(header.FirstID(m.Header.First("x-riferimento-message-id")), said.MessageID); named != mail.MessageID {
+		bounce.MessageID = cmp.Or(bounce.MessageID, named)
+	}
 	mail.Thread = cmp.Or(slices.Concat(original.References, []string{original.InReplyTo, original.MessageID})...)
 	if bounce.MessageID == "" {
 		bounce.MessageID = messageSentTo(mail, m.Header, options)
@@ -55,9 +58,16 @@ func fillRecipient(bounce *schemas.Bounce, mail, original *schemas.EmailReceived
 		return
 	}
 	bounce.Status, bounce.Diagnostic = said.Status, cmp.Or(bounce.Diagnostic, header.Short(said.Reply))
-	begins, _ := languages.BounceSubject(text.Normalize(mail.Subject))
-	if said.Permanent || said.Reply == "" && begins && !text.IsDelay(mail.Subject) {
+	subject := text.Normalize(mail.Subject)
+	begins, _ := languages.BounceSubject(subject)
+	if begins {
+		subject, _, _ = strings.Cut(text.BehindTags(subject), ":") // behind the colon is the subject of the mail
+	}
+	switch isLate := text.IsDelay(subject); {
+	case said.Permanent, said.Reply == "" && begins && !isLate:
 		bounce.Action = "failed"
+	case isLate:
+		bounce.Action = "delayed"
 	}
 }
 

@@ -94,6 +94,9 @@ func Find(name string) *time.Location {
 	if zone := fixedOffset(name); zone != nil {
 		return zone
 	}
+	if zone := f.findByOffsets(name); zone != nil {
+		return zone
+	}
 	return f.findShown(name)
 }
 
@@ -127,6 +130,9 @@ func ofWindows(name string) string {
 	var names map[string]string
 	if err := json.Unmarshal(windowsNames, &names); err != nil {
 		panic(fmt.Sprintf("timezone: the embedded names of Windows: %v", err)) // they are part of the program
+	}
+	if summer, is := strings.CutSuffix(name, " Daylight Time"); is {
+		name = summer + " Standard Time"
 	}
 	for known, zone := range names {
 		if strings.EqualFold(known, name) {
@@ -168,7 +174,7 @@ func offsetOf(sign, hours, minutes string) (seconds int, ok bool) {
 var shownName = regexp.MustCompile(`^\((?i:GMT|UTC)(?:([+-])(\d{2})[:.]?(\d{2}))?\)\s*(.+)$`)
 
 // findShown reads a zone as Outlook shows it: the offset in winter and cities, or a name that Windows knows. The offset has
-// to be that of the zone; nil is none.
+// to be that of the zone; nil is none. Between cities there are commas, or slashes.
 func (f finder) findShown(name string) *time.Location {
 	parts := shownName.FindStringSubmatch(name)
 	if parts == nil {
@@ -187,7 +193,7 @@ func (f finder) findShown(name string) *time.Location {
 			return zone
 		}
 	}
-	for city := range strings.SplitSeq(what, ",") {
+	for _, city := range strings.FieldsFunc(what, func(r rune) bool { return r == ',' || r == '/' || r == ';' }) {
 		city = strings.ReplaceAll(strings.TrimSpace(city), " ", "_")
 		for _, file := range f.archive.File {
 			if !strings.EqualFold(path.Base(file.Name), city) {
@@ -201,10 +207,70 @@ func (f finder) findShown(name string) *time.Location {
 	return nil
 }
 
+var twoOffsets = regexp.MustCompile(`^(?i:GMT|UTC)\s*([+-])(\d{2}):?(\d{2})\s*\((?i:standard)\)\s*/\s*` +
+	`(?i:GMT|UTC)\s*([+-])(\d{2}):?(\d{2})\s*\((?i:daylight)\)$`)
+
+// findByOffsets reads a zone that is named by its two offsets. All zones of the database that have these have to change
+// them at the same moments; nil is none.
+func (f finder) findByOffsets(name string) *time.Location {
+	parts := twoOffsets.FindStringSubmatch(name)
+	if parts == nil {
+		return nil
+	}
+	standard, okStandard := offsetOf(parts[1], parts[2], parts[3])
+	daylight, okDaylight := offsetOf(parts[4], parts[5], parts[6])
+	if !okStandard || !okDaylight || standard >= daylight {
+		return nil
+	}
+	var found *time.Location
+	for _, file := range f.archive.File {
+		zone := f.load(file.Name)
+		if zone == nil || standardOffset(zone) != standard || !hasOffset(zone, daylight) {
+			continue
+		}
+		if found != nil && !changesWith(zone, found) {
+			return nil
+		}
+		found = zone
+	}
+	return found
+}
+
+// hasOffset reports whether a zone has an offset in January or in July.
+func hasOffset(zone *time.Location, offset int) bool {
+	for _, month := range [...]time.Month{time.January, time.July} {
+		if _, has := time.Date(sampleYear, month, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone(); has == offset {
+			return true
+		}
+	}
+	return false
+}
+
+// changesWith reports whether two zones have the same offsets from the same moments on, in a year.
+func changesWith(one, other *time.Location) bool {
+	at, end := time.Date(sampleYear, time.January, 1, 0, 0, 0, 0, time.UTC), time.Date(sampleYear+1, time.January, 1, 0, 0, 0, 0, time.UTC)
+	for at.Before(end) {
+		_, offset := at.In(one).Zone()
+		_, has := at.In(other).Zone()
+		_, next := at.In(one).ZoneBounds()
+		_, otherNext := at.In(other).ZoneBounds()
+		if offset != has || !next.Equal(otherNext) {
+			return false
+		}
+		if next.IsZero() {
+			return true
+		}
+		at = next
+	}
+	return true
+}
+
+// sampleYear is the year in which zones are compared.
+const sampleYear = 2026
+
 // standardOffset is the smaller offset of a year, in seconds: the one that Outlook shows.
 func standardOffset(zone *time.Location) int {
-	const year = 2026
-	_, january := time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
-	_, july := time.Date(year, time.July, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
+	_, january := time.Date(sampleYear, time.January, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
+	_, july := time.Date(sampleYear, time.July, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
 	return min(january, july)
 }

@@ -41,20 +41,24 @@ func TestFindReadsTheNamesOfCalendarPrograms(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]float64{ // in winter and in summer
 		"Europe/Berlin": {1, 2}, "europe/berlin": {1, 2}, `"Europe/Berlin"`: {1, 2}, "UTC": {0, 0}, "utc": {0, 0}, "Z": {0, 0}, "GMT": {0, 0},
-		"W. Europe Standard Time": {1, 2}, "w. europe standard time": {1, 2}, "Romance Standard Time": {1, 2},
+		"W. Europe Standard Time": {1, 2}, "w. europe standard time": {1, 2}, "Romance Standard Time": {1, 2}, "W. Europe Daylight Time": {1, 2},
 		"Pacific Standard Time": {-8, -7}, "India Standard Time": {5.5, 5.5}, "UTC-11": {-11, -11}, "Kamchatka Standard Time": {12, 12},
 		"/vendor/20260101_1/Europe/Berlin": {1, 2}, "/freeassociation.sourceforge.net/Tzfile/America/New_York": {-5, -4},
 		"/mozilla.org/20050126_1/America/Argentina/Buenos_Aires": {-3, -3}, "tzone://Microsoft/Utc": {0, 0},
 		"GMT+0100": {1, 1}, "GMT-05:30": {-5.5, -5.5}, "UTC+2": {2, 2}, "+01:00": {1, 1}, "Etc/GMT+5": {-5, -5},
-		"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna": {1, 2},
-		`(UTC+01:00) Amsterdam\, Berlin\, Bern`:                        {1, 2},
-		"(GMT+01.00) Brussels, Copenhagen, Madrid, Paris":              {1, 2},
-		"(UTC-05:00) Eastern Time (US & Canada)":                       {-5, -4},
-		"(UTC) Dublin, Edinburgh, Lisbon, London":                      {0, 1},
-		"(UTC) Coordinated Universal Time":                             {0, 0},
-		"(UTC+05:30) Chennai, Kolkata, Mumbai, New Delhi":              {5.5, 5.5},
-		"(UTC+09:00) Osaka, Sapporo, Tokyo":                            {9, 9},
-		"(UTC+02:00) Helsinki, Kyiv, Riga, Sofia, Tallinn, Vilnius":    {2, 3},
+		"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna":      {1, 2},
+		`(UTC+01:00) Amsterdam\, Berlin\, Bern`:                             {1, 2},
+		"(GMT+01.00) Brussels, Copenhagen, Madrid, Paris":                   {1, 2},
+		"(GMT+01:00) Amsterdam / Berlin / Bern / Rome / Stockholm / Vienna": {1, 2},
+		"GMT +0100 (Standard) / GMT +0200 (Daylight)":                       {1, 2},
+		"UTC+00:00 (Standard)/UTC+01:00 (Daylight)":                         {0, 1},
+		"(UTC+02:00) Athens/Bucharest":                                      {2, 3},
+		"(UTC-05:00) Eastern Time (US & Canada)":                            {-5, -4},
+		"(UTC) Dublin, Edinburgh, Lisbon, London":                           {0, 1},
+		"(UTC) Coordinated Universal Time":                                  {0, 0},
+		"(UTC+05:30) Chennai, Kolkata, Mumbai, New Delhi":                   {5.5, 5.5},
+		"(UTC+09:00) Osaka, Sapporo, Tokyo":                                 {9, 9},
+		"(UTC+02:00) Helsinki, Kyiv, Riga, Sofia, Tallinn, Vilnius":         {2, 3},
 	} {
 		zone := timezone.Find(name)
 		if zone == nil {
@@ -66,7 +70,7 @@ func TestFindReadsTheNamesOfCalendarPrograms(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "Customized Time Zone", "Nowhere/Else", "(UTC+03:00) Berlin", "(UTC+01:00) Mittelerde", "GMT+25", "Time", "/", "../../etc/passwd",
+		"", "Customized Time Zone", "Nowhere/Else", "(UTC+03:00) Berlin", "(UTC+01:00) Mittelerde", "GMT+25", "Time", "GMT -0500 (Standard) / GMT -0400 (Daylight)", "GMT +0200 (Standard) / GMT +0100 (Daylight)", "/", "../../etc/passwd",
 		strings.Repeat("/Europe", 1000) + "/Berlin", "Europe", "Berlin",
 	} {
 		if zone := timezone.Find(name); zone != nil {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,9 @@ type Failure struct {
 	Status     string   // RFC 3463, "5.1.1"
 	Permanent  bool     // Reply or Status says that nothing is tried again
 	Returned   string   // the header of the mail that was not delivered, as a block of fields
+	MessageID  string   // the id of the mail that was not delivered, where a sentence names it
 	Asks       bool     // a question stands before Returned
+	Closing    string   // the address whose refusal ends the words, as programs list it; see closingAddress
 }
 
 // Bounds of what is read of a text, in bytes, lines, bytes of one line, and addresses.
@@ -30,10 +33,22 @@ const (
 // The answers of servers: with a status, a status behind a sign or a word, with a code alone.
 var (
 	extendedReply = regexp.MustCompile(`(?:^|[^\d.])([45]\d\d)[ \-:;,#]+\(?#?([45]\.\d{1,3}\.\d{1,3})(?:[^\d.]|\.?$|\. )`)
-	markedStatus  = regexp.MustCompile(`(?i)(?:#|\b(?:status|error)(?: code)?[:=]? ?|\bdsn=)` +
+	markedStatus  = regexp.MustCompile(`(?i)(?:#|\b(?:status|errore?|erro|fehler|erreur|fout|fejl)(?: code)?[:=]? ?|\bdsn=)` +
 		`([45]\.\d{1,3}\.\d{1,3})(?:[^\d.]|\.?$|\. )`)
+	listedStatus = regexp.MustCompile(`(?i)^[\s>]*(?:--+|(?:reason|grund|motivo?|raison|causa|cause|reden|orsak|årsag|` +
+		`przyczyna|причина|原因|理由)[:：])\s*([45]\.[0-7]\.\d{1,3})\s+\S`)
 	plainReply = regexp.MustCompile(`(?:^|[^\d.\-])` +
 		`((?:421|45\d|5[05]\d|52[1-3]|53\d)(?: <?[^\s@<>]+@|[ \-:;,]+[^\d\s\-]))`)
+)
+
+// A refusal by a server that a program lists: the answer alone in its line, and the form of Exchange before 2007.
+var (
+	listedReply = regexp.MustCompile(`(?i)^[\s>*#'"<-]*(?:remote (?:server|host) (?:returned|said)[\s:'"]*` +
+		`|smtp error[\s:]*|diagnostic-code:\s*(?:smtp;)?\s*)?#?5\d\d[ \-]#?5\.\d{1,3}\.\d{1,3}(?:\D|$)`)
+	listedStatusOfExchange = regexp.MustCompile(`^\s*<[\w.-]+ #5\.\d{1,3}\.\d{1,3}(?:\s[^<>]*)?>$`)
+	addressAndReply        = regexp.MustCompile(`^[\s>*•·\-"'<(]*([^\s<>()"'@:]+@[^\s<>()"'@:]+)[>)"']*[\s:–-]+(\S.*)$`)
+	greeting               = regexp.MustCompile(`[,!，！]$`)
+	idInWords              = regexp.MustCompile(`(?i)\bmessage[- ]?id\b[\s:=]*<([^<>\s@]+@[^<>\s@]+)>`)
 )
 
 // What says that a code is one of a server: in its line, and in the line before.
@@ -63,6 +78,7 @@ func ReadFailure(words string) Failure {
 		found.Returned = block(lines[begin:end])
 	}
 	found.readLines(lines[:begin])
+	found.Closing = closingAddress(lines[:begin])
 	if found.Reply == "" && len(found.Recipients) == 0 && begin < len(lines) {
 		found.readLines(lines[end:]) // the mail is named before what became of it
 	}
@@ -75,6 +91,9 @@ func (f *Failure) readLines(lines []string) {
 	for i, line := range lines {
 		f.Asks = f.Asks || question.MatchString(line)
 		replied := !strings.HasPrefix(line, "> ") && f.readReply(line, previousLine(lines, i))
+		if match := idInWords.FindStringSubmatch(line); match != nil {
+			f.MessageID, line = cmp.Or(f.MessageID, match[1]), idInWords.ReplaceAllString(line, "")
+		}
 		line = anyURL.ReplaceAllString(line, "")
 		if namesNoRecipient(line) {
 			continue
@@ -109,6 +128,8 @@ func (f *Failure) readReply(line, before string) bool {
 		at, from, status = match[2], match[2], line[match[4]:match[5]]
 	} else if match := markedStatus.FindStringSubmatchIndex(line); match != nil {
 		at, status = match[2], line[match[2]:match[3]]
+	} else if match := listedStatus.FindStringSubmatchIndex(line); match != nil {
+		at, from, status = match[2], match[2], line[match[2]:match[3]]
 	} else if match := plainReply.FindStringSubmatchIndex(line); match != nil {
 		if !strings.Contains(line[match[2]:match[3]], "@") && !ofServer.MatchString(line) &&
 			!beforeReply.MatchString(before) {
@@ -124,6 +145,47 @@ func (f *Failure) readReply(line, before string) bool {
 		f.Reply, f.Status, f.Permanent = strings.TrimRight(strings.TrimSpace(line[from:]), `'"`), status, permanent
 	}
 	return true
+}
+
+// closingAddress returns the address that the last lines list with the final answer of a server, or "": the address
+// at the beginning of the line of the answer, or alone in the one before. A heading may follow. Words that begin with a
+// greeting have none, and those behind which a name or a sentence stands.
+func closingAddress(lines []string) string {
+	var filled []string
+	for _, line := range lines {
+		if line != "" {
+			filled = append(filled, line)
+		}
+	}
+	for len(filled) > 1 && strings.HasSuffix(filled[len(filled)-1], ":") {
+		filled = filled[:len(filled)-1]
+	}
+	if len(filled) == 0 || greeting.MatchString(filled[0]) {
+		return ""
+	}
+	last := len(filled) - 1
+	if listedStatusOfExchange.MatchString(filled[last]) {
+		return anyAddress.FindString(strings.Join(filled[max(0, last-2):last], "\n"))
+	}
+	for at := last; at >= max(0, last-2); at-- {
+		if at < last && !isWrapped(filled[at], filled[last]) {
+			continue
+		}
+		if match := addressAndReply.FindStringSubmatch(filled[at]); match != nil && listedReply.MatchString(match[2]) {
+			return match[1]
+		}
+		if at > 0 && listedReply.MatchString(filled[at]) && aloneAddress.MatchString(filled[at-1]) {
+			return anyAddress.FindString(filled[at-1])
+		}
+	}
+	return ""
+}
+
+// isWrapped tells whether the answer of a server ends in a later line: there a sign closes what it has opened.
+func isWrapped(reply, last string) bool {
+	closes := func(sign string) bool { return strings.HasSuffix(strings.TrimRight(last, "."), sign) }
+	return strings.Count(reply, "'")%2 == 1 && closes("'") || strings.Count(reply, "(") > strings.Count(reply, ")") && closes(")") ||
+		!strings.HasSuffix(reply, "##") && closes("##")
 }
 
 // previousLine returns the last line before one that is not empty, or "".
@@ -219,7 +281,7 @@ func block(lines []string) string {
 func IsDelay(subject string) bool {
 	subject = Normalize(subject)
 	return slices.ContainsFunc([]string{
-		"delay", "warning", "verzöger", "retard", "retras", "ritard", "atras",
+		"delay", "warning", "transient", "verzöger", "retard", "retras", "ritard", "atras",
 		"vertrag", "försen", "forsink", "opóźn", "задерж", "затрим", "延迟", "延遲", "遅延",
 	},
 		func(word string) bool { return strings.Contains(subject, word) })

@@ -141,16 +141,37 @@ func (l *Languages) signature(line, written string) bool {
 // AutoReplySubject tells whether a normalized subject is one that programs write by themselves.
 func (l *Languages) AutoReplySubject(subject string) bool { return beginsAny(subject, l.autoReplies) }
 
-// BounceSubject tells whether a normalized subject begins as that of a bounce, and whether it
-// says nothing else, or goes on behind a colon or in parentheses.
+// BounceSubject tells whether a normalized subject begins as that of a bounce, with or without tags in brackets
+// before it, and whether it says nothing else, or goes on behind a colon or in parentheses.
 func (l *Languages) BounceSubject(subject string) (begins, alone bool) {
+	subject = BehindTags(subject)
 	for _, phrase := range l.bounces {
-		rest, found := strings.CutPrefix(subject, phrase)
+		before, after, _ := strings.Cut(phrase, anyPlace)
+		rest, found := strings.CutPrefix(subject, before)
+		if found && after != "" {
+			_, rest, found = strings.Cut(rest, after)
+		}
 		rest = strings.TrimLeft(rest, " ")
 		begins = begins || found
 		alone = alone || found && (rest == "" || strings.HasSuffix(phrase, ":") || rest[0] == ':' || rest[0] == '(')
 	}
 	return begins, alone
+}
+
+// anyPlace stands for anything in how a subject begins.
+const anyPlace = "{any}"
+
+// BehindTags returns a subject without the tags in brackets that programs put before it, such as the number of a
+// ticket.
+func BehindTags(subject string) string {
+	for strings.HasPrefix(subject, "[") {
+		_, behind, closed := strings.Cut(subject, "]")
+		if !closed {
+			break
+		}
+		subject = strings.TrimLeft(behind, " :-")
+	}
+	return subject
 }
 
 func beginsAny(text string, beginnings []string) bool {

@@ -17,6 +17,10 @@ func (s *Segment) Empty() bool {
 	return !slices.ContainsFunc(slices.Concat(s.Plain, s.HTML), func(text string) bool { return strings.TrimSpace(text) != "" })
 }
 
+// ReadPage returns the words of a page as a reader sees them: with the addresses of its links, the numbers of its lists,
+// and marks of what is raised, lowered or struck out.
+func ReadPage(page string) string { return readPage(page).visible }
+
 // Join returns the words of all segments, of each in its better form, and the
 // hidden words of all of them.
 func (l *Languages) Join(segments []Segment) (text, hidden string) {

@@ -97,6 +97,7 @@ func signals() []signal {
 		}},
 		{"complaint", schemas.MailAutoReply, (*Evidence).isComplaint},
 		{"auto-submitted", schemas.MailAutoReply, (*Evidence).isAutoSubmitted},
+		{"certified-receipt", schemas.MailAutoReply, (*Evidence).isCertifiedReceipt},
 		{"null-return-path", schemas.MailAutoReply, (*Evidence).hasNullReversePath},
 		{"mailer-daemon", schemas.MailAutoReply, (*Evidence).isOfMailerDaemon},
 		{"ticket-system", schemas.MailAutoReply, (*Evidence).isOfTicketSystem},

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ func (e *Evidence) readSender() {
 		e.name = text.Normalize(e.Author.Mailboxes[0].Name)
 	}
 	e.from = strings.ToLower(e.from)
+	e.readCertified()
 	for _, name := range [...]string{"return-path", "x-envelope-from", "x-envelope-sender"} {
 		if path := strings.Join(strings.Fields(header.StripComments(e.Header.First(name))), ""); path != "" {
 			e.paths = append(e.paths, strings.ToLower(path))
@@ -30,6 +32,39 @@ func (e *Evidence) readSender() {
 	if e.attached = len(e.Returned) > 0; !e.attached {
 		e.Returned = header.Parse(e.failure.Returned)
 	}
+}
+
+// certifiedSender is who writes what providers of Italian certified mail send (DM of 2 Nov 2005, technical rules).
+const certifiedSender = "posta-certificata"
+
+// readCertified notes whose mail certified mail carries, and its own subject: its provider names the author in its
+// own name, "Per conto di: nora@shop.example".
+func (e *Evidence) readCertified() {
+	behalf, found := strings.CutPrefix(e.name, "per conto di:")
+	if e.from != certifiedSender || !found {
+		return
+	}
+	e.from, _, _ = strings.Cut(strings.TrimSpace(behalf), "@")
+	e.name = e.from
+	for _, prefix := range [...]string{"posta certificata:", "anomalia messaggio:"} {
+		if rest, found := strings.CutPrefix(e.Subject, prefix); found {
+			e.Subject = strings.TrimSpace(rest)
+		}
+	}
+}
+
+// isCertifiedReceipt tells whether a provider of certified mail wrote the mail by itself: that it took or delivered one.
+func (e *Evidence) isCertifiedReceipt() bool {
+	return e.from == certifiedSender || e.Header.Has("x-ricevuta") ||
+		e.isPostmaster() && certifiedReceipt.MatchString(e.Words) && !e.isOfPerson()
+}
+
+// certifiedReceipt is how the words of a receipt begin.
+var certifiedReceipt = regexp.MustCompile(`(?i)^\s*ricevuta di (?:accettazione|(?:avvenuta )?consegna|presa in carico)\b`)
+
+// isCertifiedFailure tells whether it says that the mail is not delivered.
+func (e *Evidence) isCertifiedFailure() bool {
+	return e.has("x-ricevuta", "non-accettazione", "errore-consegna", "preavviso-errore-consegna")
 }
 
 // hasNullReversePath tells whether the mail may not be answered (RFC 3834, section 2). Not
@@ -54,7 +89,9 @@ func (e *Evidence) isOfMailerDaemon() bool {
 	return isMailerDaemon(e.from) || e.hasReversePathOfMailerDaemon() || e.isPostmaster() && e.hasNullReversePath()
 }
 
-func (e *Evidence) isPostmaster() bool { return e.from == "postmaster" || e.from == "mail-daemon" }
+func (e *Evidence) isPostmaster() bool {
+	return e.from == "postmaster" || e.from == "mail-daemon" || e.from == certifiedSender
+}
 
 // isAutoSubmitted tells whether the mail says that no person sent it (RFC 3834, section 5).
 func (e *Evidence) isAutoSubmitted() bool {
@@ -118,12 +155,25 @@ func (e *Evidence) tellsOfFailure() bool {
 	switch {
 	case e.ReportType != "", e.isAutoReply():
 		return false
+	case e.isCertifiedFailure():
+		return true
 	case e.isOfMailerDaemon(), e.isOfMailSystem() && e.isNamedAsMailSystem():
 		return replied || len(e.Returned) > 0
 	case e.isOfMailSystem():
 		return (replied || e.attached && e.returnsMail()) && !e.isAnswer()
 	}
-	return replied && e.returnsMail() && e.mayBeOfMailSystem() && !e.isOfPerson()
+	return (replied && e.returnsMail() || e.endsInRefusal()) && e.mayBeOfMailSystem() && !e.isOfPerson()
+}
+
+// endsInRefusal tells whether the words end as a report of Exchange, in any language: with an address that is none of
+// where the mail goes, and the final answer of a server. The subject is that of the mail behind a word and a colon.
+func (e *Evidence) endsInRefusal() bool {
+	_, refused, _ := strings.Cut(e.failure.Closing, "@")
+	return refused != "" && strings.Contains(e.Subject, ":") && len(e.Recipients) > 0 &&
+		!slices.ContainsFunc(e.Recipients, func(to schemas.Address) bool {
+			_, domain, _ := strings.Cut(to.Address, "@")
+			return strings.EqualFold(domain, refused)
+		})
 }
 
 // isAnswer tells whether the subject is that of a mail that answers another one or passes it on.
