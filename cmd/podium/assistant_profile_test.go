@@ -229,7 +229,7 @@ func TestProfilePrograms(t *testing.T) {
 	needs(t, "flake8")
 	for _, command := range [][]string{
 		{"flake8", "--isolated", "--max-line-length", "200", "."},
-		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "assistant/testdata", "loop/testdata"},
+		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "assistant/testdata", "loop/testdata", "practice/testdata"},
 	} {
 		made := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		made.Dir = filepath.Dir(assistantProfile)

@@ -69,6 +69,7 @@ func TestPracticeProfile_G05_G06_G07_G08_G09_G10_G11_G12_G13(t *testing.T) {
 		{"BMI berechnen: 82 kg, 1,76 m", "calculator", "BMI: 26,5 kg/m².\n"},
 		{"Dosis berechnen: 15 mg/kg bei 20 kg", "calculator", "Dosis: 300 mg. Das ist nur gerechnet"},
 		{"Was sagt die Wissensdatenbank zu Nesselsucht?", "wissen_agent", "Dazu ist nichts hinterlegt."},
+		{"Patient hat Juckreiz. " + strings.Repeat("Ich schreibe Ihnen von meinem Garten. ", 300) + "\n\nMein Vater hat starke Atemnot.", "diagnose_agent", "Notruf 112"},
 	} {
 		run, answer := i.answered(c.words)
 		if run.Tasks[0].Agent != c.agent || !strings.Contains(answer, c.says) || run.Status != schemas.RunCompleted {

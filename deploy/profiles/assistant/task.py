@@ -110,11 +110,16 @@ def listed(words, found):
     return short, names
 
 
+def excerpt(words, most=4000):
+    """The beginning and the end of a long text: what the expressions here cost grows faster than its length."""
+    return words if len(words) <= most else words[:most - 1000] + "\n\n" + words[-1000:]
+
+
 class Task:
     def __init__(self):
         self.task = json.load(sys.stdin)["payload"]["tasks"][0]
         self.context = self.task.get("context", {})
-        self.words = self.context.get("request") or self.task["description"]
+        self.words = excerpt(self.context.get("request") or self.task["description"])
         self.arguments = self.context.get("arguments", {})
 
     def results(self, member):

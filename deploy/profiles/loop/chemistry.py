@@ -30,7 +30,8 @@ CANNOT = re.compile(
     r"\b(?:(?:boiling|melting|freezing|flash|glass transition) (?:points?|temperatures?)|solub\w+|toxic\w*|LD50|densit\w+|pKa|(?:vapou?r|steam) pressure|viscosity"
     r"|refractive index|dipole(?: moment)?|spectr\w+|NMR|IR|UV|mass spectrum|energ\w+|enthalp\w+|entrop\w+|HOMO|LUMO|charges?|conformers?|polar surface"
     r"|synthes\w+|reacti\w+|price|colou?r|smells?|odou?r|taste|hazards?|stability|bioavailability)\b", re.I)
-TAGGED = re.compile(r"<(IUPAC|SMILES|MOLFORMULA|NUMBER)>\s*(.*?)\s*</\1>", re.S)
+TAGGED = re.compile(r"<(IUPAC|SMILES|MOLFORMULA|NUMBER)>\s*([^<]*?)\s*</\1>")
+MOST = 4000  # characters that are read of a question
 
 
 # Words of a sentence around a name. Any other one beside a name is taken for a part of it.
@@ -56,13 +57,20 @@ def ask(name, question):
     sys.exit(0)
 
 
+def excerpt(words):
+    """The beginning and the end of a long text: what the expressions here cost grows faster than its length."""
+    return words if len(words) <= MOST else words[:MOST - 1000] + "\n\n" + words[-1000:]
+
+
 def payload():
-    return json.load(sys.stdin)["payload"]["tasks"][0]
+    task = json.load(sys.stdin)["payload"]["tasks"][0]
+    task["description"] = excerpt(task["description"])
+    return task
 
 
 def words_of(task):
     """What the person has asked: data, never instruction."""
-    return task.get("context", {}).get("request") or task["description"]
+    return excerpt(task.get("context", {}).get("request") or task["description"])
 
 
 def inputs_of(task):

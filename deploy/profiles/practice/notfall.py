@@ -24,6 +24,18 @@ def begins(word, stem):
     return word[:2] == stem[1::-1] and word[2:].startswith(stem[2:])
 
 
+def excerpt(words):
+    """Anfang und Ende eines langen Textes, so viel, wie Podiums Regeln lesen."""
+    return words if len(words) <= 32768 else words[:24576] + "\n\n" + words[-8192:]
+
+
+def windows(text, size=1000, before=100):
+    """Ein Text in Stücken, die sich überlappen, je mit der Stelle, ab der ein Zeichen darin zählt: was ein Ausdruck kostet, wächst sonst mit dem Quadrat."""
+    yield text[:size], 0
+    for start in range(size // 2, max(len(text) - size // 2, 0), size // 2):
+        yield text[start - before:start + size], before
+
+
 def places(line, text):
     """Wo ein Zeichen steht."""
     if line.startswith("~"):
@@ -33,12 +45,13 @@ def places(line, text):
 
 def signs(words):
     """Was die Überschriften der Zeichen sagen, die gemeint sind; None, wenn keines es ist. „Keine Luft“ ist eines, „keine Atemnot“ ist keines."""
-    text, said, found = folded(words), [], False
+    text, said, found = folded(excerpt(words)), [], False
     also = ""
     for line in pathlib.Path(__file__).with_name("notfall.txt").read_text("utf-8").splitlines():
         if line.startswith("["):
             also = line.partition("] ")[2]
-        elif line and not line.startswith("#") and any(not NEGATED.search(text[:at]) for at in places(line, text)):
+        elif line and not line.startswith("#") and any(
+                at >= counts and not NEGATED.search(part[:at]) for part, counts in windows(text) for at in places(line, part)):
             found = True
             if also and also not in said:
                 said.append(also)

@@ -160,3 +160,12 @@ def test_a_guess_is_asked_about():
     assert said["value"] == "CC(=O)Oc1ccccc1C(=O)O" and said["mended"] == f"{written} is no valid SMILES. It is read as CC(=O)Oc1ccccc1C(=O)O: you have said so."
     assert run("query.py", step + "C[N](C)(C)C")["mended"] == "C[N](C)(C)C is no valid SMILES. It is read as C[N+](C)(C)C: a nitrogen with four bonds has a charge."
     assert run("query.py", step + written, answers=[{"text": "no"}]) == f"{written} is no valid SMILES, and no says none."
+
+
+@pytest.mark.parametrize("program", ["structure.py", "query.py", "validate.py"])
+@pytest.mark.parametrize("piece", ["<SMILES> ", "<SMILES>" + " " * 54, "the formula of ", "aspirin, ", "CC(=O)O "])
+def test_long_questions_cost_little(program, piece):
+    words = "What is the formula of " + piece * (54000 // len(piece))
+    task = {"description": words, "context": {"request": words}}
+    # Each expression that looks back from every place took minutes.
+    subprocess.run(["/usr/bin/python3", "-B", HERE / program], input=json.dumps({"payload": {"tasks": [task]}}), capture_output=True, text=True, timeout=120)
