@@ -107,6 +107,10 @@ func (s *splitter) attributed(joined string, written writtenLines) (found introd
 			found, dated, is = s.matchTemplates(apart, written)
 		}
 	}
+	if !is {
+		found.sure, is = s.shape(text, written)
+		dated = is
+	}
 	if is && dashed {
 		found.sure, found.dashed = true, true
 	}
@@ -114,18 +118,23 @@ func (s *splitter) attributed(joined string, written writtenLines) (found introd
 }
 
 func (s *splitter) matchTemplates(text string, written writtenLines) (found introduction, dated, is bool) {
-	for size := min(maxEnding, len(text)); size > 0; size-- {
-		for _, known := range s.words.attributions[text[len(text)-size:]] {
+	word, _, _ := strings.Cut(text, " ")
+	compare := func(templates []*template) {
+		for _, known := range templates {
 			s.steps++
 			name, matched := known.matches(text)
 			if !matched {
 				continue
 			}
 			is = true
-			withDate := known.has(slotDate)
 			found.sure = found.sure || s.isSure(known, text, name, written)
-			dated = dated || withDate
+			dated = dated || known.has(slotDate)
 		}
+	}
+	for size := min(maxEnding, len(text)); size > 0; size-- {
+		ending := text[len(text)-size:]
+		compare(s.words.attributions[templateEnds{ending: ending}])
+		compare(s.words.attributions[templateEnds{word: word, ending: ending}])
 	}
 	return found, dated, is
 }

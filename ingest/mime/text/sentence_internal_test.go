@@ -118,6 +118,56 @@ func fill(t *template) string {
 	return line.String() + t.last
 }
 
+// TestAttributionsOfAnyLanguage: a date, an address in brackets and a colon at the end are an attribution in languages
+// that have no file, also above a quotation that is not marked; and no sentence of a person is one.
+func TestAttributionsOfAnyLanguage(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"pon, 5. sij 2026. u 13:09 Ana Lind <ana@example.org> napisao je:",
+		"pirmd., 2026. g. 5. janv., plkst. 13:09 — lietotājs Ana Lind (<ana@example.org>) rakstīja:",
+		"Kuupäeval E, 5. jaanuar 2026 kell 13:09 kirjutas Ana Lind <ana@example.org>:",
+		"2026-01-05, pr, 13:09 Ana Lind <ana@example.org> rašė:",
+		"ในวันที่ จ. 5 ม.ค. 2569 เวลา 13:09 Ana Lind <ana@example.org> เขียนว่า:",
+		"सोम, 5 जन॰ 2026 को 1:09 pm बजे को Ana Lind <ana@example.org> ने लिखा:",
+		"در تاریخ دوشنبه ۵ ژانویهٔ ۲۰۲۶ ساعت ۱۳:۰۹ \u202aAna Lind\u202c \u200f<\u202aana@example.org\u202c\u200f> نوشت:",
+		"На пн, 5.01.2026 г. в 13:09 Ana Lind <ana@example.org> написа:",
+		"пон, 5. јан 2026. у 13:09 Ana Lind <ana@example.org> је написао/ла:",
+		"mán., 5. jan. 2026 klukkan 13:09 skrifaði Ana Lind <ana@example.org>:",
+		"Ana Lind (ana@example.org) scríobh 5 Ean 2026 13:09:",
+		"Ana Lind <ana@example.org> shkroi më 05/01/26 13.09:",
+		"Ara., 2026(e)ko urt. 5(a) 13:09 Ana Lind<ana@example.org>igorleak idatzi du:",
+		"pon, 5. sij 2026. u 13:09 Ana Lind iz ureda za narudžbe\n<ana.lind@example.org> napisao je:",
+	} {
+		for _, quotation := range []string{"\n> Is it open?", "\n\n> Is it open?", "\n\nIs it open?"} {
+			fresh, quoted, _ := DefaultLanguages().Split("Yes.\n\n"+line+quotation, Purpose{Reply: true})
+			if fresh != "Yes." || letterCount(quoted) != letterCount(line+quotation) {
+				t.Errorf("%q above %q: got %q and %q", line, quotation, fresh, quoted)
+			}
+		}
+		whole := "Yes.\n\n" + line + "\n\nIs it open?"
+		if fresh, _, _ := DefaultLanguages().Split(whole, Purpose{}); fresh != whole {
+			t.Errorf("a mail that answers nothing: %q was cut: %q", line, fresh)
+		}
+	}
+	for _, line := range []string{
+		"Termin am 5. Januar 2026 um 10:30 Uhr mit Ana Lind <ana@example.org>:",
+		"Please meet Ana Lind <ana@example.org> on 5 Jan 2026 at 10:30 about this:",
+		"On 5 Jan 2026 at 10:30 please ask Ana Lind <ana@example.org> about:",
+		"Rendez-vous le 5 janvier 2026 à 10:30 avec Ana Lind <ana@example.org> pour:",
+		"Order of 5 Jan 2026, 10:30, by Ana Lind <ana@example.org>, paid for by Ben Orme <ben@example.org>:",
+		"Schůzka, o které jsme spolu mluvili včera, je 5. 1. 2026 v 10:30, volejte Ana Lind <ana@example.org>:",
+		"Kontakt Ana Lind <ana@example.org>:", "5. 1. 2026, 10:30 Ana Lind:",
+		"Sastanak 5. 1. 2026. u 10:30.\nAna Lind <ana@example.org>:",
+	} {
+		for _, quotation := range []string{"\n- the seal\n- the pump", "\n\n> Is it open?\n\nFour."} {
+			fresh, _, _ := DefaultLanguages().Split("Yes.\n\n"+line+quotation, Purpose{Reply: true})
+			if !strings.Contains(fresh, line) {
+				t.Errorf("%q above %q was cut: %q", line, quotation, fresh)
+			}
+		}
+	}
+}
+
 // TestAttributionsAsProgramsWriteThem covers lines that share their place with others.
 func TestAttributionsAsProgramsWriteThem(t *testing.T) {
 	t.Parallel()
