@@ -45,7 +45,7 @@ func (s *splitter) endsAttribution(end int) {
 			continue // its address begins on the line above
 		}
 		if is && (best.lines == 0 || dated && (!bestDated || hasYearOrTime(above))) {
-			found.lines = lines
+			found.lines, found.evidence = lines, evidenceOf(joined)
 			best, bestDated, above = found, dated, ""
 		}
 	}
@@ -171,6 +171,7 @@ const (
 	maxAttributionWords = 30 // of a line that a program writes
 	maxUndatedWords     = 10 // of one without a date
 	maxBeforeDigit      = 4  // words of a date before its first digit
+	maxWeekdayWords     = 2  // of a date with which a line begins, before its first digit
 	maxNameWords        = 6
 	maxAddressedWords   = 9 // of the name of one with an address
 )
@@ -183,7 +184,11 @@ func (t *template) isDateNear(text string) bool {
 	}
 	before, _, _ := strings.Cut(text[min(len(t.first), len(text)):], "@")
 	at := strings.IndexFunc(before, unicode.IsDigit)
-	return at >= 0 && wordCount(before[:at]) <= maxBeforeDigit
+	most := maxBeforeDigit
+	if t.first == "" {
+		most = maxWeekdayWords
+	}
+	return at >= 0 && wordCount(before[:at]) <= most
 }
 
 // isNameOfPerson tells whether a name is written as one: in few words, of which the first

@@ -38,6 +38,32 @@ func (s *splitter) shape(text string, written writtenLines) (sure, is bool) {
 	return year && clock && first <= maxBeforeSure, true
 }
 
+// What a line shows of a program that wrote it, which people leave out.
+const (
+	evidenceYear    = 1
+	evidenceClock   = 1
+	evidenceAddress = 2
+	evidenceAll     = evidenceYear + evidenceClock + evidenceAddress
+)
+
+// evidenceOf adds up what a normalized line shows of a program that wrote it.
+func evidenceOf(line string) (evidence int) {
+	year, clock := false, false
+	for word := range strings.FieldsSeq(plainDigits(line)) {
+		year, clock = year || hasYear(word), clock || isClock(word)
+	}
+	if year {
+		evidence += evidenceYear
+	}
+	if clock {
+		evidence += evidenceClock
+	}
+	if strings.Contains(line, "@") {
+		evidence += evidenceAddress
+	}
+	return evidence
+}
+
 // fewWordsAround tells whether few words stand around the date of an attribution and its
 // address, of which the parts of the line before and behind are given. first counts the words
 // with which the line begins, before its date; a name before the address counts as none.

@@ -28,6 +28,15 @@ type splitter struct {
 	begins [window]introduction   // attributions, by the line where they begin
 	seen   int                    // lines that were looked at for ends of attributions
 	steps  int                    // comparisons, for a test
+	ahead  lookahead
+}
+
+// A lookahead is the next introduction below the line where it was looked for.
+type lookahead struct {
+	splitter *splitter // nil until one is looked for
+	line     int       // of the introduction, or the number of lines where there is none
+	evidence int
+	marked   bool
 }
 
 // window is how many lines around a line are remembered, at least.
@@ -43,7 +52,9 @@ type introduction struct {
 	line  int // where it begins
 	lines int
 
-	own    int  // bytes of its first line that are the writer's words
+	own      int // bytes of its first line that are the writer's words
+	evidence int // of a program that wrote it
+
 	sure   bool // also when the quotation below is not marked
 	dashed bool // between dashes
 }
@@ -76,12 +87,18 @@ func (l *Languages) Split(text string, about Purpose) (fresh, quoted, signature 
 }
 
 func newSplitter(l *Languages, text string) *splitter {
-	return &splitter{words: l, lines: strings.Split(text, "\n")}
+	return newSplitterOf(l, strings.Split(text, "\n"), 0)
+}
+
+// newSplitterOf returns a splitter that begins at a line.
+func newSplitterOf(l *Languages, lines []string, begin int) *splitter {
+	return &splitter{words: l, lines: lines, seen: begin}
 }
 
 func (s *splitter) split(about Purpose) splitLines {
 	var p splitLines
 	announced := false // a line marked with ">" in a mail that answers nothing is its author's
+	evidence := 0      // of the introductions above
 	for i := 0; i < len(s.lines); {
 		quotes := about.Reply || announced
 		if isMarked(s.lines[i]) {
@@ -95,7 +112,7 @@ func (s *splitter) split(about Purpose) splitLines {
 		}
 		kind, found := s.introductionAt(i)
 		switch {
-		case kind == nothing, kind == said && !quotes && !about.Forward:
+		case kind == nothing, kind == said && (!quotes && !about.Forward || s.isReported(found, evidence)):
 			p.own = append(p.own, s.lines[i])
 			i++
 			continue
@@ -108,12 +125,52 @@ func (s *splitter) split(about Purpose) splitLines {
 			p.quote(append([]string{first}, s.lines[i+1:]...)...)
 			return p
 		}
-		announced = true
+		announced, evidence = true, max(evidence, found.evidence)
 		p.quote(first)
 		p.quote(s.lines[i+1 : i+found.lines]...)
 		i += found.lines
 	}
 	return p
+}
+
+// isReported tells whether the writer of the mail reports what is said below an attribution
+// without an address, because a line that shows more of a program introduces the quotation: one
+// above, whose evidence is given, or the next one below.
+func (s *splitter) isReported(found introduction, above int) bool {
+	if found.evidence >= evidenceAddress+evidenceYear || found.dashed {
+		return false
+	}
+	if found.evidence < above {
+		return true
+	}
+	below := s.lookAhead(found.line + found.lines)
+	return below.evidence > found.evidence && (below.marked || found.evidence <= evidenceYear)
+}
+
+// lookAhead returns the next introduction from line i on. It passes over the lines once,
+// however often it is called.
+func (s *splitter) lookAhead(i int) lookahead {
+	if s.ahead.splitter == nil {
+		s.ahead = lookahead{splitter: newSplitterOf(s.words, s.lines, i), line: -1}
+	}
+	if s.ahead.line >= i {
+		return s.ahead
+	}
+	steps := s.ahead.splitter.steps
+	s.ahead.line, s.ahead.evidence, s.ahead.marked = len(s.lines), 0, false
+	for at := i; at < len(s.lines); at++ {
+		if isMarked(s.lines[at]) {
+			continue
+		}
+		kind, found := s.ahead.splitter.introductionAt(at)
+		if kind == said && found.evidence < evidenceAll || kind == nothing || kind == forward {
+			continue
+		}
+		s.ahead.line, s.ahead.evidence, s.ahead.marked = at, found.evidence, kind == marked
+		break
+	}
+	s.steps += s.ahead.splitter.steps - steps
+	return s.ahead
 }
 
 // splitMarked takes lines from i on that are marked as quoted, and returns how many. They
@@ -214,7 +271,7 @@ func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 		}
 		return nothing, introduction{}
 	}
-	one := introduction{line: i, lines: 1}
+	one := introduction{line: i, lines: 1, evidence: evidenceAll}
 	if beginsRule(strings.TrimLeft(line, " \t*")) {
 		return s.rule(i), one
 	}

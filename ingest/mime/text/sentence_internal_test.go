@@ -64,6 +64,55 @@ func TestSentencesOfAPersonStay(t *testing.T) {
 	}
 }
 
+// TestSentencesAboveTheAttributionStay: a sentence that ends in "wrote:" is its author's, with what stands below, where
+// a line that shows more of a program introduces the quotation, below or above.
+func TestSentencesAboveTheAttributionStay(t *testing.T) {
+	t.Parallel()
+	const below = "\n\nThe seal is worn.\n\nPlease order one."
+	for _, line := range []string{
+		"For the record, at 10:30 Tom wrote:", "On 4 Jan 2026 Tom Smith wrote:", "On 4 January 2026, Tom wrote:",
+		"At 10:30 Tom wrote:", "Am 4.1.2026 schrieb Tom Schmidt:", "Le 4 janvier 2026, Tom a écrit :",
+		"Tom Smith wrote on 4 Jan 2026:", "El 4 de enero de 2026, Tom escribió:",
+	} {
+		for _, quotation := range []string{
+			"On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n> Which?",
+			"On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n\nWhich?",
+			"On 5 Jan 2026, at 13:09, Desk wrote:\n> Which?",
+			"Desk <desk@example.net> writes:\n> Which?",
+			"-----Original Message-----\nFrom: Desk\nSent: today\nTo: Ana\nSubject: x\n\nWhich?",
+			"From: Desk <desk@example.net>\nSent: today\nTo: Ana\nSubject: x\n\nWhich?",
+		} {
+			own := "The answers are below.\n\n" + line + below
+			fresh, quoted, _ := DefaultLanguages().Split(own+"\n\n"+quotation, Purpose{Reply: true})
+			if fresh != own || quoted != quotation {
+				t.Errorf("%q above %q: got %q and %q", line, quotation, fresh, quoted)
+			}
+		}
+		const above = "On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n> Which?"
+		own := "The blue one.\n\n" + line + below
+		fresh, quoted, _ := DefaultLanguages().Split(above+"\n\n"+own, Purpose{Reply: true})
+		if fresh != own || quoted != above {
+			t.Errorf("%q below the quotation: got %q and %q", line, fresh, quoted)
+		}
+	}
+	const own = "Please call me at 10:30.\n\nTom (from the gate, 4 Jan 2026) wrote:\n\nseal is worn\n\nPlease order."
+	if fresh, quoted, _ := DefaultLanguages().Split(own, Purpose{Reply: true}); fresh != own {
+		t.Errorf("a sentence with a date in brackets was cut: %q and %q", fresh, quoted)
+	}
+	splitsInto(t, Purpose{Reply: true}, map[string][4]string{
+		"a quotation in another": {
+			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana <ana@example.org> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@example.org> wrote:\n> Open?",
+			"Yes.",
+			"On 5 Jan 2026 at 9:00 Ana <ana@example.org> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@example.org> wrote:\n> Open?",
+			"",
+		},
+		"two by the same program": {
+			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben wrote:\n> Open?", "Yes.",
+			"On 5 Jan 2026 at 9:00 Ana wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben wrote:\n> Open?", "",
+		},
+	})
+}
+
 // TestAttributionsWrappedBeforeTheBracket: every attribution of every language is known
 // when it is wrapped before the bracket behind the address, and without blanks around it.
 func TestAttributionsWrappedBeforeTheBracket(t *testing.T) {
