@@ -108,7 +108,7 @@ func (s *splitter) attributed(joined string, written writtenLines) (found introd
 		}
 	}
 	if !is {
-		found.sure, is = s.shape(text, written)
+		found.sure, is = s.shape(text, written, dashed)
 		dated = is
 	}
 	if is && dashed {
@@ -261,6 +261,9 @@ func (s *splitter) attributedBehindWords(written writtenLines, below string) (ow
 		}
 		tried++
 		rest := joinLines(Normalize(line[at:]), below)
+		if dashes && strings.HasSuffix(rest, "--") {
+			rest = "-- " + rest
+		}
 		if !hasYearOrTime(rest) || !dashes && !strings.Contains(rest, "@") && !endsSentence(before) {
 			continue
 		}

@@ -16,8 +16,8 @@ const (
 // language: a date, one address in brackets, few words around them, and a colon at the end. A
 // word of which attributions of a known language are made shows a sentence in that language,
 // because its attributions have templates. sure is whether the line needs no marked lines
-// below: it has the year and the time.
-func (s *splitter) shape(text string, written writtenLines) (sure, is bool) {
+// below: it has the year and the time. Between dashes such a line may have words of any language.
+func (s *splitter) shape(text string, written writtenLines, dashed bool) (sure, is bool) {
 	before, behind, found := cutAddress(text)
 	if !found || !written.areWrapped() {
 		return false, false
@@ -32,7 +32,7 @@ func (s *splitter) shape(text string, written writtenLines) (sure, is bool) {
 		clock = clock || isClock(word)
 	}
 	first, fits := fewWordsAround(before, behind)
-	if !fits || known || !year && !clock || len(words) > maxShapedWords {
+	if !fits || known && !(dashed && year && clock) || !year && !clock || len(words) > maxShapedWords {
 		return false, false
 	}
 	return year && clock && first <= maxBeforeSure, true

@@ -16,12 +16,20 @@ func Normalize(line string) string {
 	if !charset.IsASCII(normal) {
 		normal = plainSigns.Replace(normal)
 	}
+	if strings.Contains(normal, "&") {
+		normal = plainEntities.Replace(normal)
+	}
 	if strings.Contains(normal, "  ") || strings.Contains(normal, "\t") {
 		normal = strings.Join(strings.Fields(normal), " ")
 	}
 	normal = strings.ReplaceAll(strings.Trim(normal, " \t\r*"), ":*", ":")
 	return strings.ReplaceAll(strings.ReplaceAll(normal, "*:", ":"), " :", ":")
 }
+
+// plainEntities writes the signs that some programs escape in plain text as well.
+var plainEntities = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"&nbsp;", " ", "&#160;", " ", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&amp;", "&",
+)
 
 // plainSigns writes the signs of several alphabets in one way, and leaves out
 // those that are not seen.

@@ -273,7 +273,13 @@ func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 	}
 	one := introduction{line: i, lines: 1, evidence: evidenceAll}
 	if beginsRule(strings.TrimLeft(line, " \t*")) {
-		return s.rule(i), one
+		return s.rule(i, s.normalized(i)), one
+	}
+	if at := behindWords(line); at > 0 {
+		kind := s.rule(i, Normalize(line[at:]))
+		if one.own = len(strings.TrimRight(line[:at], " \t")); kind != nothing && kind != said {
+			return kind, one
+		}
 	}
 	if !mayBeLabel(line) {
 		return nothing, introduction{}
@@ -289,18 +295,37 @@ func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 
 // beginsRule tells whether a line begins with two signs of which rules are made.
 func beginsRule(line string) bool {
-	for _, sign := range []string{"--", "__", "==", "––", "——", "──", "━━"} {
-		if strings.HasPrefix(line, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ruleBeginnings(), func(signs string) bool { return strings.HasPrefix(line, signs) })
 }
 
-// rule tells what a line that begins with dashes announces: by the words
+func ruleBeginnings() []string {
+	return []string{"--", "__", "==", "––", "——", "──", "━━"}
+}
+
+// behindWords returns where words between dashes begin, dashes included, at the end of a line
+// that begins with other words, or 0. People write two dashes within a sentence, so three stand
+// on either side.
+func behindWords(line string) int {
+	inner := strings.TrimRight(line, ruleSigns+"\t\r*")
+	if end := strings.TrimLeft(line[len(inner):], " "); !beginsRule(end) || utf8.RuneCountInString(end) < minBehind {
+		return 0
+	}
+	for _, signs := range ruleBeginnings() {
+		if at := strings.LastIndex(inner, signs); at > 0 {
+			before := strings.TrimRight(inner[:at], ruleSigns)
+			if utf8.RuneCountInString(strings.TrimSpace(inner[len(before):at+len(signs)])) >= minBehind {
+				return len(before)
+			}
+		}
+	}
+	return 0
+}
+
+const minBehind = 3 // dashes on either side of words that stand behind others
+
+// rule tells what line i, of which normal is the part from dashes on, announces: by the words
 // between them, or by the header below.
-func (s *splitter) rule(i int) kind {
-	normal := s.normalized(i)
+func (s *splitter) rule(i int, normal string) kind {
 	inner := strings.Trim(normal, ruleSigns)
 	below := s.below(i + 1)
 	s.steps++

@@ -101,10 +101,8 @@ func TestSentencesAboveTheAttributionStay(t *testing.T) {
 	}
 	splitsInto(t, Purpose{Reply: true}, map[string][4]string{
 		"a quotation in another": {
-			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana <ana@example.org> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@example.org> wrote:\n> Open?",
-			"Yes.",
-			"On 5 Jan 2026 at 9:00 Ana <ana@example.org> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@example.org> wrote:\n> Open?",
-			"",
+			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana <a@b.c> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@b.c> wrote:\n> Open?",
+			"Yes.", "On 5 Jan 2026 at 9:00 Ana <a@b.c> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@b.c> wrote:\n> Open?", "",
 		},
 		"two by the same program": {
 			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben wrote:\n> Open?", "Yes.",
@@ -299,6 +297,15 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 			"| 收件人 | <ben@example.net> |\n| 主题 | Seals |\nHow many?",
 		"QQ": "------------------ Original ------------------\nFrom: \"Ana\"<ana@example.org>;\n" +
 			"Date: Mon, Nov 2, 2026 08:00 AM\nTo: \"Ben\"<ben@example.net>;\nSubject: Seals\n\nHow many?",
+		"QQ, escaped": "------------------&nbsp;Original&nbsp;------------------\nFrom: &nbsp;\"Ana\";<ana@example.org&gt;;\n" +
+			"Date: &nbsp;Mon, Nov 2, 2026 08:00 AM\nTo: &nbsp;\"Ben\"<ben@example.net&gt;;\n\nSubject: &nbsp;Seals\n\nHow many?",
+		"QQ, Chinese, escaped": "------------------&nbsp;原始邮件&nbsp;------------------\n发件人:     \"Ana\"   <ana@example.org&gt;;\n" +
+			"发送时间:&nbsp;2026年11月2日(星期一) 上午8:00\n收件人:&nbsp;\"Ben\"<ben@example.net&gt;;\n\n主题:&nbsp;Seals\n\nHow many?",
+		"QQ, numbered": "------------------&#160;Original&#160;------------------\nFrom:&#160;\"Ana\"<ana@example.org>;\n" +
+			"Date:&#160;Mon, Nov 2, 2026 08:00 AM\nSubject:&#160;Seals\n\nHow many?",
+		"Zoho, German": "---- Am Mo., 05 Jan. 2026 13:09:00 +0100 Ana <ana@example.org> schrieb ----\n\nHow many?",
+		"Zoho, French": "---- Le lun., 05 janv. 2026 13:09:00 +0100 Ana <ana@example.org> écrit ----\n\nHow many?",
+		"Zoho, Hindi":  "---- सोम, 05 जन॰ 2026 13:09:00 +0530 Ana <ana@example.org> ने लिखा ----\n\nHow many?",
 		"short QQ": "--- Original ---\nFrom: \"Ana\"<ana@example.org>\nDate: Mon, Nov 2, 2026 08:00 AM\n" +
 			"To: \"Ben\"<ben@example.net>\nSubject: Seals\n\nHow many?",
 		"Reply":            "------- Reply -------\nFrom: Ana <ana@example.org>\nTo: Ben\nSubject: Seals\n\nHow many?",
@@ -321,10 +328,19 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 		if letterCount(fresh) != letterCount(quotation) || quoted != "" {
 			t.Errorf("%s, with nothing else: got %q and %q", name, fresh, quoted)
 		}
+		if !beginsRule(quotation) || strings.HasPrefix(quotation, "====") {
+			continue
+		}
+		fresh, quoted, _ = DefaultLanguages().Split("Four, in\nblue."+quotation, Purpose{Reply: true})
+		if fresh != "Four, in\nblue." || letterCount(quoted) != letterCount(quotation) {
+			t.Errorf("%s, behind words: got %q and %q", name, fresh, quoted)
+		}
 	}
 	for _, own := range []string{
 		"--- Original ---\nthe seal is worn\n--- Corrected ---\nthe seal is torn", "== Reply ==\nWe need four.",
 		"~~Original~~\nFour.",
+		"Compare: --- Original ---\nthe seal is worn", "a -- b -- c --\nFour.",
+		"The message -- original message --\nis here, or ------\nnot.",
 		"| From | To |\n| Berlin | Rome |\n| Rome | Paris |", "**Original**\nFour.",
 	} {
 		if fresh, quoted, _ := DefaultLanguages().Split(own, Purpose{}); fresh != own || quoted != "" {
