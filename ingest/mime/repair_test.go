@@ -325,6 +325,10 @@ func TestDamagedIDs_I22(t *testing.T) {
 		"(mail of <r9@x.example>) <r0@x.example> (yesterday)": {"r0@x.example"},
 		"(a (b) <r9@x.example>) <r0@x.example>":               {"r0@x.example"},
 		"<r0@x.example (yesterday)> <( of) r1@x.example>":     {"r0@x.example", "r1@x.example"},
+		`\<r0@x.example\>`:                                    {"r0@x.example"},
+		`"<r0@x.example>" \<r1@x.example\>`:                   {"r0@x.example", "r1@x.example"},
+		"%3Cr0@x.example%3E [r1@x.example]":                   {"r0@x.example", "r1@x.example"},
+		"{r0@x.example} &lt;r1@x.example&gt; [r2@x.example]":  {"r0@x.example", "r1@x.example", "r2@x.example"},
 		"<r0@x.example> (not closed <r1@x.example>":           {"r0@x.example", "r1@x.example"},
 
 		"<a(1)b@x.example>":          {"a(1)b@x.example"},

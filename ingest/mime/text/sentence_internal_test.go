@@ -391,7 +391,7 @@ func TestSignaturesAndSentences(t *testing.T) {
 		"Sent from my mobile phone", "Sent from Mail for Windows 10",
 		"Envoyé depuis mon smartphone Samsung Galaxy.", "Gesendet mit Foo<https://foo.example>",
 		"Enviado desde mi iPhone", "Sendt fra min iPhone", "Надіслано з iPhone",
-		"Lähetetty iPhonesta", "Đã gửi từ iPhone của tôi", "Skaff deg Outlook for iOS",
+		"Von meinem/meiner Galaxy gesendet", "Gesendet von meinem/meiner Galaxy", "Lähetetty iPhonesta", "Đã gửi từ iPhone của tôi", "Skaff deg Outlook for iOS",
 	} {
 		words, signature := DefaultLanguages().splitSignature([]string{"Yes.", "", line}, nil)
 		if words != "Yes." || signature != line {
@@ -408,6 +408,7 @@ func TestSignaturesAndSentences(t *testing.T) {
 		"Enviado desde mi oficina tarda dos días, desde el almacén solo uno.",
 		"Skickat från min butik tar det två dagar, från lagret bara en.",
 		"Sendt fra min butik tager det to dage, fra lageret kun en.",
+		"Von meiner Werkstatt aus wurde gestern alles gesendet, was fehlte.",
 		"Надіслано з мого складу вчора, тому чекайте на посилку завтра.",
 	} {
 		whole := "Yes.\n\n" + line
