@@ -206,7 +206,7 @@ func (r *headerReader) expects(name string) bool {
 func ofMail(name string) bool {
 	switch name {
 	case "from", "to", "cc", "bcc", "subject", "date", "sender", "received", "references", "keywords", "comments",
-		"precedence", "organization", "organisation", "priority", "importance", "sensitivity", "newsgroups", "lines",
+		"precedence", "organization", "priority", "importance", "sensitivity", "newsgroups", "lines",
 		"status", "mailer", "path", "xref", "expires", "supersedes", "bounces-to", "apparently-to", "disposition-notification-to":
 		return true
 	}
