@@ -302,12 +302,14 @@ func ruleBeginnings() []string {
 	return []string{"--", "__", "==", "––", "——", "──", "━━"}
 }
 
-// behindWords returns where words between dashes begin, dashes included, at the end of a line
-// that begins with other words, or 0. People write two dashes within a sentence, so three stand
-// on either side.
+// behindWords returns where words between dashes begin, dashes included, or a long rule, at the
+// end of a line that begins with other words, or 0. People write two dashes within a sentence, so
+// three stand on either side.
 func behindWords(line string) int {
 	inner := strings.TrimRight(line, ruleSigns+"\t\r*")
-	if end := strings.TrimLeft(line[len(inner):], " "); !beginsRule(end) || utf8.RuneCountInString(end) < minBehind {
+	end := strings.TrimLeft(line[len(inner):], " ")
+	length := utf8.RuneCountInString(end)
+	if !beginsRule(end) || length < minBehind {
 		return 0
 	}
 	for _, signs := range ruleBeginnings() {
@@ -318,10 +320,16 @@ func behindWords(line string) int {
 			}
 		}
 	}
+	if length >= minLongRule {
+		return len(inner)
+	}
 	return 0
 }
 
-const minBehind = 3 // dashes on either side of words that stand behind others
+const (
+	minBehind   = 3  // dashes on either side of words that stand behind others
+	minLongRule = 10 // signs of a rule that stands behind words
+)
 
 // rule tells what line i, of which normal is the part from dashes on, announces: by the words
 // between them, or by the header below.
@@ -341,7 +349,7 @@ func (s *splitter) rule(i int, normal string) kind {
 		}
 		return s.separatorKind(inner, below)
 	case inner == "" && len(strings.TrimSpace(s.lines[i])) >= minRule && below < len(s.lines) &&
-		s.copiedHeader(below, true):
+		(s.copiedHeader(below, true) || s.hasHeaderShape(i, below)):
 		return copied
 	}
 	return nothing

@@ -308,6 +308,12 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 		"Zoho, Hindi":  "---- सोम, 05 जन॰ 2026 13:09:00 +0530 Ana <ana@example.org> ने लिखा ----\n\nHow many?",
 		"short QQ": "--- Original ---\nFrom: \"Ana\"<ana@example.org>\nDate: Mon, Nov 2, 2026 08:00 AM\n" +
 			"To: \"Ben\"<ben@example.net>\nSubject: Seals\n\nHow many?",
+		"Outlook": "________________________________\nFrom: Ana <ana@example.org>\nSent: Monday, November 2, 2026 8:00 AM\n" +
+			"To: Ben\nSubject: Seals\n\nHow many?",
+		"Outlook, Estonian": "________________________________\nSaatja: Ana <ana@example.org>\n" +
+			"Saadetud: esmaspäev, 2. november 2026 08:00\nAdressaat: Ben <ben@example.net>\nTeema: Seals\n\nHow many?",
+		"Outlook, Thai": "________________________________\nจาก: Ana <ana@example.org>\n" +
+			"ส่ง: วันจันทร์ที่ 2 พฤศจิกายน 2026 08:00\nถึง: Ben\nเรื่อง: Seals\n\nHow many?",
 		"Reply":            "------- Reply -------\nFrom: Ana <ana@example.org>\nTo: Ben\nSubject: Seals\n\nHow many?",
 		"without a header": "------- Replied Message -------\nHow many?",
 		"sender, receiver": "---------- Replied message ----------\nSender: Ana <ana@example.org>\nDate: November 2 2026 08:00\n" +
@@ -339,7 +345,9 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 	for _, own := range []string{
 		"--- Original ---\nthe seal is worn\n--- Corrected ---\nthe seal is torn", "== Reply ==\nWe need four.",
 		"~~Original~~\nFour.",
-		"Compare: --- Original ---\nthe seal is worn", "a -- b -- c --\nFour.",
+		"________________________________\nKontakt: Ana <ana@example.org>\nTermin: 5.1.2026 10:30\nOrt: Halle 3\nDanke",
+		"__________\nKontakt: Ana <ana@example.org>\nTermin: 5.1.2026 10:30\nOrt: Halle 3\nPreis: 17\nDanke",
+		"Name: ______________\nFrom: Berlin\nThanks", "Name: ______________", "Compare: --- Original ---\nthe seal is worn", "a -- b -- c --\nFour.",
 		"The message -- original message --\nis here, or ------\nnot.",
 		"| From | To |\n| Berlin | Rome |\n| Rome | Paris |", "**Original**\nFour.",
 	} {
