@@ -449,6 +449,14 @@ func TestMultiparts(t *testing.T) {
 		"alternative is a stub":    {[]string{"Content-Type: multipart/alternative; boundary=b", "", "--b", "", "Your program does not support HTML.", "--b", "Content-Type: text/html", "", "<p>html", "--b--"}, "html", 0, false},
 		"alternative with related": {[]string{"Content-Type: multipart/alternative; boundary=b", "", "--b", "", "plain", "--b", "Content-Type: multipart/related; boundary=c", "", "--c", "Content-Type: text/html", "", "<p>html", "--c", "Content-Type: image/png", "Content-ID: <1@x>", "", "x", "--c--", "--b--"}, "plain", 1, false},
 		"text as attachment":       {[]string{"Content-Type: multipart/mixed; boundary=b", "", "--b", "", "one", "--b", "Content-Type: text/plain; name=a.txt", "", "two", "--b--"}, "one", 1, false},
+		"named text, then others": {[]string{
+			"Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: text/html; name=message.html", "", "<p>one", "--b",
+			"Content-Type: application/pdf; name=a.pdf", "", "x", "--b", "Content-Type: text/html", "", "<p>two", "--b--",
+		}, "one\n\ntwo", 2, false},
+		"file, then text": {[]string{
+			"Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: text/plain", "Content-Disposition: inline; filename=a.csv", "",
+			"1;2", "--b", "", "two", "--b--",
+		}, "two", 1, false},
 		"only text has a name":     {[]string{"Content-Type: multipart/mixed; boundary=b", "", "--b", "Content-Type: text/plain", "Content-Disposition: inline; filename=a.txt", "", "one", "--b", "Content-Type: text/plain; name=b.txt", "", "two", "--b--"}, "one", 2, false},
 		"only part has a name":     {[]string{"Content-Type: text/html; name=a.html", "", "<p>one"}, "one", 1, false},
 		"only text is to be saved": {[]string{"Content-Type: text/plain", "Content-Disposition: attachment; filename=a.txt", "", "one"}, "", 1, false},

@@ -96,8 +96,30 @@ func TestMissingBlankLine_I15(t *testing.T) {
 			}
 		}
 	}
-	if mail, _ := parse(t, "From: ana@example.org\nSubject: s\nHello Ana,\n\ncall me.\n"); mail.Text != "Hello Ana,\n\ncall me." || mail.Parse != schemas.ParseDegraded {
-		t.Errorf("got %q, %q", mail.Text, mail.Problems)
+	for body, text := range map[string]string{
+		"Hello Ana,\n\ncall me.\n":                                "Hello Ana,\n\ncall me.",
+		"Hallo, bitte ein Angebot.\nMenge: 17\nGruß\n":            "Hallo, bitte ein Angebot.\nMenge: 17\nGruß",
+		"Menge: 17\nFarbe: blau\n  oder rot\nGruß\n":              "Menge: 17\nFarbe: blau\n  oder rot\nGruß",
+		"Menge: 17\nFarbe: blau\n":                                "Menge: 17\nFarbe: blau",
+		"Menge: 17\nGruß\n\nNora\n":                               "Menge: 17\nGruß\n\nNora",
+		"Größe: 17\n\nGruß\n":                                     "Größe: 17\n\nGruß",
+		"Please ship.\nT-Shirts: 17\nE-Mail: n@example.org\n":     "Please ship.\nT-Shirts: 17\nE-Mail: n@example.org",
+		"Please move it.\nFrom: Berlin\nSubject: a piano\nThanks": "Please move it.\nFrom: Berlin\nSubject: a piano\nThanks",
+		"Content-Type: multipart/mixed; boundary=b\n--b\nContent-Type: text/plain\n\nHello\n--b--\n": "Hello",
+	} {
+		mail, _ := parse(t, "From: ana@example.org\nX-Mailer: x\nSubject: s\n"+body)
+		if mail.Text != text || mail.Subject != "s" || mail.Parse != schemas.ParseDegraded {
+			t.Errorf("%q: got %q, %q", body, mail.Text, mail.Problems)
+		}
+	}
+	for name, raw := range map[string]string{
+		"noise":           "From: ana@example.org\nnoise\nSubject: s\nMenge: 17\n\nHello",
+		"several":         "From: ana@example.org\nX-Report: a\nscore=1\ntests=NONE\nDate: Mon, 5 Jan 2026 10:00:00 +0100\nSubject: s\n\nHello",
+		"fields of names": "From: ana@example.org\nSubject: s\nPosting-Version: 2\nMenge: 17\n\nHello",
+	} {
+		if mail, _ := parse(t, raw); mail.Text != "Hello" || mail.Subject != "s" {
+			t.Errorf("%s: got %q and %q, %q", name, mail.Subject, mail.Text, mail.Problems)
+		}
 	}
 }
 
@@ -303,6 +325,10 @@ func TestDamagedIDs_I22(t *testing.T) {
 		"(mail of <r9@x.example>) <r0@x.example> (yesterday)": {"r0@x.example"},
 		"(a (b) <r9@x.example>) <r0@x.example>":               {"r0@x.example"},
 		"<r0@x.example (yesterday)> <( of) r1@x.example>":     {"r0@x.example", "r1@x.example"},
+		`\<r0@x.example\>`:                                    {"r0@x.example"},
+		`"<r0@x.example>" \<r1@x.example\>`:                   {"r0@x.example", "r1@x.example"},
+		"%3Cr0@x.example%3E [r1@x.example]":                   {"r0@x.example", "r1@x.example"},
+		"{r0@x.example} &lt;r1@x.example&gt; [r2@x.example]":  {"r0@x.example", "r1@x.example", "r2@x.example"},
 		"<r0@x.example> (not closed <r1@x.example>":           {"r0@x.example", "r1@x.example"},
 
 		"<a(1)b@x.example>":          {"a(1)b@x.example"},

@@ -33,8 +33,16 @@ func Detect(data []byte) encoding.Encoding {
 		return japanese.ISO2022JP
 	}
 	high, runs, latin := countLetters(sample)
-	if high < minHigh || high < 3*runs && high < latin {
+	if high < 3*runs && high < latin {
 		return nil // accents stand alone among Latin letters
+	}
+	if high >= minCyrillic && high >= latin {
+		if found := cyrillicWords(sample); found != nil {
+			return found
+		}
+	}
+	if high < minHigh {
+		return nil
 	}
 	if found := multibyte(sample, false); found != nil {
 		return found
@@ -47,7 +55,10 @@ func Detect(data []byte) encoding.Encoding {
 	return multibyte(sample, true)
 }
 
-const minHigh = 10 // bytes above ASCII; fewer tell nothing
+const (
+	minHigh     = 10 // bytes above ASCII; fewer tell nothing
+	minCyrillic = 5  // the same of text whose words are Cyrillic
+)
 
 func hasISO2022JPEscape(data []byte) bool {
 	return bytes.Contains(data, []byte("\x1b$B")) || bytes.Contains(data, []byte("\x1b$@"))
@@ -94,6 +105,9 @@ func multibyte(sample []byte, mayBeDamaged bool) encoding.Encoding {
 		}
 		if mayBeDamaged {
 			text = wholePieces(text)
+		}
+		if candidate.encoding == korean.EUCKR && !isKorean(text) {
+			continue
 		}
 		if share := shareOf(text, candidate.common); share > bestShare {
 			best, bestShare = candidate.encoding, share
@@ -184,9 +198,87 @@ func shareOf(text string, common func(rune) bool) float64 {
 func kana(r rune) bool   { return r >= 0x3041 && r <= 0x30ff }
 func hangul(r rune) bool { return r >= 0xac00 && r <= 0xd7a3 }
 
+// isKorean tells whether at most one in ten characters of Korean text is Chinese.
+func isKorean(text string) bool {
+	chinese, own := 0, 0
+	for _, r := range text {
+		switch {
+		case hangul(r):
+			own++
+		case unicode.Is(unicode.Han, r):
+			chinese++
+		}
+	}
+	return chinese*10 <= own
+}
+
 // frequent are the characters that Chinese is full of, in both of its spellings.
 func frequent(r rune) bool {
 	return strings.ContainsRune("的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對生能而子那得于於着著下自之年过過发發后後作里裡用道行所然家种種事成方多经經么麼去法学學如都同现現当當没沒动動面起看定天分还還进進好小部其些主样樣理心她本前开開但因只从從想实實您请請谢謝，。、！？", r)
+}
+
+// cyrillicWords returns the set in which text is Cyrillic words: most are in small letters, in
+// capitals or in small letters behind a capital, and their letters are those that Slavic
+// languages are full of. It tells the same of few words, which are pairs of bytes in the sets of
+// East Asia as well.
+func cyrillicWords(sample []byte) encoding.Encoding {
+	var best encoding.Encoding
+	most := minCommonness
+	for _, candidate := range [...]encoding.Encoding{
+		charmap.Windows1251, charmap.KOI8R, charmap.KOI8U, charmap.ISO8859_5,
+	} {
+		text, _ := decodeWith(candidate, sample)
+		if found := commonness(text); found > most {
+			best, most = candidate, found
+		}
+	}
+	return best
+}
+
+const minCommonness = 40 // in a thousand, of the letters of a text on average
+
+// commonness returns how often the letters of a text stand in a thousand of Cyrillic text, on
+// average, or 0 for text that is no Cyrillic words.
+func commonness(text string) int {
+	total, letters, others, words, odd := 0, 0, 0, 0, 0
+	var before rune
+	start, capitals, small := false, false, false // of the word that is being read
+	for _, r := range text {
+		isLetter := unicode.Is(unicode.Cyrillic, r)
+		switch {
+		case isLetter:
+			if !unicode.Is(unicode.Cyrillic, before) {
+				words++
+				start, capitals, small = true, false, false
+			}
+			isCapital := unicode.IsUpper(r)
+			if !start && (isCapital && small || !isCapital && capitals) {
+				odd++
+				capitals, small = false, false // the word is counted once
+			} else if !start {
+				capitals, small = isCapital, !isCapital
+			} else {
+				small = !isCapital
+			}
+			start = false
+			letters++
+			total += letterFrequency[unicode.ToLower(r)]
+		case r >= utf8.RuneSelf && !strings.ContainsRune("\u00a0«»–—„“”’…№", r):
+			others++
+		}
+		before = r
+	}
+	if letters == 0 || others*10 > letters || odd*10 > words {
+		return 0
+	}
+	return total / letters
+}
+
+// letterFrequency is how often letters stand in a thousand of Russian, Ukrainian or Bulgarian text.
+var letterFrequency = map[rune]int{ //nolint:gochecknoglobals // a table that nothing changes
+	'о': 109, 'е': 85, 'а': 80, 'и': 74, 'н': 67, 'т': 63, 'с': 55, 'р': 47, 'в': 45, 'л': 44, 'к': 35, 'м': 32, 'д': 30,
+	'п': 28, 'у': 26, 'я': 20, 'ы': 19, 'ь': 17, 'г': 17, 'з': 17, 'б': 16, 'ч': 14, 'й': 12, 'х': 10, 'ж': 9, 'ш': 7,
+	'ю': 6, 'ц': 5, 'щ': 4, 'э': 3, 'ф': 3, 'ъ': 8, 'ё': 2, 'і': 60, 'ї': 6, 'є': 5, 'ґ': 1,
 }
 
 // cyrillic tells the two sets apart that Russian is written in: their small

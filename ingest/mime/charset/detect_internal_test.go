@@ -58,3 +58,38 @@ func TestDetectedCharset_I18(t *testing.T) {
 		t.Errorf("a damaged character cost the text: %q", got)
 	}
 }
+
+// TestShortCyrillicText reads few words without a label, which are pairs of bytes in the sets of East Asia as well, and
+// few words of those.
+func TestShortCyrillicText(t *testing.T) {
+	t.Parallel()
+	cyrillic := []string{
+		"Добрый день.", "Здравствуйте", "Заказ номер 17", "Ольга Смирнова", "Счёт за ноябрь", "ЗАПРОС ЦЕНЫ", "Привет!", "Прошу цену.",
+		"Пришлите, пожалуйста, цену на ручки (17 шт.)", "Спасибо", "Где мой заказ?", "Нужно 17 ручек PDF", "Москва, ул. Ленина",
+		"ООО «Ромашка» — счёт № 17",
+	}
+	for set, texts := range map[encoding.Encoding][]string{
+		charmap.Windows1251: append([]string{"Доброго дня", "Запит ціни", "Моля, изпратете оферта", "Здравейте"}, cyrillic...),
+		charmap.KOI8R:       cyrillic[:13], // which has no typographic signs
+		charmap.ISO8859_5:   cyrillic[:13],
+		charmap.KOI8U:       {"Доброго дня", "Запит ціни", "Привіт, як справи"},
+		simplifiedchinese.GBK: {
+			"请报价，谢谢你们的帮助", "我们想要这个的时间", "你好，我想问一下", "这是我的订单，请看一下",
+		},
+		korean.EUCKR:            {"안녕하세요 견적", "견적을 부탁합니다", "감사합니다. 김철수"},
+		traditionalchinese.Big5: {"請問一下，我們的時間", "這是我的訂單，請看一下"},
+		japanese.ShiftJIS:       {"よろしくお願いします", "見積もりをください"},
+		japanese.EUCJP:          {"よろしくお願いします", "見積もりをください"},
+		charmap.Windows1252:     {"ÄÖÜ ÄÖÜ", "¿Qué? ¡Sí!", "ÆØÅ ÆØÅ", "Größe: ÄÖÜ", "ŒUVRE ÉTÉ"},
+	} {
+		for _, text := range texts {
+			data, err := set.NewEncoder().Bytes([]byte(text))
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			if got := ToUTF8(data, "", &defect.List{}); got != text {
+				t.Errorf("%v, %q: got %q", set, text, got)
+			}
+		}
+	}
+}

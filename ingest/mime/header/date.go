@@ -29,7 +29,8 @@ func parseDate(value string) (time.Time, bool) {
 }
 
 func parseIrregularDate(value string) (time.Time, error) {
-	value = numericZone(strings.ReplaceAll(strings.Join(strings.Fields(StripComments(value)), " "), " ,", ","))
+	value = strings.ReplaceAll(strings.Join(strings.Fields(StripComments(value)), " "), " ,", ",")
+	value = numericZone(inUsualOrder(strings.ReplaceAll(value, `"`, "")))
 	date, err := mail.ParseDate(value)
 	for _, layout := range [...]string{time.RFC3339, time.ANSIC, time.UnixDate, "2 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05"} {
 		if err == nil {
@@ -46,7 +47,49 @@ func parseIrregularDate(value string) (time.Time, error) {
 // looseDate matches the fields of a date in the order of RFC 5322, with blanks wherever the obsolete syntax (section 4.3)
 // allows them, and without the comma behind the name of the day.
 var looseDate = regexp.MustCompile(`^(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]?([A-Za-z]{3})[a-z]*\.?[ -]?(\d{2,4}),? ` +
-	`(\d{1,2})\s*:\s*(\d{2})(?:\s*:\s*(\d{2}))?\s*(\S.*)?$`)
+	`(\d{1,2})\s*[:.]\s*(\d{2})(?:\s*[:.]\s*(\d{2}))?\s*(\S.*)?$`)
+
+// otherOrders are the fields of a date in other orders than that of RFC 5322, and how to bring them into that.
+var otherOrders = [...]struct { //nolint:gochecknoglobals // a table that nothing changes
+	pattern *regexp.Regexp
+	order   string
+}{
+	{regexp.MustCompile(`^(?:[A-Za-z]{2,9}\.?,? )?([A-Za-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4}),? (?:at )?(\d.*)$`), "$2 $1 $3 $4"},
+	{regexp.MustCompile(`^(?:[A-Za-z]{2,9},? )?([A-Za-z]{3}) (\d{1,2}) (\d{1,2}:\d{2}:\d{2}) ([A-Z]{3,5}|[+-]\d{4}) (\d{4})$`), "$2 $1 $5 $3 $4"},
+	{regexp.MustCompile(`^(?:[A-Za-z]{2,9},? )?(\d{4})[-/](\d{2})[-/](\d{2})[ T](\d.*)$`), "$3 $2 $1 $4"},
+}
+
+// monthNumber matches a day and the number of a month at the beginning of a date.
+var monthNumber = regexp.MustCompile(`^(\d{2} )(\d{2})( .*)$`)
+
+// halfOfDay matches a time of twelve hours.
+var halfOfDay = regexp.MustCompile(`(?i)\b(\d{1,2})([:.]\d{2}(?:[:.]\d{2})?) ?([ap])\.?m\.?\b`)
+
+// inUsualOrder writes the fields of a date in the order of RFC 5322, and its time in 24 hours.
+func inUsualOrder(value string) string {
+	for _, other := range otherOrders {
+		if other.pattern.MatchString(value) {
+			value = other.pattern.ReplaceAllString(value, other.order)
+			break
+		}
+	}
+	if numbers := monthNumber.FindStringSubmatch(value); numbers != nil {
+		if month, err := strconv.Atoi(numbers[2]); err == nil && month >= 1 && month <= 12 {
+			value = numbers[1] + time.Month(month).String() + numbers[3]
+		}
+	}
+	return halfOfDay.ReplaceAllStringFunc(value, func(clock string) string {
+		parts := halfOfDay.FindStringSubmatch(clock)
+		hour, _ := strconv.Atoi(parts[1])
+		if hour < 1 || hour > 12 {
+			return clock
+		}
+		if hour %= 12; strings.EqualFold(parts[3], "p") {
+			hour += 12
+		}
+		return fmt.Sprintf("%02d%s", hour, parts[2])
+	})
+}
 
 // looseZone matches an offset from UTC, with or without a colon, minutes, and a name before it.
 var looseZone = regexp.MustCompile(`^(?:UTC|GMT|UT|Z)?\s*([+-])(\d{1,2}):?(\d{2})?$`)
@@ -79,8 +122,8 @@ func parseLooseDate(value string) (time.Time, error) {
 }
 
 // numericZone writes the zone at the end of a date in numbers where it has a name
-// (RFC 5322, section 4.3), and leaves out a name that stands beside a number. All
-// other names mean nothing that is agreed on, and so UTC.
+// (RFC 5322, section 4.3), and leaves out a name that stands beside a number. Names that mean one
+// zone alone are read as well; all others mean nothing that is agreed on, and so UTC.
 func numericZone(value string) string {
 	before, zone, found := cutLast(value)
 	if !found {
@@ -109,6 +152,14 @@ func numericZone(value string) string {
 		return before + " -0700"
 	case "PST":
 		return before + " -0800"
+	case "CET", "MET", "MEZ":
+		return before + " +0100"
+	case "CEST", "MEST", "MESZ", "EET":
+		return before + " +0200"
+	case "EEST", "MSK":
+		return before + " +0300"
+	case "JST", "KST":
+		return before + " +0900"
 	}
 	return value
 }

@@ -36,6 +36,12 @@ func idsOf(value string) (ids []string, loose bool) {
 	rest := value
 	for {
 		before, behind, found := strings.Cut(rest, "<")
+		if strings.Contains(value, "<") {
+			before = bracketedID.ReplaceAllStringFunc(before, func(word string) string {
+				add(strings.Trim(word, "[]{} \t"))
+				return " "
+			})
+		}
 		loose = loose || strings.ContainsFunc(before, unicode.IsLetter)
 		if !found {
 			break
@@ -75,6 +81,7 @@ func unwrap(id string) string {
 func isURL(id string) bool { return len(id) > 4 && strings.EqualFold(id[:4], "mid:") }
 
 var (
+	bracketedID  = regexp.MustCompile(`[[{][^][{}@ \t]*[0-9][^][{}@ \t]*@[^][{}@ \t]+[]}]`)
 	escapedSign  = regexp.MustCompile(`(?i)&(?:amp;)*(?:lt|gt|#0*6[024]|#x0*(?:3c|3e|40));`)
 	percentSign  = regexp.MustCompile(`%[2-7][0-9A-Fa-f]`)
 	quotedSign   = regexp.MustCompile(`=[2-7][0-9A-Fa-f]`)
@@ -97,6 +104,7 @@ func unescapeIDs(value string) string {
 			return ">"
 		})
 	}
+	value = strings.NewReplacer(`\<`, "<", `\>`, ">").Replace(value)
 	if strings.Contains(value, "<") && strings.Contains(value, ">") {
 		return value
 	}

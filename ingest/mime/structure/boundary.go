@@ -18,12 +18,12 @@ const (
 
 // A lineReader reads a mail line by line and knows the boundaries of the
 // multiparts that are open. It reads the input once and never backs up by more
-// than one line. mime/multipart ends with an error where a boundary is missing, and
+// than maxGivenBack lines. mime/multipart ends with an error where a boundary is missing, and
 // reads every line once for each multipart around it.
 type lineReader struct {
 	reader     *bufio.Reader
-	ahead      []byte // a line that was looked at and given back
-	unfinished bool   // the chunk before ended without a newline
+	ahead      [][]byte // lines that were looked at and given back
+	unfinished bool     // the chunk before ended without a newline
 	boundaries []string
 	stopped    bool // a delimiter of boundaries[level] was read last
 	level      int
@@ -68,8 +68,8 @@ func (c carriageReturnReader) Read(p []byte) (int, error) {
 // the buffer; starts tells whether the piece begins a line. The bytes are valid
 // until the next call. ok is false at the end of the input.
 func (l *lineReader) next() (chunk []byte, starts, ok bool) {
-	if l.ahead != nil {
-		chunk, l.ahead = l.ahead, nil
+	if len(l.ahead) > 0 {
+		chunk, l.ahead = l.ahead[0], l.ahead[1:]
 		return chunk, true, true
 	}
 	chunk, err := l.reader.ReadSlice('\n')
@@ -81,7 +81,7 @@ func (l *lineReader) next() (chunk []byte, starts, ok bool) {
 	return chunk, starts, len(chunk) > 0
 }
 
-// peek returns up to n of the bytes to come, without a line given back.
+// peek returns up to n of the bytes to come, without lines given back.
 func (l *lineReader) peek(n int) []byte {
 	ahead, _ := l.reader.Peek(n) // a short answer is an answer; next reports failures
 	return ahead

@@ -12,6 +12,7 @@ import (
 const (
 	maxFields    = 5000 // of one header block
 	maxFieldName = 256
+	maxGivenBack = 64 // lines that are given back because they belong to the body
 )
 
 // A headerReader reads one header block, which net/textproto refuses for a single
@@ -23,6 +24,10 @@ type headerReader struct {
 	foreign bool // a field was seen that the header of a part does not have
 	fields  header.Header
 	value   *strings.Builder // of the last field; nil when the last line was not kept
+
+	authored bool     // From was read, so that this is the header of a mail
+	strange  [][]byte // the lines of the last fields, which no mail has; more than maxGivenBack are none
+	known    int      // fields before those
 }
 
 // readHeader reads fields until the blank line that ends them, and repairs what
@@ -33,10 +38,12 @@ func readHeader(lines *lineReader, limits Limits, found *defect.List) header.Hea
 	for {
 		line, starts, ok := lines.next()
 		if !ok {
+			r.giveBack()
 			break
 		}
 		if !starts {
 			r.extend(line)
+			r.known, r.strange = len(r.fields), nil
 			continue
 		}
 		if lines.delimiter(line) {
@@ -72,6 +79,7 @@ func (r *headerReader) leading() bool {
 func (r *headerReader) line(line []byte) bool {
 	if (line[0] == ' ' || line[0] == '\t') && len(r.fields) > 0 {
 		r.extend(line)
+		r.note(line)
 		return true
 	}
 	colon := fieldColon(line)
@@ -94,7 +102,33 @@ func (r *headerReader) line(line []byte) bool {
 	r.fields = append(r.fields, header.Field{Name: name})
 	r.value = &strings.Builder{}
 	r.keep(bytes.TrimLeft(line[colon+1:], " \t"), len(line))
+	if r.authored = r.authored || name == "from"; ofMail(name) {
+		r.known, r.strange = len(r.fields), nil
+	}
+	r.note(line)
 	return true
+}
+
+// note remembers a line of a field that no mail has, in the header of a mail. Where no blank
+// line ends the header, such lines at its end belong to the body.
+func (r *headerReader) note(line []byte) {
+	if len(r.lines.boundaries) > 0 || !r.authored || r.known == len(r.fields) {
+		return
+	}
+	r.strange = append(r.strange, bytes.Clone(line))
+	if len(r.strange) > maxGivenBack {
+		r.known, r.strange = len(r.fields), nil
+	}
+}
+
+// giveBack makes the lines of the last fields, which no mail has, the next ones again.
+func (r *headerReader) giveBack(others ...[]byte) {
+	if len(r.strange) > 0 {
+		r.finish()
+		r.defects.Add(defect.NoBlankLine)
+		r.fields = r.fields[:r.known]
+	}
+	r.lines.ahead = append(r.strange, others...)
 }
 
 // endsSoon tells whether a part ends before any blank line does, and before a field
@@ -128,9 +162,9 @@ func (r *headerReader) notAField(line []byte) bool {
 	var noise bool
 	switch name := fieldName(next); {
 	case len(r.fields) > 0 && blank(next):
-		noise = mbox || resemblesField(line) || !r.encodes(line)
+		noise = mbox || len(r.lines.boundaries) > 0 && resemblesField(line) || !r.encodes(line)
 	case len(r.lines.boundaries) == 0:
-		noise = name != "" || r.goesOn()
+		noise = !bytes.HasPrefix(line, []byte("--")) && (name != "" && !r.authored || r.expects(name) || r.goesOn())
 	default:
 		noise = len(r.fields) > 0 && ofPart(name)
 	}
@@ -159,6 +193,33 @@ func (r *headerReader) goesOn() bool {
 	return false
 }
 
+// expects tells whether the header of a mail may go on with a field of a name.
+func (r *headerReader) expects(name string) bool {
+	switch name {
+	case "from", "to", "cc", "bcc", "subject", "date", "message-id":
+		return !r.fields.Has(name)
+	}
+	return ofMail(name)
+}
+
+// ofMail tells whether mails have fields of a name.
+func ofMail(name string) bool {
+	switch name {
+	case "from", "to", "cc", "bcc", "subject", "date", "sender", "received", "references", "keywords", "comments",
+		"precedence", "organization", "priority", "importance", "sensitivity", "newsgroups", "lines",
+		"status", "mailer", "path", "xref", "expires", "supersedes", "bounces-to", "apparently-to", "disposition-notification-to":
+		return true
+	}
+	first, _, several := strings.Cut(name, "-")
+	switch first {
+	case "x", "content", "list", "arc", "dkim", "domainkey", "mime", "resent", "received", "authentication", "auto", "return",
+		"delivered", "delivery", "errors", "reply", "in", "message", "thread", "original", "originating", "user", "disposition",
+		"feedback", "envelope", "require", "deferred", "tls", "archived", "followup", "mail":
+		return several
+	}
+	return false
+}
+
 // resemblesField tells whether a line is a field but for the characters of its name.
 func resemblesField(line []byte) bool {
 	name, _, found := bytes.Cut(line, []byte(":"))
@@ -183,7 +244,7 @@ func (r *headerReader) encodes(line []byte) bool {
 // one again.
 func (r *headerReader) endsWithoutBlankLine(line []byte) bool {
 	r.defects.Add(defect.NoBlankLine)
-	r.lines.ahead = line
+	r.giveBack(line)
 	return false
 }
 

@@ -23,6 +23,7 @@ type attachmentPart struct {
 
 	writtenName string // its name as its author wrote it, when that is longer
 	inline      bool   // a text to be shown
+	opens       bool   // the mail begins with it, and nothing says that it is a file
 }
 
 func (p *attachmentPart) isMail() bool {
@@ -75,6 +76,7 @@ func (w *walker) leaf(ctx context.Context, h header.Header, mediaType string, pa
 	if isText && (name == "" || w.isNamedForm(mediaType, at)) {
 		return w.text(content, mediaType, parameters, at)
 	}
+	part.opens = isText && disposition.Value == "" && at.depth == 1 && !at.isForm && len(w.segments)+len(w.Attachments) == 0
 	part.name, part.writtenName = w.fileNames(name)
 	if kind := part.reportKind(); kind != "" {
 		w.noteReport(kind, at)

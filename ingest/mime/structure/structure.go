@@ -35,12 +35,18 @@ type Message struct {
 	fallbackHead []byte          // its beginning
 }
 
-// Text returns the words of the mail and those that it hides from its reader. Where there
-// is nothing else, the first text that came inline as a file is what the mail says; it
-// stays an attachment as well.
+// Text returns the words of the mail and those that it hides from its reader. The first text
+// that came inline as a file is what the mail says, where there is nothing else, or in front of
+// the other words where the mail begins with it; it stays an attachment as well.
 func (m *Message) Text() (visible, hidden string) {
-	if m.fallback != nil && !slices.ContainsFunc(m.segments, func(one text.Segment) bool { return !one.Empty() }) {
+	if m.fallback == nil {
+		return m.languages.Join(m.segments)
+	}
+	if m.fallback.opens || !slices.ContainsFunc(m.segments, func(one text.Segment) bool { return !one.Empty() }) {
+		others := m.segments
+		m.segments = nil
 		m.add(charset.ToUTF8(m.fallbackHead, m.fallback.charset, m.defects), m.fallback.mediaType, position{})
+		m.segments, m.fallback = append(m.segments, others...), nil
 	}
 	return m.languages.Join(m.segments)
 }

@@ -45,7 +45,7 @@ func (s *splitter) endsAttribution(end int) {
 			continue // its address begins on the line above
 		}
 		if is && (best.lines == 0 || dated && (!bestDated || hasYearOrTime(above))) {
-			found.lines = lines
+			found.lines, found.evidence = lines, evidenceOf(joined)
 			best, bestDated, above = found, dated, ""
 		}
 	}
@@ -107,6 +107,10 @@ func (s *splitter) attributed(joined string, written writtenLines) (found introd
 			found, dated, is = s.matchTemplates(apart, written)
 		}
 	}
+	if !is {
+		found.sure, is = s.shape(text, written, dashed)
+		dated = is
+	}
 	if is && dashed {
 		found.sure, found.dashed = true, true
 	}
@@ -114,18 +118,23 @@ func (s *splitter) attributed(joined string, written writtenLines) (found introd
 }
 
 func (s *splitter) matchTemplates(text string, written writtenLines) (found introduction, dated, is bool) {
-	for size := min(maxEnding, len(text)); size > 0; size-- {
-		for _, known := range s.words.attributions[text[len(text)-size:]] {
+	word, _, _ := strings.Cut(text, " ")
+	compare := func(templates []*template) {
+		for _, known := range templates {
 			s.steps++
 			name, matched := known.matches(text)
 			if !matched {
 				continue
 			}
 			is = true
-			withDate := known.has(slotDate)
 			found.sure = found.sure || s.isSure(known, text, name, written)
-			dated = dated || withDate
+			dated = dated || known.has(slotDate)
 		}
+	}
+	for size := min(maxEnding, len(text)); size > 0; size-- {
+		ending := text[len(text)-size:]
+		compare(s.words.attributions[templateEnds{ending: ending}])
+		compare(s.words.attributions[templateEnds{word: word, ending: ending}])
 	}
 	return found, dated, is
 }
@@ -162,6 +171,7 @@ const (
 	maxAttributionWords = 30 // of a line that a program writes
 	maxUndatedWords     = 10 // of one without a date
 	maxBeforeDigit      = 4  // words of a date before its first digit
+	maxWeekdayWords     = 2  // of a date with which a line begins, before its first digit
 	maxNameWords        = 6
 	maxAddressedWords   = 9 // of the name of one with an address
 )
@@ -174,7 +184,11 @@ func (t *template) isDateNear(text string) bool {
 	}
 	before, _, _ := strings.Cut(text[min(len(t.first), len(text)):], "@")
 	at := strings.IndexFunc(before, unicode.IsDigit)
-	return at >= 0 && wordCount(before[:at]) <= maxBeforeDigit
+	most := maxBeforeDigit
+	if t.first == "" {
+		most = maxWeekdayWords
+	}
+	return at >= 0 && wordCount(before[:at]) <= most
 }
 
 // isNameOfPerson tells whether a name is written as one: in few words, of which the first
@@ -247,6 +261,9 @@ func (s *splitter) attributedBehindWords(written writtenLines, below string) (ow
 		}
 		tried++
 		rest := joinLines(Normalize(line[at:]), below)
+		if dashes && strings.HasSuffix(rest, "--") {
+			rest = "-- " + rest
+		}
 		if !hasYearOrTime(rest) || !dashes && !strings.Contains(rest, "@") && !endsSentence(before) {
 			continue
 		}

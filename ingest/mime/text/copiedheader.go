@@ -36,6 +36,38 @@ func (s *splitter) copiedHeader(i int, ruled bool) bool {
 	return false
 }
 
+// hasHeaderShape tells whether the lines from below on have the shape of a header that Outlook
+// copies under its long rule, which is line i, in any language: fields in a row of which the
+// first has an address in brackets and another the year and the time.
+func (s *splitter) hasHeaderShape(i, below int) bool {
+	rule := strings.TrimRight(s.lines[i], " \t\r*")
+	if !strings.HasSuffix(rule, strings.Repeat("_", minOutlookRule)) {
+		return false
+	}
+	fields, dated := 0, false
+	for at := below; at < min(below+maxHeaderLines, len(s.lines)); at++ {
+		if len(s.lines[at]) > maxMarkerLine {
+			break
+		}
+		name, value, found := strings.Cut(s.normalized(at), ":")
+		if !found || wordCount(name) > maxLabelWords || strings.TrimSpace(value) == "" {
+			break
+		}
+		if _, _, addressed := cutAddress(value); at == below && !addressed {
+			return false
+		}
+		fields++
+		dated = dated || evidenceOf(value) == evidenceYear+evidenceClock
+	}
+	return fields >= minShapedFields && dated
+}
+
+const (
+	minOutlookRule  = 20 // signs
+	minShapedFields = 4  // author, date, recipient, subject
+	maxLabelWords   = 3
+)
+
 // mayBeLabel is true of every line that begins with the name of a field, and of rows of a table.
 func mayBeLabel(line string) bool {
 	begin := line[:min(len(line), 60)]

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A vocabulary is the words of one language by which mail programs announce what they quote and
@@ -44,14 +45,15 @@ func roleNames() map[string]role {
 // never change and may be shared.
 type Languages struct {
 	tags         []string
-	attributions map[string][]*template // by how they end, see endingOf
+	attributions map[templateEnds][]*template
 	signatures   []template
 	pronouns     map[string]bool
 	separators   map[string]bool
 	forwards     map[string]bool
 	labels       map[string][]label
 
-	datedBeginnings map[string]bool // the first words of attributions with a date
+	datedBeginnings  map[string]bool // the first words of attributions with a date
+	attributionWords map[string]bool // the words of attributions, of two characters at least
 
 	forwardSubjects, replySubjects []subjectPrefix
 
@@ -69,15 +71,19 @@ func (l *Languages) Tags() []string { return slices.Clone(l.tags) }
 
 func compile(languages map[string]vocabulary) *Languages {
 	all := &Languages{
-		tags: slices.Sorted(maps.Keys(languages)), attributions: map[string][]*template{}, pronouns: map[string]bool{},
+		tags: slices.Sorted(maps.Keys(languages)), attributions: map[templateEnds][]*template{}, pronouns: map[string]bool{},
 		separators: map[string]bool{}, forwards: map[string]bool{}, labels: map[string][]label{},
-		datedBeginnings: map[string]bool{},
+		datedBeginnings: map[string]bool{}, attributionWords: map[string]bool{},
 	}
 	for number, tag := range all.tags {
 		one := languages[tag]
 		for i := range one.attributions {
-			ending := endingOf(one.attributions[i].last)
-			all.attributions[ending] = append(all.attributions[ending], &one.attributions[i])
+			if one.attributions[i].weight() == 0 {
+				continue // the shape of an attribution tells as much
+			}
+			ends := endsOf(&one.attributions[i])
+			all.attributions[ends] = append(all.attributions[ends], &one.attributions[i])
+			includeWords(all.attributionWords, one.attributions[i].words())
 			if words := strings.Fields(one.attributions[i].first); len(words) > 0 && one.attributions[i].has(slotDate) {
 				all.datedBeginnings[words[0]] = true
 			}
@@ -114,11 +120,32 @@ func include(set map[string]bool, texts []string) {
 	}
 }
 
+// includeWords adds the words of a text that have two characters at least.
+func includeWords(set map[string]bool, text string) {
+	for word := range strings.FieldsSeq(text) {
+		if word = strings.Trim(word, ",.:;()<>\""); utf8.RuneCountInString(word) > 1 {
+			set[word] = true
+		}
+	}
+}
+
 // maxEnding is how many bytes at the end of an attribution choose the templates
 // that it is compared with.
 const maxEnding = 6
 
-func endingOf(text string) string { return text[max(0, len(text)-maxEnding):] }
+// templateEnds are what chooses the templates that a line is compared with.
+type templateEnds struct {
+	word   string // the first word, or none where a place may stand in it
+	ending string // the last bytes, at most maxEnding
+}
+
+func endsOf(t *template) templateEnds {
+	word, _, whole := strings.Cut(t.first, " ")
+	if !whole {
+		word = ""
+	}
+	return templateEnds{word: word, ending: t.last[max(0, len(t.last)-maxEnding):]}
+}
 
 // stub tells whether a plain text only stands in for an HTML part.
 func (l *Languages) stub(text string) bool {

@@ -15,6 +15,9 @@ type textBuilder struct {
 	quoted int    // open quotations
 	item   string // the marker of a list item, due before its first word
 
+	hard int  // hard blanks among those at the beginning of a line whose blanks collapse
+	soft bool // the last of those is no hard one
+
 	struck    bool      // the words at the end of out are struck out, and not yet closed
 	script    scriptRun // the raised or lowered words at the end of out
 	lastPower power     // where the last raised words stand
@@ -64,6 +67,7 @@ func (b *textBuilder) words(line string, form wordForm) {
 			b.begin(r, form)
 			b.out = utf8.AppendRune(b.out, r)
 		case form.space < spaceKept:
+			b.indent(r == '\u00a0')
 			b.addBlank()
 		case r == '\u00a0':
 			b.blanks = append(b.blanks, ' ')
@@ -71,6 +75,19 @@ func (b *textBuilder) words(line string, form wordForm) {
 			b.blanks = utf8.AppendRune(b.blanks, r)
 		}
 	}
+}
+
+// indent counts a blank at the beginning of a line whose blanks collapse: a hard one indents the
+// line, and so does the first other one behind it. People paste code so.
+func (b *textBuilder) indent(hard bool) {
+	switch {
+	case b.breaks == 0 || b.item != "" || !hard && (b.hard == 0 || b.soft):
+		return
+	case hard:
+		b.hard++
+	}
+	b.soft = !hard
+	b.blanks = append(b.blanks, ' ')
 }
 
 // begin writes all that stands before a character: the end of words of another form,
@@ -103,7 +120,10 @@ func (b *textBuilder) begin(r rune, form wordForm) {
 // prefix begins a line where one is due, and writes the blanks that are due.
 func (b *textBuilder) prefix() {
 	if b.breaks > 0 {
-		b.breaks = 0
+		if b.hard > 0 && len(b.blanks) == 1 {
+			b.blanks = b.blanks[:0] // one blank is no indentation
+		}
+		b.breaks, b.hard, b.soft = 0, 0, false
 		if b.quoted > 0 {
 			b.out = append(b.out, strings.Repeat(">", min(b.quoted, 10))+" "...)
 		}
@@ -121,10 +141,12 @@ func (b *textBuilder) addBlank() {
 	}
 }
 
+func (b *textBuilder) clearBlanks() { b.blanks, b.hard, b.soft = b.blanks[:0], 0, false }
+
 // newline ends the line, empty or not; two empty lines in a row are one. The line of a
 // list item without a word yet does not end.
 func (b *textBuilder) newline() {
-	b.blanks = b.blanks[:0]
+	b.clearBlanks()
 	if b.item != "" {
 		return
 	}
@@ -135,8 +157,12 @@ func (b *textBuilder) newline() {
 	}
 }
 
-// breakLine makes sure that at least n newlines stand before what comes next.
+// breakLine makes sure that at least n newlines stand before what comes next. A line of nothing
+// but hard blanks is an empty one.
 func (b *textBuilder) breakLine(n int) {
+	if b.hard > 0 {
+		b.newline()
+	}
 	for b.breaks < n && b.item == "" {
 		b.newline()
 	}
@@ -185,6 +211,9 @@ func (b *textBuilder) boundary(kind elementKind) {
 	case kindParagraph:
 		b.breakLine(2)
 	case kindCell:
+		if b.breaks > 0 {
+			b.clearBlanks() // those of an empty cell
+		}
 		b.addBlank()
 	case kindInline, kindVoid, kindRaw, kindDropped:
 	}

@@ -16,6 +16,9 @@ func Normalize(line string) string {
 	if !charset.IsASCII(normal) {
 		normal = plainSigns.Replace(normal)
 	}
+	if strings.Contains(normal, "&") {
+		normal = plainEntities.Replace(normal)
+	}
 	if strings.Contains(normal, "  ") || strings.Contains(normal, "\t") {
 		normal = strings.Join(strings.Fields(normal), " ")
 	}
@@ -23,10 +26,17 @@ func Normalize(line string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(normal, "*:", ":"), " :", ":")
 }
 
+// plainEntities writes the signs that some programs escape in plain text as well.
+var plainEntities = strings.NewReplacer( //nolint:gochecknoglobals // never changed
+	"&nbsp;", " ", "&#160;", " ", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&amp;", "&",
+)
+
 // plainSigns writes the signs of several alphabets in one way, and leaves out
 // those that are not seen.
 var plainSigns = strings.NewReplacer( //nolint:gochecknoglobals // never changed
 	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u3000", " ", "\u200b", "", "\u200e", "", "\u200f", "", "\ufeff", "",
+	"\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
+	"\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "",
 	"\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "«", `"`, "»", `"`, "：", ":", "，", ",", "（", "(", "）", ")",
 )
 

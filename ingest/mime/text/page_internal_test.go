@@ -256,7 +256,22 @@ func TestIndentationStays(t *testing.T) {
 		"line ends of a mail": {"<pre>a\r\n  b\r\n</pre>", "a\n  b"},
 		"empty line":          {"<pre>a\n\n  b</pre>", "a\n\n  b"},
 		"item":                {"<ul><li><pre>\na\n  b</pre></ul>", "- a\n  b"},
-		"behind it":           {"<pre>a</pre>  b\n  c", "a\nb c"},
+		"pasted into Gmail": {
+			"<div>def f():</div><div>&nbsp; &nbsp; return 1</div><div>&nbsp; &nbsp; &nbsp; &nbsp; # deep</div>",
+			"def f():\n    return 1\n        # deep",
+		},
+		"pasted into Outlook": {
+			"<p class=MsoNormal>a:<br>&nbsp;&nbsp;&nbsp; <span>b</span><br>\n<span>&nbsp;&nbsp; </span>c<br>\n &nbsp;&nbsp;d &nbsp; e",
+			"a:\n    b\n   c\n  d e",
+		},
+		"as an entity by number": {"<div>a</div><div>&#160;&#xA0;b</div>", "a\n  b"},
+		"first line, hard":       {"<div>&nbsp; a</div><div>&nbsp;&nbsp; b</div>", "  a\n   b"},
+		"hard and quoted":        {"<blockquote>a<br>&nbsp; b</blockquote>", "> a\n>   b"},
+		"one hard blank":         {"<div>a</div><div>&nbsp;b</div><div>&nbsp;</div><div>c</div>", "a\nb\n\nc"},
+		"hard in an item":        {"<ul><li>&nbsp; a<li>b</ul>", "- a\n- b"},
+		"hard in empty cells":    {"<table><tr><td>&nbsp;&nbsp;<td>&nbsp;<td>a</table>", "a"},
+		"hard line alone":        {"<div>a</div><div>&nbsp; &nbsp;</div><div>b</div>", "a\n\nb"},
+		"behind it":              {"<pre>a</pre>  b\n  c", "a\nb c"},
 	})
 	for _, text := range []string{"  a:\n    b", "a:\n    b\n\n  c"} {
 		segments := []Segment{{Plain: []string{"\n" + text + "\n"}}}

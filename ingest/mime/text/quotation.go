@@ -28,6 +28,15 @@ type splitter struct {
 	begins [window]introduction   // attributions, by the line where they begin
 	seen   int                    // lines that were looked at for ends of attributions
 	steps  int                    // comparisons, for a test
+	ahead  lookahead
+}
+
+// A lookahead is the next introduction below the line where it was looked for.
+type lookahead struct {
+	splitter *splitter // nil until one is looked for
+	line     int       // of the introduction, or the number of lines where there is none
+	evidence int
+	marked   bool
 }
 
 // window is how many lines around a line are remembered, at least.
@@ -43,7 +52,9 @@ type introduction struct {
 	line  int // where it begins
 	lines int
 
-	own    int  // bytes of its first line that are the writer's words
+	own      int // bytes of its first line that are the writer's words
+	evidence int // of a program that wrote it
+
 	sure   bool // also when the quotation below is not marked
 	dashed bool // between dashes
 }
@@ -76,12 +87,18 @@ func (l *Languages) Split(text string, about Purpose) (fresh, quoted, signature 
 }
 
 func newSplitter(l *Languages, text string) *splitter {
-	return &splitter{words: l, lines: strings.Split(text, "\n")}
+	return newSplitterOf(l, strings.Split(text, "\n"), 0)
+}
+
+// newSplitterOf returns a splitter that begins at a line.
+func newSplitterOf(l *Languages, lines []string, begin int) *splitter {
+	return &splitter{words: l, lines: lines, seen: begin}
 }
 
 func (s *splitter) split(about Purpose) splitLines {
 	var p splitLines
 	announced := false // a line marked with ">" in a mail that answers nothing is its author's
+	evidence := 0      // of the introductions above
 	for i := 0; i < len(s.lines); {
 		quotes := about.Reply || announced
 		if isMarked(s.lines[i]) {
@@ -95,7 +112,7 @@ func (s *splitter) split(about Purpose) splitLines {
 		}
 		kind, found := s.introductionAt(i)
 		switch {
-		case kind == nothing, kind == said && !quotes && !about.Forward:
+		case kind == nothing, kind == said && (!quotes && !about.Forward || s.isReported(found, evidence)):
 			p.own = append(p.own, s.lines[i])
 			i++
 			continue
@@ -108,12 +125,52 @@ func (s *splitter) split(about Purpose) splitLines {
 			p.quote(append([]string{first}, s.lines[i+1:]...)...)
 			return p
 		}
-		announced = true
+		announced, evidence = true, max(evidence, found.evidence)
 		p.quote(first)
 		p.quote(s.lines[i+1 : i+found.lines]...)
 		i += found.lines
 	}
 	return p
+}
+
+// isReported tells whether the writer of the mail reports what is said below an attribution
+// without an address, because a line that shows more of a program introduces the quotation: one
+// above, whose evidence is given, or the next one below.
+func (s *splitter) isReported(found introduction, above int) bool {
+	if found.evidence >= evidenceAddress+evidenceYear || found.dashed {
+		return false
+	}
+	if found.evidence < above {
+		return true
+	}
+	below := s.lookAhead(found.line + found.lines)
+	return below.evidence > found.evidence && (below.marked || found.evidence <= evidenceYear)
+}
+
+// lookAhead returns the next introduction from line i on. It passes over the lines once,
+// however often it is called.
+func (s *splitter) lookAhead(i int) lookahead {
+	if s.ahead.splitter == nil {
+		s.ahead = lookahead{splitter: newSplitterOf(s.words, s.lines, i), line: -1}
+	}
+	if s.ahead.line >= i {
+		return s.ahead
+	}
+	steps := s.ahead.splitter.steps
+	s.ahead.line, s.ahead.evidence, s.ahead.marked = len(s.lines), 0, false
+	for at := i; at < len(s.lines); at++ {
+		if isMarked(s.lines[at]) {
+			continue
+		}
+		kind, found := s.ahead.splitter.introductionAt(at)
+		if kind == said && found.evidence < evidenceAll || kind == nothing || kind == forward {
+			continue
+		}
+		s.ahead.line, s.ahead.evidence, s.ahead.marked = at, found.evidence, kind == marked
+		break
+	}
+	s.steps += s.ahead.splitter.steps - steps
+	return s.ahead
 }
 
 // splitMarked takes lines from i on that are marked as quoted, and returns how many. They
@@ -214,9 +271,15 @@ func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 		}
 		return nothing, introduction{}
 	}
-	one := introduction{line: i, lines: 1}
+	one := introduction{line: i, lines: 1, evidence: evidenceAll}
 	if beginsRule(strings.TrimLeft(line, " \t*")) {
-		return s.rule(i), one
+		return s.rule(i, s.normalized(i)), one
+	}
+	if at := behindWords(line); at > 0 {
+		kind := s.rule(i, Normalize(line[at:]))
+		if one.own = len(strings.TrimRight(line[:at], " \t")); kind != nothing && kind != said {
+			return kind, one
+		}
 	}
 	if !mayBeLabel(line) {
 		return nothing, introduction{}
@@ -232,18 +295,45 @@ func (s *splitter) introductionAt(i int) (what kind, found introduction) {
 
 // beginsRule tells whether a line begins with two signs of which rules are made.
 func beginsRule(line string) bool {
-	for _, sign := range []string{"--", "__", "==", "––", "——", "──", "━━"} {
-		if strings.HasPrefix(line, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ruleBeginnings(), func(signs string) bool { return strings.HasPrefix(line, signs) })
 }
 
-// rule tells what a line that begins with dashes announces: by the words
+func ruleBeginnings() []string {
+	return []string{"--", "__", "==", "––", "——", "──", "━━"}
+}
+
+// behindWords returns where words between dashes begin, dashes included, or a long rule, at the
+// end of a line that begins with other words, or 0. People write two dashes within a sentence, so
+// three stand on either side.
+func behindWords(line string) int {
+	inner := strings.TrimRight(line, ruleSigns+"\t\r*")
+	end := strings.TrimLeft(line[len(inner):], " ")
+	length := utf8.RuneCountInString(end)
+	if !beginsRule(end) || length < minBehind {
+		return 0
+	}
+	for _, signs := range ruleBeginnings() {
+		if at := strings.LastIndex(inner, signs); at > 0 {
+			before := strings.TrimRight(inner[:at], ruleSigns)
+			if utf8.RuneCountInString(strings.TrimSpace(inner[len(before):at+len(signs)])) >= minBehind {
+				return len(before)
+			}
+		}
+	}
+	if length >= minLongRule {
+		return len(inner)
+	}
+	return 0
+}
+
+const (
+	minBehind   = 3  // dashes on either side of words that stand behind others
+	minLongRule = 10 // signs of a rule that stands behind words
+)
+
+// rule tells what line i, of which normal is the part from dashes on, announces: by the words
 // between them, or by the header below.
-func (s *splitter) rule(i int) kind {
-	normal := s.normalized(i)
+func (s *splitter) rule(i int, normal string) kind {
 	inner := strings.Trim(normal, ruleSigns)
 	below := s.below(i + 1)
 	s.steps++
@@ -259,7 +349,7 @@ func (s *splitter) rule(i int) kind {
 		}
 		return s.separatorKind(inner, below)
 	case inner == "" && len(strings.TrimSpace(s.lines[i])) >= minRule && below < len(s.lines) &&
-		s.copiedHeader(below, true):
+		(s.copiedHeader(below, true) || s.hasHeaderShape(i, below)):
 		return copied
 	}
 	return nothing

@@ -64,6 +64,53 @@ func TestSentencesOfAPersonStay(t *testing.T) {
 	}
 }
 
+// TestSentencesAboveTheAttributionStay: a sentence that ends in "wrote:" is its author's, with what stands below, where
+// a line that shows more of a program introduces the quotation, below or above.
+func TestSentencesAboveTheAttributionStay(t *testing.T) {
+	t.Parallel()
+	const below = "\n\nThe seal is worn.\n\nPlease order one."
+	for _, line := range []string{
+		"For the record, at 10:30 Tom wrote:", "On 4 Jan 2026 Tom Smith wrote:", "On 4 January 2026, Tom wrote:",
+		"At 10:30 Tom wrote:", "Am 4.1.2026 schrieb Tom Schmidt:", "Le 4 janvier 2026, Tom a écrit :",
+		"Tom Smith wrote on 4 Jan 2026:", "El 4 de enero de 2026, Tom escribió:",
+	} {
+		for _, quotation := range []string{
+			"On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n> Which?",
+			"On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n\nWhich?",
+			"On 5 Jan 2026, at 13:09, Desk wrote:\n> Which?",
+			"Desk <desk@example.net> writes:\n> Which?",
+			"-----Original Message-----\nFrom: Desk\nSent: today\nTo: Ana\nSubject: x\n\nWhich?",
+			"From: Desk <desk@example.net>\nSent: today\nTo: Ana\nSubject: x\n\nWhich?",
+		} {
+			own := "The answers are below.\n\n" + line + below
+			fresh, quoted, _ := DefaultLanguages().Split(own+"\n\n"+quotation, Purpose{Reply: true})
+			if fresh != own || quoted != quotation {
+				t.Errorf("%q above %q: got %q and %q", line, quotation, fresh, quoted)
+			}
+		}
+		const above = "On Mon, Jan 5, 2026 at 1:09 PM Desk <desk@example.net> wrote:\n> Which?"
+		own := "The blue one.\n\n" + line + below
+		fresh, quoted, _ := DefaultLanguages().Split(above+"\n\n"+own, Purpose{Reply: true})
+		if fresh != own || quoted != above {
+			t.Errorf("%q below the quotation: got %q and %q", line, fresh, quoted)
+		}
+	}
+	const own = "Please call me at 10:30.\n\nTom (from the gate, 4 Jan 2026) wrote:\n\nseal is worn\n\nPlease order."
+	if fresh, quoted, _ := DefaultLanguages().Split(own, Purpose{Reply: true}); fresh != own {
+		t.Errorf("a sentence with a date in brackets was cut: %q and %q", fresh, quoted)
+	}
+	splitsInto(t, Purpose{Reply: true}, map[string][4]string{
+		"a quotation in another": {
+			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana <a@b.c> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@b.c> wrote:\n> Open?",
+			"Yes.", "On 5 Jan 2026 at 9:00 Ana <a@b.c> wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben <b@b.c> wrote:\n> Open?", "",
+		},
+		"two by the same program": {
+			"Yes.\n\nOn 5 Jan 2026 at 9:00 Ana wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben wrote:\n> Open?", "Yes.",
+			"On 5 Jan 2026 at 9:00 Ana wrote:\n\nIs it?\n\nOn 4 Jan 2026 at 9:00 Ben wrote:\n> Open?", "",
+		},
+	})
+}
+
 // TestAttributionsWrappedBeforeTheBracket: every attribution of every language is known
 // when it is wrapped before the bracket behind the address, and without blanks around it.
 func TestAttributionsWrappedBeforeTheBracket(t *testing.T) {
@@ -116,6 +163,56 @@ func fill(t *template) string {
 		}
 	}
 	return line.String() + t.last
+}
+
+// TestAttributionsOfAnyLanguage: a date, an address in brackets and a colon at the end are an attribution in languages
+// that have no file, also above a quotation that is not marked; and no sentence of a person is one.
+func TestAttributionsOfAnyLanguage(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"pon, 5. sij 2026. u 13:09 Ana Lind <ana@example.org> napisao je:",
+		"pirmd., 2026. g. 5. janv., plkst. 13:09 — lietotājs Ana Lind (<ana@example.org>) rakstīja:",
+		"Kuupäeval E, 5. jaanuar 2026 kell 13:09 kirjutas Ana Lind <ana@example.org>:",
+		"2026-01-05, pr, 13:09 Ana Lind <ana@example.org> rašė:",
+		"ในวันที่ จ. 5 ม.ค. 2569 เวลา 13:09 Ana Lind <ana@example.org> เขียนว่า:",
+		"सोम, 5 जन॰ 2026 को 1:09 pm बजे को Ana Lind <ana@example.org> ने लिखा:",
+		"در تاریخ دوشنبه ۵ ژانویهٔ ۲۰۲۶ ساعت ۱۳:۰۹ \u202aAna Lind\u202c \u200f<\u202aana@example.org\u202c\u200f> نوشت:",
+		"На пн, 5.01.2026 г. в 13:09 Ana Lind <ana@example.org> написа:",
+		"пон, 5. јан 2026. у 13:09 Ana Lind <ana@example.org> је написао/ла:",
+		"mán., 5. jan. 2026 klukkan 13:09 skrifaði Ana Lind <ana@example.org>:",
+		"Ana Lind (ana@example.org) scríobh 5 Ean 2026 13:09:",
+		"Ana Lind <ana@example.org> shkroi më 05/01/26 13.09:",
+		"Ara., 2026(e)ko urt. 5(a) 13:09 Ana Lind<ana@example.org>igorleak idatzi du:",
+		"pon, 5. sij 2026. u 13:09 Ana Lind iz ureda za narudžbe\n<ana.lind@example.org> napisao je:",
+	} {
+		for _, quotation := range []string{"\n> Is it open?", "\n\n> Is it open?", "\n\nIs it open?"} {
+			fresh, quoted, _ := DefaultLanguages().Split("Yes.\n\n"+line+quotation, Purpose{Reply: true})
+			if fresh != "Yes." || letterCount(quoted) != letterCount(line+quotation) {
+				t.Errorf("%q above %q: got %q and %q", line, quotation, fresh, quoted)
+			}
+		}
+		whole := "Yes.\n\n" + line + "\n\nIs it open?"
+		if fresh, _, _ := DefaultLanguages().Split(whole, Purpose{}); fresh != whole {
+			t.Errorf("a mail that answers nothing: %q was cut: %q", line, fresh)
+		}
+	}
+	for _, line := range []string{
+		"Termin am 5. Januar 2026 um 10:30 Uhr mit Ana Lind <ana@example.org>:",
+		"Please meet Ana Lind <ana@example.org> on 5 Jan 2026 at 10:30 about this:",
+		"On 5 Jan 2026 at 10:30 please ask Ana Lind <ana@example.org> about:",
+		"Rendez-vous le 5 janvier 2026 à 10:30 avec Ana Lind <ana@example.org> pour:",
+		"Order of 5 Jan 2026, 10:30, by Ana Lind <ana@example.org>, paid for by Ben Orme <ben@example.org>:",
+		"Schůzka, o které jsme spolu mluvili včera, je 5. 1. 2026 v 10:30, volejte Ana Lind <ana@example.org>:",
+		"Kontakt Ana Lind <ana@example.org>:", "5. 1. 2026, 10:30 Ana Lind:",
+		"Sastanak 5. 1. 2026. u 10:30.\nAna Lind <ana@example.org>:",
+	} {
+		for _, quotation := range []string{"\n- the seal\n- the pump", "\n\n> Is it open?\n\nFour."} {
+			fresh, _, _ := DefaultLanguages().Split("Yes.\n\n"+line+quotation, Purpose{Reply: true})
+			if !strings.Contains(fresh, line) {
+				t.Errorf("%q above %q was cut: %q", line, quotation, fresh)
+			}
+		}
+	}
 }
 
 // TestAttributionsAsProgramsWriteThem covers lines that share their place with others.
@@ -200,8 +297,23 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 			"| 收件人 | <ben@example.net> |\n| 主题 | Seals |\nHow many?",
 		"QQ": "------------------ Original ------------------\nFrom: \"Ana\"<ana@example.org>;\n" +
 			"Date: Mon, Nov 2, 2026 08:00 AM\nTo: \"Ben\"<ben@example.net>;\nSubject: Seals\n\nHow many?",
+		"QQ, escaped": "------------------&nbsp;Original&nbsp;------------------\nFrom: &nbsp;\"Ana\";<ana@example.org&gt;;\n" +
+			"Date: &nbsp;Mon, Nov 2, 2026 08:00 AM\nTo: &nbsp;\"Ben\"<ben@example.net&gt;;\n\nSubject: &nbsp;Seals\n\nHow many?",
+		"QQ, Chinese, escaped": "------------------&nbsp;原始邮件&nbsp;------------------\n发件人:     \"Ana\"   <ana@example.org&gt;;\n" +
+			"发送时间:&nbsp;2026年11月2日(星期一) 上午8:00\n收件人:&nbsp;\"Ben\"<ben@example.net&gt;;\n\n主题:&nbsp;Seals\n\nHow many?",
+		"QQ, numbered": "------------------&#160;Original&#160;------------------\nFrom:&#160;\"Ana\"<ana@example.org>;\n" +
+			"Date:&#160;Mon, Nov 2, 2026 08:00 AM\nSubject:&#160;Seals\n\nHow many?",
+		"Zoho, German": "---- Am Mo., 05 Jan. 2026 13:09:00 +0100 Ana <ana@example.org> schrieb ----\n\nHow many?",
+		"Zoho, French": "---- Le lun., 05 janv. 2026 13:09:00 +0100 Ana <ana@example.org> écrit ----\n\nHow many?",
+		"Zoho, Hindi":  "---- सोम, 05 जन॰ 2026 13:09:00 +0530 Ana <ana@example.org> ने लिखा ----\n\nHow many?",
 		"short QQ": "--- Original ---\nFrom: \"Ana\"<ana@example.org>\nDate: Mon, Nov 2, 2026 08:00 AM\n" +
 			"To: \"Ben\"<ben@example.net>\nSubject: Seals\n\nHow many?",
+		"Outlook": "________________________________\nFrom: Ana <ana@example.org>\nSent: Monday, November 2, 2026 8:00 AM\n" +
+			"To: Ben\nSubject: Seals\n\nHow many?",
+		"Outlook, Estonian": "________________________________\nSaatja: Ana <ana@example.org>\n" +
+			"Saadetud: esmaspäev, 2. november 2026 08:00\nAdressaat: Ben <ben@example.net>\nTeema: Seals\n\nHow many?",
+		"Outlook, Thai": "________________________________\nจาก: Ana <ana@example.org>\n" +
+			"ส่ง: วันจันทร์ที่ 2 พฤศจิกายน 2026 08:00\nถึง: Ben\nเรื่อง: Seals\n\nHow many?",
 		"Reply":            "------- Reply -------\nFrom: Ana <ana@example.org>\nTo: Ben\nSubject: Seals\n\nHow many?",
 		"without a header": "------- Replied Message -------\nHow many?",
 		"sender, receiver": "---------- Replied message ----------\nSender: Ana <ana@example.org>\nDate: November 2 2026 08:00\n" +
@@ -222,10 +334,21 @@ func TestSeparatorsOfPrograms(t *testing.T) {
 		if letterCount(fresh) != letterCount(quotation) || quoted != "" {
 			t.Errorf("%s, with nothing else: got %q and %q", name, fresh, quoted)
 		}
+		if !beginsRule(quotation) || strings.HasPrefix(quotation, "====") {
+			continue
+		}
+		fresh, quoted, _ = DefaultLanguages().Split("Four, in\nblue."+quotation, Purpose{Reply: true})
+		if fresh != "Four, in\nblue." || letterCount(quoted) != letterCount(quotation) {
+			t.Errorf("%s, behind words: got %q and %q", name, fresh, quoted)
+		}
 	}
 	for _, own := range []string{
 		"--- Original ---\nthe seal is worn\n--- Corrected ---\nthe seal is torn", "== Reply ==\nWe need four.",
 		"~~Original~~\nFour.",
+		"________________________________\nKontakt: Ana <ana@example.org>\nTermin: 5.1.2026 10:30\nOrt: Halle 3\nDanke",
+		"__________\nKontakt: Ana <ana@example.org>\nTermin: 5.1.2026 10:30\nOrt: Halle 3\nPreis: 17\nDanke",
+		"Name: ______________\nFrom: Berlin\nThanks", "Name: ______________", "Compare: --- Original ---\nthe seal is worn", "a -- b -- c --\nFour.",
+		"The message -- original message --\nis here, or ------\nnot.",
 		"| From | To |\n| Berlin | Rome |\n| Rome | Paris |", "**Original**\nFour.",
 	} {
 		if fresh, quoted, _ := DefaultLanguages().Split(own, Purpose{}); fresh != own || quoted != "" {
@@ -276,7 +399,7 @@ func TestSignaturesAndSentences(t *testing.T) {
 		"Sent from my mobile phone", "Sent from Mail for Windows 10",
 		"Envoyé depuis mon smartphone Samsung Galaxy.", "Gesendet mit Foo<https://foo.example>",
 		"Enviado desde mi iPhone", "Sendt fra min iPhone", "Надіслано з iPhone",
-		"Lähetetty iPhonesta", "Đã gửi từ iPhone của tôi", "Skaff deg Outlook for iOS",
+		"Von meinem/meiner Galaxy gesendet", "Gesendet von meinem/meiner Galaxy", "Lähetetty iPhonesta", "Đã gửi từ iPhone của tôi", "Skaff deg Outlook for iOS",
 	} {
 		words, signature := DefaultLanguages().splitSignature([]string{"Yes.", "", line}, nil)
 		if words != "Yes." || signature != line {
@@ -293,6 +416,7 @@ func TestSignaturesAndSentences(t *testing.T) {
 		"Enviado desde mi oficina tarda dos días, desde el almacén solo uno.",
 		"Skickat från min butik tar det två dagar, från lagret bara en.",
 		"Sendt fra min butik tager det to dage, fra lageret kun en.",
+		"Von meiner Werkstatt aus wurde gestern alles gesendet, was fehlte.",
 		"Надіслано з мого складу вчора, тому чекайте на посилку завтра.",
 	} {
 		whole := "Yes.\n\n" + line

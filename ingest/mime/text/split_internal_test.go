@@ -15,6 +15,7 @@ func hostileTexts() map[string]string {
 		"attributions of nobody": "on 5 may 2026, wrote:\n",
 		"wrapped attributions":   "on mon, jan 5, 2026\nat 9:00, ana\n<a@b.c> wrot\ne:\n",
 		"weak attributions":      "ana wrote:\n",
+		"sentences above others": "On 5 May 2026, Ana wrote:\nx\nOn 5 May 2026 at 9:00 Ana <a@b.c> wrote:\n> x\n",
 		"all beginnings":         "on am le el il em op w den 5 2026 wrote schrieb a écrit skrev:\n",
 		"fields":                 "from: a\n",
 		"fields of two":          "to: a@b\nsubject: b\n",
