@@ -350,14 +350,6 @@ func (s *filling) takeChoices(answer string) {
 	}
 }
 
-// cut is at most so many bytes of a text, whole characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
-}
-
 // copied keeps a result apart from what made it.
 func copied(sources map[string]Source) map[string]Source {
 	if len(sources) == 0 {

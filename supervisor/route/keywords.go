@@ -220,7 +220,9 @@ type textKey struct {
 	hash [sha256.Size]byte
 }
 
-func keyOf(text string) textKey { return textKey{size: len(text), hash: sha256.Sum256([]byte(Excerpt(text)))} }
+func keyOf(text string) textKey {
+	return textKey{size: len(text), hash: sha256.Sum256([]byte(Excerpt(text)))}
+}
 
 // first returns the first occurrence of every keyword, as matcher.first does.
 func (f *Found) first(m *matcher, text *folded) []occurrence {
