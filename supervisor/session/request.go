@@ -68,6 +68,9 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			if !inquiry.InThread {
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
+				if run.Edition >= schemas.Edition9 {
+					told.Requester = run.Message.RequesterKey()
+				}
 			}
 			if inquiry.Kind == schemas.InquiryWork {
 				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))

@@ -27,8 +27,7 @@ func RequesterOf(message *schemas.Incoming) Requester {
 	if message.Upstream != nil {
 		made.Program = message.Upstream.From
 	}
-	signed := message.Channel == schemas.ChannelChat && made.User != "" && message.Reply != nil && message.Reply.Provider != string(schemas.ProviderWebhook)
-	made.Vouched = message.Origin == schemas.OriginProven || signed
+	made.Vouched = message.Origin == schemas.OriginProven || message.HasSignedUser()
 	return made
 }
 
