@@ -2,8 +2,6 @@ package schemas
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,35 +122,6 @@ func (m *Incoming) IsRequester(address string) bool {
 // HasUnknownRequester reports whether a mail has begun the run that names no author, or one who cannot be read.
 func (m *Incoming) HasUnknownRequester() bool {
 	return m.Channel == ChannelEmail && (m.Author == nil || m.Author.Address == "")
-}
-
-// HasSignedUser reports whether a message came by a chat whose provider signs who has written it. A webhook's
-// caller claims any user.
-func (m *Incoming) HasSignedUser() bool {
-	return m.Channel == ChannelChat && m.Author != nil && m.Author.User != "" &&
-		m.Reply != nil && m.Reply.Provider != string(ProviderWebhook)
-}
-
-// RequesterKey returns an opaque key of who has begun the run, as far as that is proven: a mailbox that a mail
-// server confirms, a user that a chat has signed, or the supervisor that has asked. All mail of an account without
-// that proof has one key, and so has a chat channel.
-func (m *Incoming) RequesterKey() string {
-	reply := cmp.Or(m.Reply, &Reply{})
-	var named []string
-	switch {
-	case m.Upstream != nil:
-		named = []string{"supervisor", m.Upstream.From}
-	case m.HasSignedUser():
-		named = []string{"user", reply.Provider, reply.Tenant, m.Author.User}
-	case m.Channel == ChannelChat:
-		named = []string{"channel", reply.Channel}
-	case m.Origin == OriginProven && !m.HasUnknownRequester():
-		named = []string{"mailbox", Mailbox(m.Author.Address)}
-	default:
-		named = []string{"account", reply.Account}
-	}
-	sum := sha256.Sum256([]byte("requester\x00" + strings.Join(named, "\x00")))
-	return hex.EncodeToString(sum[:16])
 }
 
 // ReplyAgent returns who delivers the answer; empty when nobody waits for one.
