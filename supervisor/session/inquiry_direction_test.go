@@ -54,10 +54,8 @@ operation: {name: pay, summary: "To ` + `\u202e` + `eve", recipients: ["e\u202ev
 			if len(asked) != 1 {
 				t.Fatalf("%d emails ask:\n%s", len(asked), strings.Join(told, "\n"))
 			}
-			shown := asked[0].Subject + "\n" + asked[0].Text
-			for i := range s.state.Active.Inquiries {
-				shown += "\n" + s.state.Active.Inquiries[i].Question
-			}
+			newest := s.state.Active.Inquiry(len(s.state.Active.Inquiries))
+			shown := strings.Join([]string{asked[0].Subject, asked[0].Text, newest.Question}, "\n")
 			bad := strings.IndexFunc(shown, func(r rune) bool {
 				return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u206a' || r == '\u206f'
 			})
