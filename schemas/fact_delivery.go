@@ -58,6 +58,10 @@ type DeliveryArguments struct {
 	Data []DataFile `json:"data,omitzero"`
 	// Inquiry is the number of the one that the words are a notice of; 0 is an answer.
 	Inquiry int `json:"inquiry,omitzero"`
+	// Requester is an opaque key of who has begun the run, in a question to people of the configuration that is no
+	// part of the requester's own thread: such questions are bounded for each requester. It is there from Edition9
+	// on.
+	Requester string `json:"requester,omitzero"`
 }
 
 // A DataFile is data of an answer as a file beside its words.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -509,6 +510,20 @@ func InquiryCode(run string, inquiry int) string {
 	// Crockford's alphabet has no letter that is easily taken for a digit or another letter.
 	code := base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").EncodeToString(sum[:5])
 	return "ASK-" + code[:4] + "-" + code[4:]
+}
+
+// RemoveControls returns a text without control characters but for line breaks and tabs, and without what turns the
+// direction of writing: one such character of a requester makes a person who decides read something else.
+func RemoveControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return r
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x206A && r <= 0x206F:
+			return -1 // the last ones are deprecated, and turn brackets and digits
+		}
+		return r
+	}, text)
 }
 
 // InquiryCodes returns the codes that stand in a text, in upper case, in their order.

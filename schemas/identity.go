@@ -1,9 +1,11 @@
 package schemas
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // UUIDv5 is made of it
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -130,4 +132,33 @@ func derive(kind string, parts ...string) string {
 	id[6] = id[6]&0x0f | 0x50
 	id[8] = id[8]&0x3f | 0x80
 	return id.String()
+}
+
+// HasSignedUser reports whether a message came by a chat whose provider signs who has written it. A webhook's
+// caller claims any user.
+func (m *Incoming) HasSignedUser() bool {
+	return m.Channel == ChannelChat && m.Author != nil && m.Author.User != "" &&
+		m.Reply != nil && m.Reply.Provider != string(ProviderWebhook)
+}
+
+// RequesterKey returns an opaque key of who has begun the run, as far as that is proven: a mailbox that a mail
+// server confirms, a user that a chat has signed, or the supervisor that has asked. All mail of an account without
+// that proof has one key, and so has a chat channel.
+func (m *Incoming) RequesterKey() string {
+	reply := cmp.Or(m.Reply, &Reply{})
+	var named []string
+	switch {
+	case m.Upstream != nil:
+		named = []string{"supervisor", m.Upstream.From}
+	case m.HasSignedUser():
+		named = []string{"user", reply.Provider, reply.Tenant, m.Author.User}
+	case m.Channel == ChannelChat:
+		named = []string{"channel", reply.Channel}
+	case m.Origin == OriginProven && !m.HasUnknownRequester():
+		named = []string{"mailbox", Mailbox(m.Author.Address)}
+	default:
+		named = []string{"account", reply.Account}
+	}
+	sum := sha256.Sum256([]byte("requester\x00" + strings.Join(named, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }

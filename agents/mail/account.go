@@ -85,8 +85,11 @@ type sender struct {
 	from    *mail.Address
 	domain  string
 	copies  []string // in lower case
-	peers   *window
-	rate    *window // nil: there is no bound
+	rate    *window  // nil: there is no bound
+	peers   *window  // of answers, by mailbox
+	// Questions to people of the configuration have windows of their own: requesters, by mailbox and requester,
+	// and people, by mailbox.
+	requesters, people *window
 }
 
 func newSender(name string, account Account) (*sender, error) {
@@ -109,7 +112,9 @@ func newSender(name string, account Account) (*sender, error) {
 	}
 	made := &sender{
 		name: name, account: account, from: from, domain: domain,
-		peers: newWindow(time.Hour, account.Limits.PeerPerHour),
+		peers:      newWindow(time.Hour, account.Limits.PeerPerHour),
+		requesters: newWindow(time.Hour, account.Limits.PeerPerHour),
+		people:     newWindow(time.Hour, askedFactor*account.Limits.PeerPerHour),
 	}
 	if account.Limits.PerMinute > 0 {
 		made.rate = newWindow(time.Minute, account.Limits.PerMinute)

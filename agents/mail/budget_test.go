@@ -58,6 +58,46 @@ func TestBudgetOfAPeerSlowsALoop_I20(t *testing.T) {
 	}
 }
 
+// TestFloodOfQuestionsDelaysNoOtherRequester_I20: a flood of messages that each ask the doctor leaves the questions
+// of other requesters their turns, and the answers to the doctor too. No letter tells the key of its requester.
+func TestFloodOfQuestionsDelaysNoOtherRequester_I20(t *testing.T) {
+	t.Parallel()
+	sink := startSink(t, smtpsink.Config{})
+	agent := newAgent(t, sink)
+	send := func(requester string, inquiry int) error {
+		given := newAnswer()
+		given.To, given.Inquiry, given.Requester = []schemas.Address{{Address: "doctor@praxis.example"}}, inquiry, requester
+		_, err := agent.Handle(t.Context(), requestWith(t, given), ignore)
+		return err
+	}
+	waiting := 0
+	for n := range 150 {
+		if err := send("0f1e2d3c4b5a69788796a5b4c3d2e1f0", n+1); err != nil {
+			failure := asFailure(t, err)
+			if failure.Category != schemas.CategoryResource || failure.RetryAfter <= 0 || failure.Permanent || failure.Unknown {
+				t.Fatalf("a question of the flood fails: %v", err)
+			}
+			waiting++
+		}
+	}
+	if waiting != 150-mail.DefaultPeerPerHour {
+		t.Errorf("%d questions of the flood wait", waiting)
+	}
+	for n := range mail.DefaultPeerPerHour {
+		if err := send("ffeeddccbbaa99887766554433221100", n+1); err != nil {
+			t.Errorf("question %d of another requester: %v", n+1, err)
+		}
+		if err := send("", 0); err != nil {
+			t.Errorf("answer %d: %v", n+1, err)
+		}
+	}
+	for _, message := range sink.Messages() {
+		if strings.Contains(string(message.Data), "0f1e2d3c") || strings.Contains(string(message.Data), "ffeeddcc") {
+			t.Errorf("a letter tells the key of its requester:\n%s", message.Data)
+		}
+	}
+}
+
 // TestBudgetIsOfTheMailbox_I20: addresses of one mailbox share its budget, whatever stands
 // behind a plus, and at Google also whatever dots there are.
 func TestBudgetIsOfTheMailbox_I20(t *testing.T) {

@@ -50,6 +50,7 @@ type letter struct {
 	refused     []string // copies that the server has not taken
 	token       string   // that the newest attempt signs in with
 	question    bool     // it asks something; else it is an answer
+	requester   string   // opaque key of who has begun the run; empty: it asks no people
 	action      schemas.Action
 }
 

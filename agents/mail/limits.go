@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -11,13 +12,20 @@ import (
 
 // Limits bound what an account sends, so that a loop ends.
 type Limits struct {
-	PeerPerHour int // answers to one mailbox, whatever is behind its plus; 0 means DefaultPeerPerHour
+	// PeerPerHour bounds the answers to one mailbox, whatever is behind its plus, and the questions of one
+	// requester to it; 0 means DefaultPeerPerHour. The questions of all requesters to a mailbox are bounded by
+	// askedFactor times that.
+	PeerPerHour int
 	PerMinute   int // letters of the account; 0 is no bound
 }
 
 // DefaultPeerPerHour bounds the answers to one address unless the account does:
 // some programs answer without saying that they are programs.
 const DefaultPeerPerHour = 10
+
+// askedFactor is how many requesters can use up their questions to one mailbox in an hour before the questions of
+// others to it wait.
+const askedFactor = 6
 
 const (
 	sendReserve = 10 * time.Second // of a request's time, which waiting for a turn leaves to the sending
@@ -58,7 +66,7 @@ func (w *window) takeOrPromise(key, email string, now time.Time) (turn time.Time
 	turn, taken := w.take(key, now, now.Add(longestPromise))
 	if taken && turn.After(now) {
 		w.mu.Lock()
-		w.promise(key, email, turn)
+		w.promise(key, email, turn, now)
 		w.mu.Unlock()
 	}
 	return turn
@@ -71,7 +79,7 @@ func (w *window) keepOrGiveBack(key, email string, turn, now time.Time) {
 	turns := w.taken[key]
 	kept := len(turns) > 0 && turns[len(turns)-1].After(now)
 	if kept {
-		w.promise(key, email, turn)
+		w.promise(key, email, turn, now)
 	}
 	w.mu.Unlock()
 	if !kept {
@@ -79,10 +87,12 @@ func (w *window) keepOrGiveBack(key, email string, turn, now time.Time) {
 	}
 }
 
-func (w *window) promise(key, email string, turn time.Time) {
+// promise keeps a turn for an email, and forgets the turns of emails that have not come for theirs.
+func (w *window) promise(key, email string, turn, now time.Time) {
 	if w.promised[key] == nil {
 		w.promised[key] = map[string]time.Time{}
 	}
+	maps.DeleteFunc(w.promised[key], func(_ string, kept time.Time) bool { return now.Sub(kept) >= w.span })
 	w.promised[key][email] = turn
 }
 
@@ -155,34 +165,114 @@ type limitError struct {
 // Error implements error.
 func (e *limitError) Error() string {
 	if e.peer {
-		return "the recipient's budget of answers is used up"
+		return "the recipient's budget of emails is used up"
 	}
 	return "the account's rate is used up"
 }
 
-// admit counts an email to the peers, or promises it their next turns, and waits for its turn of the account, for as
-// long as ctx leaves the time to send it then. It calls waits before it waits. The
-// function returned takes back what was counted.
-func (s *sender) admit(ctx context.Context, now time.Time, email string, peers []string, waits func(time.Duration)) (giveBack func(), err error) {
-	turns, latest := make([]time.Time, len(peers)), now
-	for i, peer := range peers {
-		if turns[i] = s.peers.takeOrPromise(peer, email, now); turns[i].After(latest) {
-			latest = turns[i]
+// turns are those of an email in a window, one for each of its keys.
+type turns struct {
+	window *window
+	email  string
+	keys   []string
+	at     []time.Time
+}
+
+// takeTurns gives an email its turn of each key, or promises it.
+func (w *window) takeTurns(keys []string, email string, now time.Time) turns {
+	taken := turns{window: w, email: email, keys: keys, at: make([]time.Time, len(keys))}
+	for i, key := range keys {
+		taken.at[i] = w.takeOrPromise(key, email, now)
+	}
+	return taken
+}
+
+// wait returns how long it is until the last of the turns.
+func (t turns) wait(now time.Time) time.Duration {
+	latest := now
+	for _, turn := range t.at {
+		if turn.After(latest) {
+			latest = turn
 		}
 	}
-	if latest.After(now) {
-		s.giveBack(email, peers, turns, now)
-		return nil, &limitError{peer: true, wait: latest.Sub(now)}
+	return latest.Sub(now)
+}
+
+// giveBack takes back the turns that an email has and does not use. It keeps those that are promised to it.
+func (t turns) giveBack(now time.Time) {
+	for i, key := range t.keys {
+		if !t.at[i].After(now) {
+			t.window.keepOrGiveBack(key, t.email, t.at[i], now)
+		}
+	}
+}
+
+// turnsOf gives a letter its turns of the peers, or promises them and returns how long it waits.
+//
+// A question to people of the configuration needs a turn of its requester first, and one of each person after that.
+// Without a turn of its requester it has none of a person, so that the questions of one requester leave those of
+// others their turns. The turn of the requester is used as soon as a turn of a person is promised: it bounds how
+// many questions of one requester wait for a person.
+func (s *sender) turnsOf(letter *letter, now time.Time) (taken []turns, wait time.Duration) {
+	email, peers := letter.messageID, letter.peers()
+	window := s.peers
+	if letter.requester != "" {
+		window = s.people
+		if !window.hasPromised(peers, email, now) {
+			keys := make([]string, len(peers))
+			for i, peer := range peers {
+				keys[i] = peer + " " + letter.requester
+			}
+			asked := s.requesters.takeTurns(keys, email, now)
+			if wait = asked.wait(now); wait > 0 {
+				asked.giveBack(now)
+				return nil, wait
+			}
+			taken = append(taken, asked)
+		}
+	}
+	reached := window.takeTurns(peers, email, now)
+	if wait = reached.wait(now); wait > 0 {
+		reached.giveBack(now)
+		return nil, wait
+	}
+	return append(taken, reached), 0
+}
+
+// hasPromised reports whether an email has a promised turn of one of the keys.
+func (w *window) hasPromised(keys []string, email string, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(keys, func(key string) bool {
+		turn, promised := w.promised[key][email]
+		return promised && now.Sub(turn) < w.span
+	})
+}
+
+// admit counts a letter to its peers, or promises it their next turns, and waits for its turn of the account, for as
+// long as ctx leaves the time to send it then. It calls waits before it waits. The
+// function returned takes back what was counted.
+func (s *sender) admit(
+	ctx context.Context, now time.Time, letter *letter, waits func(time.Duration),
+) (giveBack func(), err error) {
+	taken, wait := s.turnsOf(letter, now)
+	if wait > 0 {
+		return nil, &limitError{peer: true, wait: wait}
+	}
+	giveBack = func() {
+		for _, turns := range taken {
+			turns.giveBack(now)
+		}
 	}
 	if s.rate == nil {
-		return func() { s.giveBack(email, peers, turns, now) }, nil
+		return giveBack, nil
 	}
 	turn, err := s.awaitTurn(ctx, now, waits)
 	if err != nil {
-		s.giveBack(email, peers, turns, now)
+		giveBack()
 		return nil, err
 	}
-	return func() { s.giveBack(email, peers, turns, now); s.rate.giveBack("", turn) }, nil
+	return func() { giveBack(); s.rate.giveBack("", turn) }, nil
 }
 
 // awaitTurn waits until the account may send one letter more.
@@ -210,13 +300,4 @@ func latestTurn(ctx context.Context, now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(max(time.Until(deadline)-sendReserve, 0))
-}
-
-// giveBack takes back the turns that an email has and does not use. It keeps those that are promised to it.
-func (s *sender) giveBack(email string, peers []string, turns []time.Time, now time.Time) {
-	for i, peer := range peers {
-		if !turns[i].After(now) {
-			s.peers.keepOrGiveBack(peer, email, turns[i], now)
-		}
-	}
 }

@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"net/mail"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -93,6 +94,15 @@ func limited(t *testing.T, limits Limits) *sender {
 	return made
 }
 
+// letterTo returns a letter to some mailboxes.
+func letterTo(email string, peers ...string) *letter {
+	made := &letter{messageID: email}
+	for _, peer := range peers {
+		made.to = append(made.to, &mail.Address{Address: peer})
+	}
+	return made
+}
+
 // TestEmailsBeyondABudgetGoOutInOrder: what is beyond the budget of a mailbox is promised the next free turns, in the order in which it came. An
 // email that comes later, or for the first time when a turn is free, does not overtake it, and none is lost.
 func TestEmailsBeyondABudgetGoOutInOrder(t *testing.T) {
@@ -101,7 +111,7 @@ func TestEmailsBeyondABudgetGoOutInOrder(t *testing.T) {
 	s := limited(t, Limits{PeerPerHour: 2})
 	admit := func(email string, peers ...string) (wait time.Duration, giveBack func()) {
 		t.Helper()
-		giveBack, err := s.admit(t.Context(), now, email, peers, func(time.Duration) {})
+		giveBack, err := s.admit(t.Context(), now, letterTo(email, peers...), func(time.Duration) {})
 		if limit := (*limitError)(nil); errors.As(err, &limit) {
 			return limit.wait, giveBack
 		}
@@ -154,7 +164,8 @@ func TestLetterBeyondTheRateWaitsForItsTurn(t *testing.T) {
 		var told atomic.Int32
 		for i := range sent {
 			go func() {
-				if _, err := s.admit(t.Context(), time.Now(), "id", []string{"a"}, func(time.Duration) { told.Add(1) }); err != nil {
+				_, err := s.admit(t.Context(), time.Now(), letterTo("id", "a"), func(time.Duration) { told.Add(1) })
+				if err != nil {
 					t.Error(err)
 				}
 				sent[i] = time.Since(start)
@@ -175,7 +186,7 @@ func TestLetterWhoseTurnComesTooLateFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, start := limited(t, Limits{PerMinute: 1}), time.Now()
 		admit := func(ctx context.Context, peer string) error {
-			_, err := s.admit(ctx, time.Now(), "id", []string{peer}, func(time.Duration) {})
+			_, err := s.admit(ctx, time.Now(), letterTo("id", peer), func(time.Duration) {})
 			return err
 		}
 		if err := admit(within(t, time.Second), "a"); err != nil {
@@ -201,4 +212,85 @@ func TestLetterWhoseTurnComesTooLateFailsAtOnce(t *testing.T) {
 			t.Errorf("what was not sent counts: %v", s.peers.taken)
 		}
 	})
+}
+
+// TestQuestionsOfOneRequesterDelayTheirOwnAlone: questions to a person have turns of their own, so many in an hour
+// for each requester, and six times as many for all of them. A requester whose questions wait uses up nothing of
+// the others.
+func TestQuestionsOfOneRequesterDelayTheirOwnAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, serial := limited(t, Limits{PeerPerHour: 2}), 0
+		wait := func(made *letter) time.Duration {
+			t.Helper()
+			_, err := s.admit(t.Context(), time.Now(), made, func(time.Duration) {})
+			if limit := (*limitError)(nil); errors.As(err, &limit) {
+				return limit.wait
+			}
+			return 0
+		}
+		question := func(requester string, peers ...string) *letter {
+			serial++
+			made := letterTo(requester+strconv.Itoa(serial), peers...)
+			made.requester = requester
+			return made
+		}
+		expect := func(what string, want time.Duration, made *letter) {
+			t.Helper()
+			if got := wait(made); got != want {
+				t.Errorf("%s waits for %v, not %v", what, got, want)
+			}
+		}
+		for i := range 200 { // the flood: of the last ones the turns are more than a day away
+			expect("question of the flood", min(time.Duration(i/2), 24+1)*time.Hour, question("flood", "doctor"))
+		}
+		for range 2 {
+			expect("question of another requester", 0, question("patient", "doctor"))
+		}
+		expect("third question of another requester", time.Hour, question("patient", "doctor"))
+		expect("question of the flood to another person", 0, question("flood", "nurse"))
+		expect("question of the flood to both", 25*time.Hour, question("flood", "doctor", "nurse"))
+		expect("second question of the flood to another person", 0, question("flood", "nurse"))
+		for range 2 {
+			expect("answer to the doctor", 0, letterTo(strconv.Itoa(serial), "doctor"))
+		}
+		expect("third answer to the doctor", time.Hour, letterTo("third", "doctor"))
+
+		for i := range 4 { // the turns of the doctor that are left of 12
+			for range 2 {
+				expect("question while turns are left", 0, question("requester "+strconv.Itoa(i), "doctor"))
+			}
+		}
+		waiting := []*letter{
+			question("busy", "doctor"), question("busy", "doctor"), question("busy", "doctor"), question("late", "doctor"),
+		}
+		for _, made := range waiting {
+			expect("question beyond the doctor's turns", time.Hour, made)
+		}
+		if turns := len(s.people.taken["doctor"]); turns != 12+3 {
+			t.Errorf("%d turns of the doctor are taken: a question without a turn of its requester has one", turns)
+		}
+		time.Sleep(time.Hour)
+		for i, made := range []*letter{waiting[0], waiting[1], waiting[3]} {
+			expect("promised question "+strconv.Itoa(i), 0, made)
+		}
+	})
+}
+
+// TestQuestionThatIsNotSentGivesItsTurnsBack, those of its requester and those of the person.
+func TestQuestionThatIsNotSentGivesItsTurnsBack(t *testing.T) {
+	t.Parallel()
+	s, now := limited(t, Limits{PeerPerHour: 1}), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	made := letterTo("id", "doctor", "nurse")
+	made.requester = "patient"
+	giveBack, err := s.admit(t.Context(), now, made, func(time.Duration) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.requesters.taken) != 2 || len(s.people.taken) != 2 || len(s.peers.taken) != 0 {
+		t.Errorf("turns of %v, %v and %v are taken", s.requesters.taken, s.people.taken, s.peers.taken)
+	}
+	if giveBack(); len(s.requesters.taken)+len(s.people.taken) != 0 {
+		t.Errorf("turns of %v and %v are kept", s.requesters.taken, s.people.taken)
+	}
 }

@@ -138,7 +138,8 @@ const inputSchema = `{
     "references": {"type": "array", "items": {"type": "string"}},
     "text": {"type": "string", "minLength": 1},
     "attachments": {"type": "array", "items": {"type": "object", "required": ["artifact"]}},
-    "data": {"type": "array", "items": {"type": "object", "required": ["name", "media_type", "text"]}}
+    "data": {"type": "array", "items": {"type": "object", "required": ["name", "media_type", "text"]}},
+    "requester": {"type": "string"}
   }
 }`
 
@@ -162,7 +163,7 @@ func (a *Agent) Handle(ctx context.Context, request *agent.Request, report agent
 			return agent.Data(receipt)
 		}
 	}
-	giveBack, err := account.admit(ctx, a.now(), letter.messageID, letter.peers(), func(wait time.Duration) {
+	giveBack, err := account.admit(ctx, a.now(), letter, func(wait time.Duration) {
 		report(0, a.words.Say(language, "rate", "{seconds}", inSeconds(wait)))
 	})
 	v := voice{a.words, language, letter.question}
@@ -228,6 +229,7 @@ func (a *Agent) compose(ctx context.Context, request *agent.Request) (*letter, *
 		references: given.References,
 		date:       a.now(),
 		question:   given.Inquiry > 0,
+		requester:  given.Requester,
 	}
 	made.cc, receipt.Dropped = a.copiesOf(account, given.Cc, recipients)
 	if made.action, err = actionOf(made.subject, slices.Concat(recipients, made.cc), &given); err != nil {

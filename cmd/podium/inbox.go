@@ -88,7 +88,8 @@ type openInquiry struct {
 	Kind    schemas.InquiryKind `json:"kind"`
 	Profile string              `json:"profile"`
 	Channel string              `json:"channel"`
-	// Requester is who has begun the run, and Words is what they have written.
+	// Requester is who has begun the run, and Words is what they have written, without what turns the direction of
+	// writing.
 	Requester view.Requester `json:"requester"`
 	Words     string         `json:"words,omitzero"`
 	Asked     string         `json:"asked"` // who
@@ -145,7 +146,9 @@ func openInquiries(runs []*workflow.RunHistory) []openInquiry {
 			open = append(open, openInquiry{
 				After: after,
 				ID:    schemas.InquiryID(run.ID, inquiry.Inquiry), Run: run.ID, Task: inquiry.Task, Kind: inquiry.Kind, Profile: run.Profile,
-				Channel: run.Message.Channel, Requester: view.RequesterOf(&run.Message), Words: run.Message.Text.Text, Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
+				Channel: run.Message.Channel, Requester: view.RequesterOf(&run.Message),
+				Words: schemas.RemoveControls(run.Message.Text.Text),
+				Asked: view.Person(run, inquiry), Question: inquiry.Question, Needs: inquiry.Needs,
 				Since: inquiry.Opened, Until: inquiry.Expires(), Reminded: inquiry.Notices > 1,
 				Letter: letter, Undelivered: why, Hash: inquiry.Hash, Operation: inquiry.Operation, Choices: inquiry.Choices, Need: inquiry.Need, Agreed: agreed, Shortage: inquiry.Shortage,
 			})

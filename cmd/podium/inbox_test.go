@@ -338,6 +338,23 @@ func TestInboxIsATable(t *testing.T) {
 	}
 }
 
+// TestInboxTurnsNoDirection: what programs read of a requester and of their words turns no direction of writing.
+func TestInboxTurnsNoDirection(t *testing.T) {
+	t.Parallel()
+	author := &schemas.Author{Name: "E\u202eve", Address: "e\u2066ve@example.org", User: "U\u200f1"}
+	message := schemas.Incoming{
+		Channel: schemas.ChannelEmail, Author: author,
+		Text: schemas.Content{Result: schemas.Result{Text: "Pay\u202e nip\x1b\nnow"}},
+	}
+	asked := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 1, Kind: schemas.InquiryApproval}}
+	run := &workflow.RunHistory{ID: "77aa-1", Run: workflow.Run{Message: message, Inquiries: []*workflow.Inquiry{asked}}}
+	open := openInquiries([]*workflow.RunHistory{run})
+	want := view.Requester{Name: "Eve", Address: "eve@example.org", User: "U1", Channel: schemas.ChannelEmail}
+	if len(open) != 1 || open[0].Requester != want || open[0].Words != "Pay nip\nnow" {
+		t.Errorf("it lists %+v", open)
+	}
+}
+
 // TestDispositionIsAwaited: a word is decided, refused with the reason and exit code 1, or not looked at within ten seconds.
 func TestDispositionIsAwaited(t *testing.T) {
 	t.Parallel()

@@ -534,7 +534,7 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 	}
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	work := strings.Join(lines, "\n")
+	work := d.shown(strings.Join(lines, "\n"))
 	if len(opened.People) > 0 {
 		work = strings.TrimSpace(d.askedBy() + "\n\n" + work)
 	}

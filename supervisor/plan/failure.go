@@ -340,7 +340,7 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 		agents = "–" // nobody takes it
 	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
-		Work: d.workAskedFor(task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: detail,
+		Work: d.workAskedFor(task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: d.shown(detail),
 	}), schemas.RecordInlineLimit)
 }
 
@@ -468,8 +468,8 @@ func (d *Decision) asksAboutReview() bool {
 		work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
 	}
 	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
-		Work: work, Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
-		Detail: d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest)),
+		Work: d.shown(work), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
+		Detail: d.shown(d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest))),
 	}), schemas.RecordInlineLimit)
 	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
 	return true

@@ -108,7 +108,7 @@ func (d *Decision) work(task *workflow.Task, people []string) schemas.InquiryOpe
 	person := d.Profile.agentUse(task.Agent).Person
 	opened := d.reached(people)
 	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, person.Remind, person.Expire
-	opened.Question, opened.Told = truncate(d.content(task.Plan.Description).Text, maxQuestion), d.toldHash(task)
+	opened.Question, opened.Told = d.shown(truncate(d.content(task.Plan.Description).Text, maxQuestion)), d.toldHash(task)
 	return opened
 }
 

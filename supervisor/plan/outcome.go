@@ -494,7 +494,7 @@ func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) 
 	work = strings.TrimSpace(work + "\n\n" + d.askedBy())
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	return strings.NewReplacer(
-		"{recipients}", truncate(strings.Join(recipients, ", "), maxRecipients), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
+		"{recipients}", d.shown(truncate(strings.Join(recipients, ", "), maxRecipients)), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
 	).Replace(cmp.Or(texts.Sending, texts.Approval))
 }
 

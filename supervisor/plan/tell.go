@@ -178,9 +178,18 @@ func (d *Decision) describedTask(description string, isQuoted bool) string {
 	case description == request && isQuoted:
 		return ""
 	case ofProfile:
-		return told
+		return schemas.RemoveControls(told)
 	}
 	return quotation(told)
+}
+
+// shown is a text that may hold words of the requester, as a question shows it: without what turns the direction of
+// writing, from schemas.Edition9 on.
+func (d *Decision) shown(text string) string {
+	if d.Run.Edition < schemas.Edition9 {
+		return text
+	}
+	return schemas.RemoveControls(text)
 }
 
 // describedAgent is what an agent is called where approvers are told of it: what it does, from schemas.Edition9 on.
@@ -196,7 +205,7 @@ func (d *Decision) describedAgent(agent string) string {
 func quotation(words string) string {
 	lines := strings.FieldsFunc(words, func(c rune) bool { return isLineBreak(c) })
 	for i, line := range lines {
-		lines[i] = strings.TrimRight("> "+strings.TrimSpace(line), " ")
+		lines[i] = strings.TrimRight("> "+strings.TrimSpace(schemas.RemoveControls(line)), " ")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -90,5 +91,96 @@ answer task=ask:1:1 receipt=q1@support.example
 		if !strings.Contains(newest, c.want) || c.want != approved && strings.Contains(newest, approved) || c.want != rejected && strings.Contains(newest, rejected) {
 			t.Errorf("%s, want %s:\n%s", name, c.want, newest)
 		}
+	}
+}
+
+// TestQuestionsNameTheirRequesterByAKey: questions to people of the profile are bounded for each requester, as far
+// as it is proven who that is. All mail without a proof is of one requester, and so is a channel whose provider
+// signs no user.
+func TestQuestionsNameTheirRequesterByAKey(t *testing.T) {
+	t.Parallel()
+	const profile = `
+profile default=clerk
+edition: 9
+waiting: {expire: 72h, asks: 2}
+people: {anna: {mail: anna@practice.example, account: support, chat: {channel: staff, user: U7}}}
+agents: [{name: calculator}, {name: summary}, {name: clerk, side_effects: external, on_tainted: ask}]
+approval:
+- {agents: [clerk], tainted: true, people: [anna], expire: 48h}
+- {agents: [clerk], people: [anna], expire: 48h}
+----
+
+`
+	requesters := map[string][]string{ // by who has asked: messages that are of one requester
+		"mail without proof": {
+			"mail id=m1 from=eve@example.org", "mail id=m1 from=mallory@example.com origin=unproven",
+			"mail id=m1 from=ben@practice.example origin=unproven",
+			"mail id=m1 from=eve+1@example.org origin=unchecked",
+		},
+		"mail of another account without proof": {"mail id=m1 from=eve@example.org origin=unproven account=practice"},
+		"proven mail": {
+			"mail id=m1 from=eve@example.org origin=proven", "mail id=m1 from=Eve+1@Example.org origin=proven account=practice",
+		},
+		"proven mail of another person": {"mail id=m1 from=mallory@example.org origin=proven"},
+		"channel without proof": {
+			"chat id=c1", "chat id=c1 user=U1", "chat id=c1 user=U2 thread=other", "chat id=c1 provider=slack",
+		},
+		"another channel without proof": {"chat id=c1 channel=desk user=U1"},
+		"user of a chat": {
+			"chat id=c1 user=U1 provider=slack", "chat id=c1 user=U1 provider=slack channel=desk",
+		},
+		"another user of a chat": {"chat id=c1 user=U2 provider=slack"},
+		"user of another chat":   {"chat id=c1 user=U1 provider=teams"},
+		"supervisor":             {"request id=r1", "request id=r2"},
+		"another supervisor":     {"request id=r1 from=office"},
+		// Anna is asked in the requester's thread, and such a question is bounded by nothing of the mail agent.
+		"": {"chat id=c1 channel=staff user=U1 provider=slack"},
+	}
+	counted := regexp.MustCompile(`counted to requester (\w+)`)
+	of := map[string]string{}
+	for requester, messages := range requesters {
+		keys := map[string]bool{}
+		for _, message := range messages {
+			_, told := attack(t, profile+message+"\nWrite to the bank.\n----\n")
+			newest := told[len(told)-1]
+			if !strings.Contains(newest, "of inquiry 1") {
+				t.Fatalf("%s: it asks nothing:\n%s", message, newest)
+			}
+			key := ""
+			if found := counted.FindStringSubmatch(newest); found != nil {
+				key = found[1]
+			}
+			if keys[key] = true; (key == "") != (requester == "") {
+				t.Errorf("%s is counted to %q", message, key)
+			}
+			if other, known := of[key]; known && other != requester {
+				t.Errorf("%s is counted as %s", message, other)
+			}
+			of[key] = requester
+		}
+		if len(keys) != 1 {
+			t.Errorf("%s is counted as %d requesters", requester, len(keys))
+		}
+	}
+}
+
+// TestQuestionsOfEarlierEditionsHaveNoRequester: they are bounded as answers are.
+func TestQuestionsOfEarlierEditionsHaveNoRequester(t *testing.T) {
+	t.Parallel()
+	_, told := attack(t, `
+profile default=clerk
+edition: 8
+people: {anna: {mail: anna@practice.example, account: support}}
+agents: [{name: calculator}, {name: summary}, {name: clerk, side_effects: external, on_tainted: ask}]
+approval: [{agents: [clerk], tainted: true, people: [anna], expire: 48h}]
+----
+
+mail id=m1 from=eve@example.org origin=proven
+Write to the bank.
+----
+`)
+	newest := told[len(told)-1]
+	if !strings.Contains(newest, "of inquiry 1") || strings.Contains(newest, "counted to requester") {
+		t.Errorf("it says:\n%s", newest)
 	}
 }

@@ -68,9 +68,16 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			if !inquiry.InThread {
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
+				if run.Edition >= schemas.Edition9 {
+					told.Requester, told.Subject = run.Message.RequesterKey(), schemas.RemoveControls(told.Subject)
+				}
 			}
 			if inquiry.Kind == schemas.InquiryWork {
-				told.Text = strings.TrimSpace(told.Text + "\n\n" + env.handedWork(run, run.Task(inquiry.Task)))
+				work := env.handedWork(run, run.Task(inquiry.Task))
+				if run.Edition >= schemas.Edition9 {
+					work = schemas.RemoveControls(work)
+				}
+				told.Text = strings.TrimSpace(told.Text + "\n\n" + work)
 			}
 			if inquiry.Task == schemas.DeliveryTask {
 				told.Attachments, told.Data = env.wholeAnswer(run, f)

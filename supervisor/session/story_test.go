@@ -95,7 +95,8 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeEmailReceived, s.mail(d)), ""))
 	case "chat":
 		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
-			Provider: "webhook", Channel: "web", Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
+			Provider: text(d, "provider", "webhook"), Channel: text(d, "channel", "web"),
+			Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
 			ReplyRef: text(d, "reply_ref", ""), User: schemas.ChatUser{ID: text(d, "user", "")}, Attachments: files(d),
 		}), ""))
 	case "request":
@@ -277,8 +278,9 @@ func (s *story) stop(tb testing.TB, d *datadriven.TestData) schemas.Event {
 
 func (s *story) mail(d *datadriven.TestData) schemas.EmailReceived {
 	mail := schemas.EmailReceived{
-		Account: "support", Mailbox: "INBOX", MessageID: text(d, "id", "") + "@example.org", Subject: text(d, "subject", ""),
-		Text: words(d), Language: text(d, "language", ""), Class: schemas.MailClass(text(d, "class", string(schemas.MailHuman))),
+		Account: text(d, "account", "support"), Mailbox: "INBOX", MessageID: text(d, "id", "") + "@example.org",
+		Subject: text(d, "subject", ""),
+		Text:    words(d), Language: text(d, "language", ""), Class: schemas.MailClass(text(d, "class", string(schemas.MailHuman))),
 		Parse: schemas.ParseOK, Received: s.now, UIDValidity: 1, UID: 1,
 		Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
 	}

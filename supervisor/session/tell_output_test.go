@@ -77,6 +77,7 @@ func (s *story) output(o *session.Output) string {
 	if tells := task.TaskID == schemas.DeliveryTask || schemas.NoticeOf(task.TaskID) > 0; tells && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
 		line(delivery.Inquiry > 0, "of inquiry %d", delivery.Inquiry)
+		line(delivery.Requester != "", "counted to requester %.8s…", delivery.Requester)
 		for i := range delivery.Attachments {
 			file := &delivery.Attachments[i]
 			line(true, "attached %q %s, %d bytes, %.8s…, %s", file.Name, file.MediaType, file.Artifact.Size, file.Artifact.SHA256, file.Artifact.Grant)

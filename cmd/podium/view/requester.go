@@ -22,13 +22,13 @@ type Requester struct {
 func RequesterOf(message *schemas.Incoming) Requester {
 	made := Requester{Channel: message.Channel, Origin: message.Origin}
 	if author := message.Author; author != nil {
-		made.Name, made.Address, made.User = author.Name, author.Address, author.User
+		plain := schemas.RemoveControls
+		made.Name, made.Address, made.User = plain(author.Name), plain(author.Address), plain(author.User)
 	}
 	if message.Upstream != nil {
 		made.Program = message.Upstream.From
 	}
-	signed := message.Channel == schemas.ChannelChat && made.User != "" && message.Reply != nil && message.Reply.Provider != string(schemas.ProviderWebhook)
-	made.Vouched = message.Origin == schemas.OriginProven || signed
+	made.Vouched = message.Origin == schemas.OriginProven || message.HasSignedUser()
 	return made
 }
 
