@@ -127,8 +127,8 @@ type Owner struct {
 	queue     workQueue
 	orphans   orphans
 	stall     stallWatch
-	readAhead eventloop.ShortestFirst // one long text is looked through beside the loop at a time: the loop needs the processor as well
-	found     plan.Found              // in texts that were
+	longReads longReads  // of messages, beside the loop
+	found     plan.Found // in texts that were
 
 	now     time.Time // of the Tick
 	failed  error

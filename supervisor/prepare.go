@@ -23,13 +23,7 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 	var unreadable error
 	var found *plan.Found
 	profile := o.Profiles.Current(profileName(live.state.Profile, &in.event))
-	o.loop.Start(func() error {
-		if in.kind == bus.KindIn {
-			if err := o.readAhead.Enter(ctx, in.size); err != nil {
-				return err
-			}
-			defer o.readAhead.Leave()
-		}
+	operation := func() error {
 		if err := o.bringBody(ctx, &whole); err != nil {
 			return err
 		}
@@ -38,7 +32,11 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 			found = profile.ReadAhead(whole.read.Message.Text)
 		}
 		return nil
-	}, func(now time.Time, err error) {
+	}
+	done := func(now time.Time, err error) {
+		if in.kind == bus.KindIn {
+			o.longReads.leave()
+		}
 		if found != nil {
 			o.found.Add(found)
 		}
@@ -66,7 +64,48 @@ func (o *Owner) fetchBody(ctx context.Context, live *liveSession, in *input) {
 			}
 		}
 		o.end(live)
-	})
+	}
+	if in.kind == bus.KindIn {
+		o.longReads.enter(in.size, func() { o.loop.Start(operation, done) })
+		return
+	}
+	o.loop.Start(operation, done)
+}
+
+// longReads lets one message be read at a time, and of those that wait the shortest first: the loop needs the processor as well.
+type longReads struct {
+	busy    bool
+	waiting []longRead // the shortest first, of one size in the order in which they came
+}
+
+type longRead struct {
+	size  int64
+	start func()
+}
+
+// enter starts to read a message of a size once it is its turn; leave has to be called behind it.
+func (l *longReads) enter(size int64, start func()) {
+	if !l.busy {
+		l.busy = true
+		start()
+		return
+	}
+	at := slices.IndexFunc(l.waiting, func(w longRead) bool { return w.size > size })
+	if at < 0 {
+		at = len(l.waiting)
+	}
+	l.waiting = slices.Insert(l.waiting, at, longRead{size, start})
+}
+
+// leave ends the turn of a message.
+func (l *longReads) leave() {
+	if len(l.waiting) == 0 {
+		l.busy = false
+		return
+	}
+	next := l.waiting[0]
+	l.waiting = slices.Delete(l.waiting, 0, 1)
+	next.start()
 }
 
 // releaseBody lets go of the body of a message that waits for being read beside the loop, so that many long messages keep

@@ -105,8 +105,15 @@ func TestLongBodiesAreReadBesideTheLoop(t *testing.T) {
 		o.MaxBytes = 2 << 20
 		send(d)
 		d.must(d.work(o))
-		if len(*held) != 1 && len(*held) != 30 {
-			t.Fatalf("%s: %d operations are under way, want those that read the bodies", name, len(*held))
+		if loads := *held; len(loads) > 1 { // of sessions that are not known yet
+			*held = nil
+			for _, load := range loads {
+				load()
+			}
+			d.must(d.work(o))
+		}
+		if len(*held) != 1 {
+			t.Fatalf("%s: %d operations are under way, want the one that reads the body", name, len(*held))
 		}
 		d.say("other", "m3", "do this")
 		d.must(d.work(o))
