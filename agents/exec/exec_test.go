@@ -93,8 +93,9 @@ func TestOutputMeaning(t *testing.T) {
 		final   bool
 		busy    bool // it says that it has no room
 	}{
-		"nothing":      {output: " \n", failure: "printed nothing"},
+		"nothing":      {output: " \n", failure: "gave no answer"},
 		"no UTF-8":     {output: "R\xfcckruf", failure: "unreadable", final: true},
+		"empty text":   {output: `{"text":" "}`, failure: "gave no answer"},
 		"with a mark":  {output: "\ufeff{\"text\":\"a\"}", want: schemas.Result{Text: "a"}},
 		"odd type":     {output: `{"status":"completed","deliverables":[{"path":"a","type":"image"}]}`, failure: "unreadable", final: true},
 		"text":         {output: "  two\nlines \n\n", want: schemas.Result{Text: "  two\nlines"}},

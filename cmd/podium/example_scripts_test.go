@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"podium/schemas/workflow"
 )
 
 // TestScriptsSurviveAnyWords: the scripts of the examples, which people copy, answer in
@@ -36,8 +34,9 @@ func TestScriptsSurviveAnyWords(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(`{"tasks": [{"task_id": "a", "description": "", "assigned_to": "alpha"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if run, answer := i.answered("--plan", plan); run.Tasks[0].State != workflow.TaskCompleted || strings.Contains(answer, "{") {
-		t.Errorf("no words at all end %s, answered %q", run.Tasks[0].State, answer)
+	unanswered := i.podium("send", "--wait", "--plan", plan)
+	if unanswered.code != exitFailed || !strings.Contains(unanswered.stdout, "The program gave no answer.") {
+		t.Errorf("no words at all end with %d: %s", unanswered.code, unanswered.stdout)
 	}
 	shout.stop(t)
 	note.stop(t)
