@@ -55,15 +55,15 @@ func TestKillWhileAgreed_O31(t *testing.T) {
 	rounds, seed := max(*chaosRounds, int(killingSteps)), cmp.Or(*chaosSeed, uint64(time.Now().UnixNano()))
 	t.Logf("%d kills; again with -chaos.seed=%d", rounds, seed)
 	binary(t)
-	a := &agreed{random: rand.New(rand.NewPCG(seed, 3)), agreedTo: map[int]string{}}
+	a := &agreed{random: rand.New(rand.NewPCG(seed, 3)), agreedTo: map[string]bool{}}
 	a.approvers = practiceOf(t, agreedConfig, smtpsink.Config{OnKept: a.keeps})
 	for round := range rounds {
 		a.round(killedAt(round % int(killingSteps)))
 	}
 	a.service.up()
 	within(t, chaosPatience, "everything is agreed to, and everybody is answered", func() bool {
-		a.agree(a.people)
-		return len(a.agreedTo) == a.people && len(a.runs("--status", "open")) == 0
+		a.agree()
+		return len(a.agreedTo) >= a.people && len(a.runs("--status", "open")) == 0
 	})
 	a.check()
 	a.service.stop()
@@ -76,7 +76,7 @@ type agreed struct {
 
 	random   *rand.Rand
 	people   int
-	agreedTo map[int]string // the question that anna has answered, by who has written
+	agreedTo map[string]bool // the letters that anna has answered
 
 	mutex  sync.Mutex
 	killed chan struct{} // closed by the kill that the next letter to anna brings; nil is none
@@ -117,7 +117,7 @@ func (a *agreed) round(step killedAt) {
 	within(a.t, patience, "anna is asked", func() bool { return a.asks(person) != "" })
 	before := a.effects()
 	if step > afterAsking {
-		a.agree(a.people)
+		a.agree()
 	}
 	switch step {
 	case whileActing, afterActing:
@@ -127,7 +127,7 @@ func (a *agreed) round(step killedAt) {
 	pause := map[killedAt]time.Duration{afterAsking: 100 * time.Millisecond, whileAnswering: time.Second, afterActing: 300 * time.Millisecond}[step]
 	time.Sleep(time.Duration(a.random.Int64N(int64(pause + 1))))
 	a.service.kill()
-	a.agree(a.people) // while it is down
+	a.agree() // while it is down
 }
 
 func writer(person int) string { return fmt.Sprintf("ada-%d@example.net", person) }
@@ -142,12 +142,12 @@ func (a *agreed) asks(person int) string {
 	return ""
 }
 
-// agree has anna agree to all that she was asked about and has not answered.
-func (a *agreed) agree(people int) {
+// agree has anna agree to all that she was asked about and has not answered. She is asked again where two kills have hit the same order.
+func (a *agreed) agree() {
 	a.t.Helper()
-	for person := range people {
-		if question := a.asks(person); question != "" && a.agreedTo[person] == "" {
-			a.agreedTo[person] = question
+	for _, letter := range a.letters("anna@practice.example") {
+		if question := strings.Trim(letter.Header().Get("Message-ID"), "<>"); !a.agreedTo[question] {
+			a.agreedTo[question] = true
 			a.write("anna@practice.example", question, "freigeben", true)
 		}
 	}
@@ -164,9 +164,12 @@ func (a *agreed) check() {
 	if len(runs) != a.people || a.effects() != a.people {
 		a.t.Errorf("%d runs and %d orders for %d people", len(runs), a.effects(), a.people)
 	}
+	questions := 0
 	for i := range runs {
 		run := &runs[i]
-		if run.Status != schemas.RunCompleted || len(run.Inquiries) != 1 || run.Inquiries[0].Answered == nil || run.Inquiries[0].Answered.Actor.ID != "anna" {
+		questions += len(run.Inquiries)
+		agreed := !slices.ContainsFunc(run.Inquiries, func(asked *workflow.Inquiry) bool { return asked.Answered == nil || asked.Answered.Actor.ID != "anna" })
+		if run.Status != schemas.RunCompleted || len(run.Inquiries) == 0 || !agreed {
 			a.t.Errorf("run %s ended %s (%s): %+v", run.ID, run.Status, run.Reason, run.Inquiries)
 		}
 	}
@@ -179,7 +182,7 @@ func (a *agreed) check() {
 			answered[letter.Header().Get("Message-ID")] = true
 		}
 	}
-	if len(asked) != a.people || len(answered) != a.people {
-		a.t.Errorf("for %d people anna is asked by %d letters, and they are answered by %d", a.people, len(asked), len(answered))
+	if len(asked) != questions || len(answered) != a.people {
+		a.t.Errorf("for %d questions anna is asked by %d letters, and %d people are answered by %d", questions, len(asked), a.people, len(answered))
 	}
 }
