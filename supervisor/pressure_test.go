@@ -151,7 +151,7 @@ func TestABareAnswerWaitsForItsSession_X03(t *testing.T) {
 	d.clean()
 }
 
-// TestBodiesUnderWayAreBounded: whatever the budget of a shard is, one body of a message is brought into memory at a time, and
+// TestBodiesUnderWayAreBounded: with any budget of a shard, one body of a message is brought into memory at a time, and
 // each gets its turn.
 func TestBodiesUnderWayAreBounded(t *testing.T) {
 	t.Parallel()

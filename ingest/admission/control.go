@@ -13,7 +13,7 @@ import (
 type Limits struct {
 	// Connections of everybody; 4096.
 	Connections int
-	// AddressConnections of one address, whoever sends on them; 1024.
+	// AddressConnections of one address, those of known senders included; 1024.
 	// Those of a proxy do not count.
 	AddressConnections int
 	// StrangerConnections of one address, on which no sender was known yet; 256.

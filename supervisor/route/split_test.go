@@ -150,7 +150,7 @@ func TestPatternsAreFolded_O18(t *testing.T) {
 	}
 }
 
-// TestLongTextsTakeLinearTime: four times the text takes four times as long, and not sixteen times, whatever it holds.
+// TestLongTextsTakeLinearTime: four times the text takes four times as long, and not sixteen times, with any content.
 func TestLongTextsTakeLinearTime(t *testing.T) {
 	t.Parallel()
 	router := compiled(t, propertyProfile())
