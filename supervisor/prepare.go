@@ -138,7 +138,7 @@ func (o *Owner) bringBody(ctx context.Context, in *input) error {
 	if err := o.checkBodyGrant(ctx, in); err != nil {
 		return err
 	}
-	if in.agent != "" { // a body that is on the ledger stays, whatever becomes of its message
+	if in.agent != "" { // a body that is on the ledger stays, also when its message is refused
 		if err := o.Core.Artifacts().Keep(ctx, in.event.Artifact.SHA256); err != nil {
 			return err
 		}

@@ -210,3 +210,21 @@ func TestBodiesUnderWayAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestLongMessagesAreQuarantinedWhole: a message that waits to be read beside the loop, and whose body is not in memory, goes into
+// quarantine with its body when it names no profile.
+func TestLongMessagesAreQuarantinedWhole(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	o := d.open("one", d.ledger, 0)
+	body, err := schemas.Marshal(schemas.ChatReceived{Provider: "p", Channel: "c", Thread: "long", MessageID: "m1", Text: strings.Repeat("a long text ", 2000)})
+	d.must(err)
+	d.put(bus.InSubject("chat", 0), &schemas.Event{
+		ID: "m1", Source: "/desk", Type: schemas.TypeChatReceived, Time: d.now, Profile: "gone", PartitionKey: "long",
+		DataContentType: schemas.MediaTypeJSON, Data: body,
+	})
+	d.must(d.work(o))
+	if found := d.refusals(); len(found) != 1 || found[0].Reason != schemas.QuarantineUnroutable || string(found[0].Body) != string(body) {
+		t.Errorf("%d in quarantine", len(found))
+	}
+}

@@ -12,7 +12,7 @@ import (
 
 // Limits bound what an account sends, so that a loop ends.
 type Limits struct {
-	// PeerPerHour bounds the answers to one mailbox, whatever is behind its plus, and the questions of one
+	// PeerPerHour bounds the answers to one mailbox, with anything behind its plus, and the questions of one
 	// requester to it; 0 means DefaultPeerPerHour. The questions of all requesters to a mailbox are bounded by
 	// askedFactor times that.
 	PeerPerHour int

@@ -6,7 +6,7 @@
 // A sender is a stranger until an adapter knows him (Known). Strangers of one address
 // have a bounded number of connections, of requests whose bodies are under way, and
 // of bytes of those bodies, and never all that there are: whatever one address does,
-// somebody at another is served. So is a bounded number of connections all that one
+// senders at others are served. So is a bounded number of connections all that one
 // address has, though each of its senders is known: the URL of a run makes one known.
 // Silence, half a request and a body that trickles
 // count as long as they last.

@@ -44,7 +44,7 @@ type Correspondents struct {
 	Others []Memory `json:"others,omitzero"`
 	// Replies are when the answers by mail of the last hour went out, oldest first.
 	Replies []time.Time `json:"replies,omitzero"`
-	// SentReplies are the same with whom they went to, in place of Replies from schemas.Edition9 on.
+	// SentReplies are the same with their recipients, in place of Replies from schemas.Edition9 on.
 	SentReplies []SentReply `json:"sent_replies,omitzero"`
 }
 

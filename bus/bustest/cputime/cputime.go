@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// rounds is how often a measurement that is too high is taken again.
+// rounds is how often a proportion that is too high is measured again.
 const rounds = 10
 
 // Of returns the processor time that work takes on its own thread. What work does in other goroutines does not count. On
@@ -22,19 +22,12 @@ func Of(tb testing.TB, work func()) time.Duration {
 	return used(tb) - before
 }
 
-// Bound fails the test if work takes more than limit in each of ten rounds. Such a limit lies a hundredfold above what
-// work costs: it excludes growth beyond the linear, and nothing else.
+// Bound fails the test if work takes more than limit. Such a limit lies a hundredfold above what work costs: it excludes
+// growth beyond the linear, and nothing else.
 func Bound(tb testing.TB, what string, limit time.Duration, work func()) {
 	tb.Helper()
-	least := Of(tb, work)
-	for range rounds - 1 {
-		if least <= limit {
-			return
-		}
-		least = min(least, Of(tb, work))
-	}
-	if least > limit {
-		tb.Errorf("%s takes %s, more than %s", what, least, limit)
+	if took := Of(tb, work); took > limit {
+		tb.Errorf("%s takes %s, more than %s", what, took, limit)
 	}
 }
 

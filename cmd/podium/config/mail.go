@@ -173,7 +173,7 @@ type MailTemplate struct {
 
 // MailLimits bound what an account sends, so that a loop ends.
 type MailLimits struct {
-	PeerPerHour int `yaml:"peer_per_hour" min:"1" max:"10000" default:"10" doc:"Answers to one mailbox in an hour, whatever stands behind a plus in its address; an answer beyond that waits. Questions to one of the people are bounded apart from answers: so many in an hour for each requester, and six times as many for all."`
+	PeerPerHour int `yaml:"peer_per_hour" min:"1" max:"10000" default:"10" doc:"Answers to one mailbox in an hour, with anything behind a plus in its address; an answer beyond that waits. Questions to one of the people are bounded apart from answers: so many in an hour for each requester, and six times as many for all."`
 	PerMinute   int `yaml:"per_minute" min:"1" max:"100000" doc:"Letters of the account in a minute; what is beyond waits. Absent: no bound."`
 }
 
