@@ -418,7 +418,7 @@ const (
 	ProofMail      ActorProof = "mail_authentication" // the receiving server vouches for the sender
 	ProofLetter    ActorProof = "letter"              // the mail names the letter that asks, which only its recipients know
 	ProofSignature ActorProof = "signature"           // the provider of the chat has signed it
-	ProofToken     ActorProof = "token"
+	ProofToken     ActorProof = "token"               // who calls the API or a webhook, with its secret, says who it is
 )
 
 // InquiryClosed ends an inquiry without a word.

@@ -22,7 +22,7 @@ profiles:
     approval: [{agents: [orders], tainted: true, people: [anna], expires: 24h}]
 `
 
-// TestAgreedInTheThread: somebody who is known in the chat that a run comes from is asked in its thread, and agrees there, as whoever has signed the message says who they are. Nobody else in the thread does, and
+// TestAgreedInTheThread: somebody who is known in the chat that a run comes from is asked in its thread, and agrees there, as who calls the webhook says who they are. Nobody else in the thread does, and
 // nobody is written to.
 func TestAgreedInTheThread(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestAgreedInTheThread(t *testing.T) {
 	}
 	say("c4", "U7", "freigeben")
 	within(t, patience, "it is ordered", func() bool { return o.effects() == 1 && o.first().Phase == workflow.PhaseComplete })
-	if word := o.first().Inquiries[0].Answered; word.Actor != (schemas.Actor{Via: schemas.ViaChat, ID: "anna", Proof: schemas.ProofSignature}) {
+	if word := o.first().Inquiries[0].Answered; word.Actor != (schemas.Actor{Via: schemas.ViaChat, ID: "anna", Proof: schemas.ProofToken}) {
 		t.Errorf("it is the word of %+v", word.Actor)
 	}
 	if got := o.letters("anna@practice.example"); len(got) > 0 {

@@ -82,7 +82,7 @@ func (f *runsFilter) fits(run *workflow.RunHistory) bool {
 	uses := func(agent string) bool { return usesAgent(run, agent) }
 	begun := func(who string) bool { return isBegunBy(run, who) }
 	switch {
-	case f.Roots && run.Message.Upstream != nil:
+	case f.Roots && !isRoot(&run.Message):
 	case !f.since.IsZero() && run.Started.Before(f.since):
 	case !f.until.IsZero() && !run.Started.Before(f.until):
 	case len(f.Profile) > 0 && !slices.Contains(f.Profile, run.Profile):
@@ -93,6 +93,11 @@ func (f *runsFilter) fits(run *workflow.RunHistory) bool {
 		return true
 	}
 	return false
+}
+
+// isRoot reports whether a person has begun a run by a message: by mail, in a chat, or with a plan at the command line.
+func isRoot(message *schemas.Incoming) bool {
+	return message.Upstream == nil || message.Upstream.From == commandLine
 }
 
 func hasStatus(run *workflow.RunHistory, status string) bool {

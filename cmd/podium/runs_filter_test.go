@@ -22,6 +22,8 @@ func TestRunsAreFiltered(t *testing.T) {
 	}}
 	asked := *run
 	asked.Message = schemas.Incoming{Channel: "agent", Upstream: &schemas.Upstream{From: "planner"}}
+	typed := *run
+	typed.Message = schemas.Incoming{Channel: "agent", Upstream: &schemas.Upstream{From: commandLine}}
 	for name, c := range map[string]struct {
 		filter runsFilter
 		run    *workflow.RunHistory
@@ -41,6 +43,7 @@ func TestRunsAreFiltered(t *testing.T) {
 		"the agent that asked":  {runsFilter{From: []string{"planner"}}, &asked, true},
 		"a root":                {runsFilter{Roots: true}, run, true},
 		"no root":               {runsFilter{Roots: true}, &asked, false},
+		"a plan of a person":    {runsFilter{Roots: true}, &typed, true},
 		"since hours ago":       {runsFilter{Since: "3h"}, run, true},
 		"since too late":        {runsFilter{Since: "1h"}, run, false},
 		"since days ago":        {runsFilter{Since: "1d"}, run, true},

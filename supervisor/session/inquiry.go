@@ -238,9 +238,9 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 	return actor, false
 }
 
-// personInThread is personIn for who has written in a chat: the provider has signed who that is. They are asked where they are.
+// personInThread is personIn for who has written in a chat. They are asked where they are.
 func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
-	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
+	actor := d.chatActor(message)
 	people := d.people()
 	at := slices.IndexFunc(inquiry.People, func(name string) bool { return people[name].Chat.Is(message.Reply.Channel, message.Author) })
 	if !inquiry.InThread || at < 0 {
@@ -288,19 +288,29 @@ func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received sch
 // cliProvider is the provider of what comes from Podium's own command line, which signs nothing.
 const cliProvider = "cli"
 
-// requesterIn returns who has written a message, if they have begun the run under way. In a chat it is who its provider says.
+// chatActor returns who has written a chat message, and how far that is known: a provider signs it, and who calls a
+// webhook only claims it, with the secret of the channel.
+func (d *decision) chatActor(message *Message) schemas.Actor {
+	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
+	switch {
+	case d.state.Active.Edition < schemas.Edition9:
+	case message.Reply.Provider == cliProvider:
+		actor.Via, actor.Proof = schemas.ViaCLI, ""
+	case message.Reply.Provider == string(schemas.ProviderWebhook):
+		actor.Proof = schemas.ProofToken
+	}
+	return actor
+}
+
+// requesterIn returns who has written a message, if they have begun the run under way.
 func (d *decision) requesterIn(message *Message) (schemas.Actor, bool) {
 	asked := &d.state.Active.Message
 	if message.Channel != asked.Channel || asked.Reply == nil {
 		return schemas.Actor{}, false
 	}
 	if message.Channel == schemas.ChannelChat {
-		user := userOf(message.Author)
-		actor := schemas.Actor{Via: schemas.ViaChat, ID: user, Proof: schemas.ProofSignature}
-		if d.state.Active.Edition >= schemas.Edition9 && message.Reply.Provider == cliProvider {
-			actor = schemas.Actor{Via: schemas.ViaCLI, ID: user}
-		}
-		return actor, user == userOf(asked.Author)
+		actor := d.chatActor(message)
+		return actor, actor.ID == userOf(asked.Author)
 	}
 	actor, vouched := mailActor(message)
 	if !vouched {

@@ -170,7 +170,8 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 	if inquiry.Kind == schemas.InquiryEscalation {
 		asked = may // they agree to nothing
 	}
-	return actor, asked && actor.Proof == schemas.ProofMail || asked && actor.Proof == schemas.ProofSignature
+	proven := actor.Proof != "" && actor.Proof != schemas.ProofLetter
+	return actor, asked && proven
 }
 
 // hasBegun reports whether a person of the profile, who writes from an address, has begun the run: in a chat, or by mail. From schemas.Edition9 on all addresses of one person

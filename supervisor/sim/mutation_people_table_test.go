@@ -30,8 +30,8 @@ func mutationsOfRequesters() []mutation {
 		name: "somebody else's word counts", seed: 7, kind: kinds.People, invariant: sim.WordsOfTheRequester,
 		edits: []edit{{
 			"supervisor/session/inquiry.go",
-			`user == userOf(asked.Author)`,
-			`user == userOf(asked.Author) || planted("somebody else's word counts")`,
+			`actor.ID == userOf(asked.Author)`,
+			`actor.ID == userOf(asked.Author) || planted("somebody else's word counts")`,
 		}, {
 			"supervisor/session/inquiry.go",
 			`return actor, known(`,

@@ -147,8 +147,10 @@ func mutationsOfApprovers() []mutation {
 		name: "the letter is proof enough", seed: 372, invariant: sim.WordsOfApprovers,
 		edits: []edit{{
 			"supervisor/session/inquiry_decision.go",
-			`asked && actor.Proof == schemas.ProofMail`,
-			`asked && (actor.Proof == schemas.ProofMail || planted("the letter is proof enough"))`,
+			`actor.Proof != schemas.ProofLetter
+	return actor, asked && proven`,
+			`(actor.Proof != schemas.ProofLetter || planted("the letter is proof enough"))
+	return actor, asked && proven`,
 		}},
 	}, {
 		name: "who says no has agreed", seed: 372, invariant: sim.WordsOfApprovers,
