@@ -1,7 +1,7 @@
 // Package admission decides which tasks that wait are dispatched next: an agent is asked
 // only when it has room, its breaker lets requests pass, and the resources that the task
 // needs for itself are leased to it. Of those that wait, the most urgent goes first, over
-// all sessions of a shard (M-17). Nothing here is on record: what a session is admitted to
+// all sessions of a shard (M-17), and of those that are as urgent requesters take turns. Nothing here is on record: what a session is admitted to
 // becomes true by the record that its owner stores.
 package admission
 

@@ -1,10 +1,6 @@
 package admission
 
-import (
-	"container/heap"
-
-	"podium/supervisor/circuit"
-)
+import "podium/supervisor/circuit"
 
 // tryGrant has the most urgent waiting task go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
@@ -14,7 +10,7 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 	refused := verdict == circuit.Deny
 	switch {
 	case refused && !d.session.repliesBy(d.agent):
-		heap.Pop(&p.waiting)
+		p.take()
 		c.grantTo(d)
 		return true
 	case !c.room(p):
@@ -23,7 +19,7 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 		c.claimProbe(d)
 		return false
 	}
-	heap.Pop(&p.waiting)
+	p.take()
 	if refused || c.hasLeases(d) {
 		p.reserved++
 		d.reserved = true

@@ -1,10 +1,14 @@
 package admission
 
-import "container/heap"
+import (
+	"container/heap"
+	"maps"
+)
 
 // The work stream is first in, first out, so that the order of work is decided
 // before it: a task is dispatched only when its agent has room, and of those that
-// wait the most urgent goes first, over all sessions of the shard (M-17).
+// wait the most urgent goes first, over all sessions of the shard (M-17). Of tasks
+// that are as urgent, requesters take turns.
 
 // A pool counts what this shard has under way at one agent, and queues the tasks that wait for
 // room there.
@@ -14,6 +18,36 @@ type pool struct {
 	reserved int // of decisions that are not stored yet, and of grants
 	waiting  waitingQueue
 	agent    watchedAgent
+
+	served uint64            // the latest turn that has left the queue
+	turns  map[string]uint64 // the last turn of each requester whose tasks have waited behind others
+}
+
+// turnOf returns the turn of a requester's task that begins to wait, by start-time fair queueing: a requester has one
+// task in each turn, and begins with the turn at hand. So a task of one who has no other waits for one task of each
+// other requester at most, however many those have.
+func (p *pool) turnOf(requester func() string) uint64 {
+	if len(p.waiting) == 0 {
+		p.turns = nil
+		return p.served
+	}
+	if len(p.turns) > 2*len(p.waiting) {
+		maps.DeleteFunc(p.turns, func(_ string, turn uint64) bool { return turn <= p.served })
+	}
+	if p.turns == nil {
+		p.turns = map[string]uint64{}
+	}
+	key := requester()
+	turn := max(p.turns[key], p.served) + 1
+	p.turns[key] = turn
+	return turn
+}
+
+// take removes the first waiting task from the queue.
+func (p *pool) take() {
+	if first, ok := heap.Pop(&p.waiting).(*waitingTask); ok {
+		p.served = max(p.served, first.turn)
+	}
 }
 
 func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.limit }

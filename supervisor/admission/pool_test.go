@@ -58,6 +58,25 @@ func TestTheMostUrgentGoesFirst_M17(t *testing.T) {
 	s.expect("high", "higher", "low")
 }
 
+// TestRequestersTakeTurns: of tasks that are as urgent, those of one requester stay in their order, and however many
+// they are, somebody else's wait for one in each turn.
+func TestRequestersTakeTurns_M17(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.askAs("eve", "low", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8")
+	s.askAs("ada", "low", "a1", "a2")
+	s.askAs("bob", "low", "b1")
+	s.askAs("eve", "low", "e9")
+	order := []string{"e1", "e2", "e3", "e4", "e5", "a1", "b1", "e6", "a2", "e7", "e8"}
+	for i := range len(order) - 2 {
+		s.expect(order[i : i+3]...)
+		s.finish(order[i])
+	}
+	s.askAs("eve", "high", "urgent") // however much of theirs is served
+	s.finish("e7")
+	s.expect("e8", "e9", "urgent")
+}
+
 // TestNobodyTakesRoomThatSomebodyWaitsFor: room that has become free and is not given to
 // anybody yet is for those who wait, however urgent whoever comes now is.
 func TestNobodyTakesRoomThatSomebodyWaitsFor_M17(t *testing.T) {

@@ -11,6 +11,7 @@ type waitingTask struct {
 	request   string   // that it would be, as schemas.AttemptKey has it: any owner of the shard makes it
 	resources []string // that it needs for itself, in lexical order, each once
 	priority  int
+	turn      uint64 // of its requester, as pool.turnOf gives it
 	order     uint64
 	first     bool // a delivery that has not been tried, which no breaker refuses
 	gone      bool // it does not wait any more
@@ -25,11 +26,14 @@ type waitingTask struct {
 	short       *schemas.Shortage // why it is to be held, when it is granted for that
 }
 
-// before reports whether a waiting task goes before another: it is more urgent, else it
-// came first.
+// before reports whether a waiting task goes before another: it is more urgent, else its requester's turn comes
+// earlier, else it came first.
 func (d *waitingTask) before(other *waitingTask) bool {
 	if d.priority != other.priority {
 		return d.priority < other.priority
+	}
+	if d.turn != other.turn {
+		return d.turn < other.turn
 	}
 	return d.order < other.order
 }

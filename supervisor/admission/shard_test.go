@@ -33,7 +33,8 @@ func profile(tb testing.TB) *plan.Profile {
 		}
 	}
 	compiled, err := plan.Compile(schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
+		Edition: schemas.NewestEdition,
+		Name:    "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
 		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
 		Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
 		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{
@@ -285,8 +286,15 @@ func (s *shard) input(event schemas.Event, agent string) session.Input {
 
 func (s *shard) message(thread, words string) session.Input {
 	s.ledger.tb.Helper()
+	return s.messageAs("", thread, words)
+}
+
+// messageAs is a message that a user of the chat has written.
+func (s *shard) messageAs(user, thread, words string) session.Input {
+	s.ledger.tb.Helper()
 	id := fmt.Sprint(thread, " ", len(s.inputs))
-	return s.input(s.event(thread, id, schemas.TypeChatReceived, schemas.ChatReceived{Provider: "p", Channel: "c", Thread: thread, MessageID: id, Text: words}), "")
+	body := schemas.ChatReceived{Provider: "p", Channel: "c", Thread: thread, MessageID: id, User: schemas.ChatUser{ID: user}, Text: words}
+	return s.input(s.event(thread, id, schemas.TypeChatReceived, body), "")
 }
 
 func (s *shard) event(thread, id, eventType string, body any) schemas.Event {
@@ -304,9 +312,15 @@ func (s *shard) event(thread, id, eventType string, body any) schemas.Event {
 // ask begins sessions with the same words, each a little later than the one before.
 func (s *shard) ask(words string, threads ...string) {
 	s.ledger.tb.Helper()
+	s.askAs("", words, threads...)
+}
+
+// askAs is ask for a user of the chat.
+func (s *shard) askAs(user, words string, threads ...string) {
+	s.ledger.tb.Helper()
 	for _, thread := range threads {
 		s.ledger.now = s.ledger.now.Add(time.Millisecond)
-		s.store(s.decide(s.conversation(thread), s.message(thread, words)))
+		s.store(s.decide(s.conversation(thread), s.messageAs(user, thread, words)))
 		s.ledger.settle()
 	}
 }

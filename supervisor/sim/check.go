@@ -330,8 +330,9 @@ func (o *oracle) underWay(m *moment, agent string) []string {
 // urgentFirst is M-17 for agents that take so many requests at a time. What is
 // promised: when a request is decided, whoever waits for the same agent and goes
 // before it has room as well. Before it goes who is more urgent, and of those that
-// are as urgent who has waited longer. It makes no difference whether the session of
-// who waits is busy: then room is kept for it.
+// are as urgent who has waited longer, unless both have waited and are of different
+// requesters, who take turns. It makes no difference whether the session of who waits
+// is busy: then room is kept for it.
 //
 // An owner can promise it of its own shard alone, where it knows of records that it
 // has heard to be stored, and of those that stood there when it took the shard over.
@@ -347,8 +348,8 @@ func (o *oracle) urgentFirst(m *moment) {
 	if !known || mine.asked == unknown || o.bars(m, mine, f.Agent) {
 		return
 	}
-	waits := mine.asked
-	if m.task != nil && m.task.state == taskReady {
+	waits, waited := mine.asked, m.task != nil && m.task.state == taskReady
+	if waited {
 		waits, _ = m.knows(mine, o.world.watch.seen, m.task.ready)
 	}
 	places := o.world.places(f.Agent, m.at.shard) - 1 - len(o.underWay(m, f.Agent))
@@ -358,7 +359,8 @@ func (o *oracle) urgentFirst(m *moment) {
 			continue
 		}
 		since, known := m.knows(mine, o.world.watch.seen, t.ready)
-		asUrgent := t.priority() == priorityOf(f, m.task) && since != unknown && since < waits
+		inLine := !waited || t.run.message.RequesterKey() == m.run.message.RequesterKey()
+		asUrgent := inLine && t.priority() == priorityOf(f, m.task) && since != unknown && since < waits
 		if known && (t.priority() < priorityOf(f, m.task) || asUrgent) {
 			places--
 			overtaken = t.id

@@ -118,7 +118,7 @@ func mutationsOfApprovers() []mutation {
 			`asked := may && (planted("requester counts") || !d.hasBegun(actor.ID, addressOf(message.Author)))`,
 		}},
 	}, {
-		name: "same person twice", seed: 948, invariant: sim.PersonsAreCounted,
+		name: "same person twice", seed: 1300, invariant: sim.PersonsAreCounted,
 		edits: []edit{{
 			"supervisor/plan/approval.go",
 			`	agreed.Add(names...)`,

@@ -142,7 +142,7 @@ func mutationsOfTheCore() []mutation {
 		name: "whoever waits longest goes last", seed: 42, invariant: sim.UrgentFirst,
 		edits: []edit{{
 			"supervisor/admission/queue.go",
-			`	return d.order < other.order`, `	return d.order < other.order != planted("whoever waits longest goes last")`,
+			`		return d.turn < other.turn`, `		return d.turn < other.turn != planted("whoever waits longest goes last")`,
 		}},
 	}, {
 		name: "who comes takes the room that somebody waits for", seed: 1051, invariant: sim.UrgentFirst,

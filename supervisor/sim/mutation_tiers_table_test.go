@@ -8,7 +8,7 @@ import (
 // mutationsOfTiers are those that concern supervisors which give places back while they wait.
 func mutationsOfTiers() []mutation {
 	return []mutation{{
-		name: "what works again takes no place", seed: 202, kind: kinds.Tiers, invariant: sim.PoolsHold,
+		name: "what works again takes no place", seed: 1002, kind: kinds.Tiers, invariant: sim.PoolsHold,
 		edits: []edit{{
 			"schemas/workflow/apply.go",
 			`		t.Heartbeat, t.Silence = now, f.Silence
