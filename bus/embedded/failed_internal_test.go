@@ -36,7 +36,7 @@ func TestOnlyAWriteWithoutRoomHeals(t *testing.T) {
 	}
 }
 
-// TestFailedFlushEndsTheLedgersLife: after it nothing is acknowledged, over any connection, and the
+// TestFailedFlushEndsTheLedgersLife: once its streams have stopped nothing is acknowledged, over any connection, and the
 // server is not started again. The directory says so until a start has read the disk.
 func TestFailedFlushEndsTheLedgersLife(t *testing.T) {
 	t.Parallel()
@@ -62,11 +62,7 @@ func TestFailedFlushEndsTheLedgersLife(t *testing.T) {
 	if err = server.CheckWrites(); !errors.Is(err, bus.ErrFailed) || errors.Is(err, bus.ErrFull) {
 		t.Errorf("the server says %v", err)
 	}
-	for server.server.JetStreamEnabled() {
-		if t.Context().Err() != nil {
-			t.Fatal("the server goes on")
-		}
-	}
+	server.halting.Wait()
 	if _, err = bus.Append(t.Context(), other, bus.Message{Subject: bus.ControlSubject(0), Body: []byte("not kept")}, bus.Expect{}); err == nil {
 		t.Error("a message is acknowledged after the failure")
 	}

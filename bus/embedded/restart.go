@@ -65,7 +65,8 @@ func (s *Server) Failed() error {
 
 // Fail ends the ledger's life in this process after an error of its disk: what the disk did not take
 // may look whole until the power goes, and a later write or flush that succeeds does not bring it back.
-// The server acknowledges nothing any more, and is not started again; the next process reads the disk.
+// The connections of this process are held back at once. The server acknowledges nothing to others once its streams
+// have stopped, some milliseconds later, and is not started again; the next process reads the disk.
 func (s *Server) Fail(detail string) {
 	if s.recovery == nil {
 		return
@@ -74,7 +75,7 @@ func (s *Server) Fail(detail string) {
 		s.config.Logger.Error().Str("why", detail).Msg("the ledger's disk has failed: nothing is stored until podium is started again")
 		s.recovery.Flusher().Fail(&WriteError{Detail: detail})
 		if running := s.reached.Load(); running != nil {
-			go func() { _ = running.ShutdownJetStream() }() // a disk that hangs must not delay the rest
+			s.halting.Go(func() { _ = running.ShutdownJetStream() }) // a disk that hangs must not delay the rest
 		}
 		s.recovery.Fail(s.Failed())
 	})
