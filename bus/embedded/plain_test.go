@@ -17,7 +17,7 @@ func TestPlainClient(t *testing.T) {
 	server, c := guarded(t)
 	agent := intrude(t, server) // a good one, this time
 
-	request, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"expires":5000000000}`), patience)
+	request, err := agent.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.alpha", []byte(`{"batch":1,"expires":100000000000}`), patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,15 +77,26 @@ type plainRequest struct {
 // pull takes one request.
 func (a *plainAgent) pull() plainRequest {
 	a.t.Helper()
-	message, err := a.conn.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK."+a.name, []byte(`{"batch":1,"expires":30000000000}`), patience)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	message := pullRequest(a.t, a.conn, a.name, `{"batch":1,"expires":30000000000}`)
 	request := plainRequest{replyTo: message.Header.Get("ce-replyto"), message: message}
 	if err := json.Unmarshal(message.Data, &request); err != nil || request.MessageID == "" {
 		a.t.Fatalf("the request is %s (%v), with %v", message.Data, err, message.Header)
 	}
 	return request
+}
+
+// pullRequest pulls the next request of an agent. It pulls again when one has expired without a request, as agents do.
+func pullRequest(t *testing.T, conn *nats.Conn, agent, pull string) *nats.Msg {
+	t.Helper()
+	for began := time.Now(); ; {
+		message, err := conn.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK."+agent, []byte(pull), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if message.Header.Get("Status") != "408" || time.Since(began) > patience {
+			return message
+		}
+	}
 }
 
 // acknowledge says that the request is dealt with.

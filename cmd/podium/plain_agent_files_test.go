@@ -126,10 +126,7 @@ func (c *clerk) refersToBodies() {
 	long := strings.Repeat("otters ", 50_000)
 	plan := c.i.write("long.json", fmt.Sprintf(`{"tasks": [{"task_id": "t1", "description": %q, "assigned_to": "clerk"}]}`, long))
 	sending := spawn(t, "--data", c.i.data, "send", "--wait", "--profile", "desk", "--plan", plan)
-	message, err := c.conn.Request("CORE.API.CONSUMER.MSG.NEXT.PODIUM_WORK.clerk", []byte(c.page.bodies["pull"][0]), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := pullRequest(t, c.conn, "clerk", c.page.bodies["pull"][0])
 	asked := message.Header
 	hash, found := strings.CutPrefix(asked.Get("ce-dataref"), "podium-artifact:")
 	if !found || len(message.Data) > 0 {
