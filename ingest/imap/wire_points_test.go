@@ -245,7 +245,7 @@ func TestTokensOnTheWire_I14(t *testing.T) {
 			})}}
 			f := newFixture()
 			settings := config("127.0.0.1", server.start(t))
-			settings.AnswerDeadline, settings.BackOffMax = time.Second, time.Hour
+			settings.BackOffMax = time.Hour
 			settings.Password = nil
 			settings.Token = func(context.Context) (string, time.Time, error) {
 				return "t0ken", time.Now().Add(time.Hour), test.err

@@ -287,7 +287,7 @@ func TestHostileServer(t *testing.T) {
 			}
 			server, f := &hostileServer{answers: []map[string]string{first, sane()}}, newFixture()
 			settings := config("127.0.0.1", server.start(t))
-			settings.AnswerDeadline = 300 * time.Millisecond
+			settings.AnswerDeadline = time.Second
 			adapter, stop := f.run(t, settings, nil)
 			if name == "refused FETCH" || name == "nothing for BODY" || name == "another message" || name == "UID behind the literal" || name == "unasked literal in flags" {
 				// The server stands by it on this connection, which lives: the message is passed over.
