@@ -65,8 +65,8 @@ func (s *Server) Failed() error {
 
 // Fail ends the ledger's life in this process after an error of its disk: what the disk did not take
 // may look whole until the power goes, and a later write or flush that succeeds does not bring it back.
-// The connections of this process are held back at once. The server acknowledges nothing to others once its streams
-// have stopped, some milliseconds later, and is not started again; the next process reads the disk.
+// What flushes before it answers fails at once. The server acknowledges nothing once its streams have stopped, and is
+// not started again; the next process reads the disk.
 func (s *Server) Fail(detail string) {
 	if s.recovery == nil {
 		return

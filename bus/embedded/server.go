@@ -70,7 +70,7 @@ type Server struct {
 	lost       []recovery.Loss    // of a ledger that is only looked at
 	close      sync.Once
 	failing    sync.Once
-	halting    sync.WaitGroup // its streams are stopped after a failure
+	halting    sync.WaitGroup // stops the streams after a failure; a stop does not wait for it, since the disk may hang
 
 	members sync.Mutex // of keys and config.External; held while they change
 	keys    Keys
@@ -348,5 +348,4 @@ func (s *Server) stop() {
 	}
 	s.server.Shutdown()
 	s.server.WaitForShutdown() // or the index is not written and the next start scans everything
-	s.halting.Wait()
 }

@@ -174,7 +174,7 @@ func (c *Controller) newWaitingTask(demand *Demand, grant schemas.Grant, task *w
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(c.Shard, 0, schemas.RunID(demand.State.Session, grant.Run), grant.Task, task.Attempt+1),
 		first:   task.Tells() && task.Attempt == 0, profile: demand.State.Profile,
-		turn: c.pool(task.Agent).turnOf(demand.State.Active.Message.RequesterKey),
+		turn: c.pool(task.Agent).turnOf(task.Priority(), demand.State.Active.Message.RequesterKey),
 	}
 	if len(task.Resources()) > 0 {
 		d.resources = resourcesOf(task)

@@ -19,26 +19,32 @@ type pool struct {
 	waiting  waitingQueue
 	agent    watchedAgent
 
-	served uint64            // the latest turn that has left the queue
-	turns  map[string]uint64 // the last turn of each requester whose tasks have waited behind others
+	served map[int]uint64           // by priority, the latest turn that has left the queue
+	turns  map[requesterTurn]uint64 // the last turn of each requester whose tasks have waited behind others
+}
+
+// A requesterTurn names the turns of a requester among tasks of one priority.
+type requesterTurn struct {
+	priority  int
+	requester string
 }
 
 // turnOf returns the turn of a requester's task that begins to wait, by start-time fair queueing: a requester has one
-// task in each turn, and begins with the turn at hand. So a task of one who has no other waits for one task of each
-// other requester at most, however many those have.
-func (p *pool) turnOf(requester func() string) uint64 {
+// task in each turn, and begins with the current turn. Each priority has turns of its own: an urgent task does not
+// move those of the others.
+func (p *pool) turnOf(priority int, requester func() string) uint64 {
 	if len(p.waiting) == 0 {
 		p.turns = nil
-		return p.served
+		return p.served[priority]
 	}
 	if len(p.turns) > 2*len(p.waiting) {
-		maps.DeleteFunc(p.turns, func(_ string, turn uint64) bool { return turn <= p.served })
+		maps.DeleteFunc(p.turns, func(of requesterTurn, turn uint64) bool { return turn <= p.served[of.priority] })
 	}
 	if p.turns == nil {
-		p.turns = map[string]uint64{}
+		p.turns = map[requesterTurn]uint64{}
 	}
-	key := requester()
-	turn := max(p.turns[key], p.served) + 1
+	key := requesterTurn{priority, requester()}
+	turn := max(p.turns[key], p.served[priority]) + 1
 	p.turns[key] = turn
 	return turn
 }
@@ -46,7 +52,12 @@ func (p *pool) turnOf(requester func() string) uint64 {
 // take removes the first waiting task from the queue.
 func (p *pool) take() {
 	if first, ok := heap.Pop(&p.waiting).(*waitingTask); ok {
-		p.served = max(p.served, first.turn)
+		if first.turn > p.served[first.priority] {
+			if p.served == nil {
+				p.served = map[int]uint64{}
+			}
+			p.served[first.priority] = first.turn
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func TestTheMostUrgentGoesFirst_M17(t *testing.T) {
 }
 
 // TestRequestersTakeTurns: of tasks that are as urgent, those of one requester stay in their order, and however many
-// they are, somebody else's wait for one in each turn.
+// they are, a task of another requester waits for one of them in each turn.
 func TestRequestersTakeTurns_M17(t *testing.T) {
 	t.Parallel()
 	s := newLedger(t, 1).open(0, size(1))
@@ -72,9 +72,24 @@ func TestRequestersTakeTurns_M17(t *testing.T) {
 		s.expect(order[i : i+3]...)
 		s.finish(order[i])
 	}
-	s.askAs("eve", "high", "urgent") // however much of theirs is served
+	s.askAs("eve", "high", "urgent") // however many of her tasks were done
 	s.finish("e7")
 	s.expect("e8", "e9", "urgent")
+}
+
+// TestUrgentTasksMoveNoTurns: an urgent task of a requester with many others does not put them before a new requester.
+func TestUrgentTasksMoveNoTurns_M17(t *testing.T) {
+	t.Parallel()
+	s := newLedger(t, 1).open(0, size(1))
+	s.askAs("eve", "low", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9")
+	s.askAs("eve", "high", "u1", "u2", "u3", "u4")
+	s.finish("e1", "e2", "e3")
+	s.expect("u1", "u2", "u3")
+	s.askAs("ada", "low", "a1")
+	s.finish("u1", "u2", "u3")
+	s.expect("u4", "e4", "e5")
+	s.finish("u4")
+	s.expect("e4", "e5", "a1")
 }
 
 // TestNobodyTakesRoomThatSomebodyWaitsFor: room that has become free and is not given to
