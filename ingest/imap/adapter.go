@@ -127,8 +127,13 @@ func (d *Adapter) Run(ctx context.Context) error {
 	var renewed time.Time
 	for d.dependencies.Host.enter(ctx, d.config.Username, d.config.Clock) {
 		opened := d.config.Clock()
-		err := d.connection(ctx)
-		d.update(func(s *Status) { s.Connected = false })
+		source, err := d.dependencies.Dial(ctx)
+		connected := err == nil
+		if connected {
+			d.dependencies.Host.leave()
+			err = d.serve(ctx, source)
+			d.update(func(s *Status) { s.Connected = false })
+		}
 		if errors.Is(err, errRenew) { // at once, unless tokens end as soon as they are given
 			if !sleep(ctx, renewPause-d.config.Clock().Sub(renewed)) {
 				return nil
@@ -136,28 +141,36 @@ func (d *Adapter) Run(ctx context.Context) error {
 			renewed = d.config.Clock()
 			continue
 		}
-		d.update(func(s *Status) { s.Problem = problem(err) })
-		if d.Status().LastSuccess.After(opened) {
-			own.succeeded()
-		}
-		now := d.config.Clock()
-		var wait time.Duration
-		switch {
-		case errors.Is(err, connection.ErrAuthentication):
-			wait = d.dependencies.Host.deny(d.config.Username, now, d.config.BackOffMax)
-		case ours(err):
-			wait = own.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
-		default:
-			wait = d.dependencies.Host.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
-		}
-		if ctx.Err() == nil {
-			d.log.Warn().Str("problem", problem(err)).Dur("retry_in", wait).Msg("the connection to the mailbox ended")
+		wait := d.backOff(ctx, own, opened, err)
+		if !connected {
+			d.dependencies.Host.leave() // only now: the next one must not try what was refused
 		}
 		if ours(err) && !sleep(ctx, wait) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// backOff notes why a connection failed that was opened at a time, and returns how long there is none.
+func (d *Adapter) backOff(ctx context.Context, own *Host, opened time.Time, err error) (wait time.Duration) {
+	d.update(func(s *Status) { s.Problem = problem(err) })
+	if d.Status().LastSuccess.After(opened) {
+		own.succeeded()
+	}
+	now := d.config.Clock()
+	switch {
+	case errors.Is(err, connection.ErrAuthentication):
+		wait = d.dependencies.Host.deny(d.config.Username, now, d.config.BackOffMax)
+	case ours(err):
+		wait = own.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
+	default:
+		wait = d.dependencies.Host.failed(opened, now, d.config.BackOffMin, d.config.BackOffMax)
+	}
+	if ctx.Err() == nil {
+		d.log.Warn().Str("problem", problem(err)).Dur("retry_in", wait).Msg("the connection to the mailbox ended")
+	}
+	return wait
 }
 
 // ours tells a failure that concerns this adapter from one of the server.
@@ -173,14 +186,8 @@ func firstOf(err error, kinds ...error) error {
 	return nil
 }
 
-// connection is the life of one connection. It leaves the host that the caller
-// has entered.
-func (d *Adapter) connection(ctx context.Context) (err error) {
-	source, err := d.dependencies.Dial(ctx)
-	d.dependencies.Host.leave()
-	if err != nil {
-		return err
-	}
+// serve reads the mailbox over a connection until that ends, and closes it.
+func (d *Adapter) serve(ctx context.Context, source connection.MailSource) (err error) {
 	defer func() { err = errors.Join(err, source.Close()) }()
 	s, err := openSession(ctx, d, source)
 	if err != nil {

@@ -2,9 +2,12 @@ package imap
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"podium/ingest/imap/connection"
 )
 
 // TestBackOffOfAHost_I12: from one second to five minutes, doubling, with full
@@ -78,6 +81,38 @@ func TestOneAdapterConnectsAtATime_I12(t *testing.T) {
 		host.leave()
 		if !host.enter(t.Context(), "a", time.Now) {
 			t.Error("nobody is in, and it may not enter")
+		}
+	})
+}
+
+// TestRefusedCredentialsAreTriedOnce_I12: no adapter tries them between the refusal and the note of it.
+func TestRefusedCredentialsAreTriedOnce_I12(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		host, dials := NewHost(), atomic.Int32{}
+		slow := func() time.Time {
+			time.Sleep(time.Second) // in which others would try
+			return time.Now()
+		}
+		for range 3 {
+			adapter := statusAdapter(t, Config{Config: connection.Config{Clock: slow}, BackOffMax: time.Hour, AlarmAfter: 24 * time.Hour}, Dependencies{Host: host})
+			adapter.dependencies.Dial = func(context.Context) (connection.MailSource, error) {
+				dials.Add(1)
+				return nil, connection.ErrAuthentication
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- adapter.Run(ctx) }()
+			defer func() {
+				cancel()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		time.Sleep(10 * time.Minute)
+		if tried := dials.Load(); tried != 1 {
+			t.Errorf("refused credentials were tried %d times", tried)
 		}
 	})
 }
