@@ -47,6 +47,10 @@ EXAMPLES  := AssistantByMail_O21_O26 PracticeExample_G08_G09 PatternProfile Loop
 # taking what a small machine has not.
 COLLECT_LESS := GOGC=400 GOMEMLIMIT=3GiB
 
+# What the race detector reports is printed last, behind the output of all tests.
+RACE_TEST = reports=$$(mktemp -d); trap 'head -qn 80 "$$reports"/* 2>/dev/null || :; rm -rf "$$reports"' EXIT; \
+	GORACE="log_path=$$reports/race" CGO_ENABLED=1 $(GO) test -race
+
 N        ?= 20000
 SEED     ?= 1
 ROUNDS   ?= 20
@@ -101,16 +105,16 @@ test-long: dovecot chromium radicale chemistry validators languages ## Run the t
 
 .PHONY: race
 race: dovecot chromium radicale chemistry validators languages ## Run the tests of everything concurrent under the race detector
-	@CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
+	@$(RACE_TEST) -timeout 30m $(RACE)
 
 .PHONY: race-agents
 race-agents: dovecot chromium radicale chemistry validators languages ## Run the tests of agents and adapters under the race detector
-	@CGO_ENABLED=1 $(GO) test -race -vet=off -timeout 30m ./agents/... ./ingest/...
+	@$(RACE_TEST) -vet=off -timeout 30m ./agents/... ./ingest/...
 
 .PHONY: race-fast
 race-fast: ## Run the tests of the bus and the supervisor under the race detector, but for those of which it sees nothing
 	@if [[ $(WITH_C) == 1 ]] && command -v $$($(GO) env CC) >/dev/null; then \
-		$(COLLECT_LESS) CGO_ENABLED=1 $(GO) test -race -vet=off -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
+		export $(COLLECT_LESS); $(RACE_TEST) -vet=off -skip '$(RACE_SKIP)' -timeout $(TIMEOUT) $(RACE_FAST); \
 	else \
 		echo "No C compiler: the race detector is left out."; \
 	fi

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
+	"io"
 	"log"
 	"math/big"
 	"net"
@@ -94,7 +95,7 @@ func securedServer(tb testing.TB, security connection.Security, own tls.Certific
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
 			return accounts.NewSession(), nil, nil
 		},
-		Caps: goimap.CapSet{goimap.CapIMAP4rev1: {}}, TLSConfig: config, Logger: log.New(tb.Output(), "", 0),
+		Caps: goimap.CapSet{goimap.CapIMAP4rev1: {}}, TLSConfig: config, Logger: log.New(io.Discard, "", 0), // a connection may end after its test
 	})
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
