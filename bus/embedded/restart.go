@@ -65,8 +65,8 @@ func (s *Server) Failed() error {
 
 // Fail ends the ledger's life in this process after an error of its disk: what the disk did not take
 // may look whole until the power goes, and a later write or flush that succeeds does not bring it back.
-// What flushes before it answers fails at once. The server acknowledges nothing once its streams have stopped, and is
-// not started again; the next process reads the disk.
+// The server refuses what it has not yet begun to store, stops its streams, and is not started again; the next process
+// reads the disk.
 func (s *Server) Fail(detail string) {
 	if s.recovery == nil {
 		return
@@ -75,10 +75,23 @@ func (s *Server) Fail(detail string) {
 		s.config.Logger.Error().Str("why", detail).Msg("the ledger's disk has failed: nothing is stored until podium is started again")
 		s.recovery.Flusher().Fail(&WriteError{Detail: detail})
 		if running := s.reached.Load(); running != nil {
-			s.halting.Go(func() { _ = running.ShutdownJetStream() }) // a disk that hangs must not delay the rest
+			s.refuse(running)
+			go func() { _ = running.ShutdownJetStream() }() // a disk that hangs must not delay the rest
 		}
 		s.recovery.Fail(s.Failed())
 	})
+}
+
+// refuse makes the server store nothing more at once, which a stop of its streams takes milliseconds for: no stream is of
+// the only tier that its account has then.
+func (s *Server) refuse(running *server.Server) {
+	account, err := running.LookupAccount(coreAccount)
+	if err == nil {
+		err = account.UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"failed": {}})
+	}
+	if err != nil {
+		s.config.Logger.Error().Err(err).Msg("the ledger may acknowledge messages until its streams have stopped")
+	}
 }
 
 func (s *Server) checkWrites() error {

@@ -70,7 +70,6 @@ type Server struct {
 	lost       []recovery.Loss    // of a ledger that is only looked at
 	close      sync.Once
 	failing    sync.Once
-	halting    sync.WaitGroup // stops the streams after a failure; a stop does not wait for it, since the disk may hang
 
 	members sync.Mutex // of keys and config.External; held while they change
 	keys    Keys
