@@ -93,6 +93,25 @@ type Keyword struct {
 	Shared bool `json:"shared,omitzero"`
 }
 
+// Written returns the keyword as a configuration file has it: "cation*", "~invoices", "/rechnung \d+/". A word of mode compound
+// has no mark.
+func (k Keyword) Written() string {
+	switch k.Mode {
+	case ModePrefix:
+		return k.Word + "*"
+	case ModeSuffix:
+		return "*" + k.Word
+	case ModeSubstring:
+		return "*" + k.Word + "*"
+	case ModeNear:
+		return "~" + k.Word
+	case ModeRegex:
+		return "/" + k.Word + "/"
+	case ModeWord, ModeCompound:
+	}
+	return k.Word
+}
+
 // KeywordMode says where in a word a keyword counts (O-08, O-09, G-25).
 type KeywordMode string
 

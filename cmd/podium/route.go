@@ -12,7 +12,6 @@ import (
 
 	"podium/bus"
 	"podium/cmd/podium/config"
-	"podium/cmd/podium/config/keyword"
 	"podium/cmd/podium/installation"
 	"podium/cmd/podium/view"
 	"podium/schemas"
@@ -59,17 +58,15 @@ type explanation struct {
 	Refused    []string            `json:"refused,omitzero"`  // what is wrong with a plan that a run would not carry out
 	Steps      []explainedStep     `json:"steps"`
 
-	written map[string]string // each keyword, quoted, as the configuration has it
+	written map[string]string // each keyword as the configuration has it
 }
 
-// writtenKeywords are the keywords of a profile, as explanations quote them, and as its configuration has them: a stem has a star.
+// writtenKeywords returns the keywords of a profile as its configuration has them, by their words: a stem has a star.
 func writtenKeywords(profile *plan.Profile) map[string]string {
 	written := map[string]string{}
 	add := func(keywords []schemas.Keyword) {
 		for _, one := range keywords {
-			if as := keyword.Written(one); as != one.Word {
-				written[strconv.Quote(one.Word)] = strconv.Quote(as)
-			}
+			written[one.Word] = one.Written()
 		}
 	}
 	for i := range profile.Routers {
@@ -86,14 +83,6 @@ func writtenKeywords(profile *plan.Profile) map[string]string {
 		add(profile.Complexity.Verbs)
 	}
 	return written
-}
-
-// asWritten returns a sentence of a router with its keywords as the configuration has them.
-func (e *explanation) asWritten(sentence string) string {
-	for _, word := range sortedKeys(e.written) {
-		sentence = strings.ReplaceAll(sentence, word, e.written[word])
-	}
-	return sentence
 }
 
 type explainedStep struct {
@@ -219,7 +208,7 @@ func (e *explanation) String() string {
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
 	line("profile %s", e.Profile)
 	if e.Complexity != nil {
-		line("complexity: %s", e.asWritten(e.Complexity.Reason))
+		line("complexity: %s", e.Complexity.Reason)
 	}
 	for _, fault := range e.Refused {
 		line("a plan is refused: %s", view.Line(fault, 0))
@@ -243,7 +232,7 @@ func (e *explanation) String() string {
 			line("a run first asks %s; without their answers:", strings.Join(step.Asks, ", "))
 		}
 		if step.Decided {
-			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, e.asWritten(step.Decision.Reasoning))
+			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Decision.Reasoning)
 		} else {
 			line("→ nobody: %s", step.Decision.Reasoning)
 		}
@@ -266,7 +255,7 @@ func (e *explanation) candidate(line func(string, ...any), c *schemas.Candidate)
 	line("  %-32s %-9s score %-6.3g %s", name, c.Router, c.Score, verdict)
 	for i := range c.Matches {
 		m := &c.Matches[i]
-		line("      %q at %d–%d by keyword %s", m.Text, m.Start, m.End, e.asWritten(strconv.Quote(m.Keyword)))
+		line("      %q at %d–%d by keyword %q", m.Text, m.Start, m.End, cmp.Or(e.written[m.Keyword], m.Keyword))
 	}
 }
 

@@ -203,7 +203,7 @@ func (c *compiler) keywords(where string, group int, configured []schemas.Keywor
 }
 
 func (c *compiler) complexity(configured *schemas.ComplexityRules) {
-	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs)}
+	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs), reasons: c.router.reasons}
 	for i, source := range configured.Patterns {
 		expression, err := c.router.folder.pattern(source)
 		if err != nil {

@@ -2,7 +2,6 @@ package route
 
 import (
 	"fmt"
-	"strconv"
 
 	"podium/schemas"
 )
@@ -12,6 +11,7 @@ type complexity struct {
 	verbs      *matcher
 	separators *matcher
 	patterns   []pattern
+	reasons    schemas.Reasons
 }
 
 // AssessComplexity says whether a text asks for more than one step: it names two distinct
@@ -42,9 +42,9 @@ func (c *complexity) assess(f *folded, read *outline) schemas.Complexity {
 			continue
 		}
 		seen[o.keyword] = true
-		word := c.verbs.keywords[o.keyword].word
-		verbs = append(verbs, strconv.Quote(word))
-		assessed.Verbs = append(assessed.Verbs, f.match(word, o))
+		verb := &c.verbs.keywords[o.keyword]
+		verbs = append(verbs, verb.quote(c.reasons))
+		assessed.Verbs = append(assessed.Verbs, f.match(verb.word, o))
 	}
 	assessed.Complex = len(verbs) > 1 || assessed.Pattern != ""
 	assessed.Reason = complexityReason(verbs, assessed.Pattern)

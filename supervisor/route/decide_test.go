@@ -171,7 +171,8 @@ func TestRoutersInOrder_O12(t *testing.T) {
 // TestReasonsArePlain: a profile that says so has reasons that a person understands; without it the words are those on record.
 func TestReasonsArePlain(t *testing.T) {
 	t.Parallel()
-	first := keywords(schemas.OrderConfigured, group("red", 0, word("a"), word("c")), group("green", 0, word("c")))
+	stem := schemas.Keyword{Word: "invoic", Mode: schemas.ModePrefix}
+	first := keywords(schemas.OrderConfigured, group("red", 0, word("a"), word("c"), stem), group("green", 0, word("c")))
 	second := keywords(schemas.OrderPriority, group("green", 2, word("b")), group("red", 1, word("b")))
 	profile := profileWith(schemas.Router{Kind: schemas.RouterAssigned}, first, second, schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"})
 	profile.Reasons = schemas.ReasonsPlain1
@@ -179,6 +180,7 @@ func TestReasonsArePlain(t *testing.T) {
 	for _, test := range []struct{ text, assigned, reasoning string }{
 		{"a", "blue", "The plan names this agent."},
 		{"a", "", `"a" is a keyword of group "red".`},
+		{"invoices", "", `"invoic*" is a keyword of group "red".`},
 		{"a c", "", `"a", "c" are keywords of group "red", which goes by its order 1 before "green".`},
 		{"b", "", `None of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},
 		{"b", "RESPOND", `The agent that the plan names is none of the profile's; none of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},

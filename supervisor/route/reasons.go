@@ -35,7 +35,7 @@ func (r *router) why(contenders []contender) string {
 	winner := &contenders[0]
 	var by, also []string
 	for _, o := range winner.found {
-		by = append(by, strconv.Quote(r.matcher.keywords[o.keyword].word))
+		by = append(by, r.matcher.keywords[o.keyword].quote(r.reasons))
 	}
 	for i := range contenders[1:] {
 		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
@@ -56,6 +56,14 @@ func (r *router) why(contenders []contender) string {
 		why += fmt.Sprintf(", which goes by its %s before %s", r.rule(winner), list(also))
 	}
 	return why
+}
+
+// quote returns the keyword in quotation marks, as its configuration has it: a stem has a star.
+func (k *keyword) quote(reasons schemas.Reasons) string {
+	if reasons == "" {
+		return strconv.Quote(k.word)
+	}
+	return strconv.Quote(schemas.Keyword{Word: k.word, Mode: k.mode}.Written())
 }
 
 func (r *router) rule(winner *contender) string {

@@ -54,24 +54,6 @@ func (k *Keyword) Shorten(text string) error {
 	return nil
 }
 
-// Written is a keyword as a file has it: "cation*", "~invoices", "/rechnung \d+/". A word of mode compound stands as it is.
-func Written(k schemas.Keyword) string {
-	switch k.Mode {
-	case schemas.ModePrefix:
-		return k.Word + "*"
-	case schemas.ModeSuffix:
-		return "*" + k.Word
-	case schemas.ModeSubstring:
-		return "*" + k.Word + "*"
-	case schemas.ModeNear:
-		return "~" + k.Word
-	case schemas.ModeRegex:
-		return "/" + k.Word + "/"
-	case schemas.ModeWord, schemas.ModeCompound:
-	}
-	return k.Word
-}
-
 // Default returns keywords of which those without a mode have this one.
 func Default(keywords []Keyword, mode schemas.KeywordMode) []Keyword {
 	keywords = slices.Clone(keywords)
