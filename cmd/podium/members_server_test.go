@@ -138,7 +138,7 @@ func TestWhoFloodsIsRevoked(t *testing.T) {
 		for range 10 {
 			_ = alpha.conn.Publish(bus.ProgressSubject("alpha", 0), []byte("{"))
 		}
-		if rounds++; rounds%100 == 0 { // now and then the other one says something wrong, and does its work
+		if rounds++; rounds%100 == 1 { // now and then the other one says something wrong, and does its work
 			_ = beta.conn.Publish(bus.ProgressSubject("beta", 0), []byte("{"))
 			sending := spawn(t, "--data", i.data, "send", "Please, beta", "--wait")
 			request := beta.pull()
@@ -148,8 +148,8 @@ func TestWhoFloodsIsRevoked(t *testing.T) {
 		}
 		return !alpha.conn.IsConnected()
 	})
-	if lasted := time.Since(began); lasted < 30*time.Second || rounds < 100 {
-		t.Errorf("it is cut off after %s and %d rounds", lasted, rounds)
+	if lasted := time.Since(began); lasted < 30*time.Second {
+		t.Errorf("it is cut off after %s", lasted)
 	}
 	revoked := func() {
 		t.Helper()
