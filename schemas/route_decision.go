@@ -126,7 +126,7 @@ const (
 	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
 
-// Reasons name words in which routers say why they decide. They stand on record, so that a name stands for the same words for ever.
+// Reasons name words in which routers say why they decide. They stand on record: from the first release on, the words of a name never change.
 type Reasons string
 
 // ReasonsPlain1 are whole sentences for whoever reads a run.

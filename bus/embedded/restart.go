@@ -82,8 +82,8 @@ func (s *Server) Fail(detail string) {
 	})
 }
 
-// refuse makes the server store nothing more at once, which a stop of its streams takes milliseconds for: no stream is of
-// the only tier that its account has then.
+// refuse makes the server refuse every message that it has not begun to store. A stop of the streams takes milliseconds,
+// and new limits of their account hold at once: these have one tier, to which no stream belongs.
 func (s *Server) refuse(running *server.Server) {
 	account, err := running.LookupAccount(coreAccount)
 	if err == nil {
