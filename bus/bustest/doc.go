@@ -21,7 +21,7 @@ type System struct {
 }
 
 // patience bounds every wait of the suites: far more than any of them needs.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // TestCore runs the conformance suite. Each group of tests opens a new, empty
 // system; open registers its own clean-up with t.

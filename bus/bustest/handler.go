@@ -79,7 +79,7 @@ func TestHandler(t *testing.T, open func(t *testing.T) HandlerSystem) {
 			if len(stage.Kinds) == 0 {
 				stage.Kinds = []schemas.TaskKind{schemas.KindWork}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 			defer cancel()
 			if err := check.Run(ctx, stage); err != nil {
 				t.Errorf("%s %v", check.Asks, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -107,11 +108,10 @@ func TestRefusedAnswerIsSeenAndSentAgain(t *testing.T) {
 			t.Errorf("%q is not once in\n%s", line, told)
 		}
 	}
-	for _, personal := range []string{"ada", "Ada", "example.org", "praxis.example", "ump", "hursday", "postmaster"} {
-		// "ada" is in "adapter", which is no person.
-		if told := strings.ReplaceAll(i.process.stdout.String()+i.process.stderr.String(), "adapter", ""); strings.Contains(told, personal) {
-			t.Errorf("%q is in what the service says:\n%s", personal, told)
-		}
+	// As a whole word: "ada" is by chance in hashes, and in "adapter".
+	names := regexp.MustCompile(`\b[Aa]da\b|example\.org|praxis\.example|[Pp]ump|hursday|postmaster`)
+	if told := i.process.stdout.String() + i.process.stderr.String(); names.MatchString(told) {
+		t.Errorf("%q is in what the service says:\n%s", names.FindString(told), told)
 	}
 }
 

@@ -16,7 +16,7 @@ func answersOnce(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	said, err := x.settle(ctx)
+	said, err := x.settle(ctx, request.MessageID)
 	if err != nil {
 		return err
 	}

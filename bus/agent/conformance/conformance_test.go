@@ -11,7 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"podium/bus"
+	"podium/bus/agent"
 	"podium/bus/agent/conformance"
+	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
 )
@@ -42,6 +44,14 @@ func careless(ctx context.Context, worker bus.Worker) {
 	}
 }
 
+func task(n int) schemas.Task {
+	return schemas.Task{
+		TaskID: fmt.Sprint("task-", n), Description: "say something", Dependencies: []string{},
+		Priority: schemas.PriorityMedium, Deliverables: []string{}, ValidationCriteria: []string{},
+		Context: schemas.TaskContext{FilesToModify: []string{}, References: []string{}, Constraints: []byte(`{}`)},
+	}
+}
+
 // TestCarelessAgentPassesNothing: every check of agents in Go can fail, in a sentence of its own.
 func TestCarelessAgentPassesNothing(t *testing.T) {
 	t.Parallel()
@@ -49,11 +59,11 @@ func TestCarelessAgentPassesNothing(t *testing.T) {
 		"answers-once":             "there are 2 responses to one request",
 		"answers-many":             "one of 20 requests is answered twice, while others wait",
 		"repeats-its-answer":       "a request that came again is answered under another message_id",
-		"reads-bare-json":          "no answer came within 30s",
-		"reads-structured-events":  "no answer came within 30s",
-		"reads-large-requests":     "no answer came within 30s",
+		"reads-bare-json":          "no answer came within 2m0s",
+		"reads-structured-events":  "no answer came within 2m0s",
+		"reads-large-requests":     "no answer came within 2m0s",
 		"skips-expired-requests":   "a request that nobody waits for any more got",
-		"survives-garbage":         "no answer came within 30s",
+		"survives-garbage":         "no answer came within 2m0s",
 		"refuses-invalid-requests": "completed",
 		"refuses-undeclared-kinds": "responses to 3 requests of kinds that it does not declare",
 	}
@@ -77,19 +87,36 @@ func TestCarelessAgentPassesNothing(t *testing.T) {
 				}()
 				err := check.Run(t.Context(), &conformance.Stage{
 					Core: ledger, Agent: "careless", Kinds: []schemas.TaskKind{schemas.KindWork},
-					Task: func(n int) schemas.Task {
-						return schemas.Task{
-							TaskID: fmt.Sprint("task-", n), Description: "say something", Dependencies: []string{},
-							Priority: schemas.PriorityMedium, Deliverables: []string{}, ValidationCriteria: []string{},
-							Context: schemas.TaskContext{FilesToModify: []string{}, References: []string{}, Constraints: []byte(`{}`)},
-						}
-					},
+					Task: task,
 				})
 				if err == nil || !strings.Contains(err.Error(), says[check.Name]) {
 					t.Errorf("it says %v, want %q", err, says[check.Name])
 				}
 				cancel()
 				<-ended
+			})
+		})
+	}
+}
+
+// TestLateAnswersAreWaitedFor: an agent that answers a request later than the next one answers it, however much later.
+func TestLateAnswersAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, check := range conformance.Checks(conformance.Handlers) {
+		t.Run(check.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				late := agent.HandlerFunc(func(_ context.Context, request *agent.Request, _ agent.Report) (agent.Outcome, error) {
+					if request.Task().TaskID == task(1).TaskID {
+						time.Sleep(10 * time.Second)
+					}
+					return agent.Text("done"), nil
+				})
+				system := bustest.ServeHandler(t, "late", late, task)
+				stage := &conformance.Stage{Core: system.Core, Agent: system.Agent, Task: system.Task, Kinds: []schemas.TaskKind{schemas.KindWork}}
+				if err := check.Run(t.Context(), stage); err != nil {
+					t.Error(err)
+				}
 			})
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +20,10 @@ import (
 const (
 	// shard is where every request says that its answer goes.
 	shard = 1
-	// patience bounds the wait for an answer of an agent in this process.
+	// patience bounds the wait for an answer of a program that says nothing else.
 	patience = 30 * time.Second
+	// handlerPatience bounds the wait for an answer of an agent in this process, also on a busy machine.
+	handlerPatience = 2 * time.Minute
 	// quiet is how long nothing may be said before all is said.
 	quiet = 300 * time.Millisecond
 	// waited is how long a program's request says that somebody waits for its answer.
@@ -238,7 +241,7 @@ func (x *exchange) nextAnswer(ctx context.Context, r bus.Reader, limit time.Dura
 
 func (x *exchange) patience() time.Duration {
 	if x.Program == nil {
-		return patience
+		return handlerPatience
 	}
 	return cmp.Or(x.Program.Patience, patience)
 }
@@ -279,9 +282,9 @@ func (x *exchange) understand(ctx context.Context, m bus.Message) (spoken, error
 	return s, err
 }
 
-// settle asks once more and listens until that is answered and nothing follows. It
-// returns all responses but this one.
-func (x *exchange) settle(ctx context.Context) ([]spoken, error) {
+// settle asks once more and listens until that is answered, so are the requests awaited, and
+// nothing follows. It returns all responses but this one, also when a request awaited got none in time.
+func (x *exchange) settle(ctx context.Context, awaited ...string) ([]spoken, error) {
 	r, err := x.answers(ctx)
 	if err != nil {
 		return nil, err
@@ -292,24 +295,25 @@ func (x *exchange) settle(ctx context.Context) ([]spoken, error) {
 		return nil, err
 	}
 	var others []spoken
+	answered := make(map[string]bool)
+	isUnanswered := func(request string) bool { return !answered[request] }
 	end := time.Now().Add(x.patience()) // however much else is said meanwhile
-	for answered := false; ; {
+	for {
 		limit := time.Until(end)
-		if answered {
+		if answered[last.MessageID] && !slices.ContainsFunc(awaited, isUnanswered) {
 			limit = quiet
 		}
 		s, err := x.nextAnswer(ctx, r, limit)
 		switch {
-		case answered && errors.Is(err, errSilent):
+		case answered[last.MessageID] && errors.Is(err, errSilent):
 			return others, x.progressIsValid(ctx)
 		case errors.Is(err, errSilent):
 			return nil, fmt.Errorf("no answer came within %s", x.patience())
 		case err != nil:
 			return nil, err
 		}
-		if s.InReplyTo == last.MessageID {
-			answered = true
-		} else {
+		answered[s.InReplyTo] = true
+		if s.InReplyTo != last.MessageID {
 			others = append(others, s)
 		}
 	}

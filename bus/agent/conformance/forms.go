@@ -195,7 +195,7 @@ func refusesUndeclaredKinds(ctx context.Context, x *exchange) error {
 	if len(want) == 0 {
 		return &NotChecked{"the agent declares every kind, so that there is nothing to be refused"}
 	}
-	said, err := x.settle(ctx)
+	said, err := x.settle(ctx, slices.Collect(maps.Keys(want))...)
 	if err != nil {
 		return err
 	}
