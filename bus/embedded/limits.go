@@ -58,7 +58,7 @@ func externalLimits() string {
 // server's own bound, max_pending, is for each connection, and has to be large
 // enough for the core's.
 func (s *Server) watch(ctx context.Context) {
-	barred, said := make(map[string]time.Time), make(map[string]time.Time)
+	barred, said := make(map[string]bar), make(map[string]time.Time)
 	messages, bytes := make(map[string]*pace), make(map[string]*pace)
 	backoff.Every(ctx, watchEvery, func() {
 		external, agents := s.external()
@@ -75,22 +75,34 @@ func (s *Server) watch(ctx context.Context) {
 			exchanged, received := s.exchanged(agent)
 			messages[agent].earn(s.made(agent), exchangeRequest)
 			tooMany, tooLarge := messages[agent].beyond(exchanged, now), bytes[agent].beyond(received, now)
-			if tooMany || tooLarge || tooMuch {
-				barred[agent] = now.Add(barredFor)
+			reason := "connections"
+			switch {
+			case tooMuch:
+				barred[agent] = bar{now.Add(barredFor), "unread"}
+			case tooMany:
+				barred[agent] = bar{now.Add(barredFor), "messages"}
+			case tooLarge:
+				barred[agent] = bar{now.Add(barredFor), "bytes"}
 			}
-			if now.Before(barred[agent]) {
-				surplus = all(connections[agent])
+			if now.Before(barred[agent].until) {
+				surplus, reason = all(connections[agent]), barred[agent].reason
 			}
 			for _, id := range surplus {
 				_ = s.server.DisconnectClientByID(id) // it may be gone by itself
 			}
 			if len(surplus) > 0 && time.Since(said[agent]) >= sayEvery {
 				said[agent] = time.Now()
-				s.config.Logger.Warn().Str("agent", agent).Int("cut", len(surplus)).Int("of", len(connections[agent])).
+				s.config.Logger.Warn().Str("agent", agent).Str("reason", reason).Int("cut", len(surplus)).Int("of", len(connections[agent])).
 					Msg("an agent has too many connections, sends too much, or leaves too much unread; connections are cut")
 			}
 		}
 	})
+}
+
+// A bar keeps an agent without a connection, and says what it had too many or too much of.
+type bar struct {
+	until  time.Time
+	reason string
 }
 
 // connections returns those of each agent, the oldest first.
