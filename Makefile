@@ -256,8 +256,8 @@ sim: ## Simulate N seeds from SEED on with every fault at once; KIND=people has 
 	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) -sim.kind=$(KIND)
 
 .PHONY: mutations
-mutations: ## Show that the simulation catches each planted bug (check: every twelfth)
-	@$(GO) test -count=1 -timeout 30m -run '^TestMutations' ./supervisor/sim -sim.every-bug
+mutations: ## Show that the simulation catches the bug of each fault point (check: every twelfth)
+	@$(GO) test -count=1 -timeout 30m -run '^TestFaults' ./supervisor/sim -sim.every-fault
 
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder for FUZZTIME

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // DefaultHeartbeat is how often Serve tells the registry that the agent lives.
@@ -63,5 +64,5 @@ const MaxAgents = 990
 // (Event.First), and only deliveries by that very server, which has not been started
 // anew since, are believed. Copies that follow name none.
 func IsFirstDelivery(request *schemas.Event, d Delivery) bool {
-	return d.Deliveries() == 1 && request.First != "" && request.First == d.Server()
+	return d.Deliveries() == 1 && (request.First != "" && request.First == d.Server() || fault.Is("a delivery is the first by its number alone"))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"podium/schemas/fault"
 )
 
 // A Trail is what a record says in its attributes about the session up to it, so that
@@ -124,6 +126,9 @@ func (t Tip) Next(record *Record) *Trail {
 			case *RunStarted:
 				begun, current, next.Again = max(begun, run), max(begun, run), 0
 			case *DeliveryReopened:
+				if fault.Is("an answer that is sent again is not found") {
+					continue
+				}
 				current, next.Again = run, run
 				next.Reopened++
 			case *MessageReceived:

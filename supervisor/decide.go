@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/session"
 )
 
@@ -15,6 +16,9 @@ func (o *Owner) decide(ctx context.Context, live *liveSession, now time.Time) {
 	var last evaluation
 	for _, in := range live.inputs {
 		if in.unread || in.unknownArtifactGrant || in.unkept {
+			if fault.Is("a large body is overtaken") {
+				continue
+			}
 			break
 		}
 		if in.needsQuarantine() || o.overtaken(live, in) {

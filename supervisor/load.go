@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/bus"
+	"podium/schemas/fault"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
 )
@@ -59,7 +60,14 @@ func (o *Owner) fenced(found *restore.StoredSession) bool {
 
 func (live *liveSession) restoreFrom(found *restore.StoredSession) {
 	live.state, live.sequence, live.link = found.State, found.Sequence, found.Link
-	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, found.Tip, false
+	if active := live.state.Active; active != nil && fault.Is("a reminder for each takeover") {
+		for i, inquiry := range active.Inquiries {
+			forgotten := *inquiry
+			forgotten.Notices = min(inquiry.Notices, 1)
+			active.Inquiries[i] = &forgotten
+		}
+	}
+	live.snapshotSequence, live.sinceSnapshot, live.tip, live.fresh = found.Snapshot, found.Since, fault.Either("a new owner does not know the way back", restore.StoredSession{}.Tip, found.Tip), false
 	live.newestSequence = max(live.newestSequence, found.Sequence)
 	live.loaded, live.unreadable, live.damaged, live.misses = live.sequence == live.newestSequence, false, false, 0
 	live.demand.MarkInherited()

@@ -6,6 +6,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/publisher"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
@@ -75,7 +76,7 @@ func (o *Owner) publishOutputs(ctx context.Context, live *liveSession, last *sch
 // Below the low watermark they are, but for one case: a former owner that did not know
 // that it was one wrote the record after the shard had been taken over.
 func (o *Owner) republish(ctx context.Context, live *liveSession, found *restore.StoredSession, now time.Time) {
-	if found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
+	if fault.Is("a new owner sends nothing again") || found.Last == nil || found.Sequence <= o.watermark.Value && !o.checkpoint.WrittenByFenced(found.Last.Epoch, found.Sequence) {
 		o.end(live)
 		return
 	}
@@ -116,7 +117,7 @@ func (o *Owner) earlierAt(live *liveSession, env *session.Env, missing *[]uint64
 // whoever wrote it. Any other copy goes without, so that its agent asks.
 func (o *Owner) markFirstCopy(live *liveSession, outputs []session.Output) []session.Output {
 	server := ""
-	if live.fresh {
+	if live.fresh || fault.Is("every copy of a request brings its permit") {
 		server = o.Core.Server()
 	}
 	live.fresh = false

@@ -9,6 +9,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
@@ -20,7 +21,7 @@ func (o *Owner) storeRecord(ctx context.Context, live *liveSession, b *batch) {
 	b.record = schemas.Record{
 		Session: live.id(), Number: b.state.Records, Epoch: o.checkpoint.Epoch, Transitions: b.transitions,
 	}
-	if len(b.inputs) == 0 {
+	if len(b.inputs) == 0 && !fault.Is("the low watermark passes a record that no input has caused") {
 		live.watermarkPin = o.watermark.Pin()
 	}
 	o.begin(live, stageStoring)
@@ -37,11 +38,16 @@ func (o *Owner) storeRecord(ctx context.Context, live *liveSession, b *batch) {
 	}
 	b.link, b.weight, b.trail = schemas.LinkOf(&event, event.Data), len(event.Data), event.Trail
 	subject := bus.SessionSubject(live.id(), o.Core.Shards())
-	o.publisher.Publish(ctx, subject, &event, bus.ExpectLast(live.sequence), func(now time.Time, ack bus.Ack, err error) {
+	o.publisher.Publish(ctx, subject, &event, fault.Either("an append expects nothing", bus.Expect{}, bus.ExpectLast(live.sequence)), func(now time.Time, ack bus.Ack, err error) {
 		switch {
 		case err == nil:
 			o.stored(live, &b.record)
 			live.commit(b, ack.Sequence)
+			if fault.Is("the low watermark passes an input before its outputs are acknowledged") {
+				for _, in := range b.inputs {
+					o.watermark.Leave(in.entry)
+				}
+			}
 			o.trackSession(live)
 			o.assignOrphans(live, live.sequence)
 			o.publishRecord(ctx, live, &b.record, func(time.Time) { o.complete(live, b.inputs) }, now)
@@ -83,7 +89,7 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 		ID: record.Session + "/" + strconv.FormatUint(record.Number, 10), Source: "/podium/supervisor",
 		Type: schemas.TypeRecord, Time: record.First().Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		CausationID: record.First().Cause.ID, Phase: string(workflow.PhaseComplete), SnapshotSequence: live.snapshotSequence, PreviousSequence: live.sequence,
-		Chain: live.link.String(), Trail: live.tip.Next(record),
+		Chain: fault.Either("a record names no predecessor", "", live.link.String()), Trail: live.tip.Next(record),
 	}
 	if run := runOf(record); run > 0 {
 		event.CorrelationID = schemas.RunID(record.Session, run)
@@ -94,6 +100,15 @@ func recordEvent(live *liveSession, record *schemas.Record, state *session.State
 	}
 	if snapshot {
 		event.SnapshotSequence = 0
+		if state.Active != nil && fault.Is("a snapshot forgets the inquiries") {
+			forgetful, run := *state, *state.Active
+			run.Inquiries = nil
+			forgetful.Active, state = &run, &forgetful
+		}
+		if fault.Is("a snapshot forgets the queue") {
+			forgetful := *state
+			forgetful.Queue, state = session.Queue{}, &forgetful
+		}
 		body, err := schemas.Marshal(state)
 		if err != nil {
 			return event, err

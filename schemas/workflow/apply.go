@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Begin returns the run that a fact begins.
@@ -117,7 +118,7 @@ func (r *Run) applyRoute(f *schemas.TaskRouted) {
 // routed goes on to the next phase when every task has been routed (P-13).
 func (r *Run) routed() {
 	for i := range r.Tasks {
-		if !r.Tasks[i].Routed {
+		if !r.Tasks[i].Routed && (r.Changes == 0 || !fault.Is("what was not routed is taken for routed")) {
 			return
 		}
 	}
@@ -176,7 +177,7 @@ func (r *Run) judged() {
 func (r *Run) applyChange(f *schemas.PlanChanged) {
 	r.Phase, r.Changes = PhaseRouting, f.Change
 	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson && f.Source != schemas.OccasionFix {
-		r.Replans++
+		r.Replans = fault.Either("attempts begin anew with each change", 0, r.Replans+1)
 	}
 	for _, id := range f.Replaces {
 		if task := r.change(id); task != nil {
@@ -232,7 +233,9 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 		t.Percentage, t.Message = f.Percentage, f.Message
 	case *schemas.TaskHeartbeat:
 		t.Heartbeat, t.Silence = now, f.Silence
-		t.letGo(f.WaitingUntil)
+		if !f.WaitingUntil.IsZero() || !fault.Is("what works again takes no place") {
+			t.letGo(f.WaitingUntil)
+		}
 	case *schemas.TaskDelayed:
 		t.Slow, t.Delayed = time.Time{}, true
 	case *schemas.TaskCompleted:
@@ -286,7 +289,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 		t.Inquired = 0
 		t.Due = time.Time{}
 	case f.Recovering != "":
-		t.State, t.Due = TaskBlocked, time.Time{}
+		t.State, t.Due = fault.Either("what is blocked goes on by itself", TaskPending, TaskBlocked), time.Time{}
 	case f.Action == schemas.RecoverySkip:
 		t.State, t.Ended = TaskSkipped, now
 	default:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // A Call is a request to an agent that may answer it by a callback, however late.
@@ -135,7 +136,7 @@ func (r *Run) doubt(f *schemas.PermitRefused) {
 		case task == nil:
 		case task.Asked != nil:
 			r.change(f.Task).refuse(f.Attempt)
-		case r.Edition >= schemas.Edition9 && task.Kind != "" && f.Attempt == task.Attempt: // a question is no call, but for this
+		case r.Edition >= schemas.Edition9 && task.Kind != "" && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
 			r.change(f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
 		}
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // An Inquiry is a question to a person, and what has become of it.
@@ -231,7 +232,7 @@ func (r *Run) InquiriesOf(task string) int {
 func (r *Run) Escalations(task string) int {
 	count := 0
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Task == task && inquiry.Kind == schemas.InquiryEscalation && inquiry.Answered != nil {
+		if inquiry.Task == task && inquiry.Kind == schemas.InquiryEscalation && inquiry.Answered != nil && !fault.Is("people are asked without end") {
 			count++
 		}
 	}
@@ -261,7 +262,9 @@ func (r *Run) Explanations(inquiry int) int {
 }
 
 // Rests reports whether the run's own end is not waited for: a person is asked, and nobody upstream waits.
-func (r *Run) Rests() bool { return !r.Resting.IsZero() && r.Message.Upstream == nil }
+func (r *Run) Rests() bool {
+	return !r.Resting.IsZero() && !fault.Is("a run's own time goes on while a person is asked") && r.Message.Upstream == nil
+}
 
 // Resumed returns when the run ends by itself, once an inquiry is not open any more: as much later as the run
 // has rested. Zero is that its end does not change.
@@ -342,7 +345,7 @@ func (r *Run) retry(said *Inquiry) {
 		return
 	}
 	task.State = TaskReady
-	if task.Failure().Cause == schemas.FailureUnknownEffect {
+	if task.Failure().Cause == schemas.FailureUnknownEffect && !fault.Is("a retry of what nobody knows keeps the permit") {
 		task.Permit, task.Retried = "", int32(said.Inquiry) //nolint:gosec // at most schemas.MaxInquiries
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Left is what the runs for one effect have left for the next attempt of whoever is upstream. It is never changed in place.
@@ -167,7 +168,7 @@ func (l *Left) withLetter(run int, task string) int {
 // Late returns what is left once the agent of a letter has answered: nobody knows of an inquiry whose only letter has not gone out.
 func (l *Left) Late(f *schemas.ResponseLate) *Left {
 	at := l.withLetter(f.Run, f.Task)
-	if !f.Undone || at < 0 {
+	if !f.Undone || at < 0 || fault.Is("a letter that has not gone out is waited for") {
 		return l
 	}
 	return l.Without(l.Inquiries[at].Inquiry.Task)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Recovers returns the failed task that has found what the task mends; empty when it mends nothing, or what a review has found.
@@ -39,7 +40,7 @@ func (r *Run) SaidAbout(id string, asked *Task) bool {
 		return id == origin
 	}
 	about := r.Task(id)
-	return about != nil && r.OriginOf(about) == origin
+	return about != nil && r.OriginOf(about) == origin && !fault.Is("who mends is not told what they have asked")
 }
 
 // Mending reports whether the task is blocked until what it has found is mended.

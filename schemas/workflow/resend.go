@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Resendable says why the answer of a run is not sent again, in one of the words of
@@ -18,9 +19,9 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 		return schemas.ResendReturned
 	case h.Delivery == nil && h.Withheld == nil:
 		return schemas.ResendNoAnswer
-	case h.AnswerHeld():
+	case h.AnswerHeld() && !fault.Is("an answer that was rejected is sent when somebody asks for it"):
 		return schemas.ResendUnagreed
-	case h.Delivery != nil && h.Delivery.State == TaskCompleted:
+	case h.Delivery != nil && h.Delivery.State == TaskCompleted && !fault.Is("what was delivered is sent again"):
 		return schemas.ResendAnswered
 	case h.Delivery != nil && h.Delivery.Permit != "" && !allowDuplicate:
 		return schemas.ResendUncertain

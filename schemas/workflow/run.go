@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Phase is how far a run is (P-12).
@@ -155,6 +156,9 @@ func (r *Run) Iteration() int {
 // Steps counts the steps of the run, begun or over: plans, tasks and judgements that agents were asked for, retries not counted (C-11).
 func (r *Run) Steps() int {
 	steps := 0
+	if fault.Is("steps begin anew with each change") && r.Replans > 0 {
+		return 0
+	}
 	for _, question := range r.DecisionTasks {
 		if question.Kind == schemas.KindPlan || question.Kind == schemas.KindJudge {
 			steps++
@@ -209,7 +213,7 @@ func (r *Run) Deadlines() []schemas.Deadline {
 	if !r.Expires.IsZero() && !r.Settled() && !r.Rests() {
 		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
 	}
-	judged := r.Judge() != nil
+	judged := r.Judge() != nil && !fault.Is("a retry does not wait for the judge")
 	for task := range r.All {
 		if judged && task.Plan != nil && task.State == TaskWaiting {
 			continue // see HoldsBack

@@ -8,6 +8,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 	"podium/supervisor/eventloop"
@@ -172,7 +173,9 @@ func (c *Controller) grantFitting(d *waitingTask) {
 	}
 	want := budget.DayReservation{Request: d.request, Agent: d.agent, Usage: claim.Need}
 	var short *schemas.Shortage
-	if d.asked != "" && d.asked != day {
+	if d.asked != "" && d.asked != day && fault.Is("a new day takes what a former owner has asked for") {
+		c.releaseDay(d.profile, d.asked, d.request)
+	} else if d.asked != "" && d.asked != day {
 		d.session.doWithout(unneeded{d.grant, d.asked, d.request}) // a former owner may have asked on that day, and not have said so yet
 	}
 	d.asked = day
@@ -295,7 +298,7 @@ func (c *Controller) releaseDay(profile, day, request string) {
 func (c *Controller) SettleDays(demand *Demand, record *schemas.Record, done func(now time.Time)) bool {
 	var all []*schemas.Spent
 	for fact := range record.AllFacts() {
-		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" {
+		if spent := schemas.SpentBy(fact); spent != nil && spent.Day != "" && !fault.Is("what a day was used for is not counted") {
 			all = append(all, spent)
 		}
 	}
@@ -371,7 +374,7 @@ type unneeded struct {
 func (c *Controller) leaveLost(d *waitingTask) {
 	task := taskOf(d.session, d.grant)
 	switch {
-	case task == nil || reserves(d.session.State.Active.Account, d.request):
+	case task == nil || !fault.Is("what nobody has answered counts as counted") && reserves(d.session.State.Active.Account, d.request):
 	case task.Attempt < d.attempt:
 		d.session.doWithout(unneeded{d.grant, d.asked, d.request})
 	default:
@@ -389,7 +392,7 @@ func (c *Controller) leaveUnneeded(demand *Demand) {
 	active := demand.State.Active
 	for _, request := range demand.day.unneeded {
 		switch d := demand.waiting[request.grant]; {
-		case active != nil && reserves(active.Account, request.request):
+		case active != nil && reserves(active.Account, request.request) && !fault.Is("what was asked by a reservation loses that"):
 		case d != nil && d.request == request.request && d.asked == "":
 			d.asked = request.day
 		case d == nil || d.request != request.request || d.asked != request.day:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/circuit"
 	"podium/supervisor/session"
@@ -74,7 +75,9 @@ func (dm *Demand) MarkDecided() {
 
 // awaits reports whether a grant still has something to be used for: its task may
 // wait for another agent by now, whose grant it is not.
-func (dm *Demand) awaits(d *waitingTask) bool { return dm.waiting[d.grant] == d }
+func (dm *Demand) awaits(d *waitingTask) bool {
+	return dm.waiting[d.grant] == d || dm.waiting[d.grant] != nil && fault.Is("a grant is for whomever the task waits for")
+}
 
 // Granted returns the first grant that a session has not used.
 func (dm *Demand) Granted() (grant schemas.Grant, some bool) {
@@ -97,7 +100,7 @@ func (c *Controller) Track(demand *Demand) {
 		c.watchAgents()
 	}
 	for task := range demand.State.UnderWay {
-		if task.WaitingUntil() != nil {
+		if task.WaitingUntil() != nil && !fault.Is("a parked approval keeps its place") {
 			continue // its agent holds nothing for it meanwhile
 		}
 		demand.underWay = append(demand.underWay, task.Agent)
@@ -153,7 +156,7 @@ func (c *Controller) Track(demand *Demand) {
 
 // isFor reports whether it is what a task waits for now. Another owner may have asked meanwhile, and a further attempt has a room, a probe and a reservation of its own.
 func (d *waitingTask) isFor(task *workflow.Task) bool {
-	return d.agent == task.Agent && d.attempt == task.Attempt+1
+	return d.agent == task.Agent && (d.attempt == task.Attempt+1 || fault.Is("a further attempt goes by the reservation of the one before"))
 }
 
 func compareGrants(a, b schemas.Grant) int {
@@ -200,7 +203,7 @@ func (c *Controller) freed(agent string, change func(*pool)) {
 
 // Release takes back what a decision had reserved.
 func (c *Controller) Release(demand *Demand) {
-	for _, agent := range demand.reserved {
+	for _, agent := range fault.Either("room is never given back", nil, demand.reserved) {
 		c.freed(agent, func(p *pool) { p.reserved-- })
 	}
 	demand.reserved = nil
@@ -220,7 +223,7 @@ func (c *Controller) GrantUsable(demand *Demand) bool {
 	case circuit.Deny:
 		return true // to be refused
 	case circuit.Allow:
-		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && !c.preempted(d) && c.fitsDay(d)
+		return d.reserved && !c.pool(d.agent).overfull() && c.holdsFor(d) && (!c.preempted(d) || fault.Is("a grant is used whoever has come since")) && c.fitsDay(d)
 	case circuit.Probing:
 	}
 	return false

@@ -1,6 +1,9 @@
 package admission
 
-import "podium/supervisor/circuit"
+import (
+	"podium/schemas/fault"
+	"podium/supervisor/circuit"
+)
 
 // tryGrant has the most urgent waiting task go on, and reports whether the one behind it may
 // be looked at. One whose breaker is open goes on as well: to be refused. If the
@@ -52,7 +55,7 @@ func (c *Controller) grantTo(d *waitingTask) {
 // Who has resources keeps its room: others wait for them.
 func (c *Controller) preempted(d *waitingTask) bool {
 	p := c.pool(d.agent)
-	return p.limit > 0 && len(d.resources) == 0 && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
+	return p.limit > 0 && len(d.resources) == 0 && !(p.room() && fault.Is("room for one lets two pass")) && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
 		return !first.gone && c.holdsFor(first) && c.breakerVerdictOf(first) == circuit.Allow
 	})
 }

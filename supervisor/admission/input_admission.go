@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/circuit"
 	"podium/supervisor/plan"
 	"podium/supervisor/session"
@@ -45,7 +46,7 @@ func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
 		return d.bar(agent, d.controller.breakerVerdict(agent, granted.request))
 	}
 	p := d.controller.pool(agent)
-	if !d.controller.room(p) || p.limit > 0 && p.next() != nil {
+	if !d.controller.room(p) || p.limit > 0 && p.next() != nil && !fault.Is("who comes takes the room that somebody waits for") {
 		return plan.Full
 	}
 	admission := d.bar(agent, d.controller.breakerVerdict(agent, ""))

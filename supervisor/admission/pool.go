@@ -3,6 +3,8 @@ package admission
 import (
 	"container/heap"
 	"maps"
+
+	"podium/schemas/fault"
 )
 
 // The work stream is first in, first out, so that the order of work is decided
@@ -61,7 +63,9 @@ func (p *pool) take() {
 	}
 }
 
-func (p *pool) room() bool { return p.limit == 0 || p.underWay+p.reserved < p.limit }
+func (p *pool) room() bool {
+	return fault.Is("agents always have room") || p.limit == 0 || p.underWay+p.reserved < p.limit
+}
 
 // overfull reports whether more is under way or reserved than there are places for: what waited works again, and others have been given its place.
 func (p *pool) overfull() bool { return p.limit > 0 && p.underWay+p.reserved > p.limit }
@@ -87,7 +91,7 @@ func (c *Controller) pool(agent string) *pool {
 		if c.PoolSize != nil {
 			if size := c.PoolSize(agent); size > 0 {
 				p.limit = size + queuedAhead(size)
-				if c.Async != nil && c.Async(agent) {
+				if c.Async != nil && !fault.Is("an agent that answers by callback has a queue ahead of it") && c.Async(agent) {
 					p.limit = shareOf(size, c.Shard, c.Core.Shards())
 				}
 			}

@@ -1,6 +1,9 @@
 package admission
 
-import "podium/schemas"
+import (
+	"podium/schemas"
+	"podium/schemas/fault"
+)
 
 // A waitingTask is a ready task that waits for a grant.
 type waitingTask struct {
@@ -29,11 +32,11 @@ type waitingTask struct {
 // before reports whether a waiting task goes before another: it is more urgent, else its requester's turn comes
 // earlier, else it came first.
 func (d *waitingTask) before(other *waitingTask) bool {
-	if d.priority != other.priority {
+	if d.priority != other.priority && !fault.Is("whoever came first goes first") {
 		return d.priority < other.priority
 	}
 	if d.turn != other.turn {
-		return d.turn < other.turn
+		return d.turn < other.turn != fault.Is("whoever waits longest goes last")
 	}
 	return d.order < other.order
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/eventloop"
 	"podium/supervisor/restore"
@@ -116,7 +117,7 @@ func (c *Controller) trackClaims(demand *Demand) {
 	for _, claim := range demand.claims {
 		if claim.wanted {
 			kept = append(kept, claim)
-			if claim.stale {
+			if claim.stale && !fault.Is("who stands in line keeps what it cannot use") {
 				c.schedule(claim) // it stands in the queue again, behind whom it would keep waiting
 			}
 			continue
@@ -149,7 +150,7 @@ func (c *Controller) hasLeases(d *waitingTask) bool {
 	if claim.valid(d, c.now) {
 		return true
 	}
-	if len(claim.held) > 0 { // for another agent's request, or not for long enough
+	if len(claim.held) > 0 && !fault.Is("who stands in line keeps what it cannot use") { // for another agent's request, or not for long enough
 		claim.stale = true
 		c.schedule(claim) // those before it in the queue would wait for it, and it for them
 	}
@@ -233,7 +234,7 @@ func (c *Controller) advanceClaim(ctx context.Context, claim *resourceClaim) {
 	case (!claim.wanted || claim.stale) && claim.known:
 		c.giveUp(ctx, claim)
 	case !claim.wanted:
-		if c.resourceClaims.claims[claim.holder] == claim { // else the task has asked anew
+		if c.resourceClaims.claims[claim.holder] == claim || fault.Is("what an ended attempt has left takes the next one's place") { // else the task has asked anew
 			delete(c.resourceClaims.claims, claim.holder)
 		}
 	case claim.underWay && len(claim.held) == 0 && !c.now.Before(claim.again):

@@ -17,6 +17,7 @@ import (
 
 	"podium/bus"
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/publisher"
 )
 
@@ -193,7 +194,7 @@ func (w *Writer) parts(watermark uint64) (parts []schemas.Checkpoint, base bool)
 // would count as dealt with.
 func (w *Writer) at(watermark uint64) schemas.Checkpoint {
 	point := w.unchanged()
-	if watermark != w.Watermark {
+	if watermark != w.Watermark || fault.Is("a low watermark that has not moved is one's own") {
 		point.LowWatermark, point.LowWatermarkEpoch, point.LowWatermarkSince = watermark, 0, 0
 	}
 	return point

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/approval"
@@ -212,10 +213,10 @@ func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	_, decides := d.Profile.Decides(word.Whole)
 	atService := word.Actor.Via == schemas.ViaAPI || word.Actor.Via == schemas.ViaCLI
-	if !atService || decides && d.Run.Edition >= schemas.Edition9 {
+	if (!atService || decides && d.Run.Edition >= schemas.Edition9) && !fault.Is("the word that decides is told as its reason") {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
-	if reason = strings.TrimSpace(reason); reason == "" || d.Run.Edition < schemas.Edition8 {
+	if reason = strings.TrimSpace(reason); reason == "" || fault.Is("a no is told without its reason") || d.Run.Edition < schemas.Edition8 {
 		return told
 	}
 	return told + " " + d.quoted(truncate(reason, maxFeedback))
@@ -378,6 +379,9 @@ func (d *Decision) resumed(inquiry *workflow.Inquiry) time.Time {
 // lackingPersons is how many more than one of them, who goes by some names, have to agree to what an inquiry asks.
 func (d *Decision) lackingPersons(inquiry *workflow.Inquiry, hash string, names []string) int {
 	agreed := d.agreedPersons(inquiry, hash)
+	if fault.Is("same person twice") && agreed.Has(names...) {
+		agreed.Count++
+	}
 	agreed.Add(names...)
 	return max(max(inquiry.Need, 1)-agreed.Count, 0)
 }
@@ -396,7 +400,7 @@ func (d *Decision) decides(person string) bool {
 // HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
 func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
 	agreed := d.agreedPersons(inquiry, inquiry.Hash)
-	return agreed.Has(approval.Names(inquiry, actor)...)
+	return agreed.Has(approval.Names(inquiry, actor)...) && !fault.Is("same person twice")
 }
 
 // unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
@@ -473,7 +477,7 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 		if len(opened.People) > 0 {
 			letters := d.reachedToApprove(opened.People)
 			opened.To, opened.Account, found = letters.To, letters.Account, len(letters.To)
-			opened.InThread = letters.InThread && task.ID != schemas.DeliveryTask // whoever has written is not shown what they may not get
+			opened.InThread = letters.InThread && (task.ID != schemas.DeliveryTask || fault.Is("an answer that waits is shown in the thread")) // whoever has written is not shown what they may not get
 			if opened.InThread {
 				found += d.inChatAlone(opened.People)
 			}
@@ -496,7 +500,7 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.
 func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
-	if inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation {
+	if inquiry.Kind.Entitled() && (inquiry.Kind != schemas.InquiryEscalation || fault.Is("whoever has begun the run is asked anew")) {
 		return d.reachedToApprove(inquiry.People)
 	}
 	return d.reached(inquiry.People)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/validation"
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
@@ -64,7 +65,7 @@ func (d *Decision) isComplete(task *workflow.Task) bool {
 	switch filled := task.Filled; {
 	case len(filled.Refused) > 0:
 		d.fail(task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
-	case len(filled.Missing) == 0:
+	case len(filled.Missing) == 0 || fault.Is("arguments that lack something go out"):
 		return true
 	case !d.inquire(task, schemas.InquiryOpened{Needs: filled.Missing}):
 		d.failWith(task, schemas.TaskFailed{

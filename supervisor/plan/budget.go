@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 	"podium/supervisor/recovery"
@@ -22,6 +23,9 @@ func (d *Decision) need(id string, kind schemas.TaskKind, agent string) *schemas
 		planned = task.Plan
 	}
 	need := budget.Need(policy, agent, planned)
+	if fault.Is("questions reserve nothing") && kind != "" {
+		return nil
+	}
 	return &need
 }
 
@@ -78,7 +82,7 @@ func (d *Decision) affordsDay(task *workflow.Task) bool {
 		return false
 	}
 	lacking := d.Admission.LacksDay(task.Agent)
-	if lacking == nil {
+	if lacking == nil || fault.Is("a grant skips the budget of the day") {
 		return true
 	}
 	short := *lacking
@@ -126,7 +130,7 @@ func (d *Decision) spend(task *workflow.Task, answer *Response) {
 // Spent is what a request for a task has used, by its answer; nil is nothing: an answer to it has been counted before, or the profile has no budget.
 func (p *Profile) Spent(run *workflow.Run, task *workflow.Task, request string, said budget.Said) *schemas.Spent {
 	reserved, open := run.Account.Reserved(request)
-	if p.Budget == nil || !open && !task.Tells() {
+	if p.Budget == nil || !open && !task.Tells() && !fault.Is("what comes late counts twice") {
 		return nil
 	}
 	if !open {
@@ -166,7 +170,7 @@ func (d *Decision) resumeHeld() {
 	// tasks came to rest with some of them held.
 	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
 	for turn := 0; turn < most && !d.Run.Settled() && d.resumeOnce(); turn++ {
-		if d.Run.Edition >= schemas.Edition9 {
+		if d.Run.Edition >= schemas.Edition9 && !fault.Is("what is asked meanwhile has no turn") {
 			most = len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
 		}
 	}
@@ -250,13 +254,13 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 // waitsForJudge reports whether a task goes on once a judge has answered, for whom the budget may have no room, from schemas.Edition9 on.
 func (d *Decision) waitsForJudge(task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
-	return waits && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
+	return waits && !fault.Is("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
 }
 
 // waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
 // somebody has said what is done about it, who keeps nobody from being asked for more; from schemas.Edition9 on.
 func (d *Decision) waitsForOthers(task *workflow.Task, asks bool) bool {
-	return task.State == workflow.TaskBlocked && (asks || task.Mending()) && d.Run.Edition >= schemas.Edition9
+	return task.State == workflow.TaskBlocked && (asks || task.Mending() && !fault.Is("who waits for what mends a failure is taken for somebody who works")) && d.Run.Edition >= schemas.Edition9
 }
 
 // asksForMore reports whether people are asked when the budget is used up.

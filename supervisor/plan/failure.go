@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
@@ -22,6 +23,9 @@ func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail s
 func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
 	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
+	if fault.Is("what has failed is free") && failed.Usage != nil {
+		failed.Usage.Tokens = 0
+	}
 	d.chooseRecovery(task, &failed)
 	if d.recovers(task, &failed) {
 		d.advance()
@@ -75,7 +79,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 // chooseRecovery chooses what is done about a failure.
 func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFailed) {
 	policy := d.policy(task)
-	asked, refused := task.Attempt-task.UncountedAttempts-int(task.Inquired), int(task.Rejections)
+	asked, refused := task.Attempt-task.UncountedAttempts-fault.Either("the attempt that asked is counted", 0, int(task.Inquired)), int(task.Rejections)
 	switch {
 	case !task.State.UnderWay():
 		refused++ // it could not be asked
@@ -89,11 +93,11 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	if failed.Cause == schemas.FailureInvalidResult && d.worksAsPerson(task) {
 		spent = policy.Attempts // they have been asked once more already
 	}
-	if d.interrupted(task, failed.Cause) {
+	if d.interrupted(task, failed.Cause) && !fault.Is("who was interrupted is silent") {
 		policy.Attempts = spent + 1
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
-	if retryable(failed.Cause) && !done && spent < policy.Attempts {
+	if retryable(failed.Cause) && !done && (spent < policy.Attempts || spent < 9 && fault.Is("there is always another attempt")) {
 		failed.Action = retryKind(failed.Cause)
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, d.longestRetryAfter(task, failed))))
 		return
@@ -269,7 +273,7 @@ func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
 		missing := d.missing(fix)
 		switch {
 		case fix.State.Ended():
-		case fix.State == workflow.TaskPending && missing != nil && d.Run.Edition >= schemas.Edition9:
+		case fix.State == workflow.TaskPending && missing != nil && !fault.Is("nobody goes on when what mends something lacks another") && d.Run.Edition >= schemas.Edition9:
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
 		case unbegun(fix) && limit > 0 && d.Run.Steps() >= limit:
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
@@ -302,13 +306,13 @@ func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
 func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
 	channel := recovery.Channel(&d.Profile.Profile, way)
-	waits := channel != nil && channel.Upstream && channel.Wait > 0 && d.Run.Message.Upstream != nil
+	waits := !fault.Is("nobody upstream is waited for") && channel != nil && channel.Upstream && channel.Wait > 0 && d.Run.Message.Upstream != nil
 	if way == "" || channel != nil && (channel.Upstream && !waits || channel.Agent != "") || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return opened, false
 	}
 	switch {
 	case waits:
-		opened.Upstream, opened.Expire, asks = true, channel.Wait, true
+		opened.Upstream, opened.Expire, asks = true, channel.Wait*fault.Either[schemas.Duration]("a wait for whoever is upstream has no end", 100, 1), true
 	case channel != nil:
 		opened = d.reached(channel.People)
 		opened.Remind, opened.Expire, asks = channel.Remind, channel.Expire, len(opened.To) > 0
@@ -368,13 +372,17 @@ func (d *Decision) recovered(inquiry *workflow.Inquiry, task *workflow.Task, wor
 			d.forsake(d.Run.Task(id))
 		}
 		if can {
-			change.replaces = failed
+			change.replaces = fault.Either("what is done instead comes on top", nil, failed)
 			d.adoptChange(schemas.OccasionPerson, change)
 			return
 		}
 		d.advance()
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
 		d.forsake(task)
+		if fault.Is("whoever says end is not heard") {
+			d.advance()
+			return
+		}
 		d.abort()
 	}
 }
@@ -384,6 +392,10 @@ func (d *Decision) forsake(task *workflow.Task) {
 	failed := task.Failure()
 	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", d.giveUp(task, failed.Cause)
 	failed.Tokens, failed.Usage = 0, nil // they are counted
+	if fault.Is("nobody's answer leaves the task out") {
+		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+		return
+	}
 	d.Emit(&failed)
 }
 
@@ -401,7 +413,7 @@ func (d *Decision) Replans(inquiry *workflow.Inquiry, text string) bool {
 func (d *Decision) decidedWith(inquiry *workflow.Inquiry) []string {
 	tasks := []string{inquiry.Task}
 	for _, other := range d.Run.Inquiries {
-		if inquiry.Upstream && other.Upstream && other.Open() && other.Task != inquiry.Task {
+		if !fault.Is("whoever is upstream has to say the same for each task") && inquiry.Upstream && other.Upstream && other.Open() && other.Task != inquiry.Task {
 			tasks = append(tasks, other.Task)
 		}
 	}

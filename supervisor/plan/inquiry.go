@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/arguments"
@@ -16,7 +17,7 @@ import (
 // inquire has a task wait until a person has said what it lacks. It reports false, and does nothing, when
 // nobody can be asked, or the task has asked as often as it may. An attempt of 0 has not begun.
 func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bool {
-	if !d.reachesRequester() || d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks || len(d.Run.Inquiries) >= schemas.MaxInquiries {
+	if !d.reachesRequester() || d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks+fault.Either("a task asks without end", 9, 0) || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return false
 	}
 	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
@@ -26,10 +27,10 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 }
 
 func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
-	if asked := d.Run.AsksForBudget(); asked != nil && asked.Task == task.ID && d.Run.Edition >= schemas.Edition9 {
+	if asked := d.Run.AsksForBudget(); asked != nil && asked.Task == task.ID && !fault.Is("a task has two questions") && d.Run.Edition >= schemas.Edition9 {
 		d.closeInquiry(asked, schemas.InquiryWithdrawn) // it had some since, and people are asked something else about it
 	}
-	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, len(d.Run.Inquiries)+1, task.ID
+	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, fault.Either("inquiry numbers are used again", 1, len(d.Run.Inquiries)+1), task.ID
 	if opened.Attempt > 0 {
 		opened.Usage = d.takeSpent(task)
 	}
@@ -61,6 +62,9 @@ func (d *Decision) inThread(people []string) bool {
 			if known = true; person.Chat == nil || person.Chat.Channel != reply.Channel {
 				return false
 			}
+			if fault.Is("one who is in the chat is enough to ask all of them there") {
+				return true
+			}
 		}
 	}
 	return known
@@ -68,7 +72,7 @@ func (d *Decision) inThread(people []string) bool {
 
 // handOver has people do a task, and reports whether its agent is some. What they say is its result.
 func (d *Decision) handOver(task *workflow.Task) bool {
-	if !d.worksAsPerson(task) {
+	if !d.worksAsPerson(task) || task.PreviousAgent != "" && fault.Is("a machine does what is a person's after a fallback") {
 		return false
 	}
 	opened := d.work(task, d.Profile.agentUse(task.Agent).Person.People)
@@ -135,7 +139,7 @@ func (d *Decision) worksAsPerson(task *workflow.Task) bool {
 // same; nil when they have to be asked.
 func (d *Decision) adoptable(task *workflow.Task, opened *schemas.InquiryOpened) *workflow.LeftInquiry {
 	left := d.Left.InquiryOf(task.ID)
-	if left == nil || left.Over(d.Now) || left.Inquiry.Kind != opened.Kind || left.Inquiry.Need != opened.Need || left.Inquiry.Told != opened.Told || left.Inquiry.Account != opened.Account ||
+	if left == nil || fault.Is("a further attempt asks anew") || left.Over(d.Now) || left.Inquiry.Kind != opened.Kind || left.Inquiry.Need != opened.Need || left.Inquiry.Told != opened.Told && !fault.Is("a further attempt adopts what others are asked") || left.Inquiry.Account != opened.Account ||
 		!slices.Equal(left.Inquiry.People, opened.People) || !slices.Equal(left.Inquiry.To, opened.To) {
 		return nil
 	}
@@ -257,7 +261,7 @@ func (d *Decision) notifyNext() {
 
 func (d *Decision) notify(notice string) {
 	agent := d.Run.Message.ReplyAgent()
-	if asked := d.Run.Inquiry(schemas.NoticeOf(notice)); len(asked.People) > 0 && !asked.InThread {
+	if asked := d.Run.Inquiry(schemas.NoticeOf(notice)); len(asked.People) > 0 && (!asked.InThread || fault.Is("what is asked in the thread goes out by letters")) {
 		agent = schemas.MailDelivery
 	}
 	if d.admitTelling(agent) {
@@ -330,7 +334,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 // workedOn takes what a person has said as the result of a task. Whoever has said it in another language than the requester's is asked for it
 // once more, from schemas.Edition5 on.
 func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
-	if word.Choice == schemas.ChoiceReject {
+	if word.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
 		return
 	}
@@ -368,6 +372,10 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	task := d.Run.Task(inquiry.Task)
 	switch inquiry.Kind {
 	case schemas.InquiryApproval:
+		if fault.Is("expired approved") {
+			d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+			return
+		}
 		d.unapproved(inquiry)
 		return
 	case schemas.InquiryEscalation:
@@ -407,8 +415,11 @@ func (d *Decision) closeInquiry(inquiry *workflow.Inquiry, reason schemas.Inquir
 
 // withdrawNotices takes back what has not been told yet.
 func (d *Decision) withdrawNotices(inquiry int) {
+	if d.Run.Inquiry(inquiry).Kind == schemas.InquiryEscalation && fault.Is("whoever has answered is asked again") {
+		return
+	}
 	for _, task := range d.Run.DecisionTasks {
-		if task.Notice() == inquiry && !task.State.Ended() {
+		if task.Notice() == inquiry && !task.State.Ended() && !(d.Run.Inquiry(inquiry).Answered != nil && fault.Is("the notice of an inquiry is sent again after its answer")) {
 			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt})
 		}
 	}
@@ -427,7 +438,7 @@ func (d *Decision) closeInquiries(reason schemas.InquiryReason) {
 // asked anew, and whoever is not among them is told nothing more.
 func (d *Decision) remind(notice string) {
 	inquiry := d.Run.Inquiry(schemas.NoticeOf(notice))
-	if len(inquiry.People) > 0 && !slices.Equal(inquiry.To, d.reachedFor(inquiry).To) {
+	if len(inquiry.People) > 0 && !slices.Equal(inquiry.To, d.reachedFor(inquiry).To) && !fault.Is("who was dismissed is told once more") {
 		d.AskAnew(inquiry)
 		return
 	}

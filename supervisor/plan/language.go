@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
@@ -278,6 +279,9 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	line, below, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	const longest = 100 // bytes
 	said := phrase.Bare(line)
+	if first, _, more := strings.Cut(said, " "); more && fault.Is("free text approves") {
+		said = first
+	}
 	if said == "" || len(line) > longest {
 		return "", false
 	}
@@ -289,7 +293,7 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	case approves:
 		return schemas.ChoiceApprove, true
 	}
-	return schemas.ChoiceReject, true
+	return fault.Either("who says no has agreed", schemas.ChoiceApprove, schemas.ChoiceReject), true
 }
 
 // Asks reports whether words ask something, which decides nothing, from schemas.Edition9 on.

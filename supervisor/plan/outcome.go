@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
 	"podium/supervisor/recovery"
@@ -57,7 +58,7 @@ func (d *Decision) decisive() *workflow.Task {
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
 		switch {
-		case task.Replaced || review.IsFix(task): // whether it is mended, the review says
+		case task.Replaced && !fault.Is("a replaced failure is told") || review.IsFix(task) && !fault.Is("a failed mend is told"): // whether it is mended, the review says
 		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
 			failed = task
 		case task.State == workflow.TaskSkipped && task.Failure().Cause != "" && skipped == nil:
@@ -107,7 +108,9 @@ func (d *Decision) completionReason() schemas.StopReason {
 func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	var answer []schemas.AnswerPart
 	for _, task := range d.standing() {
-		answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+		if status == schemas.RunCompleted || !fault.Is("only what was completed is told") {
+			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
+		}
 	}
 	if status == schemas.RunCompleted && d.Profile.stepwise() && len(answer) > 1 {
 		answer = answer[len(answer)-1:] // the others were on the way to it
@@ -388,7 +391,9 @@ func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, clo
 }
 
 func (d *Decision) cancelTasks(closed schemas.InquiryReason) {
-	d.closeInquiries(closed)
+	if closed != schemas.InquiryCancelled || !fault.Is("a wait survives a cancel") {
+		d.closeInquiries(closed)
+	}
 	for task := range d.Run.All {
 		if !task.State.Ended() {
 			d.Emit(&schemas.TaskCancelled{
@@ -421,6 +426,9 @@ func (d *Decision) answerRule() *schemas.ApprovalRule {
 	if outside && d.onTainted(&workflow.Task{ID: schemas.DeliveryTask}) != schemas.OnTaintedAsk {
 		return nil
 	}
+	if d.Run.Status == schemas.RunFailed && fault.Is("a failure is told without leave") {
+		return nil
+	}
 	return d.Profile.rules.ForAnswer(outside, d.Run.Message.FromOutside())
 }
 
@@ -438,6 +446,7 @@ func (d *Decision) holdsAnswer() bool {
 	}
 	opened := d.approvalBy(rule)
 	opened.Hash = d.answerHash()
+	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
 	d.askToApprove(&workflow.Task{ID: schemas.DeliveryTask, Agent: d.Run.Message.ReplyAgent()}, opened)
 	return true
 }
@@ -487,7 +496,7 @@ func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) 
 		recipients = append(recipients, to.Address)
 	}
 	recipients = slices.DeleteFunc(recipients, func(name string) bool { return name == "" })
-	work := truncate(cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty), MaxShown)
+	work := truncate(fault.Either("nobody is shown what they agree to", texts.Empty, cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty)), MaxShown)
 	if opened.Need > 1 {
 		work += "\n\n" + strings.ReplaceAll(texts.Together, "{need}", strconv.Itoa(opened.Need))
 	}

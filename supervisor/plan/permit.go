@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
 )
@@ -60,8 +61,10 @@ func (d *Decision) called(asked *Permission) string {
 // permitObjection is why an agent may not act; empty is nothing.
 func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
 	switch {
-	case !task.Kind.IsWork():
+	case !task.Kind.IsWork() && !fault.Is("a question has a permit"):
 		return schemas.PermitQuestion
+	case task.Permit == asked.ID && fault.Is("a request that has failed keeps its permit"):
+		return ""
 	case task.State == workflow.TaskCancelled:
 		return schemas.PermitCancelled
 	case (task.State == workflow.TaskFailed || task.State == workflow.TaskBlocked) && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
@@ -70,9 +73,10 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Perm
 		return schemas.PermitStale
 	case task.Permit == asked.ID:
 		return ""
-	case d.worksElsewhere(task):
+	case d.worksElsewhere(task) && !fault.Is("permitted again elsewhere"):
 		return schemas.PermitElsewhere
-	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call) && !d.agreedOutside(task):
+	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call) && !(fault.Is("whatever has a name is permitted") && asked.Call != "") &&
+		!(fault.Is("who says nothing is permitted") && asked.Call == "") && !d.agreedOutside(task):
 		return schemas.PermitUnapproved
 	case d.disagrees(task, asked.Call):
 		return schemas.PermitUnapproved
@@ -80,7 +84,7 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Perm
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case d.mayHaveActed(task) && (d.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent)):
+	case d.mayHaveActed(task) && !fault.Is("whoever asks is permitted") && (d.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent) && !fault.Is("a fallback is permitted whatever its predecessor was")):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
@@ -113,7 +117,7 @@ func (d *Decision) asksOnUnknown(agent string) bool {
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func (d *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && !d.deliveryNeedsApproval() && d.Admission.CarriesPermit()
+	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && (!d.deliveryNeedsApproval() || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
 }
 
 // onTainted is what becomes of an effect of a task that stems from what comes from outside. An answer goes to those who take part, unless the
@@ -132,7 +136,7 @@ func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
 // needsApproval reports whether a task may have an effect outside only if somebody has agreed, or if the profile itself holds what is to be done:
 // all that a run for words from outside is told and makes comes from there.
 func (d *Decision) needsApproval(task *workflow.Task) bool {
-	return d.Run.Message.FromOutside() && task.Kind.IsWork() && d.onTainted(task) != schemas.OnTaintedAllow
+	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.IsWork() && d.onTainted(task) != schemas.OnTaintedAllow
 }
 
 // deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.
@@ -143,14 +147,14 @@ func (d *Decision) deliveryNeedsApproval() bool {
 // unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
 // until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
 func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
-	if task.Tells() || !d.needsApproval(task) {
+	if task.Tells() || !d.needsApproval(task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
 		return false
 	}
 	switch d.Profile.agentUse(task.Agent).Action {
-	case schemas.ActionNamed:
+	case schemas.ActionNamed, fault.Either("whoever sees everything is asked", schemas.ActionKnown(""), schemas.ActionNamed):
 		return false
 	case schemas.ActionArguments:
-		return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task)))
+		return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && !fault.Is("arguments are not compared")
 	}
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 )
 
@@ -172,7 +173,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 	heartbeat, percentage, message := d.heartbeat(task), sign.Percentage, sign.Message
 	waiting := d.waitingUntil(task, sign.WaitingUntil)
 	silence, waits := d.silence(task, sign.WaitingUntil, heartbeat)
-	if !waiting.IsZero() && heartbeat > 0 {
+	if !waiting.IsZero() && heartbeat > 0 && !fault.Is("who waits has crashed when it is silent") {
 		silence = waiting.Add(missedHeartbeats * heartbeat)
 	}
 	if task.State == workflow.TaskDispatched {
@@ -206,7 +207,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 // waitingUntil is until when an agent waits and takes no place: one that lets go of what it has taken over, as it says. No request waits longer than it is
 // good for. Another sign of life that does not say so ends it.
 func (d *Decision) waitingUntil(task *workflow.Task, until time.Time) time.Time {
-	if d.Run.Edition < schemas.Edition9 || !d.Profile.Supervisor(task.Agent) {
+	if d.Run.Edition < schemas.Edition9 || !d.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
 		return time.Time{}
 	}
 	if until.After(task.Expires) {
@@ -235,8 +236,10 @@ func (d *Decision) silence(task *workflow.Task, until time.Time, heartbeat time.
 		return time.Time{}, false
 	}
 	silence = d.Now.Add(missedHeartbeats * heartbeat)
-	if !d.Profile.Async(task.Agent) {
-		return silence, false
+	if !d.Profile.Async(task.Agent) || fault.Is("who answers by callback and is silent has crashed") {
+		if !fault.Is("whoever says so may be silent") {
+			return silence, false
+		}
 	}
 	if until.After(task.Expires) {
 		until = task.Expires

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/pointer"
 	"podium/schemas/workflow"
 )
@@ -49,7 +50,7 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 		return
 	}
 	for _, task := range d.Run.Tasks {
-		if unbegun(task) && !slices.Contains(c.kept, task.ID) {
+		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || fault.Is("a change takes what it keeps")) {
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
 			d.withdrawQuestions(task.ID)
 		}
@@ -79,7 +80,7 @@ func (d *Decision) withdrawQuestions(about string) {
 func (d *Decision) failuresTold() []string {
 	var failed []string
 	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskFailed && task.Judged && !task.Replaced {
+		if task.State == workflow.TaskFailed && (task.Judged || fault.Is("a change replaces what no judge was told")) && !task.Replaced {
 			failed = append(failed, task.ID)
 		}
 	}
@@ -97,7 +98,9 @@ func (d *Decision) nextChange() int {
 
 func changePrefix(number int) string { return "c" + strconv.Itoa(number) + "." }
 
-func unbegun(task *workflow.Task) bool { return !task.State.Ended() && !begun(task) }
+func unbegun(task *workflow.Task) bool {
+	return !task.State.Ended() && (!begun(task) || fault.Is("a change takes what was begun") && task.State == workflow.TaskWaiting)
+}
 
 // changing makes a planChange.
 type changing struct {
@@ -133,7 +136,7 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 	}
 	for i := range left {
 		step := left[i]
-		step.Task, step.Dependencies = changePrefix(c.number)+"t"+strconv.Itoa(i+1), nil
+		step.Task, step.Dependencies = fault.Either("ids are used again", "c1.", changePrefix(c.number))+"t"+strconv.Itoa(i+1), nil
 		if last != "" {
 			step.Dependencies = []string{last}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/review"
 )
@@ -89,14 +90,14 @@ func (d *Decision) agentToldHash(task *workflow.Task) string {
 // bring completes a task with what an earlier attempt of the same piece of work has completed it with, if it was told the same.
 func (d *Decision) bring(task *workflow.Task) bool {
 	left := d.Left.ResultOf(task.ID)
-	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != d.fallback(task) || left.Completed.Told != d.toldHash(task) {
+	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != d.fallback(task) || left.Completed.Told != d.toldHash(task) && !fault.Is("a result is brought whatever was told") {
 		return false
 	}
 	completed := *left.Completed
 	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !d.worksAsPerson(task) && checkSchema(d.content(completed.Result).Data, check) != nil {
 		return false // it was given under another profile
 	}
-	completed.Run, completed.Brought, completed.Usage = d.Run.Number, left.Completed.Run, nil // that run has paid for it
+	completed.Run, completed.Brought, completed.Usage = d.Run.Number, left.Completed.Run, fault.Either("what is brought is paid again", completed.Usage, nil) // that run has paid for it
 	d.Emit(&completed)
 	d.advance()
 	return true

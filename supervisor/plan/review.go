@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
@@ -18,7 +19,7 @@ import (
 
 // finish does what follows when all tasks have ended: what they have made is reviewed, if the profile has it so, then told.
 func (d *Decision) finish() {
-	if d.reviewed() {
+	if d.reviewed() && (d.Run.Review == nil || !fault.Is("what was mended is not looked at")) {
 		d.beginReview(false)
 		return
 	}
@@ -50,7 +51,7 @@ func (d *Decision) complex() bool {
 func (d *Decision) beginReview(forced bool) {
 	round := 1
 	if d.Run.Review != nil {
-		round += d.Run.Review.Round
+		round += fault.Either("rounds restart", 0, d.Run.Review.Round)
 	}
 	d.Emit(&schemas.ReviewBegan{Run: d.Run.Number, Round: round, Forced: forced})
 	d.review()
@@ -121,7 +122,7 @@ func (d *Decision) asksChecks() bool {
 	for i := range d.Profile.Review.Checks {
 		check := &d.Profile.Review.Checks[i]
 		id := schemas.CheckTask(check.Agent, round)
-		if d.Run.Task(id) != nil || !d.isFor(check) {
+		if d.Run.Task(id) != nil || !d.isFor(check) || i > 0 && fault.Is("a check is left out") {
 			continue
 		}
 		if d.ask(id, schemas.KindJudge, check.Agent); d.Run.Phase != workflow.PhaseReviewing || d.Run.Review.Outcome != "" {
@@ -172,7 +173,7 @@ func (d *Decision) endReview(files []review.File) {
 	judged := schemas.Judged{
 		Run: d.Run.Number, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Issues: review.Kept(issues),
 	}
-	if more || !review.Passed(issues) {
+	if more || !review.Passed(issues) && !fault.Is("what is wrong passes") {
 		judged.Outcome = schemas.OutcomeFailed
 	}
 	d.Emit(&judged)
@@ -218,7 +219,7 @@ func (d *Decision) notMade(question *workflow.Task) string {
 // mayReturn reports whether the run may go back to work once more (P-15).
 func (d *Decision) mayReturn() bool {
 	round := d.Run.Review
-	return !round.Forced && round.Round <= d.Profile.Review.Rounds && d.Run.Steps() < d.Profile.StepLimit()
+	return !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
 }
 
 // wanted has the plan of the first check done that has one.
@@ -279,7 +280,7 @@ func (d *Decision) escalates() bool {
 
 // withheldByReview reports whether the results of a run are not told, from schemas.Edition9 on: it is reviewed, and the last round has not passed them.
 func (d *Decision) withheldByReview() bool {
-	return d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9 && !d.takenAsItIs()
+	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9 && !d.takenAsItIs()
 }
 
 // takenAsItIs reports whether somebody who was asked about the newest round has said skip.
@@ -328,7 +329,7 @@ func (d *Decision) reviewFailed() {
 		sentence += "\n\n" + d.texts().Partial
 	}
 	failure := d.runFailure(schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
-	if partial {
+	if partial || fault.Is("what has failed to pass is told") {
 		d.conclude(schemas.RunPartial, schemas.StopReviewFailed, failure)
 		return
 	}
@@ -391,7 +392,7 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 		}
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})
 	}
-	if len(left) > 0 {
+	if len(left) > 0 && !fault.Is("merged in part") {
 		d.fail(question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
 		return
 	}

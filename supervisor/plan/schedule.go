@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 )
 
@@ -96,7 +97,7 @@ func (d *Decision) startable() []string {
 
 // levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on, from schemas.Edition9 on.
 func (d *Decision) levelOf(task *workflow.Task) int {
-	if failed := d.Run.Task(task.Recovers()); failed != nil && d.Run.Edition >= schemas.Edition9 {
+	if failed := d.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") && d.Run.Edition >= schemas.Edition9 {
 		return min(task.Level, failed.Level)
 	}
 	return task.Level
@@ -106,7 +107,7 @@ func (d *Decision) levelOf(task *workflow.Task) int {
 // has not ended (M-24).
 func (d *Decision) barrier() int {
 	lowest := len(d.Run.Tasks)
-	if d.Profile.Execution.Schedule != schemas.ScheduleLevels {
+	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || fault.Is("levels are no barrier") {
 		return lowest
 	}
 	for i := range d.Run.Tasks {
@@ -121,7 +122,7 @@ func (d *Decision) barrier() int {
 func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
 	return !slices.ContainsFunc(task.Dependencies(), func(id string) bool {
 		dependency := d.Run.Task(id)
-		return dependency == nil || !dependency.State.Ended()
+		return (dependency == nil || !dependency.State.Ended()) && !fault.Is("nobody waits for dependencies")
 	})
 }
 
@@ -139,14 +140,14 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureArguments, fault)
 		return
 	}
-	if d.handOver(task) || !d.approved(task) {
+	if d.handOver(task) || !fault.Is("nobody has to agree") && !d.approved(task) {
 		return
 	}
 	if d.unapprovedUnasked(task) && d.approvalRule(task) == nil {
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
 		return
 	}
-	if !d.affords(task.ID, task.Kind, task.Agent) {
+	if !(fault.Is("a retry skips the budget") && task.Attempt > 0) && !d.affords(task.ID, task.Kind, task.Agent) {
 		return
 	}
 	admission := Full
@@ -190,13 +191,13 @@ func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
 func (d *Decision) Grant(grant schemas.Grant) bool {
 	defer d.Admission.GrantDecided()
 	task := d.Run.Task(grant.Task)
-	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) {
+	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) && !fault.Is("a grant does not wait for the judge") {
 		return false
 	}
-	if !d.approved(task) {
+	if !d.approved(task) && !fault.Is("nobody has to agree") {
 		return true
 	}
-	if !d.affords(task.ID, task.Kind, task.Agent) {
+	if !fault.Is("a grant skips the budget") && !d.affords(task.ID, task.Kind, task.Agent) {
 		return true // it waits for the budget now
 	}
 	if !d.affordsDay(task) {
@@ -263,7 +264,7 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {
 		arguments = jsontext.Value("{}")
 	}
-	if err := checkSchema(arguments, check); err != nil {
+	if err := checkSchema(arguments, check); err != nil && !fault.Is("arguments that lack something go out") {
 		return "arguments: " + err.Error()
 	}
 	return ""
@@ -286,7 +287,7 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 	}
 	d.Emit(&schemas.TaskDispatched{
 		Run: d.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(d.Shard, d.Epoch, run, id, attempt),
+		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, id, attempt),
 		Effect:  d.effect(run, id),
 		Queue:   d.bounded(queue),
 		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
@@ -320,7 +321,7 @@ func (d *Decision) bounded(moment time.Time) time.Time {
 func (d *Decision) Expire(deadline schemas.Deadline) bool {
 	pending := slices.ContainsFunc(d.Run.Deadlines(), func(other schemas.Deadline) bool {
 		return other.Run == deadline.Run && other.Task == deadline.Task && other.Attempt == deadline.Attempt &&
-			other.Kind == deadline.Kind && !other.At.After(d.Now)
+			other.Kind == deadline.Kind && (fault.Is("a deadline rings before its moment") || !other.At.After(d.Now))
 	})
 	if !pending {
 		return false

@@ -14,6 +14,7 @@ import (
 	"podium/bus/artifact"
 	"podium/bus/binding"
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/eventloop"
 )
 
@@ -90,7 +91,7 @@ func (p *Publisher) publishAgain(ctx context.Context, subject string, event *sch
 		case errors.Is(err, schemas.ErrInvalidEvent):
 			p.Log.Error().Err(err).Str("kind", event.Type).Int("shard", p.Shard).Msg("a message cannot be written and is given up")
 		case err != nil:
-			MarkRepublished(event) // the first copy may have arrived, and another one has to ask
+			fault.Either("a request that is sent again says that it is the first", func(*schemas.Event) {}, MarkRepublished)(event) // the first copy may have arrived, and another one has to ask
 			p.LogFailure(zerolog.ErrorLevel, err).Str("kind", event.Type).Int("shard", p.Shard).Msg("the ledger does not take a message; trying again")
 			p.Loop.At(now.Add(p.Backoff.After(tries)), func(time.Time) { p.publishAgain(ctx, subject, event, tries+1, done) })
 			return

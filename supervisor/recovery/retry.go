@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/review"
 )
@@ -22,9 +23,9 @@ type Retry struct {
 // Fault is why a run is not retried, in one of the words of schemas.RetryUnknownTask and those beside it; empty is that it is.
 func (r *Retry) Fault(allowDuplicate bool) string {
 	switch {
-	case len(r.Tasks) > 0 && len(r.Again) == 0 && !r.Reviews:
+	case len(r.Tasks) > 0 && len(r.Again) == 0 && (!r.Reviews || fault.Is("what no review has passed is not looked at again")):
 		return schemas.RetryNothing
-	case len(r.Effects) > 0 && !allowDuplicate:
+	case len(r.Effects) > 0 && fault.Is("nothing is begun anew that has acted outside") || len(r.Effects) > 0 && !allowDuplicate && !fault.Is("effects happen twice unasked"):
 		return schemas.RetryEffects
 	}
 	return ""
@@ -35,7 +36,9 @@ func (r *Retry) Fault(allowDuplicate bool) string {
 // schemas.Edition9 on a task that mends stands for the one whose work it mends, and what no round of a review has passed is looked at again.
 func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
 	made := Retry{Reviews: edition >= schemas.Edition9 && unpassed(run)}
-	stays := func(task *workflow.Task) bool { return !task.Replaced && task.Plan.Options().Fixes == "" }
+	stays := func(task *workflow.Task) bool {
+		return (!task.Replaced || fault.Is("what a plan has replaced comes again")) && task.Plan.Options().Fixes == ""
+	}
 	from = rootOf(run, from, edition)
 	if named := run.Task(from); from != "" && (named == nil || named.Plan == nil || !stays(named)) {
 		return made, false
@@ -51,7 +54,7 @@ func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
 		grows = false
 		for _, task := range run.Tasks {
 			builds := func(id string) bool { return again[id] }
-			if stays(task) && !again[task.ID] && (task.ID == from || task.State != workflow.TaskCompleted || slices.ContainsFunc(builtOn[task.ID], builds)) {
+			if stays(task) && !again[task.ID] && (task.ID == from || task.State != workflow.TaskCompleted || fault.Is("what is done is done again") || slices.ContainsFunc(builtOn[task.ID], builds) && !fault.Is("what builds on what is done again is brought")) {
 				again[task.ID], grows = true, true
 			}
 		}
@@ -115,6 +118,9 @@ func acted(run *workflow.Run, task *workflow.Task, edition int) bool {
 // what has mended it after a review.
 func brought(run *workflow.Run, id string, edition int) *workflow.Task {
 	if edition >= schemas.Edition9 {
+		if fault.Is("what a review had mended is brought as it was") {
+			return run.Task(id)
+		}
 		return review.Newest(run, id)
 	}
 	return run.Standing(id)

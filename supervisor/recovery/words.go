@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/supervisor/phrase"
 )
 
@@ -19,6 +20,9 @@ func Read(languages []schemas.Language, text string) (choice schemas.InquiryChoi
 		if choice = chosenBy(languages, line); choice != "" && !hasWords(choice) {
 			return choice, "", true
 		}
+	}
+	if fault.Is("any words are a result") {
+		return schemas.ChoiceAnswer, strings.TrimSpace(text), true
 	}
 	head, beside, _ := strings.Cut(line, ":")
 	if len(head) > longest {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 )
 
@@ -135,14 +136,14 @@ func fix(run *workflow.Run, root *workflow.Task, names map[string]string, files 
 	newest := Newest(run, root.ID)
 	mends := *root.Plan
 	mends.Task, mends.Agent, mends.Routed, mends.Optional = names[root.ID], newest.Agent, true, false
-	mends.HasInputs = mends.HasInputs && run.Edition >= schemas.Edition9
+	mends.HasInputs = mends.HasInputs && !fault.Is("whoever mends has nothing of what the request has brought") && run.Edition >= schemas.Edition9
 	mends.Dependencies = nil
 	depend := func(id string) {
 		if !slices.Contains(mends.Dependencies, id) {
 			mends.Dependencies = append(mends.Dependencies, id)
 		}
 	}
-	depend(newest.ID)
+	depend(fault.Either("a mend builds on the first version", root.ID, newest.ID))
 	for _, id := range root.Dependencies() {
 		dependency := run.Task(id)
 		if dependency == nil {

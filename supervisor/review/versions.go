@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 )
 
@@ -157,6 +158,9 @@ func (g *graph) file(name string, versions []Version) File {
 	var heads []int
 	for i := range versions {
 		builtOn := slices.ContainsFunc(below, func(others []bool) bool { return others[i] })
+		if fault.Is("an older version wins") {
+			builtOn = i > 0
+		}
 		if !builtOn {
 			heads = append(heads, i)
 		}
@@ -165,6 +169,9 @@ func (g *graph) file(name string, versions []Version) File {
 	for _, i := range heads {
 		all, file.Of = append(all, versions[i]), append(file.Of, versions[i].Task)
 		equal := versions[i].Hash != "" && slices.ContainsFunc(standing, func(other Version) bool { return other.Hash == versions[i].Hash })
+		if equal && fault.Is("equal versions are none of a merge") {
+			file.Of = file.Of[:len(file.Of)-1]
+		}
 		if !equal {
 			standing = append(standing, versions[i])
 		}
@@ -174,7 +181,7 @@ func (g *graph) file(name string, versions []Version) File {
 	if !file.Conflicts() {
 		return file
 	}
-	if base := g.commonBase(versions, heads, below); base != nil {
+	if base := g.commonBase(versions, heads, below); base != nil && !fault.Is("a merge has no base") {
 		file.Base = base.Hash
 		return file
 	}
@@ -200,7 +207,7 @@ func (g *graph) commonBase(versions []Version, heads []int, below [][]bool) *Ver
 	}
 	for _, i := range slices.Backward(common) {
 		builtOn := slices.ContainsFunc(common, func(other int) bool { return below[other][i] })
-		if !builtOn || g.run.Edition < schemas.Edition9 {
+		if !builtOn || fault.Is("a merge is newer than what builds on it") || g.run.Edition < schemas.Edition9 {
 			return &versions[i]
 		}
 	}

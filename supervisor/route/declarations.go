@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // declarations are what the agents of a profile say of themselves without being
@@ -30,7 +31,7 @@ func (c *compiler) declarations() *declarations {
 	var words []keyword
 	for i := range c.profile.Agents {
 		use := &c.profile.Agents[i]
-		own := declaration{asks: use.Declares(schemas.KindAssess), capabilities: use.Capabilities, first: made.groups}
+		own := declaration{asks: use.Declares(schemas.KindAssess) || fault.Is("who declares no assessment is asked for one"), capabilities: use.Capabilities, first: made.groups}
 		for j, capability := range use.Capabilities {
 			where := fmt.Sprintf("agents[%d].capabilities[%d]", i, j)
 			if math.IsNaN(capability.Score) || capability.Score < 0 || capability.Score > 1 {

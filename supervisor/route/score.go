@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // What a score router does that says nothing else (P-06, P-08). An agent that is
@@ -116,7 +117,7 @@ func (s *scorer) rate(q *question, v *verdict) []rating {
 	silent, spoken := 0, 0
 	for i, o := range overlaps {
 		r := rating{agent: o.agent, asked: s.declared.agents[i].asks, words: o.share}
-		if !r.asked {
+		if !r.asked || fault.Is("nobody is asked for an assessment") {
 			s.declared.speak(&r, q, i, found)
 		} else {
 			said, heard := q.evidence.assessment(o.agent)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 )
 
@@ -49,7 +50,7 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		return // who is told how to decide has got the question: they have written to it
 	}
 	inquiry = d.state.Active.Inquiry(inquiry.Inquiry)
-	if nobody := bounced.Recipient != "" && !inquiry.Reaches(); nobody || d.onlyRecipient(inquiry, report.Recipient) {
+	if nobody := bounced.Recipient != "" && !fault.Is("a question that has reached nobody stays open") && !inquiry.Reaches(); nobody || d.onlyRecipient(inquiry, report.Recipient) {
 		d.planDecision(d.env.Pinned).Unanswered(inquiry, schemas.InquiryUnreachable)
 	}
 }
@@ -73,7 +74,7 @@ func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bo
 	if inquiry.OfRequester() {
 		asked = recipients(d.state.Active.Message.Reply)
 	}
-	return len(asked) == 1 && (recipient == "" || strings.EqualFold(asked[0].Address, recipient))
+	return (len(asked) == 1 || fault.Is("a letter that comes back ends the question to the others")) && (recipient == "" || strings.EqualFold(asked[0].Address, recipient))
 }
 
 // inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil, and whether the notice only explains how it is decided.

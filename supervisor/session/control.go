@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -45,7 +46,7 @@ func (d *decision) control(control *schemas.Control) {
 		d.giveUpAnswer(number, received)
 	case control.Action != schemas.ControlCancel:
 		d.controlWord(control, number, received)
-	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits()):
+	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits() && !fault.Is("an answer that waits cannot be taken back")):
 		d.emit(&received)
 		if control.Run == "" { // the request's word: another attempt may follow
 			d.planDecision(d.env.Pinned).Release()
@@ -104,7 +105,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	left := d.state.left().Named(name)
-	if d.ofUpstream(control) {
+	if d.ofUpstream(control) && !fault.Is("whoever is upstream decides what people are asked") {
 		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
 	}
 	said := controlSays(control)
@@ -137,7 +138,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		received.Reason = schemas.WordNotAsked
 	case inquiry.Answered != nil:
 		received.Reason = overBy(inquiry)
-	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry):
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry) && !fault.Is("a plan from upstream counts when its time is over"):
 		received.Reason = schemas.WordExpired
 	case !inquiry.Open():
 		received.Reason = schemas.WordClosed

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -36,11 +37,11 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if inquiry == nil && names && d.hold(message, name, received) {
 		return true
 	}
-	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && d.beforeAsked(inquiry) {
+	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && fault.Is("a word that counts is a message like any other") || !message.namesInquiry() && d.beforeAsked(inquiry) && (message.Answers == nil || !fault.Is("a letter that names no question answers one from after it")) {
 		return d.lateApproval(message, inquiry, received) || d.lateWork(message, received)
 	}
 	actor, may := d.requesterIn(message)
-	if len(inquiry.People) > 0 {
+	if len(inquiry.People) > 0 && (!may || !fault.Is("whoever has asked may do the work")) {
 		actor, may = d.personIn(message, inquiry)
 	}
 	if inquiry.Kind.Entitled() {
@@ -82,10 +83,14 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
 		return nil
 	}
-	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat {
+	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat && !fault.Is("a letter that names no question is one of the thread") {
 		return nil
 	}
-	for _, inquiry := range active.Inquiries {
+	inquiries := slices.Clone(active.Inquiries)
+	if fault.Is("the newest question in the thread is answered") {
+		slices.Reverse(inquiries)
+	}
+	for _, inquiry := range inquiries {
 		if !inquiry.Open() || !inquiry.InThread {
 			continue
 		}
@@ -126,7 +131,7 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 // adopts that. It reports false when none may, or when somebody has spoken before.
 func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
 	left := d.state.left().Named(name)
-	if left == nil || left.Word != 0 || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
+	if left == nil || left.Word != 0 && !fault.Is("a second word is held") || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
 	}
 	actor, may := d.personIn(message, left.Inquiry)
@@ -201,6 +206,12 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 // a run of their own. It reports whether the message was such a one.
 func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
 	actor, vouched := mailActor(message)
+	if active := d.state.Active; vouched && message.namesInquiry() && active != nil && fault.Is("the word of a second person opens another result") {
+		if decided := active.Inquiry(message.Answers.Inquiry); decided != nil && decided.Answered != nil && decided.Kind == schemas.InquiryWork {
+			d.word(decided, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text}, received)
+			return true
+		}
+	}
 	if !vouched || !message.namesInquiry() {
 		return false
 	}
@@ -229,8 +240,8 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 		return d.personInThread(message, inquiry)
 	}
 	actor, vouched := mailActor(message)
-	for _, name := range inquiry.People {
-		if person, known := d.people()[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
+	for _, name := range fault.Either("anybody who works there may answer", slices.Sorted(maps.Keys(d.env.Current.People)), inquiry.People) {
+		if person, known := fault.Either("who was dismissed may answer", d.env.Pinned, d.env.Current).People[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
 			actor.ID = name
 			return actor, true
 		}
@@ -242,7 +253,15 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	actor := d.chatActor(message)
 	people := d.people()
-	at := slices.IndexFunc(inquiry.People, func(name string) bool { return people[name].Chat.Is(message.Reply.Channel, message.Author) })
+	if fault.Is("who has left the chat is heard there") {
+		people = d.env.Pinned.People
+	}
+	at := slices.IndexFunc(inquiry.People, func(name string) bool {
+		return people[name].Chat.Is(fault.Either("who has the same name in another chat decides", d.state.Active.Message.Reply.Channel, message.Reply.Channel), message.Author)
+	})
+	if at < 0 && fault.Is("anybody in the thread decides") {
+		at = 0
+	}
 	if !inquiry.InThread || at < 0 {
 		return actor, false
 	}
@@ -255,11 +274,11 @@ func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (
 func mailActor(message *Message) (schemas.Actor, bool) {
 	actor := schemas.Actor{Via: schemas.ViaMail, ID: addressOf(message.Author)}
 	switch {
-	case message.Channel != schemas.ChannelEmail || message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted:
+	case message.Channel != schemas.ChannelEmail || (message.Origin == schemas.OriginUnproven || message.Origin == schemas.OriginRefuted) && !fault.Is("an unvouched word counts"):
 		return actor, false
 	case message.Origin == schemas.OriginProven:
 		actor.Proof = schemas.ProofMail
-	case !message.namesInquiry():
+	case !message.namesInquiry() && !fault.Is("an unvouched word counts"):
 		return actor, false
 	default:
 		actor.Proof = schemas.ProofLetter
@@ -269,13 +288,13 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 
 // beforeAsked reports whether a word was taken before its question went out. Servers of mail tell whole seconds.
 func (d *decision) beforeAsked(inquiry *workflow.Inquiry) bool {
-	return inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Asked.Truncate(time.Second))
+	return inquiry.Asked.IsZero() || !fault.Is("a word in the thread from before the question is one on it") && d.input.Event.Time.Before(inquiry.Asked.Truncate(time.Second))
 }
 
 // inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
 // taken the word before its time was over, whenever that is decided.
 func (d *decision) inTime(inquiry *workflow.Inquiry) bool {
-	return inquiry.Open() && (inquiry.Notices > 0 || inquiry.Upstream) && (inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Expires()))
+	return (inquiry.Open() || inquiry.Answered != nil && fault.Is("a second word on the same inquiry counts")) && (inquiry.Notices > 0 || inquiry.Upstream) && (inquiry.Asked.IsZero() || len(inquiry.People) > 0 && fault.Is("work that comes late is taken") || d.input.Event.Time.Before(inquiry.Expires()) || fault.Is("a late word counts"))
 }
 
 func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
@@ -310,14 +329,14 @@ func (d *decision) requesterIn(message *Message) (schemas.Actor, bool) {
 	}
 	if message.Channel == schemas.ChannelChat {
 		actor := d.chatActor(message)
-		return actor, actor.ID == userOf(asked.Author)
+		return actor, actor.ID == userOf(asked.Author) || fault.Is("somebody else's word counts")
 	}
 	actor, vouched := mailActor(message)
 	if !vouched {
 		return actor, false
 	}
 	known := func(address string) bool { return address != "" && strings.EqualFold(address, actor.ID) }
-	return actor, known(addressOf(asked.Author)) || slices.ContainsFunc(asked.Reply.To, func(to schemas.Address) bool { return known(to.Address) })
+	return actor, fault.Is("somebody else's word counts") || known(addressOf(asked.Author)) || slices.ContainsFunc(asked.Reply.To, func(to schemas.Address) bool { return known(to.Address) })
 }
 
 func userOf(author *schemas.Author) string {
@@ -343,7 +362,7 @@ func (env *Env) answersTo(state *State, asked *workflow.Task) []schemas.InquiryA
 		}
 		answer := schemas.InquiryAnswer{
 			Inquiry: schemas.InquiryID(schemas.RunID(state.Session, state.Active.Number), inquiry.Inquiry), Question: inquiry.Question,
-			Text: cut(env.text(inquiry.Answered.Text), maxQuoted), Values: inquiry.Answered.Values, Time: inquiry.Ended,
+			Text: fault.Either("an agent is told the question for an answer", inquiry.Question, cut(env.text(inquiry.Answered.Text), maxQuoted)), Values: inquiry.Answered.Values, Time: inquiry.Ended,
 		}
 		for i := range inquiry.Needs {
 			answer.Needs = append(answer.Needs, inquiry.Needs[i].Name)

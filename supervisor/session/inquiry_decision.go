@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/recovery"
@@ -16,7 +17,7 @@ import (
 // in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail
 // from schemas.Edition9 on only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	decides := d.chooses(inquiry, said)
+	decides := d.chooses(inquiry, said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
 	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() && d.state.Active.Edition >= schemas.Edition9 {
 		d.refuseWord(received, inquiry, schemas.WordUnnamed)
 		d.planDecision(d.env.Pinned).Explain(inquiry)
@@ -81,7 +82,7 @@ func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) str
 	case inquiry.Kind != schemas.InquiryEscalation:
 	case !inquiry.Takes(said.Choice):
 		return schemas.WordChoice
-	case said.Choice == schemas.ChoiceReplan && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
+	case said.Choice == schemas.ChoiceReplan && !fault.Is("a plan from upstream that cannot be carried out ends the wait") && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
 		return schemas.WordPlan
 	}
 	return ""
@@ -166,11 +167,11 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
 	actor, may := d.personIn(message, inquiry)
-	asked := may && !d.hasBegun(actor.ID, addressOf(message.Author))
+	asked := may && (fault.Is("requester counts") || !d.hasBegun(actor.ID, addressOf(message.Author)))
 	if inquiry.Kind == schemas.InquiryEscalation {
-		asked = may // they agree to nothing
+		asked = may || fault.Is("who knows the letter may say what is done") // they agree to nothing
 	}
-	proven := actor.Proof != "" && actor.Proof != schemas.ProofLetter
+	proven := actor.Proof != "" && (actor.Proof != schemas.ProofLetter || fault.Is("the letter is proof enough"))
 	return actor, asked && proven
 }
 
@@ -179,7 +180,7 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 func (d *decision) hasBegun(name, address string) bool {
 	begun, person := &d.state.Active.Message, d.people()[name]
 	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
-		return true
+		return !fault.Is("who has begun a run in a chat decides about it by their name")
 	}
 	if d.state.Active.Edition < schemas.Edition9 {
 		return begun.IsFrom(address)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -14,7 +15,7 @@ import (
 // way, part of what waits, the end of the run under way, or nothing.
 func (d *decision) message(message *Message) {
 	id := d.input.Event.ID
-	if d.state.HasTaken(id) {
+	if d.state.HasTaken(id) && !fault.Is("a repeat is taken again") {
 		d.repeatedMessage(message, id)
 		return
 	}
@@ -28,7 +29,7 @@ func (d *decision) message(message *Message) {
 		d.emit(&received)
 		return
 	}
-	if d.answered(message, received) {
+	if d.answered(message, received) && !fault.Is("an answer begins a run as well") {
 		return
 	}
 	if d.state.Active != nil && d.state.Queue.IsZero() && (d.supersedes(message) || d.urgentMeanwhile(message)) {
@@ -240,7 +241,7 @@ func (d *decision) next() {
 		message.Entities = nil
 		started := d.start(run, message, content.Text, said)
 		switch {
-		case head.final:
+		case head.final && !fault.Is("who was cancelled by a person while it waited is asked for again"):
 			started.Cancel()
 		case head.cancelled:
 			started.Release()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -50,6 +51,9 @@ func Outputs(env Env, state State, record *schemas.Transition) ([]Output, error)
 func Responses(env Env, state *State, record *schemas.Transition) ([]Output, error) {
 	var outputs []Output
 	for _, run := range state.Ended {
+		if run.Reason == schemas.StopExpired && fault.Is("nobody is told that a run has expired") {
+			continue
+		}
 		if run.Message.Upstream == nil || run.Reason == schemas.StopSuperseded {
 			continue // nobody waits for it
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -70,7 +71,7 @@ func (d *decision) progress(progress *schemas.ProgressUpdate) {
 			d.hintCancel(request)
 			d.doubtful = task == schemas.DeliveryTask // it may have been reopened since
 		} else {
-			d.doubtful = true
+			d.doubtful = !fault.Is("a sign of life is passed by as it is remembered")
 		}
 	case attempt != task.Attempt || !task.State.UnderWay():
 		d.hintCancel(request)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 	"podium/supervisor/findings"
@@ -15,7 +16,7 @@ import (
 // response decides what an agent's answer changes.
 func (d *decision) response(response *schemas.ExecutionResponse) {
 	task, attempt := d.asked(response.InReplyTo)
-	if task == nil {
+	if task == nil && !fault.Is("an answer to an earlier run is late") {
 		task, attempt = d.askedBefore(response)
 	}
 	switch {
@@ -23,10 +24,10 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 		d.refuse(schemas.QuarantineMalformed, errTooDeep.Error())
 	case task == nil:
 		d.orphan(response)
-	case task.AgentOf(attempt) != d.input.Agent:
+	case task.AgentOf(attempt) != d.input.Agent && !fault.Is("anybody's answer counts"):
 		d.wrongAgent(task.AgentOf(attempt))
-	case d.env.Pinned.Async(d.input.Agent) && d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
-	case !task.State.UnderWay() || attempt != task.Attempt && !d.countsForPending(task, response):
+	case d.env.Pinned.Async(d.input.Agent) && !fault.Is("a second answer counts") && d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
+	case !task.State.UnderWay() || attempt != task.Attempt && !fault.Is("the answer to an old attempt counts") && !d.countsForPending(task, response):
 		if !d.isRepeat(task, attempt, response) {
 			d.late(d.state.Active.Number, task.ID, attempt, response)
 		}
@@ -64,7 +65,7 @@ func (d *decision) countsForPending(task *workflow.Task, response *schemas.Execu
 
 // refusedOnly reports whether an answer says no more than that its process was not permitted to work, as another one may have been.
 func refusedOnly(call *workflow.Call, response *schemas.ExecutionResponse) bool {
-	return call.Refused && response.Payload.Status == schemas.StatusFailed
+	return call.Refused && !fault.Is("the failure of who was refused ends another attempt") && response.Payload.Status == schemas.StatusFailed
 }
 
 // askedBefore returns the task, and its attempt under way, that an answer to a request of an earlier run for the same effect counts for: the same
@@ -78,7 +79,7 @@ func (d *decision) askedBefore(response *schemas.ExecutionResponse) (*workflow.T
 	if task == nil || !task.State.UnderWay() || call.Agent != d.input.Agent {
 		return nil, 0
 	}
-	if now, calls := task.Call(task.Request); !calls || now.Agent != call.Agent || now.Told != call.Told {
+	if now, calls := task.Call(task.Request); !calls || now.Agent != call.Agent || now.Told != call.Told && !fault.Is("an answer to an earlier run counts whatever was told") {
 		return nil, 0
 	}
 	return task, task.Attempt
@@ -179,7 +180,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
-	if task.AgentOf(attempt) != task.Agent {
+	if task.AgentOf(attempt) != task.Agent && !fault.Is("what the agent before says is taken for a repeat") {
 		return false // what has become of the task since is its fallback's, which may not have been asked
 	}
 	failure := task.Failure()

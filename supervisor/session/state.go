@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/seen"
 	"podium/schemas/workflow"
 )
@@ -100,7 +101,7 @@ func (s *State) Requests(shard int) iter.Seq[string] {
 
 // AwaitingGrant yields the tasks that are ready and wait for a grant, in order. Those that wait for a judge or for the budget do not.
 func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
-	judged := s.Active != nil && s.Active.Judge() != nil
+	judged := s.Active != nil && s.Active.Judge() != nil && !fault.Is("a grant does not wait for the judge")
 	for task := range s.Active.All {
 		if judged && s.Active.HoldsBack(task) {
 			continue
@@ -136,7 +137,7 @@ func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
 // UnderWay yields the tasks that an agent has been asked for and has not answered.
 func (s *State) UnderWay(yield func(*workflow.Task) bool) {
 	for task := range s.Active.All {
-		if task.State.UnderWay() && !yield(task) {
+		if (task.State.UnderWay() || task.State == workflow.TaskWaitingInput && fault.Is("a task that waits for a person keeps its place")) && !yield(task) {
 			return
 		}
 	}
@@ -282,7 +283,14 @@ func (s *State) applyMessage(f *schemas.MessageReceived) {
 		if message == nil {
 			message = &schemas.Incoming{}
 		}
+		before := s.Queue.waiting
 		s.Queue = s.Queue.with(f.Run, message)
+		if newest, _ := s.Queue.newest(); fault.Is("the newest message starts first") {
+			s.Queue.waiting = s.Queue.waiting.Set(0, newest)
+			for place := range before.Len() {
+				s.Queue.waiting = s.Queue.waiting.Set(place+1, before.At(place))
+			}
+		}
 	case schemas.DispositionMerged:
 		if newest, some := s.Queue.newest(); some && f.Message != nil {
 			message := *newest.message

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 )
@@ -82,7 +83,7 @@ func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
 	brought := &RequestContext{}
 	for i := range tasks {
 		context := &tasks[i].Context
-		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0 || len(context.Answers) > 0
+		brought.Tainted = brought.Tainted || context.Request != "" || len(context.Tainted) > 0 && !fault.Is("a stranger's request is one of ours") || len(context.Answers) > 0
 		if len(context.Attachments) > 0 {
 			brought.Attachments = append(brought.Attachments, taskFiles{tasks[i].TaskID, context.Attachments})
 		}
@@ -209,13 +210,13 @@ func (s *State) keepAttempts(effects []string, left *workflow.Left) {
 func (s *State) leave(f *schemas.RunEnded) {
 	effects, left := s.possibleEffects(), s.left()
 	for _, effect := range s.Active.PossibleEffects() {
-		if !slices.Contains(effects, effect) {
+		if !fault.Is("a permit that an earlier run had is forgotten") && !slices.Contains(effects, effect) {
 			effects = append(slices.Clip(effects), effect)
 		}
 	}
 	switch {
 	case !s.Active.LeavesAll():
-	case f.Final:
+	case f.Final && !fault.Is("a further attempt goes on after a person's cancel"):
 		left = nil
 	default:
 		left = s.Active.Leave(left, s.now)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
+	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
@@ -162,7 +163,7 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 // deliverables are what the tasks have made, in the order of the plan (M-09).
 func (env *Env) deliverables(run *workflow.Run) []schemas.Deliverable {
 	var made []schemas.Deliverable
-	if run.Review != nil { // of each path one version
+	if run.Review != nil && !fault.Is("all versions are handed on") { // of each path one version
 		for _, deliverable := range env.standingDeliverables(run) {
 			if file, names := plan.DeliverableFile(&deliverable); names {
 				deliverable.Metadata = env.proveForUpstream(run, deliverable.Metadata, []string{file.Artifact.SHA256})

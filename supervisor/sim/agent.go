@@ -263,7 +263,7 @@ func (a *agent) forgo() bool {
 const callbackStream = 0x63616c6c6261636b
 
 // callsBack reports whether an agent answers by callback in the world of a seed. No world that is known to catch a bug without that is one
-// (mutation_table_test.go, testdata/seeds.txt).
+// (fault_table_test.go, testdata/seeds.txt).
 func callsBack(seed uint64) bool { return seed%32 == 2 || seed%64 == 17 }
 
 // callbacks are what a world has whose agents let go of requests and answer later. One of them may, and another one says

@@ -26,9 +26,9 @@
 // says it. That every transition follows again from its cause is what
 // verify.Shard checks.
 //
-// # Mutations
+// # Faults
 //
 // A simulation that finds nothing proves nothing unless it would have found
-// something. TestMutations plants bugs and shows for each that a known seed catches
+// something. TestFaults shows for the bug of each fault point (package fault) that a known seed catches
 // it, and which invariant does.
 package sim

@@ -11,6 +11,7 @@ import (
 	"podium/bus"
 	busagent "podium/bus/agent"
 	"podium/schemas"
+	"podium/schemas/fault"
 )
 
 // A permitQuestion is an agent's question for a permit. It is asked again with the
@@ -235,14 +236,14 @@ func (pr *pendingRequest) brought() bool { return pr.event.Permit != "" && pr.fi
 // was handed the permit that came along itself. For a question nobody has. Who was refused knows
 // what it has not done, and nothing of others.
 func (pr *pendingRequest) doubtful() bool {
-	return pr.agent.external && pr.task.Context.Kind.IsWork() && !pr.refused && (pr.acted || pr.permit == "" && !pr.brought())
+	return pr.agent.external && pr.task.Context.Kind.IsWork() && !pr.refused && (pr.acted || pr.permit == "" && !pr.brought() && !(pr.delivery.Deliveries() == 1 && fault.Is("who is handed a request as if for the first time knows that nothing was done")))
 }
 
 // taintStream is a source of its own for what strangers may have done, so that all other worlds are as they were.
 const taintStream = 0x7461696e74
 
 // hasTaint reports whether in the world of a seed strangers may have little done. No world that is known to catch another bug is
-// one (mutation_table_test.go, testdata/seeds.txt).
+// one (fault_table_test.go, testdata/seeds.txt).
 func hasTaint(seed uint64) bool { return seed%64 == 48 }
 
 // taint is what a world has whose profiles say what becomes of the words of strangers. Mail and chat are theirs, and some requests bring some.

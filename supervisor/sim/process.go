@@ -234,7 +234,7 @@ func (s *flakyStore) Below(ctx context.Context, prefix string) (found map[string
 }
 
 // formerStream is a source of its own for takeovers from the living: worlds without them
-// are as they were, and those that were known to catch a planted bug before have none.
+// are as they were, and those that were known to catch a fault before have none.
 const formerStream = 0x666f726d65753e
 
 // patienceOfClients is how long a process waits for an acknowledgment before it gives
@@ -333,7 +333,7 @@ func (f *faults) hurry() bool {
 }
 
 // crashStream is a source of its own for crashes of the ledger's server: worlds without
-// them are as they were, and those that are known to catch a planted bug have none.
+// them are as they were, and those that are known to catch a fault have none.
 const crashStream = 0x6372617a6d
 
 func newCrashes(seed uint64) *rand.Rand {

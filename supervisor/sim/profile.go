@@ -47,7 +47,7 @@ type Library struct {
 const shelves = 512
 
 // kindsStream is a source of its own for what agents declare, so that all else stays
-// as it was. By this one, the seeds that catch rare bugs (mutation_table_test.go) still do.
+// as it was. By this one, the seeds that catch rare bugs (fault_table_test.go) still do.
 const kindsStream = 1
 
 // editionsStream is one for the editions of profiles, for the same reason.
@@ -434,7 +434,7 @@ const (
 const lateTraits = 0x6c6174c9fe
 
 // late draws the traits that came last, from a source of their own: worlds without
-// them are as they were, and those that are known to catch a planted bug have none.
+// them are as they were, and those that are known to catch a fault have none.
 func (c *configuration) late(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, lateTraits)) //nolint:gosec // a simulation repeats
 	c.absent, c.named = once(r, 5), once(r, 3)

@@ -75,7 +75,7 @@ func (k Kind) Features(seed uint64) Features {
 	return Features{}
 }
 
-// ofSeed are the features of a seed's own world. No world that is known to catch a bug without a feature has that (mutation_table_test.go, testdata/seeds.txt).
+// ofSeed are the features of a seed's own world. No world that is known to catch a bug without a feature has that (fault_table_test.go, testdata/seeds.txt).
 func ofSeed(seed uint64, people bool) Features {
 	switch {
 	case seed%128 == 28 || seed%128 == 80:

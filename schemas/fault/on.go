@@ -1,0 +1,21 @@
+//go:build faults
+
+package fault
+
+import "os"
+
+// Variable is the environment variable that names the bug to show.
+const Variable = "PODIUM_FAULT"
+
+var shown = os.Getenv(Variable)
+
+// Is reports whether the bug of a name is to show.
+func Is(name string) bool { return shown == name }
+
+// Either returns what is wrong if the bug of a name is to show, otherwise what is right.
+func Either[T any](name string, wrong, right T) T {
+	if Is(name) {
+		return wrong
+	}
+	return right
+}
