@@ -220,19 +220,8 @@ func (a *TaskAttachment) Artifact() Artifact {
 	return Artifact{SHA256: a.SHA256, Size: a.Size, MediaType: a.MediaType, Grant: a.Grant}
 }
 
-// MaxAttachments bounds the files that a request lists, from Edition9 on: as many as a plan has tasks. Before it was FewAttachments.
+// MaxAttachments bounds the files that a request lists: as many as a plan has tasks.
 const MaxAttachments = 256
-
-// FewAttachments bounded the files that a request lists before Edition9.
-const FewAttachments = 32
-
-// AttachmentsOf is how many files the requests of a run list.
-func AttachmentsOf(edition int) int {
-	if edition < Edition9 {
-		return FewAttachments
-	}
-	return MaxAttachments
-}
 
 // FallbackLanguage is the language of a request that names none.
 const FallbackLanguage = "en"

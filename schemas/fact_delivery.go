@@ -24,8 +24,8 @@ type WithheldReason string
 
 // The reasons.
 const (
-	// WithheldBudget says that the session has had as many answers as it may have in an hour. From Edition9 on
-	// the answer is delayed until the oldest of them is an hour old; before, it was withheld.
+	// WithheldBudget says that the session has had as many answers as it may have in an hour.
+	// The answer is delayed until the oldest of them is an hour old.
 	WithheldBudget WithheldReason = "reply_budget"
 	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a
 	// stranger's words to somebody who never wrote.
@@ -44,7 +44,7 @@ type DeliveryBounced struct {
 	Status  string `json:"status,omitzero"`  // RFC 3463, such as 5.1.1
 	Failed  bool   `json:"failed,omitzero"`  // for good: nobody has got the answer
 	Inquiry int    `json:"inquiry,omitzero"` // it is about a notice of that inquiry, and not about the answer
-	// Recipient is the address of the one who has not got a notice, when several were asked, from Edition3 on.
+	// Recipient is the address of the one who has not got a notice, when several were asked.
 	Recipient string `json:"recipient,omitzero"`
 }
 
@@ -54,13 +54,12 @@ type DeliveryArguments struct {
 	Text string `json:"text"`
 	// Attachments are files beside the words.
 	Attachments []Attachment `json:"attachments,omitzero"`
-	// Data are files that are made of what agents have answered, from Edition1 on.
+	// Data are files that are made of what agents have answered.
 	Data []DataFile `json:"data,omitzero"`
 	// Inquiry is the number of the one that the words are a notice of; 0 is an answer.
 	Inquiry int `json:"inquiry,omitzero"`
 	// Requester is an opaque key of who has begun the run, in a question to people of the configuration that is no
-	// part of the requester's own thread: such questions are bounded for each requester. It is there from Edition9
-	// on.
+	// part of the requester's own thread: such questions are bounded for each requester.
 	Requester string `json:"requester,omitzero"`
 }
 
@@ -90,7 +89,6 @@ type DeliveryReopened struct {
 	Message     Incoming     `json:"message"`
 	Status      RunStatus    `json:"status"`
 	Reason      StopReason   `json:"reason"`
-	Edition     int          `json:"edition,omitzero"` // of the profile
 	Answer      []AnswerPart `json:"answer,omitzero"`
 	Error       *Error       `json:"error,omitzero"`
 	Notes       string       `json:"notes,omitzero"`   // what is told below the answer
@@ -106,7 +104,7 @@ type DeliveryReopened struct {
 // MadeByTask is what a task has made, as far as it goes with the answer.
 type MadeByTask struct {
 	Task         string        `json:"task"`
-	Agent        string        `json:"agent,omitzero"` // whose data is told, from Edition1 on
+	Agent        string        `json:"agent,omitzero"` // whose data is told
 	Deliverables []Deliverable `json:"deliverables,omitzero"`
 	Proven       []string      `json:"proven,omitzero"` // artifacts that may be passed on
 }

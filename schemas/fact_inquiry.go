@@ -180,7 +180,7 @@ type InquiryOpened struct {
 	Expire   Duration  `json:"expire"`
 	Tokens   int       `json:"tokens,omitzero"` // used by the attempt, as the agent says
 	Findings *Findings `json:",embed"`          // of the attempt; in JSON they are members of the fact
-	// Told is the hash of what people are told, in a run whose upstream may ask once more, from Edition2 on. Adopts is there when they
+	// Told is the hash of what people are told, in a run whose upstream may ask once more. Adopts is there when they
 	// were told by an earlier run for the same effect: nobody writes to them again.
 	Told   string   `json:"told,omitzero"`
 	Adopts *Adopted `json:"adopts,omitzero"`
@@ -277,8 +277,8 @@ type Adopted struct {
 	Letters []InquiryName `json:"letters"` // by which people may name it, at most MaxLetters; the oldest first
 	Asked   time.Time     `json:"asked"`   // when the first notice went out
 	Notices int           `json:"notices"` // that were made
-	// Uncertain is the one letter by which people may know of it; nil when it is known that one has gone out, and before Edition3. Bounced are
-	// those of To whom no letter has reached, from Edition3 on.
+	// Uncertain is the one letter by which people may know of it; nil when it is known that one has gone out. Bounced are
+	// those of To whom no letter has reached.
 	Uncertain *UncertainLetter `json:"uncertain,omitzero"`
 	Bounced   []string         `json:"bounced,omitzero"`
 }

@@ -34,7 +34,7 @@ type MessageReceived struct {
 	Reason      string      `json:"reason,omitzero"` // machine-readable, when nothing came of it
 	// Message is held while it waits for its turn.
 	Message *Incoming `json:"message,omitzero"`
-	// Final says that a person has cancelled a run that waits for its turn, from Edition3 on: see RunEnded.
+	// Final says that a person has cancelled a run that waits for its turn: see RunEnded.
 	Final bool `json:"final,omitzero"`
 	// By is who has said it, of a word at the command line.
 	By *Actor `json:"by,omitzero"`
@@ -74,7 +74,7 @@ type Incoming struct {
 	Language    string    `json:"language,omitzero"`     // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
-	// Author, Origin, Quoted, Files and Taken are there from edition 1 on: who has written, how far that
+	// Author, Origin, Quoted, Files and Taken are there: who has written, how far that
 	// is believed, whether earlier messages are quoted, how many files came along, and when its adapter
 	// has taken it. Words and files stand in the input.
 	Author *Author    `json:"author,omitzero"`
@@ -101,11 +101,6 @@ type Incoming struct {
 // FromOutside reports whether a message holds what somebody has written who may not say what is done. All that is made of it in its
 // run does, too.
 func (m *Incoming) FromOutside() bool { return m.Upstream == nil || m.Tainted }
-
-// IsFrom reports whether an address is that of whoever has begun the run, as runs before Edition9 compare it.
-func (m *Incoming) IsFrom(address string) bool {
-	return m.Author != nil && m.Author.Address != "" && strings.EqualFold(m.Author.Address, address)
-}
 
 // IsRequester reports whether an address may be that of the person who has begun the run: the writer's, or one that the answer goes to.
 // A mail without an author that can be read may be from any address.
@@ -196,7 +191,6 @@ type RunStarted struct {
 	Run         int      `json:"run"`
 	Profile     string   `json:"profile"`
 	ProfileHash string   `json:"profile_hash"`
-	Edition     int      `json:"edition,omitzero"` // of the profile
 	Message     Incoming `json:"message"`
 	// Expires is when nobody waits for the run any more; zero is never.
 	Expires time.Time `json:"expires,omitzero"`
@@ -256,7 +250,7 @@ type ReviewIssue struct {
 	File     string `json:"file,omitzero"`
 	Line     int    `json:"line,omitzero"`
 	Task     string `json:"task,omitzero"` // whose result it is in, by the root of what has mended that; empty is nobody's
-	// Tasks are those whose versions of the file could not become one, from Edition9 on, in the order of the agents in the message.
+	// Tasks are those whose versions of the file could not become one, in the order of the agents in the message.
 	Tasks []string `json:"tasks,omitzero"`
 }
 
@@ -525,7 +519,7 @@ type RunSettled struct {
 	Answer []AnswerPart `json:"answer,omitzero"`
 	Error  *Error       `json:"error,omitzero"`
 	// Notes are what people are told, below the answer, of what agents have said beside their
-	// results, from Edition1 on.
+	// results.
 	Notes string `json:"notes,omitzero"`
 	// Summary is told instead of the words of the answer's parts.
 	Summary string `json:"summary,omitzero"`
@@ -535,7 +529,7 @@ type RunSettled struct {
 type AnswerPart struct {
 	Task string  `json:"task,omitzero"`
 	Body Content `json:"body"`
-	Told string  `json:"told,omitzero"` // what people are told of data without words, from Edition1 on
+	Told string  `json:"told,omitzero"` // what people are told of data without words
 }
 
 // RunEnded is the last fact of a run.

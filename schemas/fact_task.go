@@ -39,7 +39,7 @@ type TaskDispatched struct {
 	Queue   time.Time `json:"queue"`   // by when it must have begun
 	// Permitted says that the request brings the permit for its effect along.
 	Permitted bool `json:"permitted,omitzero"`
-	// Told is the hash of what the agent is told, when it may answer by a callback, from Edition3 on: its answer counts for any
+	// Told is the hash of what the agent is told, when it may answer by a callback: its answer counts for any
 	// attempt of the task, and for one of a later run for the same effect that is told the same.
 	Told string `json:"told,omitzero"`
 	// Approval is the inquiry by which somebody has agreed to it; 0 is none. Every attempt for one effect may have the same.
@@ -65,7 +65,7 @@ type TaskStarted struct {
 	Deadline time.Time `json:"deadline"`         // by when it must have answered
 	Slow     time.Time `json:"slow,omitzero"`    // when it will have taken twice its estimate
 	Silence  time.Time `json:"silence,omitzero"` // when it counts as crashed without another sign of life
-	// WaitingUntil is until when it waits and takes no place, as it says (AgentUse.Supervisor), from Edition9 on.
+	// WaitingUntil is until when it waits and takes no place, as it says (AgentUse.Supervisor).
 	WaitingUntil time.Time `json:"waiting_until,omitzero"`
 }
 
@@ -112,11 +112,11 @@ type TaskCompleted struct {
 	// Unproven are the names of files that may not: the agent has shown no grant.
 	Proven   []string `json:"proven,omitzero"`
 	Unproven []string `json:"unproven,omitzero"`
-	Sequence uint64   `json:"sequence,omitzero"` // of the answer, from edition 1 on
+	Sequence uint64   `json:"sequence,omitzero"` // of the answer
 	Partial  bool     `json:"partial,omitzero"`  // it is not all that was asked for, as the agent says
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
-	// Told is the hash of what whoever has done it was told, in a run whose upstream may ask once more, from Edition2 on.
+	// Told is the hash of what whoever has done it was told, in a run whose upstream may ask once more.
 	Told string `json:"told,omitzero"`
 	// Brought is the earlier run for the same effect that has completed the task; nobody was asked now. Permit is what
 	// its effect was permitted by.
@@ -153,7 +153,7 @@ type TaskFailed struct {
 	// same attempt, says that this has not helped.
 	Recovering  RecoveryWay `json:"recovering,omitzero"`
 	Unrecovered RecoveryWay `json:"unrecovered,omitzero"`
-	// AttemptsUsed is there when this was the last attempt that the profile allows: how many there were (M-27). From Edition7 on.
+	// AttemptsUsed is there when this was the last attempt that the profile allows: how many there were (M-27).
 	AttemptsUsed int `json:"attempts_used,omitzero"`
 	// Findings are there when the agent has said any. In JSON they are members of the fact.
 	Findings *Findings `json:",embed"`
@@ -260,7 +260,7 @@ type ResponseLate struct {
 	Attempt  int    `json:"attempt"`
 	Sequence uint64 `json:"sequence"`
 	Status   string `json:"status"`
-	// Agent is who has answered, from Edition9 on. It need not be the agent that was asked: the session keeps of the runs
+	// Agent is who has answered. It need not be the agent that was asked: the session keeps of the runs
 	// that are over only that they were.
 	Agent string `json:"agent,omitzero"`
 	// Undone says that the answer is about an UncertainLetter, and that it has not gone out.
@@ -286,7 +286,7 @@ type PermitGranted struct {
 	Attempt int    `json:"attempt"`
 	Permit  string `json:"permit"`         // message_id of the PermitRequest
 	Again   bool   `json:"again,omitzero"` // granted before in this run, with an unknown outcome (on_unknown: resend)
-	Call    string `json:"call,omitzero"`  // what is to be done, as far as the agent names it (Action.Call), from Edition4 on
+	Call    string `json:"call,omitzero"`  // what is to be done, as far as the agent names it (Action.Call)
 }
 
 // PermitRefused keeps an agent from acting outside.
@@ -297,7 +297,7 @@ type PermitRefused struct {
 	Permit  string       `json:"permit"`
 	Reason  PermitReason `json:"reason"`
 	Agent   string       `json:"agent"`         // who has asked
-	Call    string       `json:"call,omitzero"` // what was to be done, as far as the agent names it (Action.Call), from Edition4 on
+	Call    string       `json:"call,omitzero"` // what was to be done, as far as the agent names it (Action.Call)
 }
 
 // Usage is what work costs: what it has used, what it may use, or what is reserved for it. Each part is at most MaxUsage.

@@ -11,10 +11,7 @@ import (
 // A Profile is how one kind of session is handled: all policy, no code. A
 // run pins the profile that it began with by the SHA-256 of its canonical JSON.
 type Profile struct {
-	Name string `json:"name"`
-	// Edition says by which rules runs are decided, so that what was decided by older ones stays
-	// as it was: see Edition1 to Edition9. Configuration gives a profile NewestEdition.
-	Edition  int    `json:"edition,omitzero"`
+	Name     string `json:"name"`
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
 	CheckLanguage LanguageCheck `json:"check_language,omitzero"`
@@ -94,7 +91,7 @@ func (c *LanguageCheck) UnmarshalJSONFrom(decoder *jsontext.Decoder) error {
 	return nil
 }
 
-// A ContextPolicy bounds what requests tell of the conversation, from Edition1 on.
+// A ContextPolicy bounds what requests tell of the conversation.
 type ContextPolicy struct {
 	Messages int `json:"messages,omitzero"` // earlier ones, at most MaxConversationMessages; 0 is none
 	Bytes    int `json:"bytes,omitzero"`    // of their words together; the oldest are cut first
@@ -126,7 +123,7 @@ type AgentUse struct {
 	// (ProgressPayload.WaitingUntil), and what it says to an earlier attempt counts for the one under way.
 	Async bool `json:"async,omitzero"`
 	// Supervisor says that it lets go of a request as soon as it has taken it over: what it waits with, as it says
-	// (ProgressPayload.WaitingUntil), takes no place at it, and its silence is no crash meanwhile. From Edition9 on.
+	// (ProgressPayload.WaitingUntil), takes no place at it, and its silence is no crash meanwhile.
 	Supervisor bool `json:"supervisor,omitzero"`
 
 	Fallback string `json:"fallback,omitzero"` // who is asked when its attempts are used up (P-16)
@@ -135,7 +132,7 @@ type AgentUse struct {
 	Reuse       Duration  `json:"reuse,omitzero"`
 	SideEffects string    `json:"side_effects,omitzero"` // SideEffectsExternal: it asks for a permit first
 	OnUnknown   OnUnknown `json:"on_unknown,omitzero"`   // for agents with side effects; resend when empty
-	// OnTainted is for agents with side effects, from Edition4 on; ask when empty. Action says how far it is known what they
+	// OnTainted is for agents with side effects; ask when empty. Action says how far it is known what they
 	// would do: unless it is, all that they are asked counts as tainted.
 	OnTainted OnTainted   `json:"on_tainted,omitzero"`
 	Action    ActionKnown `json:"action,omitzero"`
@@ -491,7 +488,7 @@ const (
 // what a session remembers.
 type ConversationPolicy struct {
 	WhileRunning WhileRunning `json:"while_running,omitzero"` // queue when empty
-	// RepliesPerHour bounds the answers by mail to one correspondent of a session, from Edition9 on, and to all of them before; 0 is
+	// RepliesPerHour bounds the answers by mail to one correspondent of a session; 0 is
 	// DefaultRepliesPerHour, and it is at most MaxRepliesPerHour.
 	RepliesPerHour int `json:"replies_per_hour,omitzero"`
 	// Answer says whose mail is answered; AnswerEverybody when empty.
@@ -563,15 +560,14 @@ type Retry struct {
 	// OnUnknown is for the delivery: what happens when nobody knows whether an
 	// answer was delivered; resend when empty.
 	OnUnknown OnUnknown `json:"on_unknown,omitzero"`
-	// OnTainted is for the delivery of answers to what comes from outside, from Edition4 on; allow when empty.
+	// OnTainted is for the delivery of answers to what comes from outside; allow when empty.
 	OnTainted OnTainted `json:"on_tainted,omitzero"`
 }
 
 // MaxRetryWait bounds the doubling of a retry's wait.
 const MaxRetryWait = Duration(5 * time.Minute)
 
-// Redelivery is how long the bus waits for a sign of life of whoever works on a request before it hands it to somebody else. Deciding stands on it,
-// so that another value is another edition.
+// Redelivery is how long the bus waits for a sign of life of whoever works on a request before it hands it to somebody else. Deciding stands on it.
 const Redelivery = 15 * time.Second
 
 // Deadlines bounds the waits of a task.

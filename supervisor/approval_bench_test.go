@@ -25,7 +25,7 @@ type leave struct {
 func newLeave(tb testing.TB, asks bool) *leave {
 	tb.Helper()
 	profile := deskProfile()
-	profile.Edition, profile.Waiting = schemas.NewestEdition, &schemas.WaitingPolicy{Expire: schemas.Duration(time.Hour), Asks: 1}
+	profile.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Hour), Asks: 1}
 	language := &profile.Languages[0]
 	language.Approve, language.Reject, language.Texts.Approval = []string{"yes"}, []string{"no"}, "May {agent} do this? {work} {approve} or {reject}"
 	if asks {

@@ -24,8 +24,8 @@ func TestPermitOfAFallback(t *testing.T) {
 			d.use(func(profile *schemas.Profile) {
 				profile.Retry.Attempts = 1
 				profile.Agents = []schemas.AgentUse{
-					{Name: "worker", SideEffects: schemas.SideEffectsExternal, OnUnknown: schemas.OnUnknownAsk, Fallback: "other"},
-					{Name: "other", SideEffects: schemas.SideEffectsExternal},
+					{Name: "worker", SideEffects: schemas.SideEffectsExternal, OnTainted: schemas.OnTaintedAllow, OnUnknown: schemas.OnUnknownAsk, Fallback: "other"},
+					{Name: "other", SideEffects: schemas.SideEffectsExternal, OnTainted: schemas.OnTaintedAllow},
 				}
 			})
 			o := d.open("one", d.ledger, 0)

@@ -251,6 +251,7 @@ func TestAGivenUpSessionKeepsNoOrphanWaiting(t *testing.T) {
 func TestManyMailsWithLongSubjects_G33(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1)
+	d.use(func(profile *schemas.Profile) { profile.Conversation.RepliesPerHour = schemas.MaxRepliesPerHour })
 	o := d.open("one", d.ledger, 0)
 	subject := strings.Repeat("s", 1<<20)
 	const mails = 48

@@ -36,7 +36,7 @@ func TestNobodyAnswersForAProfileThatIsGone(t *testing.T) {
 	t.Parallel()
 	d, _ := askedDoctor(t)
 	front := deskProfile()
-	front.Edition, front.Name = schemas.NewestEdition, "front"
+	front.Name = "front"
 	var err error
 	d.profiles, err = restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{front})
 	d.must(err)
@@ -57,7 +57,7 @@ func TestNobodyAnswersForAProfileThatIsGone(t *testing.T) {
 func askedDoctor(t *testing.T) (*desk, *supervisor.Owner) {
 	t.Helper()
 	doctor, front := deskProfile(), deskProfile()
-	doctor.Edition, front.Edition, front.Name = schemas.NewestEdition, schemas.NewestEdition, "front"
+	front.Name = "front"
 	doctor.People = map[string]schemas.Person{"anna": {Mail: "anna@practice.example", Account: "support"}}
 	doctor.Agents[0].Person = &schemas.PersonPolicy{People: []string{"anna"}, Expire: schemas.Duration(48 * time.Hour)}
 	d := &desk{tb: t, ledger: memory.New(1), now: midnight()}

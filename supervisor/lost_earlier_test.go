@@ -38,10 +38,10 @@ func (s *mislaidStore) Get(ctx context.Context, artifact schemas.Artifact) (io.R
 // did before there was a conversation, although the body of an earlier answer is lost: its agent is asked.
 func TestLostEarlierWordsStopNoConversation(t *testing.T) {
 	t.Parallel()
-	for edition, context := range map[int]schemas.ContextPolicy{0: {}, schemas.Edition1: {Messages: 6, Bytes: 4096}} {
+	for _, context := range []schemas.ContextPolicy{{}, {Messages: 6, Bytes: 4096}} {
 		d := newDesk(t, 1)
 		profile := bustest.DeskProfile(2)
-		profile.Edition, profile.Context = edition, context
+		profile.Context = context
 		var err error
 		d.profiles, err = restore.NewProfiles(t.Context(), d.ledger.Artifacts(), []schemas.Profile{profile})
 		d.must(err)
@@ -69,8 +69,8 @@ func TestLostEarlierWordsStopNoConversation(t *testing.T) {
 			d.now = d.now.Add(6 * time.Second)
 		}
 		if asked := len(d.requests("worker")); asked < 2 {
-			t.Errorf("edition %d: in ten minutes the worker was asked %d times, the run is %s, and chat was asked %d times",
-				edition, asked, d.sessionHistory("thread").Run(2).Phase, len(d.requests("chat")))
+			t.Errorf("%+v: in ten minutes the worker was asked %d times, the run is %s, and chat was asked %d times",
+				context, asked, d.sessionHistory("thread").Run(2).Phase, len(d.requests("chat")))
 		}
 	}
 }

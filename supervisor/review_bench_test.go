@@ -25,7 +25,7 @@ type reviewedDesk struct {
 func newReviewedDesk(tb testing.TB, finds int) *reviewedDesk {
 	tb.Helper()
 	profile := deskProfile()
-	profile.Edition, profile.Execution.Mode = schemas.NewestEdition, schemas.ExecutionDAG
+	profile.Execution.Mode = schemas.ExecutionDAG
 	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.TaskKind{schemas.KindJudge}})
 	if finds >= 0 {
 		profile.Review = &schemas.Review{Rounds: max(finds, 1), Checks: []schemas.Check{{Agent: "critic"}}}

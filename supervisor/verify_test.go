@@ -157,7 +157,7 @@ func TestVerifyNamesFaults_X07(t *testing.T) {
 					f.Result.Text = "forged"
 				}
 			}
-		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}}}`},
+		}), 3, `the ledger says {"task_completed":{"run":1,"task":"t1","attempt":1,"result":{"text":"forged"}`},
 		"a fact too many":      {record(4, func(r *schemas.Record) { r.First().Facts = append(r.First().Facts, r.First().Facts[0]) }), 4, "deciding again says nothing more"},
 		"a missing fact":       {record(4, func(r *schemas.Record) { r.First().Facts = r.First().Facts[:1] }), 4, "deciding again adds"},
 		"a broken chain":       {nth("podium.session.", 3, func(_ testing.TB, m *bus.Message) { attribute(m, "ce-chain", strings.Repeat("0", 64)) }), 3, "does not follow from the one before it"},

@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -36,7 +35,7 @@ func setFormat(t *testing.T, js natsjetstream.JetStream, format string) {
 
 // otherFormats are what a ledger may say that this version does not read.
 func otherFormats() map[string]string {
-	return map[string]string{"none": "", "an older one": strconv.Itoa(bus.OldestFormat - 1), "a newer one": strconv.Itoa(bus.Format + 1)}
+	return map[string]string{"none": "", "an older one": strconv.Itoa(bus.Format - 1), "a newer one": strconv.Itoa(bus.Format + 1)}
 }
 
 // TestOtherFormatsAreRefused: neither a service nor a verb opens a ledger of another format,
@@ -93,44 +92,4 @@ func TestOtherFormatsAreRefusedElsewhere(t *testing.T) {
 	if err := open(t.Context(), config); err != nil {
 		t.Errorf("with the format of before: %v", err)
 	}
-}
-
-// TestFormatRisesBeforeAnythingIsWritten: whoever reads a ledger of an older format leaves it as it is. Whoever
-// is to write to it has every stream say the newer one first, so that no older version opens it again.
-func TestFormatRisesBeforeAnythingIsWritten(t *testing.T) {
-	t.Parallel()
-	process := serverprocess.Start(t, serverprocess.Config{})
-	processCore(t, process).Close()
-	config := jetstream.Config{URL: process.URL(), SeedFile: process.Keys().Core.SeedFile}
-	js := administratorOf(t, process.URL(), process.Keys())
-	setFormat(t, js, strconv.Itoa(bus.OldestFormat))
-	verb, service := config, config
-	verb.Existing, service.AmendLater = true, true
-	for way, config := range map[string]jetstream.Config{"a verb": verb, "a service that does not lead yet": service} {
-		if err := open(t.Context(), config); err != nil {
-			t.Errorf("%s: %v", way, err)
-		}
-	}
-	if got := formats(t, js); !slices.Equal(got, []string{"1", "1", "1"}) {
-		t.Errorf("after reading the streams say %q", got)
-	}
-	if err := open(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := formats(t, js), strconv.Itoa(bus.Format); !slices.Equal(got, []string{want, want, want}) {
-		t.Errorf("opened to be written to, the streams say %q, want %q", got, want)
-	}
-}
-
-func formats(t *testing.T, js natsjetstream.JetStream) []string {
-	t.Helper()
-	var said []string
-	for _, name := range []string{bus.ShardStream(0), bus.ShardStream(1), bus.WorkStream} {
-		stream, err := js.Stream(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		said = append(said, stream.CachedInfo().Config.Metadata[bus.FormatKey])
-	}
-	return said
 }

@@ -75,8 +75,7 @@ func (c *Core) inspect(ctx context.Context, want jetstream.StreamConfig, asItIs 
 		return wire.Classify("open stream "+want.Name, err)
 	}
 	have := info.Config
-	have.MaxBytes, have.Metadata = want.MaxBytes, maps.Clone(have.Metadata)
-	have.Metadata[bus.FormatKey] = want.Metadata[bus.FormatKey]
+	have.MaxBytes = want.MaxBytes
 	if differences := drift(want, have); len(differences) > 0 {
 		return &DriftError{Stream: want.Name, Differences: differences}
 	}
@@ -228,15 +227,14 @@ func (c *Core) openStream(ctx context.Context, want jetstream.StreamConfig, asIt
 	return nil
 }
 
-// amend applies what may change about a stream that is there: its format, which rises before
-// anything of the newer one is written, and its size limit, which is the one setting that an operator
+// amend applies what may change about a stream that is there: its size limit, which is the one setting that an operator
 // changes. It takes a stream that forgets nothing never below what it holds: that would delete.
 func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jetstream.StreamConfig) error {
 	have := info.Config
 	if want.MaxBytes < 0 {
 		want.MaxBytes = have.MaxBytes
 	}
-	if want.MaxBytes == have.MaxBytes && want.Metadata[bus.FormatKey] == have.Metadata[bus.FormatKey] {
+	if want.MaxBytes == have.MaxBytes {
 		return nil
 	}
 	if keeps := have.Discard == jetstream.DiscardNew; keeps && want.MaxBytes > 0 && info.State.Bytes > uint64(want.MaxBytes) {
@@ -244,12 +242,11 @@ func (c *Core) amend(ctx context.Context, info *jetstream.StreamInfo, want *jets
 			want.Name, info.State.Bytes, want.MaxBytes)
 	}
 	changed := have
-	changed.MaxBytes, changed.Metadata = want.MaxBytes, maps.Clone(have.Metadata)
-	changed.Metadata[bus.FormatKey] = want.Metadata[bus.FormatKey]
+	changed.MaxBytes = want.MaxBytes
 	if _, err := c.js.UpdateStream(ctx, changed); err != nil {
 		return wire.Classify("amend stream "+want.Name, err)
 	}
-	info.Config.MaxBytes, info.Config.Metadata = changed.MaxBytes, changed.Metadata
+	info.Config.MaxBytes = changed.MaxBytes
 	return nil
 }
 

@@ -40,7 +40,7 @@ func TestVerbsRefuseOtherFormats(t *testing.T) {
 	}
 	refused := func(verbs ...string) {
 		for _, verb := range verbs {
-			if o := i.podium(strings.Fields(verb)...); o.code != exitFailed || !strings.Contains(o.stderr, "a newer Podium has written to it") {
+			if o := i.podium(strings.Fields(verb)...); o.code != exitFailed || !strings.Contains(o.stderr, "begin a new ledger") {
 				t.Errorf("podium %s: exit code %d, %s", verb, o.code, o.stderr)
 			}
 		}

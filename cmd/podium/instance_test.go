@@ -93,7 +93,6 @@ func (i *deployment) verify() {
 	if o := i.podium("replay", "--verify"); o.code != exitOK {
 		i.t.Errorf("replay --verify: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
-	i.keep()
 }
 
 // A background is a process that goes on while the test does.

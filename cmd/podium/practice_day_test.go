@@ -130,7 +130,7 @@ func (d *day) deal(t *testing.T, m *dayMessage, asked *dealt, moment time.Time) 
 	}
 	given := arguments.Given{
 		Words: words, Language: "de", Moment: moment, Location: d.berlin, Tainted: true,
-		SharedMonths: true, DayLists: true, Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, Offers: true, DayParts: true, PastDays: true,
+		Offers: true,
 	}
 	if m.Door == "mail" {
 		given.Message = arguments.Message{From: m.From.Address, Subject: m.Subject}

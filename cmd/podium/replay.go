@@ -43,8 +43,7 @@ otherwise: whether the ledger is right, the build that has written it says.
 With --verify -c FILE every transition is also decided by the profiles of FILE, each in the place of that of its
 name, on the state that is on record: what would they have changed? Each run that would be decided otherwise is
 named with the first fact that differs, and exit code 4 says that there is one, or that some could not be decided.
-Nobody is asked anything, and what would have followed from another decision is not known. Runs that an older
-edition has decided are decided by its rules here too. The ledger is that of FILE, unless --data or --nats names it.
+Nobody is asked anything, and what would have followed from another decision is not known. The ledger is that of FILE, unless --data or --nats names it.
 
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
@@ -189,10 +188,6 @@ func (e *environment) printInstead(file string, would *verify.WhatIf) error {
 	err := e.print("by the profiles of %s, runs %d: %d decided otherwise, %d not decided\n", file, would.Runs, would.Differ, len(would.Undecided))
 	for _, kind := range verify.Kinds(would.Differences) {
 		err = errors.Join(err, e.print("  %-20s %d\n", kind.Kind, kind.Count))
-	}
-	for _, edition := range sortedKeys(would.Editions) {
-		err = errors.Join(err, e.print("  %d runs were decided by edition %d, and are here too; what begins now is decided by edition %d\n",
-			would.Editions[edition], edition, schemas.NewestEdition))
 	}
 	for _, open := range undecided(would) {
 		err = errors.Join(err, e.print("  %s\n", view.Line(open, 0)))

@@ -169,7 +169,7 @@ func explain(profile *plan.Profile, text, source string) explanation {
 // plan decides as the supervisor does which tasks some words become, as far as no agent has to be asked for that.
 func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas.PlannedTask {
 	run := workflow.Begin(&schemas.RunStarted{
-		Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Edition: profile.Edition, Message: schemas.Incoming{
+		Run: 1, Profile: profile.Name, ProfileHash: profile.Hash, Message: schemas.Incoming{
 			Sequence: 1, Channel: source, Text: schemas.Content{Sequence: 1, Size: len(text)}, Language: profile.LanguageFor(text, ""),
 		},
 	})

@@ -185,7 +185,7 @@ func (c *runsRetryCommand) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		made, there := recovery.RetryOf(&run.Run, c.From, schemas.NewestEdition)
+		made, there := recovery.RetryOf(&run.Run, c.From)
 		reason := schemas.RetryUnknownTask
 		if there {
 			reason = made.Fault(c.AllowDuplicate)

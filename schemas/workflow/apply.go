@@ -10,7 +10,7 @@ import (
 // Begin returns the run that a fact begins.
 func Begin(f *schemas.RunStarted) *Run {
 	return &Run{
-		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Edition: f.Edition,
+		Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash,
 		Message: f.Message, Expires: f.Expires, Entities: f.Entities, Phase: PhaseDecomposing,
 	}
 }

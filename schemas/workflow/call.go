@@ -28,7 +28,7 @@ type LeftCall struct {
 // MaxCalls bounds the calls that a task remembers, and those that runs leave. Answers to older ones are late.
 const MaxCalls = 64
 
-// Asked is what a task remembers of its requests, from schemas.Edition3 on. It is never changed in place.
+// Asked is what a task remembers of its requests. It is never changed in place.
 type Asked struct {
 	Calls []Call `json:"calls,omitzero"` // the oldest first
 	// Permitted is, of a notice, the request that alone was permitted; empty when there is none, or another process may have been permitted too.
@@ -37,7 +37,7 @@ type Asked struct {
 	WaitingUntil *time.Time `json:"waiting_until,omitzero"`
 }
 
-// WaitingUntil is until when its agent waits and has let go of it, as that says, from schemas.Edition9 on; nil is that it does not. Then the task takes no place at the agent.
+// WaitingUntil is until when its agent waits and has let go of it, as that says; nil is that it does not. Then the task takes no place at the agent.
 func (t *Task) WaitingUntil() *time.Time {
 	if t.Asked == nil {
 		return nil
@@ -106,9 +106,9 @@ func (t *Task) permit(request string) {
 	}
 }
 
-// noticeIsPermitted notes what becomes of the permit of a notice, from schemas.Edition3 on.
+// noticeIsPermitted notes what becomes of the permit of a notice.
 func (r *Run) noticeIsPermitted(t *Task, f schemas.Fact) {
-	if r.Edition < schemas.Edition3 || t.Notice() == 0 {
+	if t.Notice() == 0 {
 		return
 	}
 	switch f := f.(type) {
@@ -136,7 +136,7 @@ func (r *Run) doubt(f *schemas.PermitRefused) {
 		case task == nil:
 		case task.Asked != nil:
 			r.change(f.Task).refuse(f.Attempt)
-		case r.Edition >= schemas.Edition9 && task.Kind != "" && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
+		case task.Kind != "" && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
 			r.change(f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
 		}
 		return
@@ -169,7 +169,7 @@ func isLetter(letter *schemas.UncertainLetter, run int, task string) bool {
 }
 
 // Uncertain returns the one letter by which people may know of an inquiry, when nobody but who was to send it can say whether it has gone out; nil when
-// it is known that one has, or several may have. Before schemas.Edition3 it is nil.
+// it is known that one has, or several may have.
 func (r *Run) Uncertain(inquiry *Inquiry) *schemas.UncertainLetter {
 	var letter *schemas.UncertainLetter
 	if inquiry.Adopts != nil {

@@ -21,7 +21,7 @@ type Inquiry struct {
 	Answered *schemas.InquiryAnswered `json:"answered,omitzero"`
 	Closed   schemas.InquiryReason    `json:"closed,omitzero"`
 	Ended    time.Time                `json:"ended,omitzero"`
-	// Bounced are those of To whom no letter has reached, when several were asked, from schemas.Edition3 on.
+	// Bounced are those of To whom no letter has reached, when several were asked.
 	Bounced []string `json:"bounced,omitzero"`
 }
 

@@ -11,7 +11,6 @@ import (
 // Left is what the runs for one effect have left for the next attempt of whoever is upstream. It is never changed in place.
 type Left struct {
 	Effect    string        `json:"effect"`
-	Edition   int           `json:"edition,omitzero"`   // of the newest run, from schemas.Edition3 on
 	Inquiries []LeftInquiry `json:"inquiries,omitzero"` // that people know of, at most one of a task and schemas.MaxInquiries
 	Results   []LeftResult  `json:"results,omitzero"`   // at most one of a task, together at most maxLeftResults
 	Calls     []LeftCall    `json:"calls,omitzero"`     // that may still be answered by a callback, at most MaxCalls; the oldest first
@@ -224,15 +223,12 @@ func (l *Left) Without(task string) *Left {
 
 // LeavesAll reports whether what the run leaves may be taken over: whoever is upstream may ask for the same effect once more.
 func (r *Run) LeavesAll() bool {
-	return r.Edition >= schemas.Edition2 && r.Message.Upstream != nil && r.Message.Upstream.Effect != ""
+	return r.Message.Upstream != nil && r.Message.Upstream.Effect != ""
 }
 
 // Leave returns what a run that has ended at now leaves, beside what runs before it have left and it has not touched.
 func (r *Run) Leave(before *Left, now time.Time) *Left {
 	left := Left{Effect: r.Message.Upstream.Effect}
-	if r.Edition >= schemas.Edition3 {
-		left.Edition = r.Edition
-	}
 	if before != nil && before.Effect == left.Effect {
 		left.Results, left.Calls = before.Results, before.Calls
 		if rest := before.At(now); rest != nil {

@@ -24,19 +24,18 @@ func (t *Task) Origin() string {
 	return t.Plan.TaskOptions.Fixes
 }
 
-// OriginOf is the task of the plan whose work another one does: whoever mends that is told what that was told. Up to schemas.Edition8 whoever mends what a review has found is not.
+// OriginOf is the task of the plan whose work another one does: whoever mends that is told what that was told.
 func (r *Run) OriginOf(task *Task) string {
-	if r.Edition < schemas.Edition9 || task.Plan == nil {
+	if task.Plan == nil {
 		return task.Origin()
 	}
 	return cmp.Or(task.Plan.Options().Fixes, task.ID)
 }
 
-// SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends it is told what that task was told, and from
-// schemas.Edition9 on also what they and others have asked who have mended it.
+// SaidAbout reports whether what people have answered about a task is told whoever does another one: who mends it is told what that task was told, and also what they and others have asked who have mended it.
 func (r *Run) SaidAbout(id string, asked *Task) bool {
 	origin := r.OriginOf(asked)
-	if id == origin || r.Edition < schemas.Edition9 {
+	if id == origin {
 		return id == origin
 	}
 	about := r.Task(id)

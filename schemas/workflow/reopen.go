@@ -9,7 +9,7 @@ import (
 // Reopen returns the run that a fact takes back to the delivery of its answer. Of its
 // tasks it has what goes with that.
 func Reopen(f *schemas.DeliveryReopened) *Run {
-	run := &Run{Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Edition: f.Edition, Message: f.Message, Reopened: true}
+	run := &Run{Number: f.Run, Profile: f.Profile, ProfileHash: f.ProfileHash, Message: f.Message, Reopened: true}
 	for i := range f.Made {
 		made := &f.Made[i]
 		run.Tasks = append(run.Tasks, &Task{ID: made.Task, Agent: made.Agent, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})

@@ -50,7 +50,7 @@ func (r *Run) GiveUpObjection() string {
 func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 	f := schemas.DeliveryReopened{
 		Run: h.Number, Profile: h.Profile, ProfileHash: h.ProfileHash, Message: h.Message,
-		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Edition: h.Edition, Notes: h.Notes, Summary: h.Summary, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
+		Status: h.outcome.Status, Reason: h.outcome.Reason, Answer: h.Answer, Error: h.Error, Notes: h.Notes, Summary: h.Summary, Agent: h.Message.ReplyAgent(), AllowDuplicate: allowDuplicate,
 	}
 	for i := range h.Answer {
 		task, told := h.Task(h.Answer[i].Task), h.Answer[i].Told != ""
@@ -69,7 +69,7 @@ func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 	return f
 }
 
-// cameBack reports whether a report is about the answer, and says that it has not arrived. Before schemas.Edition5 that of a question was taken for one.
+// cameBack reports whether a report is about the answer, and says that it has not arrived.
 func (h *RunHistory) cameBack(report schemas.DeliveryBounced) bool {
-	return report.Failed && (report.Inquiry == 0 || h.Edition < schemas.Edition5)
+	return report.Failed && report.Inquiry == 0
 }

@@ -25,7 +25,6 @@ type Run struct {
 	Number        int                  `json:"number"`
 	Profile       string               `json:"profile"`
 	ProfileHash   string               `json:"profile_hash"`
-	Edition       int                  `json:"edition,omitzero"` // of the profile
 	Message       schemas.Incoming     `json:"message"`
 	Expires       time.Time            `json:"expires,omitzero"`
 	Entities      map[string]string    `json:"entities,omitzero"`

@@ -25,7 +25,7 @@ func TestTaskPlanAsItIs_O22(t *testing.T) {
 		Review: &workflow.Review{Outcome: schemas.OutcomeFailed, Issues: []schemas.ReviewIssue{
 			{Severity: schemas.ValidationWarning, Message: "It is long.", File: "setup.cfg"},
 			{Severity: schemas.ValidationError, Message: "It\ndoes not end.", Task: "a"},
-			{Severity: schemas.ValidationError, Message: "Conflict in setup.cfg between [coder, coder]", File: "setup.cfg"}, // of an edition that names no tasks
+			{Severity: schemas.ValidationError, Message: "Conflict in setup.cfg between [coder, coder]", File: "setup.cfg"}, // names no tasks
 			{Severity: schemas.ValidationError, Message: "Conflict in README.md between [coder, coder] (tasks k, l)", File: "README.md", Tasks: []string{"k", "l"}},
 		}},
 		Tasks: []*workflow.Task{

@@ -33,8 +33,7 @@ func profile(tb testing.TB) *plan.Profile {
 		}
 	}
 	compiled, err := plan.Compile(schemas.Profile{
-		Edition: schemas.NewestEdition,
-		Name:    "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
+		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
 		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
 		Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
 		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{

@@ -14,7 +14,6 @@ import (
 func supervised(tb testing.TB) *plan.Profile {
 	tb.Helper()
 	source := profile(tb).Profile
-	source.Edition = schemas.Edition9
 	source.Agents = []schemas.AgentUse{{Name: "worker", Supervisor: true, Work: schemas.Duration(72 * time.Hour)}}
 	compiled, err := plan.Compile(source)
 	if err != nil {

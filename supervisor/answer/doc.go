@@ -19,8 +19,6 @@ import (
 type Words struct {
 	Texts   *schemas.Texts
 	Decimal string // between the whole and the fraction of a number; a point when empty
-	// FirstSignOnly guards cells of files by their first sign alone, as runs before schemas.Edition9 do.
-	FirstSignOnly bool
 }
 
 // oneLine makes a line of any text: without line ends, control characters, and what turns the

@@ -82,7 +82,7 @@ func (words Words) tableOf(root value) (string, bool) {
 	writer.UseCRLF = true
 	cells := make([]string, len(columns))
 	for i, name := range columns {
-		cells[i] = words.guarded(name, '"')
+		cells[i] = guarded(name, '"')
 	}
 	if writer.Write(cells) != nil {
 		return "", false
@@ -92,7 +92,7 @@ func (words Words) tableOf(root value) (string, bool) {
 		clear(cells)
 		for j, name := range row.names {
 			cell := &row.members[j]
-			cells[places[name]] = words.guarded(written(cell), cell.kind)
+			cells[places[name]] = guarded(written(cell), cell.kind)
 		}
 		if writer.Write(cells) != nil {
 			return "", false
@@ -113,14 +113,9 @@ func written(cell *value) string {
 }
 
 // guarded keeps a spreadsheet from taking a text for a formula; numbers are none.
-func (words Words) guarded(cell string, kind jsontext.Kind) string {
-	switch {
-	case kind != '"' || cell == "":
+func guarded(cell string, kind jsontext.Kind) string {
+	if kind != '"' || cell == "" {
 		return cell
-	case !words.FirstSignOnly:
-		return table.Guard(cell)
-	case strings.ContainsAny(cell[:1], "=+-@\t\r"):
-		return "'" + cell
 	}
-	return cell
+	return table.Guard(cell)
 }

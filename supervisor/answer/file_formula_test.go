@@ -10,7 +10,7 @@ import (
 )
 
 // TestFilesOfAnswersHoldNoFormula: texts and names of columns in a file that goes with mail are guarded as in files of
-// other agents; before schemas.Edition9 by their first sign alone.
+// other agents.
 func TestFilesOfAnswersHoldNoFormula(t *testing.T) {
 	t.Parallel()
 	rows := make([]string, 100)
@@ -22,10 +22,5 @@ func TestFilesOfAnswersHoldNoFormula(t *testing.T) {
 	told := answer.Data(data, nil, "t1", words)
 	if want := "'\u00a0=name,value,c,d\r\n;'=cmd(),-1,'＝1,\"a\r\n'=1\"\r\n"; told.File == nil || !strings.HasPrefix(told.File.Text, want) {
 		t.Errorf("the file is %+v, want %q", told.File, want)
-	}
-	words.FirstSignOnly = true
-	told = answer.Data(data, nil, "t1", words)
-	if want := "\"\u00a0=name\",value,c,d\r\n;=cmd(),-1,＝1,\"a\r\n=1\"\r\n"; told.File == nil || !strings.HasPrefix(told.File.Text, want) {
-		t.Errorf("the file of an earlier edition is %+v, want %q", told.File, want)
 	}
 }

@@ -117,16 +117,10 @@ func (s *filling) readWords(words string, source Source) {
 		reader: s.read(head, s.languageOf(s.given.Language), s.today), words: words, object: written.object != nil, source: source,
 		known: s.Filler.known, taken: map[string]bool{}, matched: map[string][]int{},
 	}
-	s.text.degrees = s.given.Degrees
-	if s.given.DayParts {
-		s.text.divideDays()
-	}
-	if s.given.DayLists {
-		s.text.listDays()
-	}
-	if s.given.SharedMonths {
-		s.text.shareMonths()
-	}
+	s.text.degrees = true
+	s.text.divideDays()
+	s.text.listDays()
+	s.text.shareMonths()
 	s.text.used, s.text.asked = make([]bool, len(s.text.tokens)), make([]bool, len(s.text.tokens))
 	s.text.behind = len(s.text.tokens)
 	if f, ok := s.text.signature(); ok {
@@ -263,7 +257,7 @@ func (s *filling) fillPath(path string, extracted object) {
 // contradicted asks about what a rule has read if the session is about something else there. An answer says which of the two is meant.
 func (s *filling) contradicted(by *rule) {
 	value, there := s.values.get(by.property.names)
-	if !s.given.Contradictions || !there || s.text.source == SourceAnswer {
+	if !there || s.text.source == SourceAnswer {
 		return
 	}
 	for i := range s.rules {

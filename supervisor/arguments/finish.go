@@ -20,7 +20,7 @@ func (s *filling) finish() Filled {
 		if s.begin(problems) || s.removeWrong(problems) {
 			continue
 		}
-		if all := s.problems(s.schema.Lacks); s.given.Alternatives && !slices.ContainsFunc(all, s.isAsked) {
+		if all := s.problems(s.schema.Lacks); !slices.ContainsFunc(all, s.isAsked) {
 			problems = all
 		}
 		for _, problem := range problems {

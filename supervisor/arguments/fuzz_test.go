@@ -29,8 +29,7 @@ func FuzzFill(f *testing.F) {
 	f.Fuzz(func(t *testing.T, agent uint8, words string, german bool, given, answer string) {
 		name := names[int(agent)%len(names)]
 		asked := arguments.Given{
-			Words: words, Language: "en", Moment: monday, Extracted: []byte(given), SharedMonths: true, DayLists: true,
-			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
+			Words: words, Language: "en", Moment: monday, Extracted: []byte(given),
 		}
 		if german {
 			asked.Language = "de"
@@ -85,8 +84,7 @@ func TestLongWords(t *testing.T) {
 		"10 Packungen von ", "Tag ", "Termin für ", "1 oder ", "am 3., ", "4., ", "Bitte ein Attest. ", "schreib ",
 	} {
 		given := arguments.Given{
-			Words: strings.Repeat(piece, 1<<20/len(piece)-1), Language: "de", Moment: monday, SharedMonths: true, DayLists: true,
-			Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
+			Words: strings.Repeat(piece, 1<<20/len(piece)-1), Language: "de", Moment: monday,
 		}
 		for _, name := range []string{"calculator", "calendar_agent", "inventory_agent", "writer_agent"} {
 			// Anything quadratic takes minutes.

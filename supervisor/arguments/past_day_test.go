@@ -1,14 +1,13 @@
 package arguments_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"podium/supervisor/arguments"
 )
 
-// TestDayOfBirthIsNoOtherDay: a day that a pattern reads as one that was is not offered as the day of something to come; without PastDays it is, as before.
+// TestDayOfBirthIsNoOtherDay: a day that a pattern reads as one that was is not offered as the day of something to come.
 func TestDayOfBirthIsNoOtherDay(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, time.November, 30, 10, 0, 0, 0, time.UTC)
@@ -24,13 +23,9 @@ func TestDayOfBirthIsNoOtherDay(t *testing.T) {
 		"geboren am 2.2.1960.8.12.":                               `{}`,
 		"am 8.12. oder 9.12., geboren am 2.2.1960":                `{"born":"1960-02-02"}`,
 	} {
-		given := arguments.Given{Words: words, Language: "de", Moment: monday, PastDays: true}
+		given := arguments.Given{Words: words, Language: "de", Moment: monday}
 		if got := filler.Fill(given); string(got.Values) != want {
 			t.Errorf("%s: %s", words, got.Values)
-		}
-		given.PastDays = false
-		if got := filler.Fill(given); strings.Contains(string(got.Values), "2026") {
-			t.Errorf("%s, as before: %s", words, got.Values)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (s *filling) gather(all []found, r *rule) ([]string, bool) {
 	unsure := false
 	for i := range all {
 		f := &all[i]
-		if r.Find == KindDate && !r.Past && s.given.PastDays && s.wasRead(f) {
+		if r.Find == KindDate && !r.Past && s.wasRead(f) {
 			continue
 		}
 		governor := s.text.governor(f.from, r.After, r.NotAfter, s.text.Bounds)
@@ -85,7 +85,7 @@ func (s *filling) wasRead(f *found) bool {
 // past are the readings of a day that is taken for one that was. The next one may be meant as well if it is nearer than the last one.
 func (s *filling) past(f *found) []string {
 	means := f.inPast(s.today)
-	if !s.given.NearDates || len(means) != 1 || len(f.readings) != 1 {
+	if len(means) != 1 || len(f.readings) != 1 {
 		return means
 	}
 	last, errLast := time.Parse(isoDate, means[0])

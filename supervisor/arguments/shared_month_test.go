@@ -9,7 +9,7 @@ import (
 )
 
 // TestADayHasTheMonthBehindIt: what is asked of two days has no third one that nobody meant, and of a day of the week that is today it has
-// today and the one in a week. Without SharedMonths, all stays as it was. A list has all of its days with DayLists.
+// today and the one in a week. A list has all of its days.
 func TestADayHasTheMonthBehindIt(t *testing.T) {
 	t.Parallel()
 	filler, err := arguments.Compile(arguments.Spec{Input: arguments.InputArguments},
@@ -34,7 +34,7 @@ func TestADayHasTheMonthBehindIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today, SharedMonths: true})
+		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today})
 		if len(got.Missing) != 1 || !slices.Equal(got.Missing[0].Readings, test.want) {
 			t.Errorf("%q on %s: %s, asks %+v, want %v", test.words, test.today, got.Values, got.Missing, test.want)
 		}
@@ -60,7 +60,7 @@ func TestADayHasTheMonthBehindIt(t *testing.T) {
 		{"de", "am 3. Dezember und 4. Zimmer", nil},
 	} {
 		today := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today, SharedMonths: true, DayLists: true})
+		got := filler.Fill(arguments.Given{Words: test.words, Language: test.language, Moment: today})
 		if test.want == nil {
 			if string(got.Values) != `{"date":"2026-12-03"}` {
 				t.Errorf("%q: %s, asks %+v, want one day", test.words, got.Values, got.Missing)
@@ -70,14 +70,5 @@ func TestADayHasTheMonthBehindIt(t *testing.T) {
 		if len(got.Missing) != 1 || !slices.Equal(got.Missing[0].Readings, test.want) {
 			t.Errorf("%q: %s, asks %+v, want %v", test.words, got.Values, got.Missing, test.want)
 		}
-	}
-	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-	before := filler.Fill(arguments.Given{Words: "am 3. oder 4. Dezember", Language: "de", Moment: monday})
-	list := filler.Fill(arguments.Given{Words: "am 3., 4. oder 5. Dezember", Language: "de", Moment: monday, SharedMonths: true})
-	if want := []string{"2026-12-03", "2027-01-03", "2026-12-05"}; len(list.Missing) != 1 || !slices.Equal(list.Missing[0].Readings, want) {
-		t.Errorf("a list as it was decided before: %+v, want %v", list.Missing, want)
-	}
-	if want := []string{"2026-12-03", "2027-01-03", "2026-12-04"}; len(before.Missing) != 1 || !slices.Equal(before.Missing[0].Readings, want) {
-		t.Errorf("as it was decided before: %+v, want %v", before.Missing, want)
 	}
 }

@@ -156,27 +156,9 @@ type Given struct {
 	Location  *time.Location // where its days begin; nil: that of Moment
 	Extracted jsontext.Value // the data of an extractor: an object, or nothing
 	Before    *Before        // of an answer to questions
-	// SharedMonths reads a day before another one with its month as one of that month: the 3rd or 4th of December. Without it, what was
-	// asked before it was known stays as it was.
-	SharedMonths bool
-	// DayLists finds each day of a list, also the 4th in "am 3., 4. oder 5. Dezember", and gives it the month of the list. Without it, a list
-	// has the days that it had before.
-	DayLists bool
-	// Degrees takes the degree of a person as a part of the name: Dr. Brandt, who may not be the other Brandt. Herr and Frau are none.
-	Degrees bool
-	// Contradictions asks where the words say something else than the session is about, such as the number of somebody else.
-	Contradictions bool
-	// NearDates asks which year a day without one is of, where the last one is looked for and the next one is nearer: Datum 4.12. in November.
-	NearDates bool
-	// Alternatives asks for each thing of which one is enough. Without it, one of them is asked for.
-	Alternatives bool
 	// Offers has what was read in one way only, and is not sure, offered: along with what would be taken and asked for if it were so, so that one
 	// answer can bring all of it. Without it, that is asked for afterwards.
 	Offers bool
-	// DayParts reads a day of the week and a part of the day that a language writes as one word. Without it, that is no day.
-	DayParts bool
-	// PastDays takes a day that a pattern has read as one that was for no other: who was born on 2.2.1960 and comes on 8.12. comes on 8.12.
-	PastDays bool
 	// Lead is what the answer begins with, if that agrees to what was offered or declines it; Rest is what stands behind it.
 	Lead Lead
 	Rest string

@@ -191,8 +191,7 @@ func (u *utterance) given(tb testing.TB) arguments.Given {
 		tb.Fatal(err)
 	}
 	given := arguments.Given{
-		Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin, SharedMonths: true, DayLists: true,
-		Degrees: true, Contradictions: true, NearDates: true, Alternatives: true, DayParts: true, PastDays: true,
+		Words: u.Text, Language: u.Language, Moment: u.Sent, Location: berlin,
 	}
 	if u.From != "" {
 		given.Message = arguments.Message{From: u.From, Subject: u.Subject}

@@ -13,15 +13,6 @@ import (
 // Tell is an amount in words, its parts that are more than 0, and of these only what a person is asked about when parts are given. It tells exactly what
 // stands on record, so that amounts add up.
 func Tell(amount, parts schemas.Usage, language *schemas.Language) string {
-	return tell(amount, parts, language, func(milliseconds int64) string { return fixed(milliseconds, 3, 0, language.Decimal) }, Money)
-}
-
-// TellRounded is Tell before schemas.Edition9: time is rounded up to seconds, and money to hundredths.
-func TellRounded(amount, parts schemas.Usage, language *schemas.Language) string {
-	return tell(amount, parts, language, func(milliseconds int64) string { return strconv.FormatInt((milliseconds+999)/1000, 10) }, roundedMoney)
-}
-
-func tell(amount, parts schemas.Usage, language *schemas.Language, seconds func(int64) string, money func(int64, string) string) string {
 	var told []string
 	all := parts == schemas.Usage{}
 	fill := func(words, value string) string { return strings.ReplaceAll(words, "{amount}", value) }
@@ -29,10 +20,10 @@ func tell(amount, parts schemas.Usage, language *schemas.Language, seconds func(
 		told = append(told, fill(language.Texts.Tokens, strconv.FormatInt(amount.Tokens, 10)))
 	}
 	if all && amount.Milliseconds > 0 || parts.Milliseconds > 0 {
-		told = append(told, seconds(amount.Milliseconds)+" s")
+		told = append(told, fixed(amount.Milliseconds, 3, 0, language.Decimal)+" s")
 	}
 	if all && amount.CostMicros > 0 || parts.CostMicros > 0 {
-		told = append(told, fill(language.Texts.Cost, money(amount.CostMicros, language.Decimal)))
+		told = append(told, fill(language.Texts.Cost, Money(amount.CostMicros, language.Decimal)))
 	}
 	return strings.Join(told, ", ")
 }
@@ -54,18 +45,6 @@ func fixed(value int64, decimals, least int, decimal string) string {
 		return whole
 	}
 	return whole + cmp.Or(decimal, ".") + fraction
-}
-
-// roundedMoney is an amount of money, rounded up to hundredths.
-func roundedMoney(micros int64, decimal string) string {
-	if decimal == "" {
-		decimal = "."
-	}
-	hundredths := strconv.FormatInt((micros+9999)/10000, 10)
-	for len(hundredths) < 3 {
-		hundredths = "0" + hundredths
-	}
-	return hundredths[:len(hundredths)-2] + decimal + hundredths[len(hundredths)-2:]
 }
 
 // Read reads what somebody says who may raise a budget, in their first line that says anything: one of the words that reject, or one that raises, alone or

@@ -37,18 +37,18 @@ func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
 	return rule
 }
 
-// heldByTemplate reports whether nothing that an agent would be told of a task comes from outside: its arguments stand in a template of the profile and, from schemas.Edition9 on, it
+// heldByTemplate reports whether nothing that an agent would be told of a task comes from outside: its arguments stand in a template of the profile and, it
 // sees nothing else of the request.
 func (d *Decision) heldByTemplate(task *workflow.Task) bool {
 	use := d.Profile.agentUse(task.Agent)
 	words := use == nil || use.Action != schemas.ActionArguments
-	return d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && (!words || d.Run.Edition < schemas.Edition9)
+	return d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && !words
 }
 
 // agreedAsChanged reports whether people of the profile have agreed to what a task is to do now. Where the profile has held it before, one of those who were asked has changed it,
-// which is no word from outside, from schemas.Edition9 on.
+// which is no word from outside.
 func (d *Decision) agreedAsChanged(task *workflow.Task) bool {
-	if d.Run.Edition < schemas.Edition9 || task.Filled == nil || !task.Filled.Edited {
+	if task.Filled == nil || !task.Filled.Edited {
 		return false
 	}
 	hash := d.approvalHash(task, nil)
@@ -179,7 +179,7 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 		return
 	}
 	for i := range reached {
-		if opened := &reached[i]; len(opened.People) > 0 && opened.Operation == nil && d.Run.Edition >= schemas.Edition6 && d.Run.LeavesAll() {
+		if opened := &reached[i]; len(opened.People) > 0 && opened.Operation == nil && d.Run.LeavesAll() {
 			opened.Told = opened.Hash
 			d.openOrAdopt(task, opened)
 			continue
@@ -207,16 +207,15 @@ func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
 	}
 }
 
-// disapproval tells that somebody has said no, from schemas.Edition8 on with what they say to it: below that word, or as the reason that the command line names. From
-// schemas.Edition9 on a word that decides is no reason for itself there, either.
+// disapproval tells that somebody has said no, with what they say to it: below that word, or as the reason that the command line names. A word that decides is no reason for itself there, either.
 func (d *Decision) disapproval(word *Word) string {
 	told, reason := d.texts().Disapproved, word.Whole
 	_, decides := d.Profile.Decides(word.Whole)
 	atService := word.Actor.Via == schemas.ViaAPI || word.Actor.Via == schemas.ViaCLI
-	if (!atService || decides && d.Run.Edition >= schemas.Edition9) && !fault.Is("the word that decides is told as its reason") {
+	if (!atService || decides) && !fault.Is("the word that decides is told as its reason") {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
-	if reason = strings.TrimSpace(reason); reason == "" || fault.Is("a no is told without its reason") || d.Run.Edition < schemas.Edition8 {
+	if reason = strings.TrimSpace(reason); reason == "" || fault.Is("a no is told without its reason") {
 		return told
 	}
 	return told + " " + d.quoted(truncate(reason, maxFeedback))
@@ -322,7 +321,7 @@ func (d *Decision) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsont
 	} else {
 		made = d.Profile.rules.Arguments(task.Agent, made, nil)
 		trial.Filled = d.edited(task, made)
-		stranger := inquiry.OfRequester() && d.Run.Edition >= schemas.Edition9 && d.unapprovedUnasked(&trial) && d.approvalRule(&trial) == nil
+		stranger := inquiry.OfRequester() && d.unapprovedUnasked(&trial) && d.approvalRule(&trial) == nil
 		if stranger || d.argumentFault(&trial) != "" {
 			return nil, false // what whoever has written would have done is for others to agree to
 		}

@@ -44,10 +44,7 @@ func (d *Decision) askedBeside(task *workflow.Task) int {
 // reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
 func (d *Decision) reachedToApprove(people []string) schemas.InquiryOpened {
 	opened := d.reached(people)
-	begun := d.Run.Message.IsFrom
-	if d.Run.Edition >= schemas.Edition9 {
-		begun = d.Run.Message.IsRequester
-	}
+	begun := d.Run.Message.IsRequester
 	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || d.hasBegun(to.Address) })
 	return opened
 }

@@ -161,7 +161,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		Tainted:  message.FromOutside(),
 		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
 	}
-	readBy(&given, d.Run.Edition)
+	given.Offers = true
 	if given.Moment.IsZero() {
 		given.Moment = d.Now
 	}
@@ -191,17 +191,6 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 		given.Lead, given.Rest = d.Profile.Lead(given.Words)
 	}
 	return filler.Fill(given)
-}
-
-// readBy has words read as an edition reads them, so that what a run has once read comes out the same.
-func readBy(given *arguments.Given, edition int) {
-	given.SharedMonths = edition >= schemas.Edition2
-	given.DayLists = edition >= schemas.Edition3
-	fourth := edition >= schemas.Edition4
-	given.Degrees, given.Contradictions, given.NearDates, given.Alternatives = fourth, fourth, fourth, fourth
-	given.Offers = edition >= schemas.Edition5
-	ninth := edition >= schemas.Edition9
-	given.DayParts, given.PastDays = ninth, ninth
 }
 
 // filledBefore is what was known of arguments when a person was asked for the rest.
@@ -234,7 +223,7 @@ func (d *Decision) filesAtHand() []arguments.File {
 	known := map[string]bool{}
 	for _, sequence := range d.messagesWithFiles() {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
-			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.AttachmentsOf(d.Run.Edition) {
+			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
 				known[key] = true
 				files = append(files, arguments.File{Reference: schemas.AttachmentID(len(files) + 1), MediaType: file.MediaType})
 			}
@@ -280,7 +269,7 @@ func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
 }
 
 // valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
-// words do not say as its schema wants it, from schemas.Edition2 on, with a question that says so.
+// words do not say as its schema wants it, with a question that says so.
 func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
 	if inquiry.Attempt == 0 || inquiry.Kind.Entitled() {
 		return nil, nil // the agent's arguments are filled with the words
@@ -290,18 +279,16 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 		return nil, nil
 	}
 	spec := arguments.Spec{Input: arguments.InputArguments}
-	if d.Run.Edition >= schemas.Edition2 {
-		spec.Rules = rulesFor(inquiry.Needs)
-	}
+	spec.Rules = rulesFor(inquiry.Needs)
 	filler, err := arguments.Compile(spec, schema)
 	if err != nil {
 		return nil, nil // the agent reads the words itself
 	}
 	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
-	readBy(&given, d.Run.Edition)
+	given.Offers = true
 	given.Offers = false // the agent has asked, and offers nothing
 	filled := filler.Fill(given)
-	if d.Run.Edition >= schemas.Edition2 && len(word.Files) == 0 {
+	if len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
 	}
 	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {

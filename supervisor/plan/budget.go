@@ -120,7 +120,7 @@ func (d *Decision) spend(task *workflow.Task, answer *Response) {
 			since = task.Dispatched
 		}
 		said.Measured = d.Now.Sub(since).Milliseconds()
-		if said.Measured > 0 && d.Run.Edition >= schemas.Edition9 {
+		if said.Measured > 0 {
 			said.Milliseconds = min(said.Milliseconds, said.Measured) // it has not worked longer than it was waited for
 		}
 	}
@@ -149,7 +149,7 @@ func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
 	return spent
 }
 
-// Resume is the last of each decision. It goes on with what the budget has held back, and from schemas.Edition9 on it asks whoever has written the next thing,
+// Resume is the last of each decision. It goes on with what the budget has held back, and it asks whoever has written the next thing,
 // whatever has ended the question before.
 func (d *Decision) Resume() {
 	if d.Run == nil {
@@ -158,19 +158,16 @@ func (d *Decision) Resume() {
 	if d.Profile.Budget != nil {
 		d.resumeHeld()
 	}
-	if d.Run.Edition >= schemas.Edition9 {
-		d.notifyNext()
-	}
+	d.notifyNext()
 }
 
 // resumeHeld goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
 // the run ends.
 func (d *Decision) resumeHeld() {
-	// Each turn but the last ends a task. From schemas.Edition9 on those count, too, that are made meanwhile: before, a run with questions to many of its
-	// tasks came to rest with some of them held.
+	// Each turn but the last ends a task. Those that are made meanwhile count, too.
 	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
 	for turn := 0; turn < most && !d.Run.Settled() && d.resumeOnce(); turn++ {
-		if d.Run.Edition >= schemas.Edition9 && !fault.Is("what is asked meanwhile has no turn") {
+		if !fault.Is("what is asked meanwhile has no turn") {
 			most = len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
 		}
 	}
@@ -251,16 +248,16 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 	return false
 }
 
-// waitsForJudge reports whether a task goes on once a judge has answered, for whom the budget may have no room, from schemas.Edition9 on.
+// waitsForJudge reports whether a task goes on once a judge has answered, for whom the budget may have no room.
 func (d *Decision) waitsForJudge(task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
-	return waits && !fault.Is("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task) && d.Run.Edition >= schemas.Edition9
+	return waits && !fault.Is("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task)
 }
 
 // waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
-// somebody has said what is done about it, who keeps nobody from being asked for more; from schemas.Edition9 on.
+// somebody has said what is done about it, who keeps nobody from being asked for more.
 func (d *Decision) waitsForOthers(task *workflow.Task, asks bool) bool {
-	return task.State == workflow.TaskBlocked && (asks || task.Mending() && !fault.Is("who waits for what mends a failure is taken for somebody who works")) && d.Run.Edition >= schemas.Edition9
+	return task.State == workflow.TaskBlocked && (asks || task.Mending() && !fault.Is("who waits for what mends a failure is taken for somebody who works"))
 }
 
 // asksForMore reports whether people are asked when the budget is used up.
@@ -294,20 +291,14 @@ func (d *Decision) hasDefault(task *workflow.Task) bool {
 	return false
 }
 
-// offer is what a shortage is made up for by; from schemas.Edition9 on it is what people read.
+// offer is what a shortage is made up for by; it is what people read.
 func (d *Decision) offer(short *schemas.Shortage) schemas.Usage {
 	offer := budget.Offer(d.Profile.Budget, d.Run, short)
-	if d.Run.Edition < schemas.Edition9 {
-		return offer
-	}
 	return budget.RoundUp(offer)
 }
 
 // amount is an amount as people read it in a question.
 func (d *Decision) amount(amount, parts schemas.Usage, language *schemas.Language) string {
-	if d.Run.Edition < schemas.Edition9 {
-		return budget.TellRounded(amount, parts, language)
-	}
 	return budget.Tell(amount, parts, language)
 }
 
@@ -350,7 +341,7 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, peopl
 	work := task.ID
 	if task.Plan != nil {
 		work = d.workAskedFor(task, people)
-	} else if len(people) > 0 && d.Run.Edition >= schemas.Edition9 {
+	} else if len(people) > 0 {
 		work = d.askedBy()
 	}
 	raise := ""
@@ -414,7 +405,7 @@ func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.Inquiry
 	}
 }
 
-// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. From schemas.Edition9 on a question raises nothing.
+// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. A question raises nothing.
 func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
 	if p.Asks(text) {
 		return "", schemas.Usage{}, false

@@ -32,7 +32,7 @@ type Decision struct {
 	// Read returns what a Content that points into the ledger stands for.
 	Read      func(schemas.Content) schemas.Result
 	Admission Admission
-	// Withheld, unless nil, says why no answer is delivered now. From schemas.Edition9 on an answer that only its
+	// Withheld, unless nil, says why no answer is delivered now. An answer that only its
 	// budget holds back is delayed; see delaysAnswer.
 	Withheld *schemas.ReplyWithheld
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.

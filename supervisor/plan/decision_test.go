@@ -132,7 +132,7 @@ func TestSettle_M56(t *testing.T) {
 		said    string
 	}{
 		"all completed":         {"one", []plan.Response{done}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
-		"a partial answer":      {"one", []plan.Response{some}, schemas.RunCompleted, schemas.StopCompleted, []workflow.TaskState{workflow.TaskCompleted}, 1, ""},
+		"a partial answer":      {"one", []plan.Response{some}, schemas.RunPartial, schemas.StopPartial, []workflow.TaskState{workflow.TaskCompleted}, 1, "so far:"},
 		"none completed":        {"one", []plan.Response{failed}, schemas.RunFailed, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1: why"},
 		"blocked":               {"one", []plan.Response{blocked}, schemas.RunBlocked, schemas.StopBlocked, []workflow.TaskState{workflow.TaskFailed}, 0, "first could not do t1:"},
 		"the second fails":      {"one then two then three", []plan.Response{done, failed}, schemas.RunPartial, schemas.StopTaskFailed, []workflow.TaskState{workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped}, 1, "second could not do t2: why\n\nso far:"},

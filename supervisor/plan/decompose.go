@@ -164,7 +164,7 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 
 // describeByTemplate points at the message where a description is all of it and too long for the record.
 func (d *Decision) describeByTemplate(text string) schemas.Content {
-	whole := d.Run.Edition >= schemas.Edition9 && len(d.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
+	whole := len(d.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
 	if whole && text == d.requestText() {
 		return d.Run.Message.Text
 	}
@@ -185,7 +185,7 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 	}
 	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: former.Source, Tasks: retry.Tasks})
 	for _, id := range retry.Brought {
-		d.Emit(recovery.Brings(d.Run.Number, former, id, d.Run.Edition))
+		d.Emit(recovery.Brings(d.Run.Number, former, id))
 	}
 	d.routing()
 }
@@ -216,11 +216,10 @@ func (d *Decision) withoutPlan() {
 		d.runFailure(schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
 }
 
-// wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody, from
-// schemas.Edition9 on.
+// wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody.
 func (d *Decision) wordless() bool {
 	upstream := d.Run.Message.Upstream
-	return upstream != nil && upstream.Planned && d.Run.Edition >= schemas.Edition9 && strings.TrimSpace(d.content(d.Run.Message.Text).Text) == ""
+	return upstream != nil && upstream.Planned && strings.TrimSpace(d.content(d.Run.Message.Text).Text) == ""
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.

@@ -102,7 +102,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, d.longestRetryAfter(task, failed))))
 		return
 	}
-	if d.Run.Edition >= schemas.Edition7 && task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
+	if task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
 		failed.AttemptsUsed = spent
 	}
 	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
@@ -213,7 +213,7 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 	case way == schemas.WayFix && len(d.blamed(task, failed)) == 0:
 		way = recovery.Unmended(source, failed.Cause)
 	}
-	if way == schemas.WayRequester && (d.unanswered(task) || d.declined(task) && d.Run.Edition >= schemas.Edition9) {
+	if way == schemas.WayRequester && (d.unanswered(task) || d.declined(task)) {
 		return ""
 	}
 	return way
@@ -264,7 +264,7 @@ func (d *Decision) mended() bool {
 	return false
 }
 
-// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins, and from schemas.Edition9 on
+// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins, and
 // none that lacks what another one of them was to make.
 func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
 	limit := d.Profile.StepLimit()
@@ -273,7 +273,7 @@ func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
 		missing := d.missing(fix)
 		switch {
 		case fix.State.Ended():
-		case fix.State == workflow.TaskPending && missing != nil && !fault.Is("nobody goes on when what mends something lacks another") && d.Run.Edition >= schemas.Edition9:
+		case fix.State == workflow.TaskPending && missing != nil && !fault.Is("nobody goes on when what mends something lacks another"):
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
 		case unbegun(fix) && limit > 0 && d.Run.Steps() >= limit:
 			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
@@ -332,15 +332,13 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 	detail, agents := strings.TrimSpace(detail), d.describedTo(opened.People, task.Agent)
 	if !opened.OfRequester() {
 		longest := maxFeedback
-		if d.Run.Edition >= schemas.Edition9 {
-			longest /= 2 // who asks is told as well
-		}
+		longest /= 2 // who asks is told as well
 		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
 	}
 	if task.PreviousAgent != "" {
 		agents = d.describedTo(opened.People, task.PreviousAgent) + ", " + agents
 	}
-	if agents == "" && d.Run.Edition >= schemas.Edition9 {
+	if agents == "" {
 		agents = "–" // nobody takes it
 	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
@@ -473,12 +471,10 @@ func (d *Decision) asksAboutReview() bool {
 		agents[i] = d.Profile.Review.Checks[i].Agent
 	}
 	work, longest := truncate(d.asked(), maxQuestion), maxFeedback
-	if d.Run.Edition >= schemas.Edition9 {
-		if d.requestText() != "" {
-			work = "" // which askedBy quotes
-		}
-		work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
+	if d.requestText() != "" {
+		work = "" // which askedBy quotes
 	}
+	work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
 	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
 		Work: d.shown(work), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
 		Detail: d.shown(d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest))),
@@ -549,10 +545,10 @@ func (d *Decision) abort() {
 	d.settle()
 }
 
-// longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. From schemas.Edition9 on it is an hour for an answer or a
+// longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. It is an hour for an answer or a
 // question that was not sent for want of capacity, since budgets of addresses are for an hour.
 func (d *Decision) longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
-	if d.Run.Edition >= schemas.Edition9 && task.Tells() && failed.Category == schemas.CategoryResource {
+	if task.Tells() && failed.Category == schemas.CategoryResource {
 		return time.Hour
 	}
 	return time.Duration(schemas.MaxRetryWait)

@@ -27,7 +27,7 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 }
 
 func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
-	if asked := d.Run.AsksForBudget(); asked != nil && asked.Task == task.ID && !fault.Is("a task has two questions") && d.Run.Edition >= schemas.Edition9 {
+	if asked := d.Run.AsksForBudget(); asked != nil && asked.Task == task.ID && !fault.Is("a task has two questions") {
 		d.closeInquiry(asked, schemas.InquiryWithdrawn) // it had some since, and people are asked something else about it
 	}
 	opened.Run, opened.Inquiry, opened.Task = d.Run.Number, fault.Either("inquiry numbers are used again", 1, len(d.Run.Inquiries)+1), task.ID
@@ -92,9 +92,7 @@ func (d *Decision) openOrAdopt(task *workflow.Task, opened *schemas.InquiryOpene
 		return
 	}
 	opened.Adopts = &schemas.Adopted{Letters: left.Letters(), Asked: left.Inquiry.Asked, Notices: left.Inquiry.Notices}
-	if d.Run.Edition >= schemas.Edition3 {
-		opened.Adopts.Uncertain, opened.Adopts.Bounced = left.Uncertain, left.Inquiry.Bounced
-	}
+	opened.Adopts.Uncertain, opened.Adopts.Bounced = left.Uncertain, left.Inquiry.Bounced
 	words := left.Words()
 	d.Left = d.Left.Without(task.ID) // it is adopted once
 	d.open(task, opened)
@@ -192,7 +190,7 @@ func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 // question is what a person is asked for what a task lacks.
 func (d *Decision) question(task *workflow.Task, opened *schemas.InquiryOpened) string {
 	filler, tag := d.Profile.fillers[task.Agent], d.Run.Message.Language
-	ofArguments := opened.Attempt == 0 && filler != nil && d.Run.Edition >= schemas.Edition5
+	ofArguments := opened.Attempt == 0 && filler != nil
 	asked, offers := make([]answer.Asked, len(opened.Needs)), false
 	for i := range opened.Needs {
 		need := &opened.Needs[i]
@@ -332,7 +330,7 @@ func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
 }
 
 // workedOn takes what a person has said as the result of a task. Whoever has said it in another language than the requester's is asked for it
-// once more, from schemas.Edition5 on.
+// once more.
 func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
 	if word.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)

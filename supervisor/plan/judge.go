@@ -202,7 +202,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 		judged.Outcome = schemas.OutcomeResponse
 		d.completed(question, answer)
 		d.Emit(&judged)
-		if said.NoAnswer && d.Run.Edition >= schemas.Edition8 {
+		if said.NoAnswer {
 			d.cancelTasks(schemas.InquiryWithdrawn)
 			why := d.runFailure(schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
 			d.concludeWith(schemas.RunFailed, schemas.StopTaskFailed, why, nil)

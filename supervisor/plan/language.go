@@ -95,11 +95,8 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 	return d.wrongLanguage(found)
 }
 
-// workFault is languageFault of what a person says who does a task, from schemas.Edition5 on.
+// workFault is languageFault of what a person says who does a task.
 func (d *Decision) workFault(task *workflow.Task, word *Word) string {
-	if d.Run.Edition < schemas.Edition5 {
-		return ""
-	}
 	return d.languageFault(task, schemas.Result{Text: word.Whole})
 }
 
@@ -209,9 +206,8 @@ func (d *Decision) findings(said schemas.Findings) schemas.Findings {
 
 // untold is what is told of a result that was not to be repeated, or not made for people, and is in another language than theirs; empty
 // when the result may be told.
-func (d *Decision) untold(task *workflow.Task, part *schemas.AnswerPart) string {
-	unjudged := d.Run.Edition < schemas.Edition5 && task != nil && d.worksAsPerson(task)
-	if d.Profile.detector == nil || unjudged || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
+func (d *Decision) untold(part *schemas.AnswerPart) string {
+	if d.Profile.detector == nil || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
 		return ""
 	}
 	return cmp.Or(d.texts().Untold, d.texts().Empty)
@@ -273,7 +269,7 @@ func (p *Profile) Lead(text string) (lead arguments.Lead, rest string) {
 }
 
 // Decides reads what somebody says who is asked to agree: the first line that says anything has to be one of the words for it, whole and alone, of any language of the
-// profile. It reports false for anything else, and for a word that means both. From schemas.Edition9 on a question is no decision, in that line; and who asks
+// profile. It reports false for anything else, and for a word that means both. A question is no decision, in that line; and who asks
 // something below it does not agree.
 func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	line, below, _ := strings.Cut(strings.TrimSpace(text), "\n")
@@ -296,8 +292,8 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	return fault.Either("who says no has agreed", schemas.ChoiceApprove, schemas.ChoiceReject), true
 }
 
-// Asks reports whether words ask something, which decides nothing, from schemas.Edition9 on.
-func (p *Profile) Asks(words string) bool { return p.Edition >= schemas.Edition9 && phrase.Asks(words) }
+// Asks reports whether words ask something, which decides nothing.
+func (p *Profile) Asks(words string) bool { return phrase.Asks(words) }
 
 // decidingWords are those that people are told to decide by.
 func (p *Profile) decidingWords(tag string) (approve, reject string) {

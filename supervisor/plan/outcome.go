@@ -128,7 +128,7 @@ func (d *Decision) concludeUnfinished(status schemas.RunStatus, reason schemas.S
 }
 
 func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
-	if asked := d.Run.AsksForBudget(); asked != nil && d.Run.Edition >= schemas.Edition9 {
+	if asked := d.Run.AsksForBudget(); asked != nil {
 		d.closeInquiry(asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
 	}
 	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
@@ -155,10 +155,10 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	d.Deliver()
 }
 
-// delaysAnswer has the answer of a settled run wait until its budget has capacity for it, from schemas.Edition9 on, and reports whether it has to.
+// delaysAnswer has the answer of a settled run wait until its budget has capacity for it, and reports whether it has to.
 // The run stays under way, so that later messages of its session wait and answers go out in order.
 func (d *Decision) delaysAnswer() bool {
-	if d.Withheld == nil || d.Withheld.Reason != schemas.WithheldBudget || d.Run.Edition < schemas.Edition9 {
+	if d.Withheld == nil || d.Withheld.Reason != schemas.WithheldBudget {
 		return false
 	}
 	d.Emit(&schemas.AnswerDelayed{
@@ -185,10 +185,10 @@ func (d *Decision) inAnswer(task *workflow.Task) bool {
 	})
 }
 
-// isOf reports whether a result is that of a task, from schemas.Edition9 on also by the id of what has mended that.
+// isOf reports whether a result is that of a task, also by the id of what has mended that.
 func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
 	return func(id string) bool {
-		if id == task.ID || d.Run.Edition < schemas.Edition9 {
+		if id == task.ID {
 			return id == task.ID
 		}
 		other := d.Run.Task(id)
@@ -227,12 +227,12 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 // maxFailuresTold is how many failures of tasks an answer tells at the most.
 const maxFailuresTold = 5
 
-// failure tells why a run has failed in the requester's language (G-28): by the task that decides it, and from schemas.Edition9 on by the others behind it.
+// failure tells why a run has failed in the requester's language (G-28): by the task that decides it, and by the others behind it.
 func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	failure, sentence := d.failureOf(task)
 	told := []string{sentence}
 	for _, other := range d.Run.Tasks {
-		if other == task || other.State != workflow.TaskFailed || other.Replaced || review.IsFix(other) || d.Run.Edition < schemas.Edition9 {
+		if other == task || other.State != workflow.TaskFailed || other.Replaced || review.IsFix(other) {
 			continue
 		}
 		also, sentence := d.failureOf(other)
@@ -273,7 +273,7 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 		failure.ErrorType = schemas.ErrorValidation
 	case schemas.FailureBlocked:
 		// Its call was never valid, and nothing was sent (G-14).
-		if needs := task.Failure().Needs; d.Run.Edition >= schemas.Edition4 && task.Failure().Attempt == 0 && len(needs) > 0 {
+		if needs := task.Failure().Needs; task.Failure().Attempt == 0 && len(needs) > 0 {
 			failure.ErrorType = schemas.ErrorValidation
 			failure.InternalDetails += ", lacks " + strings.Join(namesOf(needs), ", ")
 		}
@@ -281,16 +281,14 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureUnapproved:
 		failure.SuggestedAction = schemas.ActionManualIntervention
-		if d.Run.Edition >= schemas.Edition9 && d.Run.Message.HasUnknownRequester() {
+		if d.Run.Message.HasUnknownRequester() {
 			failure.InternalDetails += "; its mail names no author that can be read, and each approver may be the author: " +
 				"what is meant can be asked for by podium send"
 			break
 		}
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
 			"for it in profile " + d.Run.Profile
-		if d.Run.Edition >= schemas.Edition9 {
-			failure.InternalDetails += ", or a rule of approval with tainted: true, by which people are asked"
-		}
+		failure.InternalDetails += ", or a rule of approval with tainted: true, by which people are asked"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := task.Failure().Detail

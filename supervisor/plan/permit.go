@@ -52,9 +52,6 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 
 // called is what a permission is asked for, as it stands on record.
 func (d *Decision) called(asked *Permission) string {
-	if d.Run.Edition < schemas.Edition4 {
-		return ""
-	}
 	return asked.Call
 }
 
@@ -124,7 +121,7 @@ func (d *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string,
 // profile says otherwise, and a letter that asks goes to whom the profile names.
 func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
 	switch use := d.Profile.agentUse(task.Agent); {
-	case d.Run.Edition < schemas.Edition4 || task.Notice() > 0:
+	case task.Notice() > 0:
 	case task.ID == schemas.DeliveryTask:
 		return cmp.Or(d.Profile.Delivery.OnTainted, schemas.OnTaintedAllow)
 	case use != nil && use.SideEffects == schemas.SideEffectsExternal:
@@ -163,7 +160,7 @@ func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
 // does is its own affair, whatever they are handed to it as. Who does what its arguments say is handed none of a task.
 func (d *Decision) unapprovedQuestion(agent string) bool {
 	use := d.Profile.agentUse(agent)
-	return d.Run.Edition >= schemas.Edition5 && use != nil && use.Action == "" && d.needsApproval(&workflow.Task{Agent: agent})
+	return use != nil && use.Action == "" && d.needsApproval(&workflow.Task{Agent: agent})
 }
 
 // holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.

@@ -96,9 +96,6 @@ func (p *Profile) faults() []error {
 			}
 		}
 	}
-	if p.Edition < 0 || p.Edition > schemas.NewestEdition {
-		faults = append(faults, fmt.Errorf("edition %d: this version knows editions 0 to %d", p.Edition, schemas.NewestEdition))
-	}
 	if context := &p.Context; context.Messages < 0 || context.Messages > schemas.MaxConversationMessages || context.Bytes < 0 {
 		faults = append(faults, fmt.Errorf("context: messages is 0 to %d, bytes is not negative", schemas.MaxConversationMessages))
 	}

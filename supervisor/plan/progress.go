@@ -207,7 +207,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 // waitingUntil is until when an agent waits and takes no place: one that lets go of what it has taken over, as it says. No request waits longer than it is
 // good for. Another sign of life that does not say so ends it.
 func (d *Decision) waitingUntil(task *workflow.Task, until time.Time) time.Time {
-	if d.Run.Edition < schemas.Edition9 || !d.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
+	if !d.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
 		return time.Time{}
 	}
 	if until.After(task.Expires) {

@@ -107,16 +107,15 @@ func (d *Decision) sentWithRequest(hash string) bool {
 // messagesWithFiles are the inputs of the run's messages, if a person has sent these.
 func (d *Decision) messagesWithFiles() []uint64 {
 	message := &d.Run.Message
-	older := d.Run.Edition < schemas.Edition1 && message.Channel != schemas.ChannelChat // no chat had files then
 	if message.Upstream != nil {
 		return nil
 	}
 	var sequences []uint64
-	if message.Files > 0 || older {
+	if message.Files > 0 {
 		sequences = append(sequences, message.Sequence)
 	}
 	for i := range message.MergedTexts {
-		if message.Files > 0 || older {
+		if message.Files > 0 {
 			sequences = append(sequences, message.MergedTexts[i].Sequence)
 		}
 	}
@@ -128,12 +127,8 @@ func (d *Decision) messagesWithFiles() []uint64 {
 	return sequences
 }
 
-// deliveredTo are the files of deliverables that the request for a task lists, from
-// schemas.Edition1 on.
+// deliveredTo are the files of deliverables that the request for a task lists.
 func (d *Decision) deliveredTo(task *workflow.Task) []string {
-	if d.Run.Edition < schemas.Edition1 {
-		return nil
-	}
 	var hashes []string
 	for i := range d.Run.Merged {
 		if file, is := DeliverableFile(&d.Run.Merged[i].Deliverable); is && review.IsFix(task) {

@@ -52,7 +52,7 @@ func asked(tb testing.TB, dependencies int) (decision *plan.Decision, reads *int
 	tb.Helper()
 	decision, _ = begun(tb, compile(tb, steps()), "one", "")
 	message := &decision.Run.Message
-	message.Sequence, message.MergedTexts = 7, []schemas.Content{{Sequence: 8}}
+	message.Sequence, message.Files, message.MergedTexts = 7, 3, []schemas.Content{{Sequence: 8}}
 	task := decision.Run.Tasks[0]
 	for i := range dependencies {
 		other := &workflow.Task{ID: fmt.Sprint("d", i), State: workflow.TaskCompleted}

@@ -64,11 +64,8 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 	d.routing()
 }
 
-// withdrawQuestions takes back what agents are asked about a task that is not done any more, from schemas.Edition9 on: a run settles only when nothing is under way.
+// withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
 func (d *Decision) withdrawQuestions(about string) {
-	if d.Run.Edition < schemas.Edition9 {
-		return
-	}
 	for _, question := range d.Run.DecisionTasks {
 		if question.Kind != schemas.KindPlan && QuestionedTask(question) == about && question.Notice() == 0 && !question.State.Ended() {
 			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})

@@ -25,14 +25,12 @@ type Response struct {
 	Deliverables  []schemas.Deliverable   // of work
 	PutArtifacts  []string                // artifacts that it names and that the agent has put
 	Tokens        int
-	Request       string      // that it answers
-	Said          budget.Said // what that has used
-	// From schemas.Edition1 on:
-	FailedTokens int               // Tokens, when the attempt has failed
-	Sequence     uint64            // of the answer
-	Findings     *schemas.Findings // nil when the agent has said none
-	Needs        []schemas.Need
-	Operation    *schemas.Operation
+	Request       string            // that it answers
+	Said          budget.Said       // what that has used
+	Sequence      uint64            // of the answer
+	Findings      *schemas.Findings // nil when the agent has said none
+	Needs         []schemas.Need
+	Operation     *schemas.Operation
 }
 
 // HandleResponse takes an agent's answer to the current attempt of a task.
@@ -41,7 +39,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
-		unsure := task.Permit != "" && d.Run.Edition >= schemas.Edition5
+		unsure := task.Permit != ""
 		failed.EffectUnknown = unsure || answer.EffectUnknown && task.Permit != ""
 		switch {
 		case !unsure:
@@ -65,7 +63,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		if failed.Detail == "" && failed.Operation != nil && d.Profile.Waiting != nil {
 			failed.Detail = truncate(failed.Operation.Summary, maxFeedback)
 		}
-		failed.EffectUnknown = answer.EffectUnknown && task.Permit != "" && d.Run.Edition >= schemas.Edition1
+		failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
@@ -99,14 +97,14 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
-	case answer.Crashed && d.Run.Edition >= schemas.Edition9:
+	case answer.Crashed:
 		failed.Cause = schemas.FailureCrashed
-	case answer.Category == schemas.CategoryValidation && d.Run.Edition >= schemas.Edition1:
+	case answer.Category == schemas.CategoryValidation:
 		failed.Cause = schemas.FailureInvalidResult // its own process has found that
 	case answer.Category == schemas.CategoryResource && !failed.EffectUnknown:
 		failed.Category = schemas.CategoryResource
 	}
-	if answer.Category == schemas.CategoryDependency && d.Run.Edition >= schemas.Edition2 {
+	if answer.Category == schemas.CategoryDependency {
 		failed.Category = schemas.CategoryDependency
 	}
 	d.failWith(task, failed)
@@ -115,7 +113,7 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 // failed is the failure of an attempt, with all that its agent has said.
 func (answer *Response) failed(cause schemas.FailureKind) schemas.TaskFailed {
 	return schemas.TaskFailed{
-		Cause: cause, Detail: answer.Detail, Tokens: answer.FailedTokens, Needs: answer.Needs, Operation: answer.Operation, Findings: answer.Findings,
+		Cause: cause, Detail: answer.Detail, Tokens: answer.Tokens, Needs: answer.Needs, Operation: answer.Operation, Findings: answer.Findings,
 	}
 }
 
@@ -140,7 +138,7 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		d.end(d.Run.Reason, answer.Delivered)
 		return
 	}
-	partial := answer.Status == schemas.StatusPartial && d.Run.Edition >= schemas.Edition1
+	partial := answer.Status == schemas.StatusPartial
 	if check := d.Profile.outputs[task.Agent]; check != nil && !partial { // a part need not be the whole
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
@@ -173,7 +171,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 		Sequence: answer.Sequence, Findings: answer.Findings, Usage: d.takeSpent(task),
-		Partial: answer.Status == schemas.StatusPartial && d.Run.Edition >= schemas.Edition1 && task.Kind == "" && task.ID != schemas.DeliveryTask,
+		Partial: answer.Status == schemas.StatusPartial && task.Kind == "" && task.ID != schemas.DeliveryTask,
 	}
 	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
 	switch {

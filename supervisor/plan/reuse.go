@@ -71,9 +71,9 @@ func (d *Decision) toldHash(task *workflow.Task) string {
 	return d.agentToldHash(task)
 }
 
-// calledHash is the hash of what an agent that may answer by a callback is told, from schemas.Edition3 on; else it is empty.
+// calledHash is the hash of what an agent that may answer by a callback is told; else it is empty.
 func (d *Decision) calledHash(task *workflow.Task, agent string) string {
-	if d.Run.Edition < schemas.Edition3 || task.Plan == nil || !d.Profile.Async(agent) {
+	if task.Plan == nil || !d.Profile.Async(agent) {
 		return ""
 	}
 	return d.agentToldHash(task)
@@ -159,12 +159,8 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 	return hex.EncodeToString(sum[:])
 }
 
-// filesTold are the files of the run's messages and of the deliverables that a task builds on, from
-// schemas.Edition1 on: what results name stands in these.
+// filesTold are the files of the run's messages and of the deliverables that a task builds on: what results name stands in these.
 func (d *Decision) filesTold(task *workflow.Task) []string {
-	if d.Run.Edition < schemas.Edition1 {
-		return nil
-	}
 	var told []string
 	for _, sequence := range d.messagesWithFiles() {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {

@@ -153,7 +153,7 @@ func (d *Decision) endReview(files []review.File) {
 	unassigned := review.Cut(d.Run)
 	for i := range files {
 		if files[i].Conflicts() {
-			unassigned = append(unassigned, files[i].Conflict(d.Run.Edition))
+			unassigned = append(unassigned, files[i].Conflict())
 		}
 	}
 	more := false
@@ -198,7 +198,7 @@ func (d *Decision) afterReview() {
 	switch round := d.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
 		d.incomplete(schemas.StopStepLimit, d.stepsTaken())
-	case round.Outcome == schemas.OutcomePassed, d.Run.Edition >= schemas.Edition9 && d.takenAsItIs():
+	case round.Outcome == schemas.OutcomePassed, d.takenAsItIs():
 		d.summarize()
 	case d.mayReturn() && (d.wanted() || d.mend() || d.escalates()):
 	case d.asksAboutReview():
@@ -207,12 +207,9 @@ func (d *Decision) afterReview() {
 	}
 }
 
-// notMade tells that a check could not be made, from schemas.Edition9 on which one, and what it says.
+// notMade tells that a check could not be made, which one, and what it says.
 func (d *Decision) notMade(question *workflow.Task) string {
 	failure := question.Failure()
-	if d.Run.Edition < schemas.Edition9 {
-		return "The check could not be made: " + string(failure.Cause) + "."
-	}
 	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
 }
 
@@ -240,11 +237,11 @@ func (d *Decision) wanted() bool {
 	return false
 }
 
-// mend has whoever is responsible mend what was found (M-42). What was done outside is not done again for that, from schemas.Edition9 on.
+// mend has whoever is responsible mend what was found (M-42). What was done outside is not done again for that.
 func (d *Decision) mend() bool {
 	mendable := func(made *workflow.Task) bool {
 		use := d.Profile.agentUse(made.Agent)
-		return use != nil && use.Unavailable == "" && (made.Permit == "" || d.Run.Edition < schemas.Edition9)
+		return use != nil && use.Unavailable == "" && made.Permit == ""
 	}
 	fixes := review.Fixes(d.Run, d.Run.Review.Round, review.Files(d.Run), d.Run.Review.Issues, mendable)
 	if len(fixes) == 0 {
@@ -278,9 +275,9 @@ func (d *Decision) escalates() bool {
 	return true
 }
 
-// withheldByReview reports whether the results of a run are not told, from schemas.Edition9 on: it is reviewed, and the last round has not passed them.
+// withheldByReview reports whether the results of a run are not told: it is reviewed, and the last round has not passed them.
 func (d *Decision) withheldByReview() bool {
-	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && d.Run.Edition >= schemas.Edition9 && !d.takenAsItIs()
+	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && !d.takenAsItIs()
 }
 
 // takenAsItIs reports whether somebody who was asked about the newest round has said skip.
@@ -293,14 +290,14 @@ func (d *Decision) takenAsItIs() bool {
 // maxErrorsTold is how many errors of a review an answer tells at the most; all of them stand on record.
 const maxErrorsTold = 10
 
-// reviewErrors are the errors that the last round has found, as they are told, and how many there are. Before schemas.Edition9 the first is told, and no place.
+// reviewErrors are the errors that the last round has found, as they are told, and how many there are.
 func (d *Decision) reviewErrors() (told string, errorsFound int) {
 	var lines []string
 	for i := range d.Run.Review.Issues {
 		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
 			errorsFound++
 			told := issue.Message
-			if d.Run.Edition >= schemas.Edition9 && !strings.Contains(told, issue.File) {
+			if !strings.Contains(told, issue.File) {
 				told = review.Where(issue) + told
 			}
 			if line := d.fitting(told); line != "" && !slices.Contains(lines, line) {
@@ -311,7 +308,7 @@ func (d *Decision) reviewErrors() (told string, errorsFound int) {
 	switch {
 	case len(lines) == 0:
 		return "", errorsFound
-	case len(lines) == 1 || d.Run.Edition < schemas.Edition9:
+	case len(lines) == 1:
 		return lines[0], errorsFound
 	case len(lines) > maxErrorsTold:
 		lines = append(lines[:maxErrorsTold], "…")
@@ -387,7 +384,7 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 			return is && review.Path(&deliverable) == file.Path
 		})
 		if at < 0 {
-			left = append(left, file.Conflict(d.Run.Edition).Message)
+			left = append(left, file.Conflict().Message)
 			continue
 		}
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})

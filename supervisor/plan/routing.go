@@ -53,9 +53,9 @@ func (d *Decision) routing() {
 }
 
 // questionEnded routes the task that a question was about, once the answer is there or
-// will not come. Arguments are asked for after the routing, so that from schemas.Edition5 on no chain is judged by them again.
+// will not come. Arguments are asked for after the routing, so that no chain is judged by them again.
 func (d *Decision) questionEnded(kind schemas.TaskKind, about string) {
-	if kind == schemas.KindExtract && d.Run.Edition >= schemas.Edition5 {
+	if kind == schemas.KindExtract {
 		d.advance()
 		return
 	}
@@ -143,11 +143,11 @@ func QuestionedTask(question *workflow.Task) string {
 }
 
 // interrupted reports whether a router's question went unanswered because the process that had asked it is gone: whoever worked on it may have gone with
-// it. It is asked anew, from schemas.Edition7 on, since what an agent could not say is nothing that it has said.
+// it. It is asked anew, since what an agent could not say is nothing that it has said.
 func (d *Decision) interrupted(question *workflow.Task, cause schemas.FailureKind) bool {
 	late := cause == schemas.FailureNotStarted || cause == schemas.FailureTimeout || cause == schemas.FailureCrashed
 	switch {
-	case d.Run.Edition < schemas.Edition7 || !late || !ofRouter(question.Kind):
+	case !late || !ofRouter(question.Kind):
 		return false
 	case question.State.UnderWay():
 		return d.ofEarlierEpoch(question, question.Request, question.Attempt)
@@ -196,7 +196,7 @@ func (d *Decision) evidence(task string) route.Evidence {
 			evidence.Assessments = append(evidence.Assessments, assessment(question.Agent, result, answered))
 		case schemas.KindRoute:
 			made := choice(question.Agent, result, answered)
-			if !answered && d.Run.Edition >= schemas.Edition2 {
+			if !answered {
 				made.Failure = choiceFailure(question)
 			}
 			evidence.Choices = append(evidence.Choices, made)

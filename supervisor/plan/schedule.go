@@ -95,9 +95,9 @@ func (d *Decision) startable() []string {
 	return ids
 }
 
-// levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on, from schemas.Edition9 on.
+// levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on.
 func (d *Decision) levelOf(task *workflow.Task) int {
-	if failed := d.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") && d.Run.Edition >= schemas.Edition9 {
+	if failed := d.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") {
 		return min(task.Level, failed.Level)
 	}
 	return task.Level
@@ -213,8 +213,7 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	return true
 }
 
-// admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open,
-// from schemas.Edition4 on once in a decision: a refusal says no more of room than that there is some for one.
+// admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
 func (d *Decision) admitTelling(agent string) bool {
 	switch d.Admission.Admit(agent) {
 	case Admitted:
@@ -222,16 +221,16 @@ func (d *Decision) admitTelling(agent string) bool {
 	case Unavailable:
 		again := slices.Contains(d.tried, agent)
 		d.tried = append(d.tried, agent)
-		return !again || d.Run.Edition < schemas.Edition4
+		return !again
 	case Full:
 	}
 	return false
 }
 
-// breakerOpen says that the circuit breaker of an agent is open, since when, and when the next request may go to it, from schemas.Edition9 on.
+// breakerOpen says that the circuit breaker of an agent is open, since when, and when the next request may go to it.
 func (d *Decision) breakerOpen(agent string) string {
 	since, probe := d.Admission.OpenSince(agent)
-	if since.IsZero() || d.Run.Edition < schemas.Edition9 {
+	if since.IsZero() {
 		return ""
 	}
 	told := func(moment time.Time) string { return moment.UTC().Format("2006-01-02 15:04:05 UTC") }
@@ -261,7 +260,7 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	if len(task.Arguments()) == 0 && d.Profile.worksOnWords(task.Agent) {
 		return ""
 	}
-	if len(arguments) == 0 && d.Run.Edition >= schemas.Edition1 {
+	if len(arguments) == 0 {
 		arguments = jsontext.Value("{}")
 	}
 	if err := checkSchema(arguments, check); err != nil && !fault.Is("arguments that lack something go out") {
@@ -296,10 +295,9 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
-// work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: from
-// schemas.Edition2 on an inquiry is adopted and its letter is not written again.
+// work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: an inquiry is adopted and its letter is not written again.
 func (d *Decision) effect(run, id string) string {
-	if schemas.NoticeOf(id) > 0 && d.Run.Edition >= schemas.Edition2 {
+	if schemas.NoticeOf(id) > 0 {
 		return schemas.EffectID(run, id)
 	}
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {

@@ -36,7 +36,6 @@ func (p *Profile) Tell(run *workflow.Run, task *workflow.Task, result schemas.Re
 		name = task.ID
 	}
 	words := p.wordsIn(run.Message.Language)
-	words.FirstSignOnly = run.Edition < schemas.Edition9
 	return answer.Data(result.Data, schema, name, words)
 }
 
@@ -60,19 +59,16 @@ func (p *Profile) wordsIn(tag string) answer.Words {
 	return answer.Words{Texts: &language.Texts, Decimal: language.Decimal}
 }
 
-// tell adds to an outcome what people are told besides words, from schemas.Edition1 on. What is told stands on
+// tell adds to an outcome what people are told besides words. What is told stands on
 // record, so that everybody who shows the answer says the same.
 func (d *Decision) tell(settled *schemas.RunSettled) {
-	if d.Run.Edition < schemas.Edition1 {
-		return
-	}
 	for i := range settled.Answer {
 		part := &settled.Answer[i]
 		task := d.Run.Task(part.Task)
 		if task != nil {
 			part.Told = d.Profile.Tell(d.Run, task, d.content(part.Body)).Text
 		}
-		part.Told = cmp.Or(d.untold(task, part), part.Told)
+		part.Told = cmp.Or(d.untold(part), part.Told)
 	}
 	var said []schemas.Findings
 	for _, task := range d.Run.Tasks {
@@ -92,11 +88,8 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 }
 
 // askedBy tells approvers who has begun the run, how far that is known, which run it is, and what the requester has written, set apart as a
-// quotation. It is empty before schemas.Edition9.
+// quotation.
 func (d *Decision) askedBy() string {
-	if d.Run.Edition < schemas.Edition9 {
-		return ""
-	}
 	texts := d.texts()
 	told := strings.NewReplacer(
 		"{requester}", d.requester(), "{proof}", d.requesterProof(texts), "{run}", schemas.RunID(d.Session, d.Run.Number),
@@ -144,10 +137,10 @@ func (d *Decision) requesterProof(texts *schemas.Texts) string {
 }
 
 // workAskedFor is what a task is to do, as a question about its failure or its budget tells it: to people of the profile with who has begun the run, and
-// the requester's words set apart, from schemas.Edition9 on.
+// the requester's words set apart.
 func (d *Decision) workAskedFor(task *workflow.Task, people []string) string {
 	description := d.content(task.Plan.Description).Text
-	if len(people) == 0 || d.Run.Edition < schemas.Edition9 {
+	if len(people) == 0 {
 		return truncate(description, maxQuestion)
 	}
 	return truncate(strings.TrimSpace(d.askedBy()+"\n\n"+d.describedTask(description, true)), maxAskedWork)
@@ -157,7 +150,7 @@ func (d *Decision) workAskedFor(task *workflow.Task, people []string) string {
 // fit behind that.
 const maxAskedWork = 2 << 10
 
-// describedTo is what an agent is called in a question: to people of the profile by what it does, from schemas.Edition9 on.
+// describedTo is what an agent is called in a question: to people of the profile by what it does.
 func (d *Decision) describedTo(people []string, agent string) string {
 	if len(people) == 0 {
 		return agent
@@ -169,9 +162,6 @@ func (d *Decision) describedTo(people []string, agent string) string {
 // and a template's own words are none. Words of the requester that askedBy quotes in the same question are left out.
 func (d *Decision) describedTask(description string, isQuoted bool) string {
 	told := truncate(description, maxQuestion)
-	if d.Run.Edition < schemas.Edition9 {
-		return told
-	}
 	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
 	ofProfile := d.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
 	switch {
@@ -184,18 +174,15 @@ func (d *Decision) describedTask(description string, isQuoted bool) string {
 }
 
 // shown is a text that may hold words of the requester, as a question shows it: without what turns the direction of
-// writing, from schemas.Edition9 on.
+// writing.
 func (d *Decision) shown(text string) string {
-	if d.Run.Edition < schemas.Edition9 {
-		return text
-	}
 	return schemas.RemoveControls(text)
 }
 
-// describedAgent is what an agent is called where approvers are told of it: what it does, from schemas.Edition9 on.
+// describedAgent is what an agent is called where approvers are told of it: what it does.
 func (d *Decision) describedAgent(agent string) string {
 	use := d.Profile.agentUse(agent)
-	if use == nil || d.Run.Edition < schemas.Edition9 {
+	if use == nil {
 		return agent
 	}
 	return cmp.Or(strings.TrimRight(oneLine(use.Description), ". "), agent)

@@ -46,7 +46,6 @@ func newDesk(tb testing.TB) *desk {
 	tb.Helper()
 	d := &desk{tb: tb, ledger: memory.New(1), loop: eventloop.New(func(operation func()) { operation() }), now: midnight()}
 	profile := bustest.DeskProfile(1)
-	profile.Edition = schemas.Edition9
 	for i := range profile.Agents {
 		profile.Agents[i].Supervisor = true
 	}

@@ -32,10 +32,10 @@ func inDoubt(profile *schemas.Profile) schemas.RecoveryWay {
 	return ""
 }
 
-// Upstream reports whether whoever is upstream decides about a failure for good, also as about one that nobody could mend, from schemas.Edition9 on.
+// Upstream reports whether whoever is upstream decides about a failure for good, also as about one that nobody could mend.
 func Upstream(profile *schemas.Profile, category schemas.FailureCategory, cause schemas.FailureKind) bool {
 	way := Way(profile, category, cause)
-	if way == schemas.WayFix && profile.Edition >= schemas.Edition9 {
+	if way == schemas.WayFix {
 		way = Unmended(profile, cause)
 	}
 	channel := Channel(profile, way)

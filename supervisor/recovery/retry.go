@@ -32,21 +32,20 @@ func (r *Retry) Fault(allowDuplicate bool) string {
 }
 
 // RetryOf returns what a run has to do that retries one which has ended, from a task on; empty is from what has not been completed. It reports false
-// when there is no such task. What mends another task is none of its own. The edition is that of the run that begins: from
-// schemas.Edition9 on a task that mends stands for the one whose work it mends, and what no round of a review has passed is looked at again.
-func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
-	made := Retry{Reviews: edition >= schemas.Edition9 && unpassed(run)}
+// when there is no such task. What mends another task is none of its own. A task that mends stands for the one whose work it mends, and what no round of a review has passed is looked at again.
+func RetryOf(run *workflow.Run, from string) (Retry, bool) {
+	made := Retry{Reviews: unpassed(run)}
 	stays := func(task *workflow.Task) bool {
 		return (!task.Replaced || fault.Is("what a plan has replaced comes again")) && task.Plan.Options().Fixes == ""
 	}
-	from = rootOf(run, from, edition)
+	from = rootOf(run, from)
 	if named := run.Task(from); from != "" && (named == nil || named.Plan == nil || !stays(named)) {
 		return made, false
 	}
 	builtOn := map[string][]string{}
 	for _, task := range run.Tasks {
 		if stays(task) {
-			builtOn[task.ID] = standOn(run, task, stays, edition)
+			builtOn[task.ID] = standOn(run, task, stays)
 		}
 	}
 	again := map[string]bool{}
@@ -67,27 +66,25 @@ func RetryOf(run *workflow.Run, from string, edition int) (Retry, bool) {
 		planned.Dependencies = builtOn[task.ID]
 		if again[task.ID] {
 			made.Again = append(made.Again, task.ID)
-			if acted(run, task, edition) {
+			if acted(run, task) {
 				made.Effects = append(made.Effects, task.ID)
 			}
 		} else {
 			made.Brought = append(made.Brought, task.ID)
 			planned.Agent, planned.Routed = task.Agent, true
-			if edition >= schemas.Edition9 {
-				planned.Agent = brought(run, task.ID, edition).Agent
-			}
+			planned.Agent = brought(run, task.ID).Agent
 		}
 		made.Tasks = append(made.Tasks, planned)
 	}
 	return made, true
 }
 
-// standOn are the tasks that one builds on as far as they stay, from schemas.Edition9 on each in the place of what mends it.
-func standOn(run *workflow.Run, task *workflow.Task, stays func(*workflow.Task) bool, edition int) []string {
+// standOn are the tasks that one builds on as far as they stay, each in the place of what mends it.
+func standOn(run *workflow.Run, task *workflow.Task, stays func(*workflow.Task) bool) []string {
 	on := slices.Clone(task.Plan.Dependencies)[:0]
 	for _, id := range task.Plan.Dependencies {
-		root := rootOf(run, id, edition)
-		if built := run.Task(root); built != nil && built.Plan != nil && stays(built) && (edition < schemas.Edition9 || !slices.Contains(on, root)) {
+		root := rootOf(run, id)
+		if built := run.Task(root); built != nil && built.Plan != nil && stays(built) && !slices.Contains(on, root) {
 			on = append(on, root)
 		}
 	}
@@ -99,36 +96,33 @@ func unpassed(run *workflow.Run) bool {
 	return run.Review != nil && run.Review.Outcome != schemas.OutcomePassed && run.Status != schemas.RunCompleted
 }
 
-// rootOf is the task whose work a task of a name mends, from schemas.Edition9 on, or the name itself.
-func rootOf(run *workflow.Run, id string, edition int) string {
-	if task := run.Task(id); task != nil && edition >= schemas.Edition9 {
+// rootOf is the task whose work a task of a name mends, or the name itself.
+func rootOf(run *workflow.Run, id string) string {
+	if task := run.Task(id); task != nil {
 		return review.Root(task)
 	}
 	return id
 }
 
-// acted reports whether something may have happened outside by a task, or from schemas.Edition9 on by what has mended it.
-func acted(run *workflow.Run, task *workflow.Task, edition int) bool {
-	return task.Permit != "" || edition >= schemas.Edition9 && slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool {
+// acted reports whether something may have happened outside by a task, or by what has mended it.
+func acted(run *workflow.Run, task *workflow.Task) bool {
+	return task.Permit != "" || slices.ContainsFunc(run.Tasks, func(other *workflow.Task) bool {
 		return other.Permit != "" && review.Root(other) == task.ID
 	})
 }
 
-// brought is the task whose result is brought in the place of another one's: what has mended that because of a failure, from schemas.Edition9 on also
+// brought is the task whose result is brought in the place of another one's: what has mended that because of a failure, also
 // what has mended it after a review.
-func brought(run *workflow.Run, id string, edition int) *workflow.Task {
-	if edition >= schemas.Edition9 {
-		if fault.Is("what a review had mended is brought as it was") {
-			return run.Task(id)
-		}
-		return review.Newest(run, id)
+func brought(run *workflow.Run, id string) *workflow.Task {
+	if fault.Is("what a review had mended is brought as it was") {
+		return run.Task(id)
 	}
-	return run.Standing(id)
+	return review.Newest(run, id)
 }
 
-// Brings is the fact that a run of an edition has the result of a completed task of one before it.
-func Brings(number int, former *workflow.Run, id string, edition int) *schemas.TaskCompleted {
-	task := brought(former, id, edition)
+// Brings is the fact that a run has the result of a completed task of one before it.
+func Brings(number int, former *workflow.Run, id string) *schemas.TaskCompleted {
+	task := brought(former, id)
 	return &schemas.TaskCompleted{
 		Run: number, Task: id, Brought: former.Number, Result: task.Result, Sequence: task.Answered, Deliverables: task.Deliverables, Proven: task.Proven,
 		Unproven: task.Unproven, Partial: task.Partial, Findings: task.Findings, Permit: task.Permit,

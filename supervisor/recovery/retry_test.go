@@ -30,10 +30,10 @@ func TestRetryOf(t *testing.T) {
 		"o":      "brought a b, again c d e o, effects o",
 		"a":      "brought , again a b c d e o, effects o",
 		"x":      "unknown",
-		"fix1.a": "unknown",
+		"fix1.a": "brought , again a b c d e o, effects o",
 		"reply":  "unknown",
 	} {
-		made, there := recovery.RetryOf(run, from, schemas.Edition8)
+		made, there := recovery.RetryOf(run, from)
 		got := "unknown"
 		if there {
 			got = "brought " + strings.Join(made.Brought, " ") + ", again " + strings.Join(made.Again, " ") + ", effects " + strings.Join(made.Effects, " ")
@@ -47,9 +47,9 @@ func TestRetryOf(t *testing.T) {
 			}
 		}
 	}
-	whole, _ := recovery.RetryOf(&workflow.Run{Tasks: []*workflow.Task{task("a", done)}}, "", schemas.Edition8)
-	outsideAgain, _ := recovery.RetryOf(run, "o", schemas.Edition8)
-	never, _ := recovery.RetryOf(&workflow.Run{}, "", schemas.Edition8)
+	whole, _ := recovery.RetryOf(&workflow.Run{Tasks: []*workflow.Task{task("a", done)}}, "")
+	outsideAgain, _ := recovery.RetryOf(run, "o")
+	never, _ := recovery.RetryOf(&workflow.Run{}, "")
 	if whole.Fault(true) != schemas.RetryNothing || outsideAgain.Fault(false) != schemas.RetryEffects || outsideAgain.Fault(true) != "" || never.Fault(false) != "" {
 		t.Errorf("%q, %q, %q, %q", whole.Fault(true), outsideAgain.Fault(false), outsideAgain.Fault(true), never.Fault(false))
 	}
@@ -65,15 +65,15 @@ func TestRetryBringsWhatWasMended(t *testing.T) {
 		task("a", "wrong", workflow.TaskCompleted, nil), task("check", "", workflow.TaskFailed, nil),
 		task("c1.fix.a", "right", workflow.TaskCompleted, &schemas.TaskOptions{Fixes: "a", Recovers: "check"}),
 	}}
-	made, _ := recovery.RetryOf(run, "", schemas.Edition8)
-	brought := recovery.Brings(2, run, "a", schemas.Edition8)
+	made, _ := recovery.RetryOf(run, "")
+	brought := recovery.Brings(2, run, "a")
 	if !slices.Equal(made.Brought, []string{"a"}) || brought.Task != "a" || brought.Result.Text != "right" {
 		t.Errorf("%v, %+v", made.Brought, brought)
 	}
 }
 
-// TestRetryAfterReview: from schemas.Edition9 on what a review had mended is brought, with who has mended it, and what mends a task stands for that, also where others
-// build on it. What no round has passed is looked at again though all of it is done, unless somebody has taken it as it is. Before, that is none of it.
+// TestRetryAfterReview: what a review had mended is brought, with who has mended it, and what mends a task stands for that, also where others
+// build on it. What no round has passed is looked at again though all of it is done, unless somebody has taken it as it is.
 func TestRetryAfterReview(t *testing.T) {
 	t.Parallel()
 	task := func(id, agent string, options *schemas.TaskOptions, dependencies ...string) *workflow.Task {
@@ -94,37 +94,30 @@ func TestRetryAfterReview(t *testing.T) {
 		},
 	}
 	for _, c := range []struct {
-		from    string
-		edition int
-		want    string
+		from, want string
 	}{
-		{"", schemas.Edition9, "brought code text c1.x, again , effects , "},
-		{"code", schemas.Edition9, "brought , again code text c1.x, effects text, effects_may_repeat"},
-		{"fix1.code", schemas.Edition9, "brought , again code text c1.x, effects text, effects_may_repeat"},
-		{"fix1.text", schemas.Edition9, "brought code c1.x, again text, effects text, effects_may_repeat"},
-		{"c1.x", schemas.Edition9, "brought code text, again c1.x, effects , "},
-		{"check:critic:1", schemas.Edition9, "unknown"},
-		{"", schemas.Edition8, "brought code text c1.x, again , effects , nothing_to_retry"},
-		{"text", schemas.Edition8, "brought code c1.x, again text, effects , "},
-		{"fix1.code", schemas.Edition8, "unknown"},
+		{"", "brought code text c1.x, again , effects , "},
+		{"code", "brought , again code text c1.x, effects text, effects_may_repeat"},
+		{"fix1.code", "brought , again code text c1.x, effects text, effects_may_repeat"},
+		{"fix1.text", "brought code c1.x, again text, effects text, effects_may_repeat"},
+		{"c1.x", "brought code text, again c1.x, effects , "},
+		{"check:critic:1", "unknown"},
 	} {
-		made, there := recovery.RetryOf(run, c.from, c.edition)
+		made, there := recovery.RetryOf(run, c.from)
 		got := "unknown"
 		if there {
 			got = "brought " + strings.Join(made.Brought, " ") + ", again " + strings.Join(made.Again, " ") + ", effects " + strings.Join(made.Effects, " ") + ", " + made.Fault(false)
 		}
 		if got != c.want {
-			t.Errorf("from %q by edition %d: %s", c.from, c.edition, got)
+			t.Errorf("from %q: %s", c.from, got)
 		}
 	}
-	newest, _ := recovery.RetryOf(run, "c1.x", schemas.Edition9)
-	before, _ := recovery.RetryOf(run, "c1.x", schemas.Edition8)
-	if newest.Tasks[0].Agent != "senior" || before.Tasks[0].Agent != "coder" || !slices.Equal(newest.Tasks[2].Dependencies, []string{"code"}) {
-		t.Errorf("%+v, %+v", newest.Tasks, before.Tasks)
+	made, _ := recovery.RetryOf(run, "c1.x")
+	if made.Tasks[0].Agent != "senior" || !slices.Equal(made.Tasks[2].Dependencies, []string{"code"}) {
+		t.Errorf("%+v", made.Tasks)
 	}
-	mended, unmended := recovery.Brings(2, run, "code", schemas.Edition9), recovery.Brings(2, run, "code", schemas.Edition8)
-	if mended.Result.Text != "by fix1.code" || unmended.Result.Text != "by code" {
-		t.Errorf("%+v, %+v", mended, unmended)
+	if mended := recovery.Brings(2, run, "code"); mended.Result.Text != "by fix1.code" {
+		t.Errorf("%+v", mended)
 	}
 	for _, over := range []struct {
 		status  schemas.RunStatus
@@ -134,7 +127,7 @@ func TestRetryAfterReview(t *testing.T) {
 		{schemas.RunPartial, schemas.OutcomeFailed, true}, {schemas.RunCancelled, "", true}, {schemas.RunCompleted, schemas.OutcomeFailed, false}, {schemas.RunFailed, schemas.OutcomePassed, false},
 	} {
 		run.Status, run.Review = over.status, &workflow.Review{Round: 1, Outcome: over.outcome}
-		if made, _ := recovery.RetryOf(run, "", schemas.Edition9); made.Reviews != over.reviews || (made.Fault(false) == "") != over.reviews {
+		if made, _ := recovery.RetryOf(run, ""); made.Reviews != over.reviews || (made.Fault(false) == "") != over.reviews {
 			t.Errorf("%+v: %t, %s", over, made.Reviews, made.Fault(false))
 		}
 	}

@@ -136,7 +136,7 @@ func fix(run *workflow.Run, root *workflow.Task, names map[string]string, files 
 	newest := Newest(run, root.ID)
 	mends := *root.Plan
 	mends.Task, mends.Agent, mends.Routed, mends.Optional = names[root.ID], newest.Agent, true, false
-	mends.HasInputs = mends.HasInputs && !fault.Is("whoever mends has nothing of what the request has brought") && run.Edition >= schemas.Edition9
+	mends.HasInputs = mends.HasInputs && !fault.Is("whoever mends has nothing of what the request has brought")
 	mends.Dependencies = nil
 	depend := func(id string) {
 		if !slices.Contains(mends.Dependencies, id) {

@@ -29,7 +29,7 @@ func made(path, hash string) schemas.Deliverable {
 
 // run is written as "a:p=1,q=2 b<a:p=3 fix(a)b<a:p=4": completed tasks, what they build on, and the files that they have made.
 func run(text string) *workflow.Run {
-	r := &workflow.Run{Number: 1, Edition: schemas.NewestEdition}
+	r := &workflow.Run{Number: 1}
 	for word := range strings.FieldsSeq(text) {
 		head, files, _ := strings.Cut(word, ":")
 		id, depends, _ := strings.Cut(head, "<")
@@ -49,11 +49,6 @@ func run(text string) *workflow.Run {
 		}
 		r.Tasks = append(r.Tasks, task)
 	}
-	return r
-}
-
-func inEdition8(r *workflow.Run) *workflow.Run {
-	r.Edition = schemas.Edition8
 	return r
 }
 
@@ -97,7 +92,6 @@ func TestFiles_M38(t *testing.T) {
 		"mended after the second merge":       {merge(merge(run("a:p=1 b:p=2 c<a:p=4 d<c&b:p=6"), 2, "m1", "p", "3", "a", "b"), 3, "m2", "p", "5", "c", "m1"), "p: d", ""},
 		"a base that builds on a merge":       {merge(run("a:p=1 b:p=2 t<a&b:p=4 c<t:p=6 d<t:p=7"), 2, "m1", "p", "3", "a", "b"), "p: c d", "4"},
 		"a base of a merge and of a task":     {merge(merge(run("a:p=1 b:p=2 t<a&b:p=4 x<a&b:p=5 c<t:p=6"), 2, "m1", "p", "3", "a", "b"), 4, "m2", "p", "7", "t", "x"), "p: c m2", "4"},
-		"a base of before edition 9":          {inEdition8(merge(run("a:p=1 b:p=2 t<a&b:p=4 c<t:p=6 d<t:p=7"), 2, "m1", "p", "3", "a", "b")), "p: c d", "3"},
 		"another path's merge is not its own": {merge(run("a:p=1,q=1 b:p=2,q=2"), 2, "m1", "p", "3", "a", "b"), "p: m1; q: a b", ""},
 	} {
 		var told, bases []string
@@ -117,10 +111,7 @@ func TestFiles_M38(t *testing.T) {
 		}
 	}
 	conflict := review.Files(run("a:p=1 b:p=2"))[0]
-	if got := conflict.Conflict(schemas.Edition8); got.Message != "Conflict in p between [agent_a, agent_b]" || got.File != "p" || got.Tasks != nil {
-		t.Errorf("%+v", got)
-	}
-	if got := conflict.Conflict(schemas.Edition9); got.Message != "Conflict in p between [agent_a, agent_b] (tasks a, b)" || !slices.Equal(got.Tasks, []string{"a", "b"}) {
+	if got := conflict.Conflict(); got.Message != "Conflict in p between [agent_a, agent_b] (tasks a, b)" || !slices.Equal(got.Tasks, []string{"a", "b"}) {
 		t.Errorf("%+v", got)
 	}
 	failed := run("a:p=1 b:p=2")

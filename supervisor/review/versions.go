@@ -39,8 +39,8 @@ type File struct {
 // Conflicts reports whether the path has more than one version that stands.
 func (f *File) Conflicts() bool { return len(f.Heads) > 1 }
 
-// Conflict says between whom there is one (M-38), and from schemas.Edition9 on which tasks have made the versions.
-func (f *File) Conflict(edition int) schemas.ReviewIssue {
+// Conflict says between whom there is one (M-38), and which tasks have made the versions.
+func (f *File) Conflict() schemas.ReviewIssue {
 	var agents, tasks []string
 	for i := range f.Heads {
 		agents, tasks = append(agents, f.Heads[i].Agent), append(tasks, f.Heads[i].Task)
@@ -48,9 +48,7 @@ func (f *File) Conflict(edition int) schemas.ReviewIssue {
 	found := schemas.ReviewIssue{
 		Severity: schemas.ValidationError, Message: "Conflict in " + f.Path + " between [" + strings.Join(agents, ", ") + "]", File: f.Path,
 	}
-	if edition >= schemas.Edition9 {
-		found.Message, found.Tasks = found.Message+" (tasks "+strings.Join(tasks, ", ")+")", tasks
-	}
+	found.Message, found.Tasks = found.Message+" (tasks "+strings.Join(tasks, ", ")+")", tasks
 	return found
 }
 
@@ -194,11 +192,9 @@ func (g *graph) file(name string, versions []Version) File {
 	return file
 }
 
-// commonBase is the newest version below all heads; nil is none. Up to schemas.Edition8 a merge counts as newer than the tasks behind it.
+// commonBase is the newest version below all heads; nil is none.
 func (g *graph) commonBase(versions []Version, heads []int, below [][]bool) *Version {
-	if g.run.Edition >= schemas.Edition9 {
-		closeOver(below)
-	}
+	closeOver(below)
 	var common []int
 	for i := range versions {
 		if versions[i].Hash != "" && !slices.ContainsFunc(heads, func(head int) bool { return !below[head][i] }) {
@@ -207,7 +203,7 @@ func (g *graph) commonBase(versions []Version, heads []int, below [][]bool) *Ver
 	}
 	for _, i := range slices.Backward(common) {
 		builtOn := slices.ContainsFunc(common, func(other int) bool { return below[other][i] })
-		if !builtOn || fault.Is("a merge is newer than what builds on it") || g.run.Edition < schemas.Edition9 {
+		if !builtOn || fault.Is("a merge is newer than what builds on it") {
 			return &versions[i]
 		}
 	}

@@ -19,7 +19,7 @@ const letterSent = "\nanswer task=ask:1:1 receipt=q1@support.example\n----\n"
 // told.
 func TestResultOfSomethingElseIsNotBrought(t *testing.T) {
 	t.Parallel()
-	const profile = "\nprofile mode=dag\nedition: 2\ncontext: {messages: 6, bytes: 4096}\nplanner: {kind: external}\nagents: [{name: clerk}, {name: summary}]\n" +
+	const profile = "\nprofile mode=dag\ncontext: {messages: 6, bytes: 4096}\nplanner: {kind: external}\nagents: [{name: clerk}, {name: summary}]\n" +
 		"routers: [{kind: assigned}]\n----\n"
 	file := func(of string) string {
 		return fmt.Sprintf("attachments: [{id: a1, name: invoice.pdf, size: 3, sha256: %q, from: message, grant: given}]", strings.Repeat(of, 64))

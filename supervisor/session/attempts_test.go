@@ -15,7 +15,6 @@ import (
 
 const attemptsProfile = `
 profile mode=dag
-edition: 2
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}}
 agents:
@@ -41,7 +40,7 @@ func TestAttemptsAreOnePiece_X03(t *testing.T) {
 	reached := map[string]int{}
 	for seed := range uint64(150) {
 		a := &attempted{t: t, random: rand.New(rand.NewPCG(seed, 3)), story: &story{stage: newStage(t, storyProfile())}}
-		a.plays(inEdition(schemas.Edition2+int(seed%2), attemptsProfile)) //nolint:gosec // 0 or 1
+		a.plays(attemptsProfile)
 		for range 40 {
 			a.step(a.random.IntN(9))
 		}

@@ -11,7 +11,7 @@ import (
 func TestWordsBesideResults(t *testing.T) {
 	t.Parallel()
 	profile := storyProfile()
-	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", "text1"
+	profile.Language, profile.CheckLanguage = "de", "text1"
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: "clerk"}}
 	for i := range profile.Languages {
 		texts := &profile.Languages[i].Texts

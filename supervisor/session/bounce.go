@@ -35,12 +35,12 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
 	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
-		if d.state.Active.Edition >= schemas.Edition3 && bounced.Failed && !explains {
+		if bounced.Failed && !explains {
 			bounced.Recipient = oneAsked(inquiry, report.Recipient)
 		}
 	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
 		bounced.Inquiry = left.Inquiry.Inquiry
-	case left != nil && d.state.left().Edition >= schemas.Edition3 && bounced.Failed:
+	case left != nil && bounced.Failed:
 		if bounced.Recipient = oneAsked(left.Inquiry, report.Recipient); bounced.Recipient != "" {
 			bounced.Inquiry = left.Inquiry.Inquiry
 		}
@@ -83,12 +83,6 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workf
 		return nil, false
 	}
 	effect, asks := effectIn(messageID), schemas.RunID(d.state.Session, run)
-	if upstream := d.state.Active.Message.Upstream; upstream != nil && upstream.Effect != "" {
-		asks = upstream.Effect
-	}
-	if d.state.Active.Edition >= schemas.Edition2 {
-		asks = schemas.RunID(d.state.Session, run)
-	}
 	for _, task := range d.state.Active.DecisionTasks {
 		if number := task.Notice(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
 			return d.state.Active.Inquiry(number), schemas.IsExplanation(task.ID)

@@ -17,7 +17,6 @@ func TestFailureByAnEarlierAttemptIsTold(t *testing.T) {
 			t.Parallel()
 			_, told := attack(t, `
 profile mode=dag attempts=4
-edition: 2
 planner: {kind: external}
 agents: [{name: calculator, heartbeat: 2s, work: 1h, async: true}, {name: clerk}]
 routers: [{kind: assigned}]

@@ -15,7 +15,6 @@ import (
 func TestChatIsNotToldOfAFile(t *testing.T) {
 	t.Parallel()
 	profile := storyProfile()
-	profile.Edition = schemas.Edition1
 	profile.Routers = append(profile.Routers, schemas.Router{Kind: schemas.RouterDefault, Agent: "clerk"})
 	for i := range profile.Languages {
 		profile.Languages[i].Texts.More = "{count} more are in the file."

@@ -11,17 +11,14 @@ import (
 	"podium/supervisor/review"
 )
 
-// fillContext fills in who has written, and the files to work with, from schemas.Edition1 on.
+// fillContext fills in who has written, and the files to work with.
 func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *workflow.Task, f *schemas.TaskDispatched) {
 	run := state.Active
-	if run.Edition < schemas.Edition1 {
-		return
-	}
-	conversation := env.tellsConversation(run, asked)
+	conversation := env.tellsConversation(asked)
 	if conversation {
 		context.Message = env.messageContext(&run.Message)
 	}
-	files := attachmentList{env: env, dispatched: f, most: schemas.AttachmentsOf(run.Edition)}
+	files := attachmentList{env: env, dispatched: f, most: schemas.MaxAttachments}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	for _, inquiry := range run.Inquiries {
 		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
@@ -56,15 +53,13 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 		}
 	}
 	context.Attachments = files.made
-	if run.Edition >= schemas.Edition9 {
-		context.AttachmentsLeftOut = len(files.leftOut)
-	}
+	context.AttachmentsLeftOut = len(files.leftOut)
 }
 
 // tellsConversation reports whether a task's agent is told who has written and what was said
 // before. One whose answers may be used again is not: they would be answers to that.
-func (env *Env) tellsConversation(run *workflow.Run, asked *workflow.Task) bool {
-	return run.Edition >= schemas.Edition1 && !env.Pinned.Reuses(asked.Agent)
+func (env *Env) tellsConversation(asked *workflow.Task) bool {
+	return !env.Pinned.Reuses(asked.Agent)
 }
 
 // messageContext is what a request tells of the message that the run is for.
@@ -256,7 +251,7 @@ func (l *attachmentList) addNamed(task *workflow.Task) {
 // told in a run is tainted if the run is for a person's message: what an agent has made of
 // tainted words is tainted, too. A request of somebody upstream says whether it brings any.
 func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.Task) []string {
-	if run.Edition < schemas.Edition1 || !run.Message.FromOutside() {
+	if !run.Message.FromOutside() {
 		return nil
 	}
 	given := asked.Plan != nil && len(asked.Plan.Options().Constraints) > 0 // else they are of our own making
@@ -286,7 +281,7 @@ func taintedIn(context *schemas.TaskContext, run *workflow.Run, asked *workflow.
 	mark(context.Conversation != nil && len(context.Conversation.Messages) > 0, "conversation", "messages")
 	mark(context.Message != nil, "message")
 	mark(len(context.Attachments) > 0, "attachments")
-	if len(tainted) == 0 && run.Edition >= schemas.Edition5 {
+	if len(tainted) == 0 {
 		return []string{""} // what the task is comes from outside all the same, and whoever hands it on says so
 	}
 	return tainted
@@ -300,7 +295,7 @@ func comesFromOutside(brought *RequestContext) bool { return brought != nil && b
 // is not told it: they would be answers to that.
 func (env *Env) runContext(run *workflow.Run, asked *workflow.Task) *schemas.RunContext {
 	rounds := env.Pinned.Replan != nil || env.Pinned.Review != nil
-	if run.Edition < schemas.Edition7 || !rounds || env.Pinned.Reuses(asked.Agent) {
+	if !rounds || env.Pinned.Reuses(asked.Agent) {
 		return nil
 	}
 	return &schemas.RunContext{Iteration: run.Iteration(), Artifacts: artifactsOf(run)}

@@ -54,7 +54,7 @@ func (d *decision) control(control *schemas.Control) {
 			d.planDecision(d.env.Pinned).Cancel()
 		}
 	case d.state.Queue.has(number):
-		received.Final = control.Run != "" && d.env.Current.Edition >= schemas.Edition3
+		received.Final = control.Run != ""
 		d.emit(&received)
 	default:
 		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
@@ -158,9 +158,9 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	d.emit(&received)
 }
 
-// ofUpstream reports whether a word names a request, as whoever is upstream does: from schemas.Edition9 on it decides nothing else than what they are asked.
+// ofUpstream reports whether a word names a request, as whoever is upstream does: it decides nothing else than what they are asked.
 func (d *decision) ofUpstream(control *schemas.Control) bool {
-	return control.Run == "" && d.state.Active != nil && d.state.Active.Edition >= schemas.Edition9
+	return control.Run == "" && d.state.Active != nil
 }
 
 // askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.

@@ -40,11 +40,9 @@ const maxMemories = 32
 
 // Correspondents is what a session knows of those who were answered.
 type Correspondents struct {
-	// Others are the conversations with the correspondents before the newest, the newest of them last, from schemas.Edition9 on.
+	// Others are the conversations with the correspondents before the newest, the newest of them last.
 	Others []Memory `json:"others,omitzero"`
-	// Replies are when the answers by mail of the last hour went out, oldest first.
-	Replies []time.Time `json:"replies,omitzero"`
-	// SentReplies are the same with their recipients, in place of Replies from schemas.Edition9 on.
+	// SentReplies are the answers by mail of the last hour, oldest first.
 	SentReplies []SentReply `json:"sent_replies,omitzero"`
 }
 
@@ -69,12 +67,11 @@ func (s *State) memoryOf(to []schemas.Address) Memory {
 	return Memory{}
 }
 
-// turnTo has a run that starts go on with the conversation of its recipients. Before schemas.Edition9 that with others is forgotten.
+// turnTo has a run that starts go on with the conversation of its recipients.
 func (s *State) turnTo(to []schemas.Address, f *schemas.RunStarted) {
-	newest := f.Edition >= schemas.Edition9
 	if !sameRecipients(s.Recipients, to) {
 		next := s.memoryOf(to)
-		if newest && s.First > 0 {
+		if s.First > 0 {
 			known := s.correspondents()
 			kept := slices.DeleteFunc(slices.Clone(known.Others), func(other Memory) bool { return sameRecipients(other.Recipients, to) })
 			kept = append(kept, s.memoryOf(s.Recipients))
@@ -83,7 +80,7 @@ func (s *State) turnTo(to []schemas.Address, f *schemas.RunStarted) {
 		}
 		s.Recent, s.Said, s.First = next.Recent, next.Said, next.First
 	}
-	if newest && s.First == 0 {
+	if s.First == 0 {
 		s.First = f.Run
 	}
 }
@@ -115,9 +112,9 @@ func (s *State) remember(said Utterance) {
 	s.Said = append(kept[max(len(kept)-schemas.MaxConversationMessages+1, 0):], said)
 }
 
-// rememberMessage keeps what the requester of a run has said, from schemas.Edition1 on.
+// rememberMessage keeps what the requester of a run has said.
 func (s *State) rememberMessage(f *schemas.RunStarted) {
-	if f.Edition < schemas.Edition1 || f.Message.Upstream != nil || f.Retries > 0 { // what is retried is remembered
+	if f.Message.Upstream != nil || f.Retries > 0 { // what is retried is remembered
 		return
 	}
 	said := Utterance{By: schemas.SpeakerRequester, Run: f.Run, Time: s.now, Sequences: []uint64{f.Message.Sequence}}
@@ -131,7 +128,7 @@ func (s *State) rememberMessage(f *schemas.RunStarted) {
 // have said before.
 func (s *State) rememberWord(f schemas.Fact) {
 	word, is := f.(*schemas.InquiryAnswered)
-	if !is || s.Active.Edition < schemas.Edition1 {
+	if !is {
 		return
 	}
 	if inquiry := s.Active.Inquiry(word.Inquiry); inquiry == nil || len(inquiry.People) > 0 {
@@ -150,7 +147,7 @@ func (s *State) rememberWord(f schemas.Fact) {
 
 // rememberAnswer keeps what a run that has ended has answered, if that was delivered.
 func (s *State) rememberAnswer(run *workflow.Run) {
-	if run.Edition < schemas.Edition1 || run.Message.Withheld != "" || run.Delivery == nil || run.Delivery.State != workflow.TaskCompleted {
+	if run.Message.Withheld != "" || run.Delivery == nil || run.Delivery.State != workflow.TaskCompleted {
 		return
 	}
 	if !sameRecipients(s.Recipients, recipients(run.Message.Reply)) {

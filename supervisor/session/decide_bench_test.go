@@ -29,7 +29,6 @@ type performance struct {
 func perform(tb testing.TB, change func(*schemas.Profile)) *performance {
 	tb.Helper()
 	profile := storyProfile()
-	profile.Edition = schemas.NewestEdition
 	change(&profile)
 	p := &performance{stage: newStage(tb, profile)}
 	p.decides = func(input session.Input) decided {

@@ -77,13 +77,13 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 }
 
 // askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
-// From schemas.Edition9 on a letter is of no thread, and who may not decide an inquiry is not asked by it.
+// A letter is of no thread, and who may not decide an inquiry is not asked by it.
 func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 	active := d.state.Active
 	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
 		return nil
 	}
-	if active.Edition >= schemas.Edition9 && message.Channel != schemas.ChannelChat && !fault.Is("a letter that names no question is one of the thread") {
+	if message.Channel != schemas.ChannelChat && !fault.Is("a letter that names no question is one of the thread") {
 		return nil
 	}
 	inquiries := slices.Clone(active.Inquiries)
@@ -95,7 +95,7 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 			continue
 		}
 		_, may := d.personIn(message, inquiry)
-		if may && inquiry.Kind.Entitled() && active.Edition >= schemas.Edition9 {
+		if may && inquiry.Kind.Entitled() {
 			_, may = d.mayDecide(message, inquiry)
 		}
 		if may {
@@ -312,7 +312,6 @@ const cliProvider = "cli"
 func (d *decision) chatActor(message *Message) schemas.Actor {
 	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
 	switch {
-	case d.state.Active.Edition < schemas.Edition9:
 	case message.Reply.Provider == cliProvider:
 		actor.Via, actor.Proof = schemas.ViaCLI, ""
 	case message.Reply.Provider == string(schemas.ProviderWebhook):

@@ -10,7 +10,6 @@ func TestWorkIsNoQuestion(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 1}
 people: {anna: {mail: anna@practice.example, account: support}}
 agents:

@@ -12,7 +12,6 @@ func TestOneOfSeveralBounces(t *testing.T) {
 	for name, script := range map[string]string{
 		"people": `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}, ben: {mail: ben@practice.example, account: support}}
 agents: [{name: doctor, person: {people: [anna, ben], remind: 4h, expire: 48h}}]
@@ -27,7 +26,6 @@ answer task=ask:1:1 receipt=q1@support.example
 ----
 `, "copies": `
 profile default=clerk
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 

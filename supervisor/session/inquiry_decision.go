@@ -14,11 +14,10 @@ import (
 )
 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
-// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail
-// from schemas.Edition9 on only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
+// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
 	decides := d.chooses(inquiry, said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
-	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() && d.state.Active.Edition >= schemas.Edition9 {
+	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() {
 		d.refuseWord(received, inquiry, schemas.WordUnnamed)
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 		return true
@@ -44,7 +43,7 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 		return true
 	}
-	if message.Channel == schemas.ChannelChat && !inquiry.InThread && d.state.Active.Edition >= schemas.Edition8 {
+	if message.Channel == schemas.ChannelChat && !inquiry.InThread {
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 	}
 	return false
@@ -175,26 +174,19 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 	return actor, asked && proven
 }
 
-// hasBegun reports whether a person of the profile, who writes from an address, has begun the run: in a chat, or by mail. From schemas.Edition9 on all addresses of one person
+// hasBegun reports whether a person of the profile, who writes from an address, has begun the run: in a chat, or by mail. All addresses of one person
 // are theirs, and one that the answer goes to is the requester's.
 func (d *decision) hasBegun(name, address string) bool {
 	begun, person := &d.state.Active.Message, d.people()[name]
 	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
 		return !fault.Is("who has begun a run in a chat decides about it by their name")
 	}
-	if d.state.Active.Edition < schemas.Edition9 {
-		return begun.IsFrom(address)
-	}
 	return begun.IsRequester(address) || begun.IsRequester(person.Mail)
 }
 
-// quotesAnother reports whether a reply to the email about an approval quotes the code of another question, from schemas.Edition9 on: then its words may be about that.
+// quotesAnother reports whether a reply to the email about an approval quotes the code of another question: then its words may be about that.
 func (d *decision) quotesAnother(message *Message, name schemas.InquiryName, inquiry *workflow.Inquiry) bool {
-	edition := d.env.Current.Edition
-	if d.state.Active != nil {
-		edition = d.state.Active.Edition
-	}
-	if !inquiry.Kind.Entitled() || message.Channel != schemas.ChannelEmail || edition < schemas.Edition9 {
+	if !inquiry.Kind.Entitled() || message.Channel != schemas.ChannelEmail {
 		return false
 	}
 	own := []string{d.codeOf(name)}

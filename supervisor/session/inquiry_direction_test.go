@@ -17,7 +17,7 @@ func TestQuestionsToPeopleTurnNoDirection(t *testing.T) {
 	const message = "mail id=m1 from=eve@example.org name=(E" + marks + "ve) subject=(In" + marks + "voice) origin=proven\n" +
 		"Pay " + marks + "nip\nthe report\u2028now\n----\n\n"
 	profile := func(members string) string {
-		return "\nprofile default=clerk attempts=1\nedition: 9\nwaiting: {expire: 72h, asks: 2}\n" +
+		return "\nprofile default=clerk attempts=1\nwaiting: {expire: 72h, asks: 2}\n" +
 			"people: {anna: {mail: anna@practice.example, account: support}}\n" + members + "\n----\n\n"
 	}
 	const agents = "agents: [{name: calculator}, {name: summary}, "

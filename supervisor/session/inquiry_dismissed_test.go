@@ -12,7 +12,6 @@ func TestWhoIsDismissedIsToldNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := attack(t, `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}, ben: {mail: ben@practice.example, account: support}}
 agents: [{name: doctor, person: {people: [anna, ben], remind: 4h, expire: 48h}}]
@@ -27,7 +26,6 @@ answer task=ask:1:1 receipt=q1@support.example
 ----
 
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 people: {ben: {mail: ben@new.example, account: support}}
 agents: [{name: doctor, person: {people: [ben], remind: 4h, expire: 48h}}]

@@ -10,7 +10,6 @@ func TestArgumentsOfAnotherAgent(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `
 profile attempts=1
-edition: 1
 waiting: {expire: 72h, asks: 2}
 agents:
   - name: calculator

@@ -11,7 +11,6 @@ func TestFilesOfPeopleGoToWhoBuildsOnThem(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}}
 agents: [{name: doctor, person: {people: [anna], expire: 48h}}, {name: clerk}, {name: calculator}, {name: summary}]

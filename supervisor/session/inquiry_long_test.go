@@ -14,7 +14,6 @@ func TestLongAnswersMakeSmallRecords(t *testing.T) {
 	for name, script := range map[string]string{
 		"needs": `
 profile default=clerk
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 

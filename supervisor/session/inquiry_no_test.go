@@ -14,7 +14,6 @@ func TestNoIsNoArgument(t *testing.T) {
 			t.Parallel()
 			_, told := attack(t, `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 agents:
   - name: clerk

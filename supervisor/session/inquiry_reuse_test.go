@@ -11,7 +11,6 @@ func TestAnswersOfPeopleAreNotReused(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `
 profile
-edition: 1
 waiting: {expire: 72h, asks: 2}
 agents: [{name: clerk, reuse: 1h}]
 routers: [{kind: default, agent: clerk}]

@@ -10,7 +10,6 @@ func TestWordBeforeTheQuestionWentOut(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `
 profile default=clerk
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 

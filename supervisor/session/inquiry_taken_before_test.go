@@ -13,7 +13,6 @@ func TestWordBeforeTheQuestionIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	s, _ := attack(t, `
 profile default=clerk
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 
@@ -50,7 +49,6 @@ func TestLetterBeforeTheQuestionIsNoAnswer(t *testing.T) {
 			t.Parallel()
 			s, _ := attack(t, `
 profile default=clerk
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 

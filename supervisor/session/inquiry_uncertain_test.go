@@ -8,7 +8,6 @@ func TestUncertainQuestionIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, told := attack(t, `
 profile default=clerk delivery=1
-edition: 1
 waiting: {expire: 72h, asks: 2}
 ----
 

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"fmt"
 	"testing"
 
 	"podium/schemas"
@@ -11,19 +10,8 @@ import (
 // begins with the effect of its request.
 func TestBounceOfAQuestionUpstream(t *testing.T) {
 	t.Parallel()
-	for edition := 1; edition <= schemas.NewestEdition; edition++ {
-		t.Run(fmt.Sprint("edition ", edition), func(t *testing.T) {
-			t.Parallel()
-			bounceOfAQuestion(t, edition)
-		})
-	}
-}
-
-func bounceOfAQuestion(t *testing.T, edition int) {
-	t.Helper()
-	s, _ := attack(t, fmt.Sprintf(`
+	s, _ := attack(t, `
 profile
-edition: %d
 waiting: {expire: 72h, asks: 2}
 people: {anna: {mail: anna@practice.example, account: support}}
 agents: [{name: doctor, person: {people: [anna], expire: 48h}}]
@@ -36,7 +24,7 @@ Please look at my arm.
 
 answer task=ask:1:1 receipt=q1@support.example
 ----
-`, edition))
+`)
 	effect := ""
 	for _, record := range s.records {
 		for _, fact := range record.First().Facts {

@@ -15,7 +15,6 @@ import (
 func TestDeliveryOfMuchDataIsNotTooLarge(t *testing.T) {
 	t.Parallel()
 	profile := storyProfile()
-	profile.Edition = schemas.Edition1
 	profile.Routers = append(profile.Routers, schemas.Router{Kind: schemas.RouterDefault, Agent: "clerk"})
 	s := newStage(t, profile)
 	s.takes(t, s.event(t, "m1", schemas.TypeEmailReceived, schemas.EmailReceived{

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	callbackAgents = "\nprofile mode=dag attempts=4\nedition: %d\nplanner: {kind: external}\nrouters: [{kind: assigned}]\n" +
+	callbackAgents = "\nprofile mode=dag attempts=4\nplanner: {kind: external}\nrouters: [{kind: assigned}]\n" +
 		"agents: [{name: calculator, heartbeat: 2s, work: 1h, async: true}, {name: clerk}]\n----\n"
 	callbackRequest = "\nrequest id=r%d effect=e1 attempt=%[1]d payload\ntasks: [{task_id: sum, description: %q, assigned_to: calculator}]\n----\n"
 )
 
 // TestCallbackOfAnEarlierRun: a callback to the address of an attempt that an earlier run for the same effect has made counts for the one under way, if the
-// same agent is told the same, and once. In runs of older editions it is late.
+// same agent is told the same, and once.
 func TestCallbackOfAnEarlierRun_X03(t *testing.T) {
 	t.Parallel()
 	done := schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Text: "5"}}
@@ -25,31 +25,27 @@ func TestCallbackOfAnEarlierRun_X03(t *testing.T) {
 	add := func(n int) string { return fmt.Sprintf(callbackRequest, n, "add") }
 	begun := add(1) + "\nprogress task=sum waits=1h\n----\n"
 	for name, c := range map[string]struct {
-		edition int
-		script  string
-		agent   string
-		said    schemas.ResponsePayload
-		epoch   uint64
-		bare    bool
-		counts  bool
+		script string
+		agent  string
+		said   schemas.ResponsePayload
+		epoch  uint64
+		bare   bool
+		counts bool
 	}{
-		"while the next run has asked":    {edition: 3, script: begun + add(2), counts: true},
-		"bare":                            {edition: 3, script: begun + add(2), bare: true, counts: true},
-		"of the run before the last":      {edition: 3, script: begun + add(2) + add(3), counts: true},
-		"that it has failed":              {edition: 3, script: begun + add(2), said: schemas.ResponsePayload{Status: schemas.StatusFailed}, counts: true},
-		"that nobody knows":               {edition: 3, script: begun + add(2), said: unknown},
-		"by somebody else":                {edition: 3, script: begun + add(2), agent: "clerk"},
-		"to a request of a lost past":     {edition: 3, script: begun + add(2), epoch: 6},
-		"when something else is asked":    {edition: 3, script: begun + fmt.Sprintf(callbackRequest, 2, "subtract")},
-		"after a person has cancelled":    {edition: 3, script: begun + "\ncancel run=1 id=x1\n----\n" + add(2)},
-		"before the next run":             {edition: 3, script: begun + "\ncancel request=r1 id=x1\n----\n"},
-		"in a run of an edition before":   {edition: 2, script: begun + add(2)},
-		"bare, of an edition before":      {edition: 2, script: begun + add(2), bare: true},
-		"in a run of an edition before 2": {edition: 1, script: begun + add(2)},
+		"while the next run has asked": {script: begun + add(2), counts: true},
+		"bare":                         {script: begun + add(2), bare: true, counts: true},
+		"of the run before the last":   {script: begun + add(2) + add(3), counts: true},
+		"that it has failed":           {script: begun + add(2), said: schemas.ResponsePayload{Status: schemas.StatusFailed}, counts: true},
+		"that nobody knows":            {script: begun + add(2), said: unknown},
+		"by somebody else":             {script: begun + add(2), agent: "clerk"},
+		"to a request of a lost past":  {script: begun + add(2), epoch: 6},
+		"when something else is asked": {script: begun + fmt.Sprintf(callbackRequest, 2, "subtract")},
+		"after a person has cancelled": {script: begun + "\ncancel run=1 id=x1\n----\n" + add(2)},
+		"before the next run":          {script: begun + "\ncancel request=r1 id=x1\n----\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, told := attack(t, fmt.Sprintf(callbackAgents, c.edition)+c.script)
+			s, told := attack(t, callbackAgents+c.script)
 			if c.said.Status == "" {
 				c.said = done
 			}
@@ -90,19 +86,15 @@ func TestCallbackOfAnyEarlierAttempt(t *testing.T) {
 		fmt.Fprintf(&others, "\nanswer task=b%d\ndone\n----\n", n)
 	}
 	for name, c := range map[string]struct {
-		edition int
-		epoch   uint64
-		counts  bool
+		epoch  uint64
+		counts bool
 	}{
-		"the first attempt":               {edition: 3, counts: true},
-		"of a lost past":                  {edition: 3, epoch: 6},
-		"in a run of an edition before":   {edition: 2},
-		"in a run without any edition":    {edition: 0},
-		"of a lost past, and before that": {edition: 2, epoch: 6},
+		"the first attempt": {counts: true},
+		"of a lost past":    {epoch: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, told := attack(t, fmt.Sprintf(callbackAgents, c.edition)+others.String())
+			s, told := attack(t, callbackAgents+others.String())
 			if sum := s.state.Active.Task("sum"); sum.Attempt != 3 || !sum.State.UnderWay() {
 				t.Fatalf("attempt %d is %s:\n%s", sum.Attempt, sum.State, strings.Join(told, "\n"))
 			}
@@ -133,7 +125,7 @@ func TestRefusedProcessSaysNothingOfTheWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			profile := strings.Replace(fmt.Sprintf(callbackAgents, 3), "async: true", "async: true, side_effects: external", 1)
+			profile := strings.Replace(callbackAgents, "async: true", "async: true, side_effects: external", 1)
 			s, told := attack(t, profile+script)
 			if s.facts["response_late"] != 1 || s.facts["task_completed"] != 1 {
 				t.Errorf("%d answers are late, and %d tasks completed:\n%s", s.facts["response_late"], s.facts["task_completed"], strings.Join(told, "\n"))

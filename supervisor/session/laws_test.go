@@ -137,11 +137,7 @@ func (s *stage) returns(tb judge, record *schemas.Record) {
 			want, waited := s.queued[schemas.As[*schemas.RunStarted](f).Run]
 			want.Text, want.Entities = schemas.As[*schemas.RunStarted](f).Message.Text, nil
 			began := schemas.As[*schemas.RunStarted](f).Message
-			if want.Taken.IsZero() { // queued before its profile had an edition
-				want.Author, want.Origin, want.Taken = began.Author, began.Origin, began.Taken
-				want.Quoted, want.Files, want.Tainted = began.Quoted, began.Files, began.Tainted
-			}
-			want.Tainted = want.Tainted || began.Tainted && schemas.As[*schemas.RunStarted](f).Edition >= schemas.Edition5 // it inherits that
+			want.Tainted = want.Tainted || began.Tainted // it inherits that
 			if waited && !bytes.Equal(canonical(tb, began), canonical(tb, want)) {
 				tb.Fatalf("run %d was queued with\n%s\nand begins with\n%s", schemas.As[*schemas.RunStarted](f).Run, canonical(tb, want), canonical(tb, began))
 			}
@@ -324,7 +320,7 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
 	recent := 0
 	for _, sent := range s.mailed {
-		if s.now.Sub(sent.Time) < time.Hour && (run.Edition < schemas.Edition9 || sent.To == mailboxOf(run)) {
+		if s.now.Sub(sent.Time) < time.Hour && sent.To == mailboxOf(run) {
 			recent++
 		}
 	}
@@ -332,22 +328,22 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 	if limit == 0 {
 		limit = schemas.DefaultRepliesPerHour
 	}
-	if slices.ContainsFunc(run.Inquiries, func(i *workflow.Inquiry) bool { return len(i.People) == 0 || run.Edition < schemas.Edition9 }) {
+	if slices.ContainsFunc(run.Inquiries, func(i *workflow.Inquiry) bool { return len(i.People) == 0 }) {
 		limit++ // whoever was asked something is answered
 	}
 	doubt := run.Message.Withheld
 	switch sent := schemas.As[*schemas.TaskDispatched](fact); {
 	case schemas.As[*schemas.AnswerDelayed](fact) != nil:
-		if until := schemas.As[*schemas.AnswerDelayed](fact).Until; recent < limit || doubt != "" || run.Edition < schemas.Edition9 || !until.After(s.now) || until.Sub(s.now) > time.Hour {
+		if until := schemas.As[*schemas.AnswerDelayed](fact).Until; recent < limit || doubt != "" || !until.After(s.now) || until.Sub(s.now) > time.Hour {
 			tb.Fatalf("an answer waits until %s after %d of %d, %q", until, recent, limit, doubt)
 		}
-	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt == "" && run.Edition >= schemas.Edition9:
+	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt == "":
 		tb.Fatal("an answer that may go out later is withheld")
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && doubt != "":
 		if schemas.As[*schemas.ReplyWithheld](fact).Reason != doubt {
 			tb.Fatalf("withheld for %s, and not for %s", schemas.As[*schemas.ReplyWithheld](fact).Reason, doubt)
 		}
-	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == schemas.DeliveryTask):
+	case sent != nil && (doubt == schemas.WithheldRefuted || doubt != "" && sent.Task == schemas.DeliveryTask && !run.Reopened):
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
@@ -367,7 +363,7 @@ func (s *stage) told(tb judge, after *session.State) {
 		return
 	}
 	for task := range after.Active.All {
-		if task.WaitingUntil() != nil && (task.State != workflow.TaskRunning || after.Active.Edition < schemas.Edition9) {
+		if task.WaitingUntil() != nil && task.State != workflow.TaskRunning {
 			tb.Fatalf("%s is %s, and waits until %s", task.ID, task.State, task.WaitingUntil())
 		}
 	}

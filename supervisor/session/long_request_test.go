@@ -14,7 +14,7 @@ import (
 func TestLongRequestsAreHandedOnWhole(t *testing.T) {
 	t.Parallel()
 	profile := outputProfile()
-	profile.Edition, profile.CheckLanguage = schemas.Edition9, ""
+	profile.CheckLanguage = ""
 	profile.Conversation.WhileRunning = schemas.WhileRunningMerge
 	s := newStage(t, profile)
 	say := func(id, text string) decided {

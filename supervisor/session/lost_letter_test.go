@@ -1,17 +1,11 @@
 package session_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
 	"podium/schemas"
 )
-
-// inEdition is a script in which profiles have another edition.
-func inEdition(edition int, script string) string {
-	return strings.Replace(script, "edition: 2\n", "edition: "+strconv.Itoa(edition)+"\n", 1)
-}
 
 const (
 	letterPermitted = "\npermit task=ask:1:1 id=p1\n----\n"
@@ -25,31 +19,28 @@ func TestLetterThatHasNotGoneOut_X03(t *testing.T) {
 	t.Parallel()
 	begun := look(1) + letterPermitted + released
 	for name, c := range map[string]struct {
-		edition int
 		script  string
 		letters int // that are asked for
 	}{
-		"it has failed":                      {3, begun + notSent + look(2), 2},
-		"it has failed, as is known later":   {3, begun + look(2) + notSent, 2},
-		"it has failed, as two runs later":   {3, begun + look(2) + "\ncancel request=r2 id=x2\n----\n" + notSent + look(3), 2},
-		"nobody has answered":                {3, begun + look(2), 1},
-		"it has gone out":                    {3, begun + "\nanswer task=ask:1:1 receipt=q1@support.example\n----\n" + look(2), 1},
-		"nobody knows":                       {3, begun + strings.Replace(notSent, "issue=", "unknown issue=", 1) + look(2), 1},
-		"somebody else says so":              {3, begun + strings.Replace(notSent, "status", "agent=clerk status", 1) + look(2), 1},
-		"somebody has answered it":           {3, begun + "\nmail id=m1 from=anna@practice.example answers=1.1\nIt is a rash.\n----\n" + notSent + look(2), 1},
-		"another process was refused":        {3, begun + "\npermit task=ask:1:1 run=1 id=p2\n----\n" + notSent + look(2), 1},
-		"another process was refused later":  {3, begun + look(2) + "\npermit task=ask:1:1 run=1 id=p2\n----\n" + notSent, 1},
-		"two processes were permitted":       {3, look(1) + letterPermitted + "\npermit task=ask:1:1 id=p2\n----\n" + released + notSent + look(2), 1},
-		"a reminder has gone out":            {3, look(1) + letterPermitted + reminded + released + notSent + look(2), 4},
-		"a later attempt has failed":         {3, look(1) + notSent + "\nadvance 2s\n----\n\npermit task=ask:1:1 attempt=2 id=p2\n----\n" + released + strings.Replace(notSent, "run=1", "run=1 attempt=2", 1) + look(2), 3},
-		"the attempt before a later one":     {3, look(1) + letterPermitted + "\nadvance 52s\n----\n" + released + strings.Replace(notSent, "run=1", "run=1 attempt=2", 1) + look(2), 2},
-		"it has failed, before that edition": {2, begun + notSent + look(2), 1},
-		"known later, before that edition":   {2, begun + look(2) + notSent, 1},
+		"it has failed":                     {begun + notSent + look(2), 2},
+		"it has failed, as is known later":  {begun + look(2) + notSent, 2},
+		"it has failed, as two runs later":  {begun + look(2) + "\ncancel request=r2 id=x2\n----\n" + notSent + look(3), 2},
+		"nobody has answered":               {begun + look(2), 1},
+		"it has gone out":                   {begun + "\nanswer task=ask:1:1 receipt=q1@support.example\n----\n" + look(2), 1},
+		"nobody knows":                      {begun + strings.Replace(notSent, "issue=", "unknown issue=", 1) + look(2), 1},
+		"somebody else says so":             {begun + strings.Replace(notSent, "status", "agent=clerk status", 1) + look(2), 1},
+		"somebody has answered it":          {begun + "\nmail id=m1 from=anna@practice.example answers=1.1\nIt is a rash.\n----\n" + notSent + look(2), 1},
+		"another process was refused":       {begun + "\npermit task=ask:1:1 run=1 id=p2\n----\n" + notSent + look(2), 1},
+		"another process was refused later": {begun + look(2) + "\npermit task=ask:1:1 run=1 id=p2\n----\n" + notSent, 1},
+		"two processes were permitted":      {look(1) + letterPermitted + "\npermit task=ask:1:1 id=p2\n----\n" + released + notSent + look(2), 1},
+		"a reminder has gone out":           {look(1) + letterPermitted + reminded + released + notSent + look(2), 4},
+		"a later attempt has failed":        {look(1) + notSent + "\nadvance 2s\n----\n\npermit task=ask:1:1 attempt=2 id=p2\n----\n" + released + strings.Replace(notSent, "run=1", "run=1 attempt=2", 1) + look(2), 3},
+		"the attempt before a later one":    {look(1) + letterPermitted + "\nadvance 52s\n----\n" + released + strings.Replace(notSent, "run=1", "run=1 attempt=2", 1) + look(2), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			profile := strings.Replace(attemptsProfile, "expire: 48h}", "remind: 4h, expire: 48h}", 1)
-			s, told := attack(t, inEdition(c.edition, profile)+c.script)
+			s, told := attack(t, profile+c.script)
 			letters := 0
 			for _, record := range s.records {
 				for fact := range record.AllFacts() {
@@ -78,28 +69,25 @@ func TestAllOfSeveralBounce(t *testing.T) {
 	anna, ben := bounce("b1", "1", "Anna@practice.example"), bounce("b2", "1", "ben@practice.example")
 	asked := look(1) + letterSent
 	for name, c := range map[string]struct {
-		edition int
-		script  string
-		want    string // open, unreachable, or anew: asked by a letter of the second run
+		script string
+		want   string // open, unreachable, or anew: asked by a letter of the second run
 	}{
-		"one":                                 {3, asked + anna, "open"},
-		"all":                                 {3, asked + anna + ben, "unreachable"},
-		"all, in another order":               {3, asked + ben + anna, "unreachable"},
-		"one twice":                           {3, asked + anna + bounce("b3", "1", "anna@practice.example"), "open"},
-		"one, and a stranger":                 {3, asked + anna + bounce("b3", "1", "carl@practice.example"), "open"},
-		"one, and somebody":                   {3, asked + anna + "\nmail id=b3 bounce-of=1 notice=ask:1:1 action=failed status=5.1.1\n----\n", "open"},
-		"one, and the other is late":          {3, asked + anna + strings.NewReplacer("failed", "delayed", "5.1.1", "4.4.1").Replace(ben), "open"},
-		"all between two attempts":            {3, asked + released + anna + ben + look(2), "anew"},
-		"one between two attempts":            {3, asked + released + anna + look(2), "open"},
-		"one between, and one after adoption": {3, asked + released + anna + look(2) + ben, "unreachable"},
-		"one before, and one between":         {3, asked + anna + released + ben + look(2), "anew"},
-		"all, before that edition":            {2, asked + anna + ben, "open"},
-		"all between, before that edition":    {2, asked + released + anna + ben + look(2), "open"},
+		"one":                                 {asked + anna, "open"},
+		"all":                                 {asked + anna + ben, "unreachable"},
+		"all, in another order":               {asked + ben + anna, "unreachable"},
+		"one twice":                           {asked + anna + bounce("b3", "1", "anna@practice.example"), "open"},
+		"one, and a stranger":                 {asked + anna + bounce("b3", "1", "carl@practice.example"), "open"},
+		"one, and somebody":                   {asked + anna + "\nmail id=b3 bounce-of=1 notice=ask:1:1 action=failed status=5.1.1\n----\n", "open"},
+		"one, and the other is late":          {asked + anna + strings.NewReplacer("failed", "delayed", "5.1.1", "4.4.1").Replace(ben), "open"},
+		"all between two attempts":            {asked + released + anna + ben + look(2), "anew"},
+		"one between two attempts":            {asked + released + anna + look(2), "open"},
+		"one between, and one after adoption": {asked + released + anna + look(2) + ben, "unreachable"},
+		"one before, and one between":         {asked + anna + released + ben + look(2), "anew"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			profile := strings.Replace(attemptsProfile, "people: {anna: {mail: anna@practice.example, account: support}}", both, 1)
-			s, told := attack(t, inEdition(c.edition, strings.Replace(profile, "people: [anna]", "people: [anna, ben]", 1))+c.script)
+			s, told := attack(t, strings.Replace(profile, "people: [anna]", "people: [anna, ben]", 1)+c.script)
 			got := "unreachable"
 			if active := s.state.Active; active != nil {
 				switch inquiry := active.Inquiries[len(active.Inquiries)-1]; {
@@ -129,19 +117,17 @@ func TestCancelledWhileItWaits_X03(t *testing.T) {
 	)
 	waits := look(1) + letterSent + another + look(2)
 	for name, c := range map[string]struct {
-		edition int
 		script  string
 		adopted int
 	}{
-		"by a person":                      {3, waits + byPerson + goOn + look(3), 0},
-		"by whoever is upstream":           {3, waits + byHint + goOn + look(3), 1},
-		"by both":                          {3, waits + byHint + byPerson + goOn + look(3), 0},
-		"by a person first":                {3, waits + byPerson + byHint + goOn + look(3), 0},
-		"by a person, before that edition": {2, waits + byPerson + goOn + look(3), 1},
+		"by a person":            {waits + byPerson + goOn + look(3), 0},
+		"by whoever is upstream": {waits + byHint + goOn + look(3), 1},
+		"by both":                {waits + byHint + byPerson + goOn + look(3), 0},
+		"by a person first":      {waits + byPerson + byHint + goOn + look(3), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, told := attack(t, inEdition(c.edition, attemptsProfile)+c.script)
+			s, told := attack(t, attemptsProfile+c.script)
 			if s.state.Runs != 4 || s.facts["adopted"] != c.adopted {
 				t.Errorf("of %d runs %d have adopted, want %d:\n%s", s.state.Runs, s.facts["adopted"], c.adopted, strings.Join(told, "\n"))
 			}

@@ -132,25 +132,22 @@ func (d *decision) merges(newest *waiting, message *Message) bool {
 		sameRecipients(recipients(newest.message.Reply), message.Reply.To) && d.sameAuthor(newest.message, message)
 }
 
-// sameAuthor reports whether two messages may be told as one of somebody's, from schemas.Edition1 on: they are
+// sameAuthor reports whether two messages may be told as one of somebody's: they are
 // of the same author, and it is known as well of both.
 func (d *decision) sameAuthor(waits *schemas.Incoming, message *Message) bool {
-	if d.env.Current.Edition < schemas.Edition1 {
-		return true
-	}
 	same := waits.Author == nil && message.Author == nil || waits.Author != nil && message.Author != nil && *waits.Author == *message.Author
 	return same && waits.Origin == message.Origin
 }
 
 func (d *decision) incoming(message *Message) schemas.Incoming {
-	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language), d.env.Current.Edition)
+	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language))
 	incoming.Withheld = d.withheldReason(message)
 	incoming.Text = inlineOrReferTo(schemas.Result{Text: message.Text}, d.input.Sequence)
 	return incoming
 }
 
-// incoming returns what a session keeps of a message in an edition, its words by reference.
-func (in *Input) incoming(language string, edition int) schemas.Incoming {
+// incoming returns what a session keeps of a message, its words by reference.
+func (in *Input) incoming(language string) schemas.Incoming {
 	message := in.Message
 	incoming := schemas.Incoming{
 		Sequence: in.Sequence, ID: in.Event.ID, Channel: message.Channel, Subject: message.Subject,
@@ -160,10 +157,8 @@ func (in *Input) incoming(language string, edition int) schemas.Incoming {
 	if message.Upstream == nil {
 		incoming.Reply = &message.Reply
 	}
-	if edition >= schemas.Edition1 {
-		incoming.Author, incoming.Origin, incoming.Taken = message.Author, message.Origin, in.Event.Time
-		incoming.Quoted, incoming.Files, incoming.Tainted = message.Quoted != "", len(message.Files), comesFromOutside(message.Context)
-	}
+	incoming.Author, incoming.Origin, incoming.Taken = message.Author, message.Origin, in.Event.Time
+	incoming.Quoted, incoming.Files, incoming.Tainted = message.Quoted != "", len(message.Files), comesFromOutside(message.Context)
 	return incoming
 }
 
@@ -184,7 +179,7 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
 	message.Tainted = message.Tainted || d.inheritsTaint(&message)
 	started := schemas.RunStarted{
-		Run: run, Retries: d.retries, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Edition: d.env.Current.Edition, Message: message,
+		Run: run, Retries: d.retries, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
 		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
@@ -201,7 +196,7 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 // inheritsTaint reports whether a request of somebody upstream is about what a message before it has brought from outside, or is told what
 // people have said before: it says what comes from outside of what it brings itself alone.
 func (d *decision) inheritsTaint(message *schemas.Incoming) bool {
-	return d.env.Current.Edition >= schemas.Edition5 && message.Upstream != nil && message.Withheld == "" &&
+	return message.Upstream != nil && message.Withheld == "" &&
 		(d.state.Tainted || len(d.state.memoryOf(recipients(message.Reply)).Said) > 0)
 }
 
@@ -230,7 +225,6 @@ func (d *decision) next() {
 	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
 		message := d.env.wholeMessage(&head)
-		d.env.addContext(&message)
 		content := d.env.content(message.Text)
 		message.Text = inlineOrReferTo(schemas.Result{Text: content.Text}, message.Sequence)
 		content.Text = plan.RequestText(&message, d.env.Read)
@@ -262,30 +256,11 @@ func (env *Env) wholeMessage(w *waiting) schemas.Incoming {
 		return *w.message
 	}
 	if input := env.InputAt(w.sequence); input.Message != nil {
-		incoming := input.incoming(w.message.Language, env.Current.Edition)
+		incoming := input.incoming(w.message.Language)
 		incoming.Withheld = w.message.Withheld
 		return incoming
 	}
 	return schemas.Incoming{Sequence: w.sequence} // to be decided again once it can be read
-}
-
-// addContext adds to a message what it has waited without, since before its profile had an edition.
-func (env *Env) addContext(message *schemas.Incoming) {
-	if env.Current.Edition < schemas.Edition1 || !message.Taken.IsZero() {
-		return
-	}
-	input := env.InputAt(message.Sequence)
-	if input.Message == nil {
-		return // to be decided again once it can be read
-	}
-	now := input.incoming(message.Language, env.Current.Edition)
-	message.Author, message.Origin, message.Taken = now.Author, now.Origin, now.Taken
-	message.Quoted, message.Files, message.Tainted = now.Quoted, now.Files, now.Tainted
-	for i := range message.MergedTexts {
-		if merged := env.InputAt(message.MergedTexts[i].Sequence); merged.Message != nil {
-			message.Files += len(merged.Message.Files)
-		}
-	}
 }
 
 // overtaken reports whether a person's newer message takes the place of one that

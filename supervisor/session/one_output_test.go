@@ -17,7 +17,7 @@ import (
 // outputProfile is like that of the practice: German alone, one task a message, one chain of two, a model that may answer itself.
 func outputProfile() schemas.Profile {
 	profile := storyProfile()
-	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", "text1"
+	profile.Language, profile.CheckLanguage = "de", "text1"
 	profile.Complexity = nil
 	profile.Agents = []schemas.AgentUse{
 		{Name: "diagnose"}, {Name: "chat_agent"}, {Name: "calendar", InputSchema: jsontext.Value(`{"type":"object","required":["day"]}`)},

@@ -71,7 +71,6 @@ func TestAnswersOfALostPast_X03(t *testing.T) {
 func TestLateAnswersNameTheirAgent(t *testing.T) {
 	t.Parallel()
 	profile := storyProfile()
-	profile.Edition = schemas.Edition9
 	s := newStage(t, profile)
 	s.takes(t, s.event(t, "m1", schemas.TypeChatReceived, schemas.ChatReceived{
 		Provider: "p", Channel: "c", Thread: "thread", MessageID: "m1", Text: "calculate 6 * 7",

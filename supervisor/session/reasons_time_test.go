@@ -12,7 +12,7 @@ import (
 // TestReasonsOfManyLines: how long a decision takes does not grow with the lines of a reason times the length of the mail that it answers.
 func TestReasonsOfManyLines(t *testing.T) { //nolint:paralleltest // the collector would work for other tests
 	profile := storyProfile()
-	profile.Edition, profile.Language, profile.CheckLanguage = schemas.Edition3, "de", "text1"
+	profile.Language, profile.CheckLanguage = "de", "text1"
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterDefault, Agent: "clerk"}}
 	s := newStage(t, profile)
 	text := strings.Repeat("Bitte drucken Sie mir den Brief und sagen Sie den Termin ab. ", 500)

@@ -21,7 +21,7 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
-	if asked := active.Inquiries; slices.ContainsFunc(asked, func(i *workflow.Inquiry) bool { return i.OfRequester() || active.Edition < schemas.Edition9 }) {
+	if asked := active.Inquiries; slices.ContainsFunc(asked, func(i *workflow.Inquiry) bool { return i.OfRequester() }) {
 		limit++ // whoever was asked something is answered
 	}
 	recent, limit := d.state.countedReplies(d.input.Now, limit)
@@ -44,15 +44,9 @@ func (s *State) rememberReply(f schemas.Fact) {
 		return
 	}
 	known := s.correspondents()
-	if s.Active.Edition >= schemas.Edition9 {
-		kept := s.recentSent(s.now)
-		kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
-		known.SentReplies = append(slices.Clip(kept), SentReply{s.now, correspondent(s.Active)})
-	} else {
-		kept := s.recentReplies(s.now)
-		kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
-		known.Replies = append(slices.Clip(kept), s.now)
-	}
+	kept := s.recentSent(s.now)
+	kept = kept[max(len(kept)-schemas.MaxRepliesPerHour+1, 0):]
+	known.SentReplies = append(slices.Clip(kept), SentReply{s.now, correspondent(s.Active)})
 	s.Correspondents = &known
 }
 
@@ -72,11 +66,8 @@ func correspondent(run *workflow.Run) string {
 }
 
 // countedReplies returns when the answers went out that count for the run under way, oldest first, and how many there may be: those to its
-// correspondent within the limit, and those to all within schemas.MaxRepliesPerHour. Before schemas.Edition9 the limit is for all together.
+// correspondent within the limit, and those to all within schemas.MaxRepliesPerHour.
 func (s *State) countedReplies(now time.Time, limit int) ([]time.Time, int) {
-	if s.Active.Edition < schemas.Edition9 {
-		return s.recentReplies(now), limit
-	}
 	var own, all []time.Time
 	to := correspondent(s.Active)
 	for _, sent := range s.recentSent(now) {
@@ -101,16 +92,6 @@ func (s *State) recentSent(now time.Time) []SentReply {
 	for i := range sent {
 		if now.Sub(sent[i].Time) < replyWindow {
 			return sent[i:]
-		}
-	}
-	return nil
-}
-
-func (s *State) recentReplies(now time.Time) []time.Time {
-	replies := s.correspondents().Replies
-	for i, moment := range replies {
-		if now.Sub(moment) < replyWindow {
-			return replies[i:]
 		}
 	}
 	return nil

@@ -68,22 +68,18 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			if !inquiry.InThread {
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
-				if run.Edition >= schemas.Edition9 {
-					told.Requester, told.Subject = run.Message.RequesterKey(), schemas.RemoveControls(told.Subject)
-				}
+				told.Requester, told.Subject = run.Message.RequesterKey(), schemas.RemoveControls(told.Subject)
 			}
 			if inquiry.Kind == schemas.InquiryWork {
 				work := env.handedWork(run, run.Task(inquiry.Task))
-				if run.Edition >= schemas.Edition9 {
-					work = schemas.RemoveControls(work)
-				}
+				work = schemas.RemoveControls(work)
 				told.Text = strings.TrimSpace(told.Text + "\n\n" + work)
 			}
 			if inquiry.Task == schemas.DeliveryTask {
 				told.Attachments, told.Data = env.wholeAnswer(run, f)
 			}
 		}
-		if run.Edition >= schemas.Edition9 && told.Agent == schemas.MailDelivery && run.Inquiry(told.Inquiry).Kind.Entitled() {
+		if told.Agent == schemas.MailDelivery && run.Inquiry(told.Inquiry).Kind.Entitled() {
 			code := schemas.InquiryCode(schemas.RunID(session, run.Number), told.Inquiry)
 			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.Pinned.QuestionCode(run.Message.Language, code))
 		}
@@ -265,7 +261,7 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 	told := &schemas.ConversationContext{State: schemas.ConversationNew, Recent: state.Recent}
 	if state.Active.Message.Withheld != "" {
 		told.Recent = nil // what was said before is not for whom nobody vouches for
-	} else if env.tellsConversation(state.Active, asked) {
+	} else if env.tellsConversation(asked) {
 		told.Messages = env.messagesBefore(state)
 	}
 	if state.goesOn() || len(told.Recent) > 0 || len(told.Messages) > 0 {
@@ -274,9 +270,9 @@ func (env *Env) conversationOf(state *State, asked *workflow.Task) *schemas.Conv
 	return told
 }
 
-// goesOn reports whether the run under way is not the first of its conversation: of that with its correspondent, from schemas.Edition9 on.
+// goesOn reports whether the run under way is not the first of its conversation: of that with its correspondent.
 func (s *State) goesOn() bool {
-	if s.Active.Edition >= schemas.Edition9 && s.Active.Message.Withheld == "" {
+	if s.Active.Message.Withheld == "" {
 		return s.Active.Number > s.First
 	}
 	return s.Active.Number > s.Closed+1
@@ -352,7 +348,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 func (env *Env) describe(run *workflow.Run, description schemas.Content) string {
 	text := env.text(description)
 	beginning, cut := strings.CutSuffix(text, "…")
-	if !cut || run.Edition < schemas.Edition9 || len(beginning) <= schemas.RecordInlineLimit-utf8.UTFMax {
+	if !cut || len(beginning) <= schemas.RecordInlineLimit-utf8.UTFMax {
 		return text
 	}
 	if request := plan.RequestText(&run.Message, env.Read); strings.HasPrefix(request, beginning) {

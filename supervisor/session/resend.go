@@ -97,7 +97,7 @@ func (d *decision) retry(control *schemas.Control, received schemas.MessageRecei
 		return // to be decided again once it can be read
 	}
 	if received.Reason = d.retryObjection(former, number); received.Reason == "" {
-		made, received.Reason = retryOf(&former.History.Run, control, d.env.Current.Edition)
+		made, received.Reason = retryOf(&former.History.Run, control)
 	}
 	if received.Reason != "" {
 		received.Disposition = schemas.DispositionRefused
@@ -135,8 +135,8 @@ func (d *decision) retryObjection(former *EndedRun, number int) string {
 	return ""
 }
 
-func retryOf(run *workflow.Run, control *schemas.Control, edition int) (recovery.Retry, string) {
-	made, there := recovery.RetryOf(run, control.From, edition)
+func retryOf(run *workflow.Run, control *schemas.Control) (recovery.Retry, string) {
+	made, there := recovery.RetryOf(run, control.From)
 	if !there {
 		return made, schemas.RetryUnknownTask
 	}

@@ -55,11 +55,7 @@ func (d *decision) countsForPending(task *workflow.Task, response *schemas.Execu
 	if made && refusedOnly(&call, response) {
 		return false
 	}
-	if made = made || response.InReplyTo == task.PreviousRequest; d.state.Active.Edition < schemas.Edition3 {
-		made = made || slices.ContainsFunc(d.state.Recent, func(call schemas.RecentCall) bool {
-			return call.Request == response.InReplyTo && call.Task == task.ID
-		})
-	}
+	made = made || response.InReplyTo == task.PreviousRequest
 	return made && task.Agent == d.input.Agent && d.env.Pinned.Async(task.Agent) && !unknowing(response)
 }
 
@@ -124,7 +120,7 @@ func (d *decision) reusable(task *workflow.Task, response *schemas.ExecutionResp
 	if d.state.Active.InquiriesOf(task.ID) > 0 {
 		return schemas.Reuse{}, false // it is made of what a person has answered
 	}
-	if p := &response.Payload; d.state.Active.Edition >= schemas.Edition1 && (len(p.Deliverables) > 0 || findings.Of(p) != nil) {
+	if p := &response.Payload; len(p.Deliverables) > 0 || findings.Of(p) != nil {
 		return schemas.Reuse{}, false // nothing but its result would stand in
 	}
 	return d.planDecision(d.env.Pinned).ReusableResult(task, d.input.Sequence, len(response.Payload.Result.Text), d.input.Proven)
@@ -184,13 +180,13 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		return false // what has become of the task since is its fallback's, which may not have been asked
 	}
 	failure := task.Failure()
-	taken := unknowing(response) && (d.state.Active.Edition < schemas.Edition3 || failure.EffectUnknown && failure.Attempt == attempt)
+	taken := unknowing(response) && (failure.EffectUnknown && failure.Attempt == attempt)
 	if d.env.Pinned.Async(task.Agent) && !taken {
 		return false
 	}
 	switch task.State {
 	case workflow.TaskCompleted:
-		return d.state.Active.Edition < schemas.Edition7 || failure.Attempt != attempt || failure.Cause.Answered()
+		return failure.Attempt != attempt || failure.Cause.Answered()
 	case workflow.TaskWaiting, workflow.TaskBlocked, workflow.TaskFailed:
 		return failure.Cause.Answered()
 	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
@@ -248,9 +244,7 @@ func (d *decision) late(run int, task string, attempt int, response *schemas.Exe
 		Run: run, Task: task, Attempt: attempt,
 		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone,
 	}
-	if d.env.Current.Edition >= schemas.Edition9 {
-		late.Agent = d.input.Agent
-	}
+	late.Agent = d.input.Agent
 	if active := d.state.Active; active != nil && active.Number == run && d.env.Pinned != nil {
 		if about := active.Task(task); about != nil && !about.Tells() {
 			late.Usage = d.env.Pinned.Spent(active, about, response.InReplyTo, said(&response.Payload))
@@ -297,11 +291,9 @@ func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
 	}
 	answer.Request, answer.Said = response.InReplyTo, said(&response.Payload)
 	answer.Deliverables = findings.Deliverables(response.Payload.Deliverables)
-	if d.state.Active.Edition >= schemas.Edition1 {
-		answer.Sequence, answer.FailedTokens = d.input.Sequence, answer.Tokens
-		answer.Findings = findings.Of(&response.Payload)
-		answer.Needs, answer.Operation = findings.Needs(response.Payload.Needs), findings.Operation(response.Payload.Operation)
-	}
+	answer.Sequence = d.input.Sequence
+	answer.Findings = findings.Of(&response.Payload)
+	answer.Needs, answer.Operation = findings.Needs(response.Payload.Needs), findings.Operation(response.Payload.Operation)
 	for i := range response.Payload.IssuesEncountered {
 		issue := &response.Payload.IssuesEncountered[i]
 		if answer.Detail == "" {

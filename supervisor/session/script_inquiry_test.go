@@ -10,8 +10,6 @@ import (
 
 // waiting lets runs ask people, and has the arguments of an agent filled.
 func (s *script) waiting(p *schemas.Profile) {
-	s.edition = max(s.edition, s.next()%4) // no profile goes back to an older one
-	p.Edition = s.edition
 	if s.one(2) {
 		p.Waiting = &schemas.WaitingPolicy{Remind: s.span(0, time.Minute), Expire: s.span(time.Hour, 2*time.Minute), Asks: 1 + s.next()%2}
 	}
@@ -82,7 +80,7 @@ func (s *script) asksAbout(kind schemas.InquiryKind) int {
 // runBudgeted is the same with a budget, which takes no byte of the script.
 func runBudgeted(tb judge, bytes []byte) *stage {
 	tb.Helper()
-	s := &script{bytes: bytes, edition: schemas.NewestEdition}
+	s := &script{bytes: bytes}
 	p, knob := s.profile(), len(bytes)
 	for _, b := range bytes {
 		knob += int(b)
@@ -107,7 +105,7 @@ func runRecovering(tb judge, bytes []byte) *stage {
 	for _, b := range bytes {
 		knob += int(b)
 	}
-	s := &script{bytes: bytes, edition: knob % (schemas.NewestEdition + 1), recovering: true}
+	s := &script{bytes: bytes, recovering: true}
 	p := s.profile()
 	p.Retry.Attempts = 1 + knob/3%2
 	p.People = map[string]schemas.Person{"ana": {Mail: "ana@example.org", Account: "a"}, "bob": {Mail: "bob@example.org", Account: "a"}}

@@ -5,7 +5,7 @@ import "podium/schemas"
 // runReviewed is the same with a review, and for some of the scripts with a judge of failures, too.
 func runReviewed(tb judge, bytes []byte) *stage {
 	tb.Helper()
-	s := &script{bytes: bytes, edition: schemas.NewestEdition}
+	s := &script{bytes: bytes}
 	p, knob := s.profile(), len(bytes)
 	for _, b := range bytes {
 		knob += int(b)

@@ -16,8 +16,7 @@ import (
 // sequence is one.
 type script struct {
 	*stage
-	bytes   []byte
-	edition int
+	bytes []byte
 	// recovering has people say what is done about failures.
 	recovering bool
 }
@@ -76,7 +75,6 @@ func (s *script) span(choices ...time.Duration) schemas.Duration {
 // profile is the story's, with whatever a profile can say otherwise.
 func (s *script) profile() schemas.Profile {
 	p := storyProfile()
-	p.Edition = s.edition
 	p.Language = s.pick("user", "de", "en")
 	p.Retry.Attempts, p.Retry.TimeoutGrowth = 1+s.next()%3, float64(s.next()%3)*0.75
 	p.Execution = schemas.Execution{
@@ -89,6 +87,7 @@ func (s *script) profile() schemas.Profile {
 	}
 	p.Deadlines.Run, p.Deadlines.Plan = s.span(0, time.Minute), s.span(0, 5*time.Second)
 	p.Conversation.WhileRunning = schemas.WhileRunning(s.pick("", "merge", "supersede"))
+	p.Conversation.RepliesPerHour, p.Conversation.Answer = s.next()%10, schemas.AnswerPolicy(s.pick("", "", "proven"))
 	if !s.one(3) {
 		p.Conversation.Entities = []schemas.Entity{{Name: "customer", Pattern: `customer (\d+)`}}
 	}
@@ -312,7 +311,7 @@ func (s *script) message(tb judge) {
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "m", MessageID: id, Text: said, Class: schemas.MailHuman, Received: s.now,
 		Parse: schemas.ParseOK, UIDValidity: 1, UID: 1, Raw: schemas.Artifact{SHA256: strings.Repeat("0", 64), Size: 1},
-		Answers: s.letter(),
+		Answers: s.letter(), Origin: schemas.MailOrigin(s.pick("unchecked", "unchecked", "proven", "unproven")),
 	}
 	switch s.next() % 5 {
 	case 0:

@@ -34,13 +34,13 @@ type State struct {
 	// what the session is about (G-29).
 	Recent   []schemas.RecentCall `json:"recent,omitzero"`
 	Entities map[string]string    `json:"entities,omitzero"`
-	// Tainted says that some of Entities come from outside, from schemas.Edition5 on.
+	// Tainted says that some of Entities come from outside.
 	Tainted bool `json:"tainted,omitzero"`
-	// Said is what was said last, oldest first, from schemas.Edition1 on.
+	// Said is what was said last, oldest first.
 	Said []Utterance `json:"said,omitzero"`
 	// Recipients are those of the newest run, to whom Recent, Said and Entities belong.
 	Recipients []schemas.Address `json:"recipients,omitzero"`
-	// First is the first run of the conversation with Recipients, from schemas.Edition9 on.
+	// First is the first run of the conversation with Recipients.
 	First int `json:"first,omitzero"`
 	// Correspondents is what is known of those who were answered; in JSON its members are those of the state. It is never changed in
 	// place, and nil where there is nothing: of sessions without an answer by mail there are many.
@@ -203,7 +203,7 @@ func (s *State) Apply(f schemas.Fact) {
 			to := recipients(f.Message.Reply)
 			s.turnTo(to, f)
 			s.Entities, s.Recipients = f.Entities, to
-			s.Tainted = f.Edition >= schemas.Edition5 && f.Message.FromOutside() && len(f.Entities) > 0
+			s.Tainted = f.Message.FromOutside() && len(f.Entities) > 0
 			s.rememberMessage(f)
 		}
 		if s.Queue.first == f.Run && !s.Queue.IsZero() {

@@ -115,7 +115,7 @@ func (d *decision) resume() {
 	if active == nil || pinned == nil || active.ProfileHash != pinned.Hash {
 		return
 	}
-	if pinned.Budget != nil || len(active.Inquiries) > 0 && active.Edition >= schemas.Edition9 {
+	if pinned.Budget != nil || len(active.Inquiries) > 0 {
 		d.planDecision(pinned).Resume()
 	}
 }
@@ -170,7 +170,7 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 
 // earlier are the inputs of the messages before that requests of the run under way list files of.
 func (d *decision) earlier(profile *plan.Profile) []uint64 {
-	if active := d.state.Active; active == nil || profile == nil || active.Edition < schemas.Edition1 {
+	if active := d.state.Active; active == nil || profile == nil {
 		return nil
 	}
 	return earlierMessages(&d.state, &profile.Context)

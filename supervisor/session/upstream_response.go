@@ -116,7 +116,7 @@ func (env *Env) result(run *workflow.Run) *schemas.Result {
 		content := env.content(run.Answer[i].Body)
 		parts[i] = content.Text
 		task := run.Task(run.Answer[i].Task)
-		if len(run.Answer) > 1 && run.Edition >= schemas.Edition1 {
+		if len(run.Answer) > 1 {
 			parts[i] = cmp.Or(run.Answer[i].Told, content.Text)
 			if len(content.Data) > 0 && task != nil {
 				all[task.ID] = env.proveForUpstream(run, content.Data, task.Proven)
@@ -232,9 +232,6 @@ func usage(run *workflow.Run, now time.Time) *schemas.ResourceUsage {
 // handOn adds what the agents of a run have said beside their results to the response for whoever
 // asked: nothing of it is lost on the way through a tier.
 func (env *Env) handOn(payload *schemas.ResponsePayload, run *workflow.Run) {
-	if run.Edition < schemas.Edition1 {
-		return
-	}
 	for _, task := range run.Tasks {
 		if task.Replaced {
 			continue
@@ -326,7 +323,7 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 		}
 	}
-	withheld := run.Edition >= schemas.Edition9 && run.Review != nil && run.Review.Outcome == schemas.OutcomeFailed && run.Status == schemas.RunFailed
+	withheld := run.Review != nil && run.Review.Outcome == schemas.OutcomeFailed && run.Status == schemas.RunFailed
 	if run.Reason == schemas.StopReviewFailed || withheld {
 		for i := range run.Review.Issues {
 			issue := &run.Review.Issues[i]

@@ -290,14 +290,13 @@ func newCallbacks(w *World) *callbacks {
 	return c
 }
 
-// declare says in profiles who answers by callback. Most of them promise signs of life, so that silence means something. They are of the newest edition:
-// by older ones the failure of a process that was refused a permit ends another attempt.
+// declare says in profiles who answers by callback. Most of them promise signs of life, so that silence means something.
 func (c *callbacks) declare(sources []schemas.Profile) {
 	if c == nil {
 		return
 	}
 	for i := range sources {
-		sources[i].Retry.Attempts, sources[i].Edition = max(sources[i].Retry.Attempts, 3), schemas.NewestEdition
+		sources[i].Retry.Attempts = max(sources[i].Retry.Attempts, 3)
 		for n := range sources[i].Agents {
 			switch use := &sources[i].Agents[n]; use.Name {
 			case c.agent:

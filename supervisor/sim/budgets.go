@@ -233,8 +233,8 @@ func (o *oracle) daysHold() {
 func (o *oracle) dayHolds(key string, spent *daySpending) {
 	profile, _, _ := strings.Cut(key, ".")
 	limits := map[string]int64{}
-	for _, edition := range o.world.editions {
-		if current := edition.Current(profile); current != nil && current.Budget != nil {
+	for _, configured := range o.world.configurations {
+		if current := configured.Current(profile); current != nil && current.Budget != nil {
 			limits[""] = max(limits[""], current.Budget.Day.Tokens)
 			for agent, limit := range current.Budget.DayAgents {
 				limits[agent] = max(limits[agent], limit.Tokens)

@@ -168,7 +168,7 @@ func (o *oracle) levelsInOrder(m *moment) {
 		return // a further attempt begins nothing: the plan may have changed meanwhile
 	}
 	level := m.task.level
-	if failed := m.run.task(m.task.recovers()); failed != nil && m.run.edition >= schemas.Edition9 {
+	if failed := m.run.task(m.task.recovers()); failed != nil {
 		level = min(level, failed.level) // it waits for this one
 	}
 	for _, before := range m.run.tasks {
@@ -218,10 +218,10 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	}
 }
 
-// askedAnew: no question of a router is given up that only a process which is gone has asked, from schemas.Edition7 on.
+// askedAnew: no question of a router is given up that only a process which is gone has asked.
 func (o *oracle) askedAnew(m *moment) {
 	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || !f.RetryAt.IsZero() || m.run.profile.Edition < schemas.Edition7 || m.task.attempt == nil || m.task.state != taskUnderWay {
+	if f == nil || !f.RetryAt.IsZero() || m.task.attempt == nil || m.task.state != taskUnderWay {
 		return
 	}
 	kind, late := m.task.attempt.fact.Kind, f.Cause == schemas.FailureNotStarted || f.Cause == schemas.FailureTimeout || f.Cause == schemas.FailureCrashed

@@ -152,7 +152,7 @@ func (o *oracle) settles(s *shardHistory, session *sessionHistory, cause *schema
 func (o *oracle) countsForLater(m *moment, by *saying) bool {
 	earlier := o.requests[by.request]
 	return earlier != nil && m.task.repeats(earlier) && o.world.callbacks.is(by.agent) && m.cause.Settles == by.request &&
-		!by.open && by.status != "" && !earlier.saysNothing(m.run, by)
+		!by.open && by.status != "" && !earlier.saysNothing(by)
 }
 
 // repeats reports whether the attempt under way is another one at the same work as an earlier attempt: of the task itself, or of an earlier run for the same
@@ -164,7 +164,7 @@ func (t *task) repeats(earlier *attempt) bool {
 		return false
 	case earlier.task == t:
 		return true
-	case t.run.edition < schemas.Edition3 || earlier.task.id != t.id || earlier.fact.Told == "" || earlier.fact.Told != now.fact.Told:
+	case earlier.task.id != t.id || earlier.fact.Told == "" || earlier.fact.Told != now.fact.Told:
 		return false
 	}
 	for before := range t.run.before {
@@ -180,8 +180,8 @@ func (t *task) repeats(earlier *attempt) bool {
 
 // saysNothing reports whether an answer may be that of a process which was handed a request once more, and refused a permit: it knows nothing of the
 // work.
-func (a *attempt) saysNothing(now *run, by *saying) bool {
-	return a.refused && by.status == schemas.StatusFailed && now.edition >= schemas.Edition3
+func (a *attempt) saysNothing(by *saying) bool {
+	return a.refused && by.status == schemas.StatusFailed
 }
 
 // answersCount: an answer is late when there is nothing that it counts for.
@@ -197,8 +197,8 @@ func (o *oracle) answersCount(m *moment) {
 	}
 	runs := earlier.task.run.session.runs
 	now := runs[len(runs)-1]
-	if t := now.task(earlier.task.id); now.ended == nil && now.edition >= schemas.Edition3 && t != nil && t.state == taskUnderWay && t.repeats(earlier) &&
-		!earlier.saysNothing(now, &by) {
+	if t := now.task(earlier.task.id); now.ended == nil && t != nil && t.state == taskUnderWay && t.repeats(earlier) &&
+		!earlier.saysNothing(&by) {
 		o.world.violate(AnswersCount, "%s: the answer to attempt %d is late, and attempt %d of run %d is under way", m.id, earlier.number, t.attempt.number, now.number)
 	}
 }

@@ -332,7 +332,7 @@ func (o *oracle) decisionsAreTaken(session *sessionHistory, m *moment) {
 // noTellsWhy: whoever has asked learns it with the failure, if the answer goes out.
 func (o *oracle) noTellsWhy(m *moment) {
 	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || f.Cause != schemas.FailureRejected || m.run.edition < schemas.Edition8 || f.Unrecovered != "" {
+	if f == nil || f.Cause != schemas.FailureRejected || f.Unrecovered != "" {
 		return
 	}
 	var said *inquiry
@@ -348,7 +348,7 @@ func (o *oracle) noTellsWhy(m *moment) {
 	heard := o.heard(m.shard, said.answered.Sequence)
 	_, why := whole(heard.said())
 	if control := heard.control; control != nil && control.Action == schemas.ControlReject {
-		if decides, _ := whole(control.Text); decides == "" || m.run.edition < schemas.Edition9 {
+		if decides, _ := whole(control.Text); decides == "" {
 			why = strings.TrimSpace(control.Text)
 		}
 	}

@@ -406,7 +406,7 @@ func (o *oracle) upstreamAnswers() map[string][]schemas.Event {
 // decidedAgain lets the machine itself decide every transition once more.
 func (o *oracle) decidedAgain() {
 	for shard := range o.world.configuration.shards {
-		verification, err := verify.Shard(context.Background(), o.world.ledger, o.world.editions[0], shard, "")
+		verification, err := verify.Shard(context.Background(), o.world.ledger, o.world.configurations[0], shard, "")
 		o.world.must(err)
 		for _, fault := range verification.Faults {
 			o.world.violate(DecidedAgain, "%+v", fault)

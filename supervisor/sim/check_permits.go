@@ -128,7 +128,7 @@ func (m *moment) refuses(f *schemas.PermitRefused) {
 // another attempt of the same work has begun included.
 func (t *task) effect() string {
 	work := t.run.id()
-	if t.notice() > 0 && t.run.edition >= schemas.Edition2 { // an inquiry is adopted, and its letter is not written again
+	if t.notice() > 0 { // an inquiry is adopted, and its letter is not written again
 		return schemas.EffectID(work, t.id)
 	}
 	if upstream := t.run.message.Upstream; upstream != nil && upstream.Effect != "" {
@@ -244,7 +244,7 @@ func (o *oracle) fromStranger(r *run) bool {
 func (t *task) obeys(agent string) bool {
 	r := t.run
 	switch {
-	case r.edition < schemas.Edition4 || t.notice() > 0:
+	case t.notice() > 0:
 		return true
 	case t.id == schemas.DeliveryTask:
 		return r.profile.Delivery.OnTainted == "" || r.profile.Delivery.OnTainted == schemas.OnTaintedAllow
@@ -319,9 +319,9 @@ func (o *oracle) actsAreNoStrangers() {
 	}
 }
 
-// heardStrangers reports whether strangers have said before in the session of a run what it may be about, from schemas.Edition5 on.
+// heardStrangers reports whether strangers have said before in the session of a run what it may be about.
 func (o *oracle) heardStrangers(r *run) bool {
-	return r.edition >= schemas.Edition5 && slices.ContainsFunc(r.session.runs, func(earlier *run) bool {
+	return slices.ContainsFunc(r.session.runs, func(earlier *run) bool {
 		return earlier.number < r.number && o.fromStranger(earlier)
 	})
 }

@@ -458,14 +458,13 @@ func (t *task) stands() bool {
 	return t.planned != nil && !t.judged.replaced && t.planned.Options().Fixes == ""
 }
 
-// anew are the tasks of a run that are done again when it is begun anew, from one on or from what is not completed. The edition is that of the run that
-// begins: up to schemas.Edition8 what mends another task's work was nothing to build on.
-func (r *run) anew(from string, edition int) map[string]bool {
+// anew are the tasks of a run that are done again when it is begun anew, from one on or from what is not completed.
+func (r *run) anew(from string) map[string]bool {
 	again := map[string]bool{}
 	for range r.tasks {
 		for _, t := range r.tasks {
-			builds := slices.ContainsFunc(t.planned.Dependencies, func(id string) bool { return again[r.of(id, edition)] })
-			if t.stands() && (t.id == r.of(from, edition) || t.state != taskCompleted || builds) {
+			builds := slices.ContainsFunc(t.planned.Dependencies, func(id string) bool { return again[r.of(id)] })
+			if t.stands() && (t.id == r.of(from) || t.state != taskCompleted || builds) {
 				again[t.id] = true
 			}
 		}
@@ -479,12 +478,12 @@ func (t *task) acted() bool {
 }
 
 // actedFor reports whether that holds of a task, or of another one that has mended its work.
-func (r *run) actedFor(t *task, edition int) bool {
-	return slices.ContainsFunc(r.tasks, func(other *task) bool { return other.acted() && r.of(other.id, edition) == t.id })
+func (r *run) actedFor(t *task) bool {
+	return slices.ContainsFunc(r.tasks, func(other *task) bool { return other.acted() && r.of(other.id) == t.id })
 }
 
 // objection says why a run is not begun anew, as the reason on record is called; empty is not at all.
-func (o *oracle) objection(session *sessionHistory, control *schemas.Control, number, edition int) string {
+func (o *oracle) objection(session *sessionHistory, control *schemas.Control, number int) string {
 	if number > len(session.runs) || session.runs[number-1].ended == nil {
 		return schemas.ResendNotEnded
 	}
@@ -494,8 +493,8 @@ func (o *oracle) objection(session *sessionHistory, control *schemas.Control, nu
 			return schemas.RetryBusy
 		}
 	}
-	again, from := r.anew(control.From, edition), r.task(r.of(control.From, edition))
-	looks := edition >= schemas.Edition9 && r.unpassed()
+	again, from := r.anew(control.From), r.task(r.of(control.From))
+	looks := r.unpassed()
 	switch {
 	case r.message.Upstream != nil:
 		return schemas.RetryUpstream
@@ -507,7 +506,7 @@ func (o *oracle) objection(session *sessionHistory, control *schemas.Control, nu
 		return schemas.RetryNothing
 	}
 	for _, t := range r.tasks {
-		if again[t.id] && r.actedFor(t, edition) && !control.AllowDuplicate {
+		if again[t.id] && r.actedFor(t) && !control.AllowDuplicate {
 			return schemas.RetryEffects
 		}
 	}
@@ -525,7 +524,7 @@ func (o *oracle) retriedAsSaid(session *sessionHistory, m *moment, f *schemas.Ru
 	}
 	_, number, err := schemas.ParseRunID(heard.control.Run)
 	o.world.must(err)
-	if why := o.objection(session, heard.control, number, f.Edition); why != "" || number != f.Retries {
+	if why := o.objection(session, heard.control, number); why != "" || number != f.Retries {
 		o.world.violate(RetriedAsSaid, "run %d of session %s is begun in the place of run %d by %+v, though %s", f.Run, session.id, f.Retries, heard.control, why)
 	}
 }
@@ -541,15 +540,7 @@ func (o *oracle) retriesAreTaken(session *sessionHistory, m *moment) {
 	}
 	_, number, err := schemas.ParseRunID(heard.control.Run)
 	o.world.must(err)
-	var why []string // one for each edition that may be in force; of no run it is the same for all of them
-	for _, configured := range o.world.editions {
-		edition := schemas.NewestEdition
-		if len(session.runs) > 0 {
-			edition = configured.Current(session.runs[0].profile.Name).Edition
-		}
-		why = append(why, o.objection(session, heard.control, number, edition))
-	}
-	if !slices.Contains(why, f.Reason) {
+	if why := o.objection(session, heard.control, number); why != f.Reason {
 		o.world.violate(RetriesAreTaken, "session %s: message %s by %+v is refused by %q instead of %q", session.id, f.ID, heard.control, f.Reason, why)
 	}
 }
@@ -573,7 +564,7 @@ func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 			continue
 		}
 		former, heard := session.runs[r.retries-1], o.heard(o.shards[session.shard], r.startedBy)
-		again := former.anew(heard.control.From, r.edition)
+		again := former.anew(heard.control.From)
 		for _, was := range former.tasks {
 			t := r.task(was.id)
 			if !was.stands() {
@@ -585,8 +576,8 @@ func (o *oracle) retriesBringWhatStands(session *sessionHistory) {
 			case brought == again[was.id]:
 				o.world.violate(RetriedAsSaid, "%s: task %s is brought: %t, and is to be done again: %t", r.id(), was.id, brought, again[was.id])
 			case !brought:
-			case t.attempts > 0 || t.result.Brought != former.number || t.result.Sequence != former.standingOf(was, r.edition).Sequence || t.result.Result.Text != former.standingOf(was, r.edition).Result.Text:
-				o.world.violate(RetriedAsSaid, "%s: task %s is brought as %+v, and was %+v", r.id(), was.id, t.result, former.standingOf(was, r.edition))
+			case t.attempts > 0 || t.result.Brought != former.number || t.result.Sequence != former.standingOf(was).Sequence || t.result.Result.Text != former.standingOf(was).Result.Text:
+				o.world.violate(RetriedAsSaid, "%s: task %s is brought as %+v, and was %+v", r.id(), was.id, t.result, former.standingOf(was))
 			}
 		}
 	}

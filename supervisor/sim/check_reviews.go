@@ -54,11 +54,8 @@ func (t *task) recovers() string {
 	return t.planned.Options().Recovers
 }
 
-// origin is the task whose work a task does: what mends it does that of another one, or its own anew; up to schemas.Edition8 what mends a failure alone.
+// origin is the task whose work a task does: what mends it does that of another one, or its own anew.
 func (t *task) origin() string {
-	if t.recovers() == "" && t.run.edition < schemas.Edition9 {
-		return t.id
-	}
 	return t.root()
 }
 
@@ -88,8 +85,8 @@ func (r *run) newest(root string) *task {
 }
 
 // of is the name of the task whose work a named one does, for whoever begins the run anew.
-func (r *run) of(name string, edition int) string {
-	if t := r.task(name); t != nil && edition >= schemas.Edition9 {
+func (r *run) of(name string) string {
+	if t := r.task(name); t != nil {
 		return t.root()
 	}
 	return name
@@ -100,13 +97,9 @@ func (r *run) unpassed() bool {
 	return r.reviewing.round > 0 && !r.reviewing.passed && r.ended.Status != schemas.RunCompleted
 }
 
-// standingOf is the result by which the work of a task stands: what has mended its failure last, for a run of schemas.Edition9 and later what has
-// mended it last for a review as well, or its own.
-func (r *run) standingOf(was *task, edition int) *schemas.TaskCompleted {
-	if edition >= schemas.Edition9 {
-		return r.newest(was.id).result
-	}
-	return r.stood(was.id).result
+// standingOf is the result by which the work of a task stands: what has mended its failure last or for a review, or its own.
+func (r *run) standingOf(was *task) *schemas.TaskCompleted {
+	return r.newest(was.id).result
 }
 
 // standing are the tasks whose results are told, where they may be mended.
@@ -286,7 +279,7 @@ func (o *oracle) roundSaysWhatIsThere(m *moment, f *schemas.Judged) {
 // withholds reports whether nothing is told of what was made: the work of the run is not done, and its newest round has not passed it.
 func (r *run) withholds(f *schemas.RunSettled) bool {
 	v := &r.reviewing
-	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed) && r.edition >= schemas.Edition9
+	unpassed := v.round > 0 && (v.over == nil || v.over.Outcome != schemas.OutcomePassed)
 	return unpassed && f.Status != schemas.RunCompleted && f.Reason != schemas.StopPartial && r.profile.Review.OnFailed != schemas.ReviewPartial
 }
 

@@ -21,8 +21,8 @@ const (
 func (i *inquiry) work() bool { return i.fact.Kind == schemas.InquiryWork }
 
 // adoptable reports whether a further attempt of somebody upstream may take an inquiry over.
-func (i *inquiry) adoptable(r *run) bool {
-	return i.work() || i.fact.Kind == schemas.InquiryApproval && r.edition >= schemas.Edition6
+func (i *inquiry) adoptable() bool {
+	return i.work() || i.fact.Kind == schemas.InquiryApproval
 }
 
 // person says who does the tasks of an agent, or nil when it is no person.
@@ -214,7 +214,7 @@ func (i *inquiry) letters(r *run) []schemas.InquiryName {
 
 // piece is what the run does for whoever is upstream, if further attempts may take over what it leaves; else it is empty.
 func (r *run) piece() string {
-	if r.edition < schemas.Edition2 || r.message.Upstream == nil {
+	if r.message.Upstream == nil {
 		return ""
 	}
 	return r.message.Upstream.Effect
@@ -234,7 +234,7 @@ func (r *run) before(yield func(*run) bool) {
 // leaves reports whether people may still answer an inquiry that ended with its run: they were written to, or may have been.
 func (i *inquiry) leaves(r *run) bool {
 	ended := i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn
-	if !ended || i.bounced || i.nobody != nil || i.unsent != nil || i.fact.Told == "" || !i.adoptable(r) || i.asked.IsZero() {
+	if !ended || i.bounced || i.nobody != nil || i.unsent != nil || i.fact.Told == "" || !i.adoptable() || i.asked.IsZero() {
 		return false
 	}
 	if i.fact.Adopts != nil {
@@ -398,7 +398,7 @@ func (o *oracle) lettersAreUnsent(m *moment) {
 	by, err := o.saidAt(m.shard, f.Sequence)
 	i, r := m.run.session.asks(m.task)
 	failed := by.status == schemas.StatusFailed || by.status == schemas.StatusBlocked
-	known := err == nil && i != nil && i.adoptable(r) && failed && !by.open && by.agent == schemas.MailDelivery && r.edition >= schemas.Edition3 && m.run.edition >= schemas.Edition3 &&
+	known := err == nil && i != nil && i.adoptable() && failed && !by.open && by.agent == schemas.MailDelivery &&
 		m.run.ended != nil && m.task.permit != nil && !m.task.doubted && m.task.permit.request == by.request && m.task.state != taskCompleted
 	if known {
 		told := i.told(r)
@@ -429,7 +429,7 @@ func (o *oracle) lettersComeBack(m *moment) {
 	is := func(to schemas.Address) bool {
 		return mail != nil && mail.Bounce != nil && strings.EqualFold(to.Address, mail.Bounce.Recipient)
 	}
-	if i == nil || m.run.edition < schemas.Edition3 || len(i.fact.To) < 2 || !f.Failed || !slices.ContainsFunc(i.fact.To, is) {
+	if i == nil || len(i.fact.To) < 2 || !f.Failed || !slices.ContainsFunc(i.fact.To, is) {
 		if f.Recipient != "" {
 			o.world.violate(LettersCount, "%s: the letter of inquiry %d to %s is said to have come back", m.id, f.Inquiry, f.Recipient)
 		}
@@ -469,7 +469,7 @@ func (o *oracle) isAbout(m *moment, i *inquiry) bool {
 	return mail == nil || mail.Bounce == nil || mail.Bounce.Recipient == "" || len(i.fact.To) == 0 || strings.EqualFold(mail.Bounce.Recipient, i.fact.To[0].Address)
 }
 
-// stops notes that a person has cancelled a run. Of one that waits it is known since the edition of the profile in force.
+// stops notes that a person has cancelled a run.
 func (o *oracle) stops(session *sessionHistory, m *moment, f *schemas.MessageReceived) {
 	if f.Disposition != schemas.DispositionControl {
 		return
@@ -478,8 +478,7 @@ func (o *oracle) stops(session *sessionHistory, m *moment, f *schemas.MessageRec
 	if control == nil || control.Action != schemas.ControlCancel || control.Run == "" {
 		return
 	}
-	begun := f.Run <= len(session.runs)
-	session.stopped[f.Run] = session.stopped[f.Run] || begun || o.profile(m.cause.Profile).Edition >= schemas.Edition3
+	session.stopped[f.Run] = true
 }
 
 func (o *oracle) finalByAPerson(m *moment) {

@@ -10,16 +10,16 @@ import (
 func (w *World) Ledger() bus.Core { return w.ledger }
 
 // Recorded are the profiles that its runs have pinned.
-func (w *World) Recorded() *restore.Profiles { return w.editions[0] }
+func (w *World) Recorded() *restore.Profiles { return w.configurations[0] }
 
 // Sources are its profiles by name; nil when somebody has edited them meanwhile, so that a name stands for several.
 func (w *World) Sources() map[string]schemas.Profile {
-	if len(w.editions) > 1 {
+	if len(w.configurations) > 1 {
 		return nil
 	}
 	sources := map[string]schemas.Profile{}
 	for _, name := range []string{outer, inner} {
-		sources[name] = w.editions[0].Current(name).Profile
+		sources[name] = w.configurations[0].Current(name).Profile
 	}
 	return sources
 }

@@ -68,7 +68,6 @@ type run struct {
 	session   *sessionHistory
 	number    int
 	profile   *schemas.Profile
-	edition   int
 	message   schemas.Incoming
 	expires   time.Time
 	source    schemas.PlannerKind // of the plan
@@ -313,12 +312,12 @@ func (m *moment) enlist(t *task) {
 func (m *moment) delist(t *task) { delete(m.shard.tasks[t.agent], t) }
 
 func (o *oracle) profile(hash string) *schemas.Profile {
-	for _, edition := range o.world.editions {
-		if known := edition.Pinned(hash); known != nil {
+	for _, configured := range o.world.configurations {
+		if known := configured.Pinned(hash); known != nil {
 			return &known.Profile
 		}
 	}
-	o.world.violate(Itself, "profile %s is of no edition", hash)
+	o.world.violate(Itself, "profile %s is of no configuration", hash)
 	return &schemas.Profile{}
 }
 
@@ -333,7 +332,7 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 	case *schemas.RunStarted:
 		o.retriedAsSaid(session, m, f)
 		session.runs = append(session.runs, &run{
-			session: session, number: f.Run, profile: o.profile(f.ProfileHash), edition: f.Edition, message: f.Message, expires: f.Expires, retries: f.Retries, startedBy: m.cause.Sequence,
+			session: session, number: f.Run, profile: o.profile(f.ProfileHash), message: f.Message, expires: f.Expires, retries: f.Retries, startedBy: m.cause.Sequence,
 		})
 	default:
 		if m.run != nil {

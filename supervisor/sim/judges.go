@@ -32,7 +32,6 @@ func (j *judges) declare(sources []schemas.Profile) {
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		if once(j.rand, 6) {
 			continue
 		}

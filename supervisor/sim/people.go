@@ -165,7 +165,7 @@ func (p *people) told(pr *pendingRequest) {
 		return
 	}
 	p.staff.remember(q)
-	if waiting := w.editions[0].Current(known.profile).Waiting; waiting != nil {
+	if waiting := w.configurations[0].Current(known.profile).Waiting; waiting != nil {
 		q.expires = q.expires.Add(time.Duration(waiting.Expire))
 	}
 	if once(p.rand, 10) {
@@ -378,7 +378,6 @@ const numbered = `{"type":"object","required":["number"],"properties":{"number":
 func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
-		p.Edition = schemas.NewestEdition
 		for n := range p.Languages {
 			texts := &p.Languages[n].Texts
 			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"

@@ -273,7 +273,7 @@ func (t *taint) declare(sources []schemas.Profile) {
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition, p.Delivery.OnTainted = schemas.NewestEdition, pick(t.rand, "", "", schemas.OnTaintedAllow, schemas.OnTaintedAsk)
+		p.Delivery.OnTainted = pick(t.rand, "", "", schemas.OnTaintedAllow, schemas.OnTaintedAsk)
 		for n := range p.Agents {
 			if slices.Contains(workers[:], p.Agents[n].Name) && once(t.rand, 2) {
 				p.Agents[n].Fallback = p.Agents[(n+1)%len(workers)].Name

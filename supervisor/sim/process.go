@@ -90,7 +90,7 @@ func (w *World) start(shard int) {
 		p.skew = w.span(2*w.configuration.skew) - w.configuration.skew
 	}
 	p.owner = supervisor.NewOwner(supervisor.Config{
-		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.edition(),
+		Shard: shard, Name: fmt.Sprintf("process-%d", w.epochs), Core: p.view, Profiles: w.configured(),
 		Log: zerolog.Nop(), Go: p.view.Go, PoolSize: w.poolSize, Async: w.callbacks.async(), Breaker: w.breaker(), LocalOwners: w.neighborhood(), ArtifactGrants: w.grants, AllKept: true,
 		Presence: w.presence(), CheckpointEvery: time.Second, CatchUp: w.configuration.catchUp, MaxPending: pending, Backoff: 10 * time.Millisecond, CheckpointNames: 1 + w.rand.IntN(4),
 	})

@@ -50,8 +50,8 @@ const shelves = 512
 // as it was. By this one, the seeds that catch rare bugs (fault_table_test.go) still do.
 const kindsStream = 1
 
-// editionsStream is one for the editions of profiles, for the same reason.
-const editionsStream = 4
+// contextStream is one for what profiles tell of a conversation, for the same reason.
+const contextStream = 4
 
 // NewLibrary returns a library. It may be used by several goroutines.
 func NewLibrary() *Library {
@@ -73,7 +73,7 @@ func drafted(shelf uint64) []schemas.Profile {
 	traits := rand.New(rand.NewPCG(shelf, 0x747261697473)) //nolint:gosec // a simulation repeats
 	kinds := rand.New(rand.NewPCG(shelf, kindsStream))     //nolint:gosec // a simulation repeats
 	drafted := sources(r, traits, kinds)
-	inEditions(rand.New(rand.NewPCG(shelf, editionsStream)), drafted) //nolint:gosec // a simulation repeats
+	boundContext(rand.New(rand.NewPCG(shelf, contextStream)), drafted) //nolint:gosec // a simulation repeats
 	return drafted
 }
 
@@ -147,11 +147,10 @@ func sources(r, traits, kinds *rand.Rand) []schemas.Profile {
 	return []schemas.Profile{d.profile(outer), d.profile(inner)}
 }
 
-// inEditions gives half of the profiles an edition, mostly the newest, and bounds what they tell of a conversation.
-func inEditions(r *rand.Rand, drafted []schemas.Profile) {
+// boundContext bounds what half of the profiles tell of a conversation.
+func boundContext(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		if once(r, 2) {
-			drafted[i].Edition = pick(r, schemas.Edition2, schemas.NewestEdition, schemas.NewestEdition)
 			drafted[i].Context = schemas.ContextPolicy{Messages: r.IntN(schemas.MaxConversationMessages + 1), Bytes: pick(r, 0, 20, 4<<10)}
 		}
 	}
@@ -162,7 +161,6 @@ func edited(sources []schemas.Profile) []schemas.Profile {
 	changed := slices.Clone(sources)
 	for i := range changed {
 		changed[i].Retry.Attempts++
-		changed[i].Edition = schemas.NewestEdition
 		changed[i].Execution.ContextLimit = 1 << 10
 	}
 	return changed
@@ -359,7 +357,7 @@ func (w *World) external(name string) bool {
 	if name == session.ChatAgent || name == session.MailAgent {
 		return true
 	}
-	uses := w.editions[0].Current(outer).Agents
+	uses := w.configurations[0].Current(outer).Agents
 	return slices.ContainsFunc(uses, func(use schemas.AgentUse) bool {
 		return use.Name == name && use.SideEffects == schemas.SideEffectsExternal
 	})

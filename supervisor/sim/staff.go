@@ -109,8 +109,8 @@ func restaffed(r *rand.Rand, sources []schemas.Profile) []schemas.Profile {
 	return changed
 }
 
-// editions are the profiles as somebody edits them, and with them who works there.
-func (s *staff) editions(sources []schemas.Profile) []*restore.Profiles {
+// configurations are the profiles as somebody edits them, and with them who works there.
+func (s *staff) configurations(sources []schemas.Profile) []*restore.Profiles {
 	w := s.people.world
 	handOver(s.rand, sources)
 	s.people.approvers.declare(sources)
@@ -128,12 +128,12 @@ func (s *staff) told(q *question) {
 		w.violate(RequestsAreProper, "inquiry %d of run %s is told %+v", q.inquiry, q.run, q.reply)
 		return
 	}
-	for i := range w.editions[0].Current(q.thread.profile).Agents {
-		if does := w.editions[0].Current(q.thread.profile).Agents[i].Person; does != nil {
+	for i := range w.configurations[0].Current(q.thread.profile).Agents {
+		if does := w.configurations[0].Current(q.thread.profile).Agents[i].Person; does != nil {
 			q.expires = q.sent.Add(time.Duration(does.Expire))
 		}
 	}
-	if expires, known := w.signatories.Expires(&w.editions[0].Current(q.thread.profile).Profile); known {
+	if expires, known := w.signatories.Expires(&w.configurations[0].Current(q.thread.profile).Profile); known {
 		q.expires = q.sent.Add(expires)
 	}
 	if w.signatories.Insists() {

@@ -56,19 +56,19 @@ type World struct {
 	retriers    *retriers.Retriers // nil: no run is begun anew
 	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
-	upstreamers *upstreamers.Upstreamers
-	couplings   *mixture.Couplings // nil: kinds of knobs meet by chance alone
-	tiers       *tiers.Tiers       // nil: no supervisor gives a place back
-	further     *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
-	origins     *rand.Rand         // of mails; nil: nobody says where they are from
-	editions    []*restore.Profiles
-	processes   []*process
-	meanwhile   func() // happens during the next takeover
-	agents      []*agent
-	pools       map[string]int // by agent; 0 is no bound
-	limbo       []func()
-	epochs      int
-	serial      int // of ids
+	upstreamers    *upstreamers.Upstreamers
+	couplings      *mixture.Couplings // nil: kinds of knobs meet by chance alone
+	tiers          *tiers.Tiers       // nil: no supervisor gives a place back
+	further        *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
+	origins        *rand.Rand         // of mails; nil: nobody says where they are from
+	configurations []*restore.Profiles
+	processes      []*process
+	meanwhile      func() // happens during the next takeover
+	agents         []*agent
+	pools          map[string]int // by agent; 0 is no bound
+	limbo          []func()
+	epochs         int
+	serial         int // of ids
 
 	sent       []sent
 	acts       []act
@@ -164,7 +164,7 @@ func New(seed uint64, kind kinds.Kind, library *Library) *World {
 	}
 	if w.configuration.edited {
 		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
-		inEditions(rand.New(rand.NewPCG(seed, editionsStream)), sources)             //nolint:gosec // a simulation repeats
+		boundContext(rand.New(rand.NewPCG(seed, contextStream)), sources)            //nolint:gosec // a simulation repeats
 		if with.People {
 			askPeople(w.people.rand, sources)
 		}
@@ -178,12 +178,12 @@ func New(seed uint64, kind kinds.Kind, library *Library) *World {
 		w.couplings.Declare(sources)
 		w.tiers.Declare(sources, tower)
 		if with.People && w.people.staff != nil {
-			w.editions = w.people.staff.editions(sources)
+			w.configurations = w.people.staff.configurations(sources)
 		} else {
-			w.editions = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
+			w.configurations = []*restore.Profiles{w.compile(sources), w.compile(edited(sources))}
 		}
 	} else {
-		w.editions = []*restore.Profiles{library.get(w)}
+		w.configurations = []*restore.Profiles{library.get(w)}
 	}
 	for range w.configuration.groups {
 		w.groups = append(w.groups, &admission.LocalOwners{})
@@ -220,8 +220,8 @@ func (w *World) compile(sources []schemas.Profile) *restore.Profiles {
 	return profiles
 }
 
-// edition is what is configured now: it may change with each process.
-func (w *World) edition() *restore.Profiles { return pick(w.rand, w.editions...) }
+// configured is what is configured now: it may change with each process.
+func (w *World) configured() *restore.Profiles { return pick(w.rand, w.configurations...) }
 
 func (w *World) poolSize(agent string) int { return w.pools[agent] }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // Others are profiles to decide by instead of those of the same names that are on record. Each takes the place of every
-// version of its name, in the edition of that version: what differs comes of what it says, and not of newer rules.
+// version of its name.
 type Others struct {
 	Profiles map[string]schemas.Profile // by name
 	// All has every transition told that differs; else it is the first of each run.
@@ -29,8 +29,6 @@ type WhatIf struct {
 	Differ      int          `json:"differ"` // of them, and of those that were still waiting
 	Differences []Difference `json:"differences"`
 	Undecided   []Undecided  `json:"undecided"`
-	// Editions counts the runs that older rules than the newest have decided, by edition. They are decided by those here too.
-	Editions map[int]int `json:"editions,omitzero"`
 }
 
 // A Difference is something that other profiles would decide otherwise.
@@ -64,7 +62,7 @@ type UndecidedKind string
 // Why it was not.
 const (
 	NotConfigured  UndecidedKind = "not_configured"  // the others have no profile of its name
-	InvalidProfile UndecidedKind = "invalid_profile" // theirs does not go with the edition of the run
+	InvalidProfile UndecidedKind = "invalid_profile" // theirs cannot be used
 	LedgerDamaged  UndecidedKind = "damaged"         // what it stands on is lost, or cannot be read
 )
 
@@ -101,7 +99,6 @@ func (c *comparison) replace(recorded *plan.Profile) (*plan.Profile, error) {
 	if !known {
 		return nil, errNotConfigured
 	}
-	source.Edition = recorded.Edition
 	return plan.Compile(source)
 }
 
@@ -113,9 +110,6 @@ func (c *comparison) count(stored *schemas.Transition) {
 	for _, fact := range stored.Facts {
 		if started := schemas.As[*schemas.RunStarted](fact); started != nil {
 			c.result.Runs++
-			if started.Edition < schemas.NewestEdition {
-				c.result.older(started.Edition, 1)
-			}
 		}
 	}
 }
@@ -317,19 +311,8 @@ func Together(shards []Result) *WhatIf {
 		}
 		all.Runs, all.Differ = all.Runs+of.Runs, all.Differ+of.Differ
 		all.Differences, all.Undecided = append(all.Differences, of.Differences...), append(all.Undecided, of.Undecided...)
-		for edition, runs := range of.Editions {
-			all.older(edition, runs)
-		}
 	}
 	return all
-}
-
-// older counts runs that an older edition has decided.
-func (w *WhatIf) older(edition, runs int) {
-	if w.Editions == nil {
-		w.Editions = map[int]int{}
-	}
-	w.Editions[edition] += runs
 }
 
 // Kinds counts what differs by kind, the most frequent first.

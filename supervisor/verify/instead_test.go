@@ -10,9 +10,7 @@ import (
 	"podium/bus/bustest"
 	"podium/bus/memory"
 	"podium/schemas"
-	"podium/supervisor/plan"
 	"podium/supervisor/restore"
-	"podium/supervisor/session"
 	"podium/supervisor/verify"
 )
 
@@ -106,29 +104,6 @@ func TestEveryDifferenceIsTold(t *testing.T) {
 		if len(found.Was)+len(found.Would) == 0 || found.Profile != "desk" || found.Record == 0 || found.Sequence == 0 || found.Time.IsZero() {
 			t.Errorf("it does not say what and where: %+v", found)
 		}
-	}
-}
-
-// TestOfAnOlderEdition: what an older edition has decided is decided by its rules, and that is said.
-func TestOfAnOlderEdition(t *testing.T) {
-	t.Parallel()
-	source := bustest.DeskProfile(1)
-	source.Edition = schemas.Edition2
-	compiled, err := plan.Compile(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &shard{tb: t, profile: compiled, state: session.New(id())}
-	s.say("m1", false)
-	newest := desk(func(p *schemas.Profile) { p.Edition = schemas.NewestEdition })
-	if would := s.instead(newest).WhatIf; told(would) != "" || would.Editions[schemas.Edition2] != 1 || len(would.Editions) != 1 {
-		t.Errorf("it says %q of %+v", told(would), would)
-	}
-	if all := verify.Together([]verify.Result{s.instead(newest), {}, s.instead(newest)}); all.Runs != 2 || all.Editions[schemas.Edition2] != 2 {
-		t.Errorf("of two shards: %+v", all)
-	}
-	if newestRuns := newShard(t).instead(newest).WhatIf; len(newestRuns.Editions) != 1 || newestRuns.Editions[0] != 1 {
-		t.Errorf("of runs without an edition: %+v", newestRuns)
 	}
 }
 

@@ -160,7 +160,7 @@ func issueLine(run *workflow.RunHistory, issue schemas.ReviewIssue) string {
 		return told + " (nobody's to mend)"
 	case task == nil:
 		return told + " (to mend: " + issue.Task + ")"
-	case task.Permit != "" && run.Edition >= schemas.Edition9:
+	case task.Permit != "":
 		return told + " (of " + issue.Task + " by " + task.Agent + ", which has acted outside: nobody does that again)"
 	default:
 		return told + " (to mend: " + issue.Task + " by " + task.Agent + ")"

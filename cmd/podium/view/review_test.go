@@ -91,12 +91,10 @@ func TestReviewIsTold(t *testing.T) {
 // TestNobodyMendsAnEffect: what was found in what has acted outside is told as nobody's to do again, by a run that has none do it.
 func TestNobodyMendsAnEffect(t *testing.T) {
 	t.Parallel()
-	for edition, want := range map[int]string{schemas.Edition9: "(of code by coder, which has acted outside: nobody does that again)", schemas.Edition8: "(to mend: code by coder)"} {
-		run, kept := reviewed()
-		run.Edition, run.Tasks[0].Permit = edition, "p1"
-		if told := view.Run(run, kept, ""); !strings.Contains(told, "bad state completed "+want+"\n") {
-			t.Errorf("%q is not in\n%s", want, told)
-		}
+	run, kept := reviewed()
+	run.Tasks[0].Permit = "p1"
+	if told, want := view.Run(run, kept, ""), "bad state completed (of code by coder, which has acted outside: nobody does that again)\n"; !strings.Contains(told, want) {
+		t.Errorf("%q is not in\n%s", want, told)
 	}
 }
 

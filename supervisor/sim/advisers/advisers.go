@@ -42,7 +42,6 @@ func (a *Advisers) Declare(sources []schemas.Profile, member func(mail string) s
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		a.words(p)
 		if p.People == nil {
 			p.People = map[string]schemas.Person{"anna": member("anna@staff"), "ben": member("ben@staff"), "eve": member("eve@sim")}

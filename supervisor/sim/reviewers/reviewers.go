@@ -44,7 +44,6 @@ func (v *Reviewers) Declare(sources []schemas.Profile) {
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		p.Languages = slices.Clone(p.Languages)
 		for n := range p.Languages {
 			p.Languages[n].Texts.ReviewFailed = "It is not right: {detail}"

@@ -36,7 +36,6 @@ func (s *Signatories) Declare(sources []schemas.Profile) {
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		for n := range p.Languages {
 			p.Languages[n].Texts.Sending = "Send this to {recipients}?\n\n{work}\n\n{approve} or {reject}"
 		}

@@ -53,7 +53,6 @@ func (t *Threads) Declare(sources []schemas.Profile) {
 	}
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		p.Languages = slices.Clone(p.Languages)
 		for n := range p.Languages {
 			p.Languages[n].Raise = []string{raises}

@@ -29,7 +29,6 @@ func (t *Tiers) Declare(sources []schemas.Profile, supervisor string) {
 	said := t.rand.IntN(6) > 0
 	for i := range sources {
 		p := &sources[i]
-		p.Edition = schemas.NewestEdition
 		for n := range p.Agents {
 			use := &p.Agents[n]
 			if use.Name != supervisor {
