@@ -19,9 +19,9 @@ func TestCheckFormat(t *testing.T) {
 		"":                             "begin a new ledger",
 		strconv.Itoa(bus.Format - 1):   "begin a new ledger",
 		strconv.Itoa(bus.Format + 1):   "begin a new ledger",
-		"99999999999999999999":         "no number",
-		"-1":                           "no number",
-		strconv.Itoa(bus.Format) + " ": "no number",
+		"99999999999999999999":         "no valid number",
+		"-1":                           "no valid number",
+		strconv.Itoa(bus.Format) + " ": "no valid number",
 	} {
 		if err := bus.CheckFormat(said); !errors.Is(err, bus.ErrFormat) || bus.Temporary(err) || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%q: %v, want ErrFormat that says %q", said, err, advice)
