@@ -1,6 +1,8 @@
-// Package fault names the places at which a bug can be planted. A build without the tag faults has none of them: Is is
-// constantly false there, and the compiler removes what it guards.
+// Package fault names the places at which a bug can be planted, to see whether the simulation catches it. A build without
+// the tag faults has no bug: Is is constantly false there, and the compiler removes what it guards. Either evaluates both
+// of its values also there, so that they have to be cheap.
 //
-// A build with the tag shows the one bug that the environment variable PODIUM_FAULT names. TestFaults of package
-// podium/supervisor/sim makes one, and shows that each bug is caught.
+// A build with the tag has the one bug that the environment variable PODIUM_FAULT names. TestFaults of package
+// podium/supervisor/sim makes such a build and checks that the simulation catches the bugs: every twelfth by default, all
+// of them with make mutations. A new fault point needs a case in its table; its name is a string literal.
 package fault

@@ -2,8 +2,8 @@
 
 package fault
 
-// Is reports whether the bug of a name is to show.
+// Is reports whether the bug of that name is switched on.
 func Is(string) bool { return false }
 
-// Either returns what is wrong if the bug of a name is to show, otherwise what is right.
+// Either returns wrong if the bug of that name is switched on, otherwise right.
 func Either[T any](_ string, _, right T) T { return right }

@@ -9,10 +9,10 @@ const Variable = "PODIUM_FAULT"
 
 var shown = os.Getenv(Variable)
 
-// Is reports whether the bug of a name is to show.
+// Is reports whether the bug of that name is switched on.
 func Is(name string) bool { return shown == name }
 
-// Either returns what is wrong if the bug of a name is to show, otherwise what is right.
+// Either returns wrong if the bug of that name is switched on, otherwise right.
 func Either[T any](name string, wrong, right T) T {
 	if Is(name) {
 		return wrong

@@ -19,20 +19,20 @@ type decision struct {
 	input session.Input
 }
 
-// A performance is a stage that keeps what it decides, so that it can be decided again.
-type performance struct {
+// A recording is a stage that keeps what each Step was given.
+type recording struct {
 	*stage
 	decisions []decision
 	bytes     int // of the records
 }
 
-func perform(tb testing.TB, change func(*schemas.Profile)) *performance {
+func record(tb testing.TB, change func(*schemas.Profile)) *recording {
 	tb.Helper()
 	profile := storyProfile()
 	change(&profile)
-	p := &performance{stage: newStage(tb, profile)}
+	p := &recording{stage: newStage(tb, profile)}
 	p.decides = func(input session.Input) decided {
-		// Limits of the agents are learned as the session goes on: no later decision may see another answer.
+		// Without an Admission every agent has room: one that is kept would answer otherwise the second time.
 		env := p.env(&p.state)
 		env.Admission = nil
 		p.decisions = append(p.decisions, decision{env, p.state, input})
@@ -48,7 +48,7 @@ func perform(tb testing.TB, change func(*schemas.Profile)) *performance {
 	return p
 }
 
-func (p *performance) mail(tb testing.TB, id, text string) {
+func (p *recording) mail(tb testing.TB, id, text string) {
 	tb.Helper()
 	sender := schemas.Address{Address: "ana@example.org"}
 	p.takes(tb, p.event(tb, id, schemas.TypeEmailReceived, schemas.EmailReceived{
@@ -58,7 +58,7 @@ func (p *performance) mail(tb testing.TB, id, text string) {
 }
 
 // request asks for a plan of tasks.
-func (p *performance) request(tb testing.TB, tasks []schemas.Task) {
+func (p *recording) request(tb testing.TB, tasks []schemas.Task) {
 	tb.Helper()
 	id := identify("request")
 	p.takes(tb, p.event(tb, id, schemas.TypeExecutionRequest, schemas.ExecutionRequest{
@@ -68,7 +68,7 @@ func (p *performance) request(tb testing.TB, tasks []schemas.Task) {
 }
 
 // work answers whatever agents are asked, the first of the plan first, until nobody is asked any more.
-func (p *performance) work(tb testing.TB, answer func(task string) schemas.ResponsePayload) {
+func (p *recording) work(tb testing.TB, answer func(task string) schemas.ResponsePayload) {
 	tb.Helper()
 	for {
 		var tasks []string
@@ -109,35 +109,35 @@ func planFrom(count int) func(*schemas.Profile) {
 	}
 }
 
-func fanned(count int) func(tb testing.TB) *performance {
-	return func(tb testing.TB) *performance {
+func fanned(count int) func(tb testing.TB) *recording {
+	return func(tb testing.TB) *recording {
 		tb.Helper()
-		p := perform(tb, planFrom(count))
+		p := record(tb, planFrom(count))
 		p.request(tb, planOf(count, func(int) []string { return nil }))
 		p.work(tb, done)
 		return p
 	}
 }
 
-func single(tb testing.TB) *performance {
+func single(tb testing.TB) *recording {
 	tb.Helper()
-	p := perform(tb, func(*schemas.Profile) {})
+	p := record(tb, func(*schemas.Profile) {})
 	p.mail(tb, "m1", "please calculate")
 	p.work(tb, done)
 	return p
 }
 
-func diamond(tb testing.TB) *performance {
+func diamond(tb testing.TB) *recording {
 	tb.Helper()
-	p := perform(tb, planFrom(4))
+	p := record(tb, planFrom(4))
 	p.request(tb, planOf(4, func(n int) []string { return [][]string{nil, {"t0"}, {"t0"}, {"t1", "t2"}}[n] }))
 	p.work(tb, done)
 	return p
 }
 
-func approved(tb testing.TB) *performance {
+func approved(tb testing.TB) *recording {
 	tb.Helper()
-	p := perform(tb, func(p *schemas.Profile) {
+	p := record(tb, func(p *schemas.Profile) {
 		p.People = map[string]schemas.Person{"anna": {Mail: "anna@example.org", Account: "a"}}
 		p.Approval = []schemas.ApprovalRule{{Agents: []string{"clerk"}, People: []string{"anna"}, Expire: schemas.Duration(time.Hour)}}
 		p.Waiting = &schemas.WaitingPolicy{Expire: schemas.Duration(time.Hour), Asks: 2}
@@ -152,9 +152,9 @@ func approved(tb testing.TB) *performance {
 }
 
 // reviewed has one file checked twice: the first time there is something to mend.
-func reviewed(tb testing.TB) *performance {
+func reviewed(tb testing.TB) *recording {
 	tb.Helper()
-	p := perform(tb, func(profile *schemas.Profile) {
+	p := record(tb, func(profile *schemas.Profile) {
 		planFrom(3)(profile)
 		profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.TaskKind{schemas.KindJudge}})
 		profile.Review = &schemas.Review{Rounds: 2, Checks: []schemas.Check{{Agent: "critic"}}}
@@ -179,11 +179,12 @@ func reviewed(tb testing.TB) *performance {
 	return p
 }
 
-// BenchmarkDecide decides all that one run needs, from its message to its end. bytes/run is the size of its records.
+// BenchmarkDecide decides all that one run needs, from its message to its end: one operation is a whole run. What is stored,
+// folded and sent is not measured. bytes/run is the size of the records of the run, decisions/run the number of calls of Step.
 func BenchmarkDecide(b *testing.B) {
 	for _, run := range []struct {
 		name string
-		play func(tb testing.TB) *performance
+		play func(tb testing.TB) *recording
 	}{
 		{"single", single},
 		{"diamond", diamond},

@@ -240,7 +240,11 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 		return d.personInThread(message, inquiry)
 	}
 	actor, vouched := mailActor(message)
-	for _, name := range fault.Either("anybody who works there may answer", slices.Sorted(maps.Keys(d.env.Current.People)), inquiry.People) {
+	asked := inquiry.People
+	if fault.Is("anybody who works there may answer") {
+		asked = slices.Sorted(maps.Keys(d.env.Current.People))
+	}
+	for _, name := range asked {
 		if person, known := fault.Either("who was dismissed may answer", d.env.Pinned, d.env.Current).People[name]; known && vouched && actor.ID != "" && strings.EqualFold(person.Mail, actor.ID) {
 			actor.ID = name
 			return actor, true

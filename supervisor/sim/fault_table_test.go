@@ -5,10 +5,10 @@ import (
 	"podium/supervisor/sim/kinds"
 )
 
-// faultCases are the bugs that can be planted, each with the invariant that it violates and a seed that shows it. A seed that
-// changes with the world is found again by
+// faultCases are the bugs that can be planted, each with the invariant that it violates and a seed that shows it. When a
+// seed shows its bug no more, another one is found by
 //
-//	go test ./supervisor/sim -run TestFaults -v -sim.hunt=5000
+//	go test ./supervisor/sim -run 'TestFaults/the_name_of_the_bug' -v -timeout 0 -sim.hunt=5000
 func faultCases() []faultCase {
 	return []faultCase{
 		{"who was interrupted is silent", 38, kinds.OfSeed, sim.AskedAnew},

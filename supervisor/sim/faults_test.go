@@ -24,7 +24,7 @@ var (
 	everyFault = flag.Bool("sim.every-fault", false, "show that the bug of each fault point is caught, and not only some of them")
 )
 
-// someFaults is which of the faults are looked for unless each is to be: every twelfth.
+// someFaults: without -sim.every-fault, every twelfth case runs.
 const someFaults = 12
 
 // A faultCase says which invariant the bug of a fault point violates, and which seed shows it.
@@ -93,7 +93,7 @@ func catch(t *testing.T, binary string, fault *faultCase, from, seeds uint64) (u
 
 var seek = flag.String("sim.seek", "", "the invariant that TestSeek looks for")
 
-// TestSeek looks for a seed that violates one invariant; TestFaults runs it in a
+// TestSeek fails at the first seed that violates one invariant; TestFaults runs it in a
 // binary with fault points. Without an invariant it has nothing to look for.
 func TestSeek(t *testing.T) {
 	t.Parallel()

@@ -282,8 +282,8 @@ func (x *exchange) understand(ctx context.Context, m bus.Message) (spoken, error
 	return s, err
 }
 
-// settle asks once more and listens until that is answered, so are the requests awaited, and
-// nothing follows. It returns all responses but this one, also when a request awaited got none in time.
+// settle sends one more request and listens until it and all awaited requests are answered and then nothing comes for
+// quiet. It returns all other responses, also when an awaited request got none in time.
 func (x *exchange) settle(ctx context.Context, awaited ...string) ([]spoken, error) {
 	r, err := x.answers(ctx)
 	if err != nil {
