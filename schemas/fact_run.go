@@ -74,7 +74,7 @@ type Incoming struct {
 	Language    string    `json:"language,omitzero"`     // a BCP 47 primary tag
 	// Reply is nil when nobody waits for an answer, or somebody upstream does.
 	Reply *Reply `json:"reply,omitzero"`
-	// Author, Origin, Quoted, Files and Taken are there: who has written, how far that
+	// Author, Origin, Quoted, Files and Taken say who has written, how far that
 	// is believed, whether earlier messages are quoted, how many files came along, and when its adapter
 	// has taken it. Words and files stand in the input.
 	Author *Author    `json:"author,omitzero"`

@@ -37,7 +37,7 @@ func (d *Decision) approvalRule(task *workflow.Task) *schemas.ApprovalRule {
 	return rule
 }
 
-// heldByTemplate reports whether nothing that an agent would be told of a task comes from outside: its arguments stand in a template of the profile and, it
+// heldByTemplate reports whether nothing that an agent would be told of a task comes from outside: its arguments stand in a template of the profile, and it
 // sees nothing else of the request.
 func (d *Decision) heldByTemplate(task *workflow.Task) bool {
 	use := d.Profile.agentUse(task.Agent)

@@ -187,9 +187,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	}
 	newest := answers[len(answers)-1]
 	given.Words, given.Before, given.Moment = d.content(newest.Answered.Text).Text, &before, newest.Ended
-	if given.Offers {
-		given.Lead, given.Rest = d.Profile.Lead(given.Words)
-	}
+	given.Lead, given.Rest = d.Profile.Lead(given.Words)
 	return filler.Fill(given)
 }
 
@@ -285,9 +283,7 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 		return nil, nil // the agent reads the words itself
 	}
 	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
-	given.Offers = true
-	given.Offers = false // the agent has asked, and offers nothing
-	filled := filler.Fill(given)
+	filled := filler.Fill(given) // the agent has asked, and offers nothing
 	if len(word.Files) == 0 {
 		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
 	}

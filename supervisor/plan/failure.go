@@ -331,8 +331,7 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 	_, detail := d.failureOf(task)
 	detail, agents := strings.TrimSpace(detail), d.describedTo(opened.People, task.Agent)
 	if !opened.OfRequester() {
-		longest := maxFeedback
-		longest /= 2 // who asks is told as well
+		const longest = maxFeedback / 2 // who asks is told as well
 		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
 	}
 	if task.PreviousAgent != "" {

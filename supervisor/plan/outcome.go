@@ -189,7 +189,7 @@ func (d *Decision) inAnswer(task *workflow.Task) bool {
 func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
 	return func(id string) bool {
 		if id == task.ID {
-			return id == task.ID
+			return true
 		}
 		other := d.Run.Task(id)
 		return other != nil && other.Origin() == task.ID

@@ -113,9 +113,7 @@ func (d *Decision) messagesWithFiles() []uint64 {
 	var sequences []uint64
 	if message.Files > 0 {
 		sequences = append(sequences, message.Sequence)
-	}
-	for i := range message.MergedTexts {
-		if message.Files > 0 {
+		for i := range message.MergedTexts {
 			sequences = append(sequences, message.MergedTexts[i].Sequence)
 		}
 	}

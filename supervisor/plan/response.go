@@ -40,7 +40,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		failed := answer.failed(schemas.FailureUnapproved)
 		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
 		unsure := task.Permit != ""
-		failed.EffectUnknown = unsure || answer.EffectUnknown && task.Permit != ""
+		failed.EffectUnknown = unsure
 		switch {
 		case !unsure:
 			failed.Detail = d.texts().Unapproved

@@ -71,8 +71,7 @@ func RetryOf(run *workflow.Run, from string) (Retry, bool) {
 			}
 		} else {
 			made.Brought = append(made.Brought, task.ID)
-			planned.Agent, planned.Routed = task.Agent, true
-			planned.Agent = brought(run, task.ID).Agent
+			planned.Agent, planned.Routed = brought(run, task.ID).Agent, true
 		}
 		made.Tasks = append(made.Tasks, planned)
 	}

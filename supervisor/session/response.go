@@ -242,9 +242,8 @@ func (d *decision) late(run int, task string, attempt int, response *schemas.Exe
 	asked, undone := d.unsent(response)
 	late := schemas.ResponseLate{
 		Run: run, Task: task, Attempt: attempt,
-		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone,
+		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone, Agent: d.input.Agent,
 	}
-	late.Agent = d.input.Agent
 	if active := d.state.Active; active != nil && active.Number == run && d.env.Pinned != nil {
 		if about := active.Task(task); about != nil && !about.Tells() {
 			late.Usage = d.env.Pinned.Spent(active, about, response.InReplyTo, said(&response.Payload))

@@ -345,7 +345,7 @@ func (r *run) awaits(t *task) bool {
 func (r *run) answersTo(t *task) []*inquiry {
 	var answered []*inquiry
 	for _, i := range r.inquiries {
-		if i.task != nil && i.task.origin() == t.origin() && i.answered != nil && i.input() {
+		if i.task != nil && i.task.root() == t.root() && i.answered != nil && i.input() {
 			answered = append(answered, i)
 		}
 	}

@@ -313,7 +313,7 @@ func (o *oracle) broughtTo(t *task) map[string]schemas.Result {
 	o.world.must(err)
 	brought := map[string]schemas.Result{}
 	for _, asked := range slices.Backward(request.Payload.Tasks) { // of two, the first counts
-		if upstream.Planned && t.run.source == schemas.PlannerExternal && asked.TaskID != t.origin() {
+		if upstream.Planned && t.run.source == schemas.PlannerExternal && asked.TaskID != t.root() {
 			continue
 		}
 		for name, input := range asked.Context.Inputs {

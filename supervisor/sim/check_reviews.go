@@ -54,15 +54,10 @@ func (t *task) recovers() string {
 	return t.planned.Options().Recovers
 }
 
-// origin is the task whose work a task does: what mends it does that of another one, or its own anew.
-func (t *task) origin() string {
-	return t.root()
-}
-
 // stood is the task by which the work of another one stands for those who build on it: what has mended its failure last, or itself.
 func (r *run) stood(id string) *task {
 	for _, t := range slices.Backward(r.tasks) {
-		if t.recovers() != "" && t.origin() == id && t.state == taskCompleted {
+		if t.recovers() != "" && t.root() == id && t.state == taskCompleted {
 			return t
 		}
 	}

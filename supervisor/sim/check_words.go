@@ -347,7 +347,7 @@ func (o *oracle) answersBroughtTo(t *task) []schemas.InquiryAnswer {
 	var brought []schemas.InquiryAnswer
 	for n := range request.Payload.Tasks {
 		asked := &request.Payload.Tasks[n]
-		if !upstream.Planned || t.run.source != schemas.PlannerExternal || asked.TaskID == t.origin() {
+		if !upstream.Planned || t.run.source != schemas.PlannerExternal || asked.TaskID == t.root() {
 			brought = append(brought, asked.Context.Answers...)
 		}
 	}

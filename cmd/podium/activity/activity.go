@@ -70,7 +70,7 @@ const (
 type Answers struct {
 	Sent     uint64     `json:"sent"`
 	Failed   uint64     `json:"failed"`   // given up: refused for good, or tried as often as the profile says
-	Withheld uint64     `json:"withheld"` // for the origin of the mail, or because the session had had as many as it may have
+	Withheld uint64     `json:"withheld"` // for the origin of the mail
 	Returned uint64     `json:"returned"` // a mail system has reported that they came back
 	Last     *time.Time `json:"last_failed,omitempty"`
 }
