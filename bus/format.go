@@ -25,7 +25,7 @@ func CheckFormat(said string) error {
 	case said == "":
 		return fmt.Errorf("%w: it says none (%s), and this version reads format %d only; %s", ErrFormat, FormatKey, Format, advice)
 	case err != nil:
-		return fmt.Errorf("%w: %s says %q, which is no valid number; somebody has changed the metadata of its streams, and has to put back what was there",
+		return fmt.Errorf("%w: %s says %q, which is no valid number: the metadata of its streams were changed; put the old value back",
 			ErrFormat, FormatKey, said)
 	case format != Format:
 		return fmt.Errorf("%w: it has format %d, and this version reads format %d only; %s", ErrFormat, format, Format, advice)
