@@ -282,7 +282,7 @@ func (d *Decision) pose(id string, kind schemas.TaskKind, agent string, attempt 
 		d.ready(id, kind, agent)
 	case Unavailable:
 		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind})
-		d.fail(d.Run.Task(id), schemas.FailureUnavailable, d.breakerOpen(agent))
+		d.fail(d.Run.Task(id), schemas.FailureUnavailable, d.whyUnavailable(d.Run.Task(id)))
 	}
 }
 

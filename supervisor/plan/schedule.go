@@ -160,7 +160,7 @@ func (d *Decision) start(task *workflow.Task) {
 	case Full:
 		d.ready(task.ID, task.Kind, task.Agent)
 	case Unavailable:
-		d.fail(task, schemas.FailureUnavailable, d.breakerOpen(task.Agent))
+		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
 	}
 }
 
@@ -206,7 +206,7 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if task.Tells() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
 	} else if d.Admission.Admit(task.Agent) == Unavailable {
-		d.fail(task, schemas.FailureUnavailable, d.breakerOpen(task.Agent))
+		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
 		return true
 	}
 	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
@@ -227,14 +227,18 @@ func (d *Decision) admitTelling(agent string) bool {
 	return false
 }
 
-// breakerOpen says that the circuit breaker of an agent is open, since when, and when the next request may go to it.
-func (d *Decision) breakerOpen(agent string) string {
-	since, probe := d.Admission.OpenSince(agent)
+// whyUnavailable says that the circuit breaker of the agent of a task is open, since when, and when the next request may go to it. An agent that cannot
+// do its work at present has said why when it was asked the last time.
+func (d *Decision) whyUnavailable(task *workflow.Task) string {
+	since, probe := d.Admission.OpenSince(task.Agent)
+	if last := task.Failure(); since.IsZero() && last.Agent == "" {
+		return last.Detail
+	}
 	if since.IsZero() {
-		return ""
+		return "" // another agent has said it
 	}
 	told := func(moment time.Time) string { return moment.UTC().Format("2006-01-02 15:04:05 UTC") }
-	return "circuit breaker of " + agent + " open since " + told(since) + ", next probe at " + told(probe)
+	return "circuit breaker of " + task.Agent + " open since " + told(since) + ", next probe at " + told(probe)
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports

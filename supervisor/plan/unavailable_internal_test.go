@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// A barredAgent is not asked: its circuit breaker has opened, or it says that it cannot do its work, and there is no moment.
+type barredAgent struct {
+	Unlimited
+	since time.Time
+}
+
+func (b barredAgent) OpenSince(string) (since, probe time.Time) {
+	return b.since, b.since.Add(time.Minute)
+}
+
+// TestWhyUnavailable: an agent that is not asked has a reason as long as one is known. Without it, whoever looks after a letter that has failed would read
+// why only until the next attempt.
+func TestWhyUnavailable(t *testing.T) {
+	t.Parallel()
+	refused := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
+	moved := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached.", Agent: "mail"}
+	for name, c := range map[string]struct {
+		since  time.Time
+		failed *schemas.TaskFailed
+		want   string
+	}{
+		"its breaker is open":       {time.Date(2026, 11, 30, 13, 0, 0, 0, time.UTC), refused, "circuit breaker of mail open since 2026-11-30 13:00:00 UTC, next probe at 2026-11-30 13:01:00 UTC"},
+		"it has said why":           {time.Time{}, refused, "The mail server cannot be reached."},
+		"another agent has said it": {time.Time{}, moved, ""},
+		"nobody has said anything":  {time.Time{}, nil, ""},
+	} {
+		d := Decision{Admission: barredAgent{since: c.since}}
+		if got := d.whyUnavailable(&workflow.Task{ID: "ask:1:1", Agent: "mail", LastFailure: c.failed}); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
