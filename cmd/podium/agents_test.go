@@ -36,6 +36,9 @@ func TestAgentsSayHowManyRequestsAtATime(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"alpha": true, "beta": false, "chat": true} {
+		if _, err := agent.conn.Request("podium.agent.alpha.alive", nil, patience); err != nil { // it lives, however long this takes
+			t.Fatal(err)
+		}
 		found := i.listedAgent(name)
 		if found.Served == nil || *found.Served != want || found.Breaker.State != schemas.BreakerClosed || found.LastSeen.IsZero() == want {
 			t.Errorf("programs are told of %s: %+v", name, found)

@@ -173,7 +173,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 	if o := i.podium("inbox").succeeds(t); o.stdout != "nobody is asked anything\n" {
 		t.Errorf("nothing is open: %q", o.stdout)
 	}
-	waits := i.podium("send", "An appointment, please.", "--wait", "--timeout", "2s")
+	waits := i.waitsLonger("send", "An appointment, please.", "--wait")
 	inbox := lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t))
 	if len(inbox) != 1 || inbox[0].Question == "" || inbox[0].Until.IsZero() || inbox[0].Kind != schemas.InquiryInput || inbox[0].Profile != "desk" {
 		t.Fatalf("the inbox has %+v", inbox)

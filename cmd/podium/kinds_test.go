@@ -21,7 +21,7 @@ agents:
   oracle: {kind: external, kinds: [work, assess], description: knows letters}
   echo: {kind: echo}
 profiles:
-  desk: {agents: [{name: letters, on_tainted: allow}, tower, oracle], routers: [{kind: score, deadline: 20s}]}
+  desk: {agents: [{name: letters, on_tainted: allow}, tower, oracle], routers: [{kind: score, deadline: 10m}]}
   nested: {agents: [echo], routers: [{kind: default, agent: echo}]}
 `
 

@@ -14,7 +14,8 @@ const patternProfile = "../../deploy/profiles/pattern"
 func pattern(t *testing.T, replaced ...string) *deployment {
 	t.Helper()
 	needs(t)
-	return installTree(t, patternProfile, append(replaced, `http: {listen: "127.0.0.1:8080"}`, "", "${PATTERN_CHAT_TOKEN}", strings.Repeat("token", 8))...)
+	return installTree(t, patternProfile, append(replaced, `http: {listen: "127.0.0.1:8080"}`, "", "${PATTERN_CHAT_TOKEN}", strings.Repeat("token", 8),
+		"least: 0.2, deadline: 10s", "least: 0.2, deadline: 10m")...) // on a busy machine an agent says late how well it could do a task
 }
 
 // TestPatternProfile plays the scenarios of the profile: each agent on its real program.

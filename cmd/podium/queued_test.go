@@ -3,6 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"podium/schemas/workflow"
 )
 
 // TestWhatIsWrittenBesideAQuestion: who writes beside what asks them for leave is told that this comes first, and what it asks. The message is a run once that has ended.
@@ -19,12 +22,12 @@ profiles:
     approval: [{agents: [mill], people: [requester], expires: 1h}]
 `)
 	i.up()
-	asked := i.podium("send", "Grind it.", "--thread", "one", "--wait", "--timeout", "1m", "-o", "json")
+	asked := i.waitsLonger("send", "Grind it.", "--thread", "one", "--wait", "-o", "json")
 	first := lines[waitingInquiry](t, outcome{stdout: asked.stdout})
 	if len(first) != 1 || asked.code != exitAsks {
 		t.Fatalf("who waits sees %d %q\n%s", asked.code, asked.stdout, asked.stderr)
 	}
-	beside := i.podium("send", "And when is it ready?", "--thread", "one", "--wait", "--timeout", "2s")
+	beside := i.waitsLonger("send", "And when is it ready?", "--thread", "one", "--wait")
 	second := strings.TrimSuffix(first[0].Run, "-1") + "-2"
 	if want := "run " + second + " has not begun: its message waits until run " + first[0].Run + " has ended"; beside.code != exitAsks || !strings.Contains(beside.stderr, want) ||
 		!strings.Contains(beside.stderr, "answer it: podium ") {
@@ -37,5 +40,26 @@ profiles:
 	within(t, patience, "the message is a run", func() bool { return i.podium("runs", "show", second).code == 0 })
 	if none := i.podium("runs", "show", strings.TrimSuffix(second, "2")+"3"); none.code != exitNotFound || !strings.Contains(none.stderr, "there is no run") {
 		t.Errorf("what is no run: %d %q", none.code, none.stderr)
+	}
+}
+
+// waitsLonger runs a command that waits until people are asked and ends with that, by a timeout that is long enough for the machine: what was begun
+// within too short a one is cancelled, and begun anew.
+func (i *deployment) waitsLonger(arguments ...string) outcome {
+	i.t.Helper()
+	before := map[string]bool{}
+	for _, run := range i.runs() {
+		before[run.ID] = true
+	}
+	for timeout := 2 * time.Second; ; timeout *= 2 {
+		waited := i.podium(append(arguments, "--timeout", timeout.String())...)
+		if waited.code == exitAsks || timeout > patience {
+			return waited
+		}
+		for _, run := range i.runs() {
+			if run.Phase != workflow.PhaseComplete && !before[run.ID] {
+				_ = i.podium("runs", "cancel", run.ID)
+			}
+		}
 	}
 }
