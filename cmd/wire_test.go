@@ -19,7 +19,7 @@ var wire = map[string]func(fs.FS) ([]string, error){
 	"fact":      factsOf("schemas/record.schema.json"),
 	"control":   declaredBy("schemas/control.go", `ControlAction = "(\w+)"`),
 	"phase":     declaredBy("schemas/workflow/run.go", `Phase\w+\s+Phase = "(\w+)"`),
-	"kind":      declaredBy("schemas/execution_request.go", `Kind\w+\s+TaskKind = "(\w+)"`),
+	"kind":      declaredBy("schemas/execution_request.go", `Kind\w+\s+RequestKind = "(\w+)"`),
 	"schema": func(tree fs.FS) (names []string, err error) {
 		files, err := fs.Glob(tree, "schemas/*.schema.json")
 		for _, file := range files {

@@ -14,7 +14,7 @@ type Agent struct {
 	Kind         string         `json:"kind,omitzero"`        // calculator, exec, …
 	Description  string         `json:"description,omitzero"` // English, one sentence
 	Version      string         `json:"version,omitzero"`
-	Kinds        []TaskKind     `json:"kinds,omitzero"`         // of requests that it answers; none is KindWork
+	Kinds        []RequestKind  `json:"kinds,omitzero"`         // of requests that it answers; none is KindWork
 	Concurrency  int            `json:"concurrency,omitzero"`   // requests at a time, over all its processes
 	InputSchema  jsontext.Value `json:"input_schema,omitzero"`  // of task.context.arguments
 	OutputSchema jsontext.Value `json:"output_schema,omitzero"` // of result.data

@@ -30,16 +30,15 @@ func TestDeclared_P06_P09(t *testing.T) {
 	}
 }
 
-// TestDeclares: an agent is asked for what it declares; one of a profile that was
-// pinned before kinds were declared, for everything.
+// TestDeclares: an agent is asked for what it declares; without that, for work.
 func TestDeclares(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []TaskKind{KindWork, KindAssess, KindPlan, KindRoute} {
-		if before := (AgentUse{}); !before.Declares(kind) {
-			t.Errorf("before, agents were asked for %s", kind)
+	for _, kind := range []RequestKind{KindWork, KindAssess, KindPlan, KindRoute} {
+		if silent := (AgentUse{}); silent.Declares(kind) != (kind == KindWork) {
+			t.Errorf("an agent that declares nothing is asked for %s, or not", kind)
 		}
-		only := AgentUse{Kinds: []TaskKind{kind}}
-		for _, other := range []TaskKind{KindWork, KindAssess, KindPlan, KindRoute} {
+		only := AgentUse{Kinds: []RequestKind{kind}}
+		for _, other := range []RequestKind{KindWork, KindAssess, KindPlan, KindRoute} {
 			if only.Declares(other) != (other == kind) {
 				t.Errorf("an agent for %s is asked for %s", kind, other)
 			}
@@ -51,7 +50,7 @@ func TestDeclares(t *testing.T) {
 // that says no kind is work.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	request := func(kinds ...TaskKind) *ExecutionRequest {
+	request := func(kinds ...RequestKind) *ExecutionRequest {
 		var made ExecutionRequest
 		for _, kind := range kinds {
 			made.Payload.Tasks = append(made.Payload.Tasks, Task{Context: TaskContext{Kind: kind}})
@@ -59,14 +58,14 @@ func TestUndeclared(t *testing.T) {
 		return &made
 	}
 	for _, test := range []struct {
-		kinds, declared []TaskKind
-		want            TaskKind
+		kinds, declared []RequestKind
+		want            RequestKind
 	}{
-		{[]TaskKind{""}, []TaskKind{KindWork}, ""},
-		{[]TaskKind{KindWork, ""}, []TaskKind{KindAssess, KindWork}, ""},
-		{[]TaskKind{"", KindAssess, KindPlan}, []TaskKind{KindWork}, KindAssess},
-		{[]TaskKind{""}, []TaskKind{KindPlan}, KindWork},
-		{[]TaskKind{KindRoute}, nil, KindRoute},
+		{[]RequestKind{""}, []RequestKind{KindWork}, ""},
+		{[]RequestKind{KindWork, ""}, []RequestKind{KindAssess, KindWork}, ""},
+		{[]RequestKind{"", KindAssess, KindPlan}, []RequestKind{KindWork}, KindAssess},
+		{[]RequestKind{""}, []RequestKind{KindPlan}, KindWork},
+		{[]RequestKind{KindRoute}, nil, KindRoute},
 	} {
 		if kind, found := request(test.kinds...).Undeclared(test.declared...); kind != test.want || found != (test.want != "") {
 			t.Errorf("%v of %v: %q, %t", test.kinds, test.declared, kind, found)

@@ -38,7 +38,7 @@ type ExecutionRequest struct {
 
 // Undeclared returns the first kind that a request asks for and that is not one of
 // those declared.
-func (r *ExecutionRequest) Undeclared(declared ...TaskKind) (kind TaskKind, found bool) {
+func (r *ExecutionRequest) Undeclared(declared ...RequestKind) (kind RequestKind, found bool) {
 	for i := range r.Payload.Tasks {
 		kind = r.Payload.Tasks[i].Context.Kind
 		if kind.IsWork() {
@@ -111,7 +111,7 @@ type TaskContext struct {
 	Arguments jsontext.Value `json:"arguments,omitzero"`
 	// Inputs holds the results of the tasks that this one depends on.
 	Inputs map[string]TaskInput `json:"inputs,omitzero"`
-	Kind   TaskKind             `json:"kind,omitzero"`
+	Kind   RequestKind          `json:"kind,omitzero"`
 	// Feedback says what was wrong with the answer before (M-45).
 	Feedback string `json:"feedback,omitzero"`
 	// Entities are what the session is about, by name (G-30).
@@ -281,22 +281,22 @@ type RecentCall struct {
 	Status  ResponseStatus `json:"status"`
 }
 
-// TaskKind says what is asked of the agent; the empty kind is work.
-type TaskKind string
+// RequestKind says what is asked of an agent; the empty kind is work.
+type RequestKind string
 
-// The kinds of task.
+// The kinds of request.
 const (
-	KindWork    TaskKind = "work"
-	KindAssess  TaskKind = "assess"  // how well could you do this task? result.data {"score": 0–1}
-	KindPlan    TaskKind = "plan"    // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
-	KindExtract TaskKind = "extract" // which arguments do these words hold? result.data is an object with them
-	KindJudge   TaskKind = "judge"   // how does this go on? result.data {"response": …}, {"steps": […]} or {"tasks": […]}
-	KindRoute   TaskKind = "route"   // who shall do this? result.data is a route_decision
+	KindWork    RequestKind = "work"
+	KindAssess  RequestKind = "assess"  // how well could you do this task? result.data {"score": 0–1}
+	KindPlan    RequestKind = "plan"    // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
+	KindExtract RequestKind = "extract" // which arguments do these words hold? result.data is an object with them
+	KindJudge   RequestKind = "judge"   // how does this go on? result.data {"response": …}, {"steps": […]} or {"tasks": […]}
+	KindRoute   RequestKind = "route"   // who shall do this? result.data is a route_decision
 )
 
 // IsWork reports whether a request of this kind asks for work. All others are
 // questions: what deciding needs to know. Only work may act outside.
-func (k TaskKind) IsWork() bool { return k == "" || k == KindWork }
+func (k RequestKind) IsWork() bool { return k == "" || k == KindWork }
 
 // A Risk is what may go wrong with a plan (M-05).
 type Risk struct {

@@ -7,26 +7,21 @@ import "time"
 type ReplyWithheld struct {
 	Run    int            `json:"run"`
 	Reason WithheldReason `json:"reason"`
-	Until  time.Time      `json:"until,omitzero"` // when the next answer may be delivered
 }
 
 // AnswerDelayed says that the answer of a settled run waits until its budget has capacity for it. The first
 // attempt to deliver it begins then, in the same run.
 type AnswerDelayed struct {
-	Run    int            `json:"run"`
-	Agent  string         `json:"agent"`  // delivers it
-	Reason WithheldReason `json:"reason"` // WithheldBudget
-	Until  time.Time      `json:"until"`
+	Run   int       `json:"run"`
+	Agent string    `json:"agent"` // delivers it
+	Until time.Time `json:"until"`
 }
 
-// WithheldReason says why an answer is not delivered, or not yet.
+// WithheldReason says why an answer is not delivered.
 type WithheldReason string
 
 // The reasons.
 const (
-	// WithheldBudget says that the session has had as many answers as it may have in an hour.
-	// The answer is delayed until the oldest of them is an hour old.
-	WithheldBudget WithheldReason = "reply_budget"
 	// WithheldUnproven says that nobody vouches for who wrote: an answer may carry a
 	// stranger's words to somebody who never wrote.
 	WithheldUnproven WithheldReason = "sender_unproven"

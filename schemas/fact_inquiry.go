@@ -381,7 +381,9 @@ func (k InquiryKind) Choices() []InquiryChoice {
 func (o *InquiryOpened) OfRequester() bool { return len(o.People) == 0 && !o.Upstream }
 
 // OfReview reports whether people are asked what becomes of a review that has failed. Its task is none then, but ReviewInput of the round.
-func (o *InquiryOpened) OfReview() bool { return o.Kind == InquiryEscalation && IsReviewInput(o.Task) }
+func (o *InquiryOpened) OfReview() bool {
+	return o.Kind == InquiryEscalation && HasReviewInputID(o.Task)
+}
 
 // Takes reports whether something may be said to the inquiry.
 func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
@@ -460,43 +462,8 @@ const (
 	WordNotAllowed = "not_allowed"
 )
 
-// noticeTask is what the ids of notices begin with; the inquiry and the number of the notice follow.
-const noticeTask = "ask:"
-
-// NoticeTask returns the id of the n-th notice of an inquiry.
-func NoticeTask(inquiry, n int) string {
-	return noticeTask + strconv.Itoa(inquiry) + ":" + strconv.Itoa(n)
-}
-
-// ExplanationTask returns the id of the n-th notice that tells how an inquiry is decided.
-func ExplanationTask(inquiry, n int) string {
-	return noticeTask + strconv.Itoa(inquiry) + explanation + strconv.Itoa(n)
-}
-
-// explanation stands between the inquiry and the number of such a notice, and MaxExplanations bounds them for one inquiry.
-const (
-	explanation     = ":how:"
-	MaxExplanations = 2
-)
-
-// IsExplanation reports whether a task tells how an inquiry is decided.
-func IsExplanation(task string) bool {
-	return NoticeOf(task) > 0 && strings.Contains(task, explanation)
-}
-
-// NoticeOf returns the inquiry that a task is a notice of; 0 when it is none.
-func NoticeOf(task string) int {
-	rest, is := strings.CutPrefix(task, noticeTask)
-	if !is {
-		return 0
-	}
-	number, _, _ := strings.Cut(rest, ":")
-	inquiry, err := strconv.Atoi(number)
-	if err != nil || inquiry < 1 {
-		return 0
-	}
-	return inquiry
-}
+// MaxExplanations is how many notifications of one inquiry may tell how it is decided.
+const MaxExplanations = 2
 
 // InquiryID returns the id of an inquiry of a run, by which people name it.
 func InquiryID(run string, inquiry int) string { return run + "." + strconv.Itoa(inquiry) }

@@ -3,8 +3,6 @@ package schemas
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -287,43 +285,6 @@ const (
 	OccasionPerson  Occasion = "person"  // none: a person has said what is to be done instead of what has failed
 	OccasionFix     Occasion = "fix"     // none: what a failed task has found is mended
 )
-
-// judgeTask is the beginning of the ids of questions to judges, which the occasion and a number follow; checkTask of those to who looks at
-// what was made, which the agent and the round follow.
-const (
-	judgeTask = "judge:"
-	checkTask = "check:"
-
-	reviewInput = "review:"
-)
-
-// JudgeTask is the id of the n-th question to a judge on an occasion; 1 is the first.
-func JudgeTask(occasion Occasion, n int) string {
-	return judgeTask + string(occasion) + ":" + strconv.Itoa(n)
-}
-
-// CheckTask is the id of the question to a check in a round of review.
-func CheckTask(agent string, round int) string {
-	return checkTask + agent + ":" + strconv.Itoa(round)
-}
-
-// ReviewInput is the name of the input that tells whoever mends it what a round of review has found.
-func ReviewInput(round int) string { return reviewInput + strconv.Itoa(round) }
-
-// IsReviewInput reports whether an id is the name of such an input.
-func IsReviewInput(id string) bool { return strings.HasPrefix(id, reviewInput) }
-
-// OccasionOf is what the judge is asked for by a question of that id; empty when it is none.
-func OccasionOf(id string) Occasion {
-	if strings.HasPrefix(id, checkTask) {
-		return OccasionReview
-	}
-	rest, is := strings.CutPrefix(id, judgeTask)
-	if occasion, _, _ := strings.Cut(rest, ":"); is {
-		return Occasion(occasion)
-	}
-	return ""
-}
 
 // Outcome is what a judge has decided.
 type Outcome string

@@ -15,7 +15,9 @@ type TaskReady struct {
 	Run   int      `json:"run"`
 	Task  string   `json:"task"`
 	Agent string   `json:"agent"`
-	Kind  TaskKind `json:"kind,omitzero"`
+	Kind  TaskKind `json:"kind,omitzero"` // of what is no task of the plan
+	// About is there as Kind is, where the kind alone does not say what the task is about.
+	About *TaskAbout `json:"about,omitzero"`
 	// Until is when a question counts as unanswered though nobody could be asked,
 	// so that no decision waits for it any longer (P-09); zero is never.
 	Until time.Time `json:"until,omitzero"`
@@ -28,15 +30,17 @@ type TaskReady struct {
 // TaskDispatched says that a request goes out. The request itself is a pure
 // function of the state and this fact.
 type TaskDispatched struct {
-	Run     int       `json:"run"`
-	Task    string    `json:"task"`
-	Agent   string    `json:"agent"`
-	Kind    TaskKind  `json:"kind,omitzero"` // what is asked, when it is no task of the plan
-	Attempt int       `json:"attempt"`
-	Request string    `json:"request"` // message_id of the request
-	Effect  string    `json:"effect"`  // effectid: the same for every attempt
-	Expires time.Time `json:"expires"` // the queue deadline and the work deadline together
-	Queue   time.Time `json:"queue"`   // by when it must have begun
+	Run   int      `json:"run"`
+	Task  string   `json:"task"`
+	Agent string   `json:"agent"`
+	Kind  TaskKind `json:"kind,omitzero"` // of what is no task of the plan
+	// About is there as Kind is, where the kind alone does not say what the task is about.
+	About   *TaskAbout `json:"about,omitzero"`
+	Attempt int        `json:"attempt"`
+	Request string     `json:"request"` // message_id of the request
+	Effect  string     `json:"effect"`  // effectid: the same for every attempt
+	Expires time.Time  `json:"expires"` // the queue deadline and the work deadline together
+	Queue   time.Time  `json:"queue"`   // by when it must have begun
 	// Permitted says that the request brings the permit for its effect along.
 	Permitted bool `json:"permitted,omitzero"`
 	// Told is the hash of what the agent is told, when it may answer by a callback: its answer counts for any

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,10 +37,6 @@ func ShardOf(session string, shards int) int {
 	_, _ = h.Write([]byte(session))
 	return int(h.Sum32() % uint32(shards)) //nolint:gosec // shards is between 1 and 65535
 }
-
-// DeliveryTask is the id of the task that delivers a run's answer. It is not
-// part of the plan.
-const DeliveryTask = "reply"
 
 // RunID returns the id of the n-th run of a session.
 func RunID(session string, n int) string { return session + "-" + strconv.Itoa(n) }
@@ -106,6 +103,15 @@ func ShardOfRequest(request string) (int, bool) {
 // outside derives its own ids from it (a mail's Message-ID, for example).
 func EffectID(run, task string) string { return derive("effect", run, task) }
 
+// EffectOfMessageID returns the id of the effect that a Message-ID begins with.
+func EffectOfMessageID(messageID string) string {
+	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
+	if named, _, more := strings.Cut(effect, "."); more {
+		effect = strings.ToLower(named) // ids without more were never known in another case
+	}
+	return effect
+}
+
 // PlanID returns the plan_id of a run.
 func PlanID(run string) string { return derive("plan", run) }
 
@@ -161,4 +167,180 @@ func (m *Incoming) RequesterKey() string {
 	}
 	sum := sha256.Sum256([]byte("requester\x00" + strings.Join(named, "\x00")))
 	return hex.EncodeToString(sum[:16])
+}
+
+// TaskKind is what a task of a run is for.
+type TaskKind string
+
+// The kinds of task.
+const (
+	TaskKindWork      TaskKind = ""          // a task of the plan
+	TaskKindPlan      TaskKind = "plan"      // a question: into which tasks is the request divided?
+	TaskKindAssess    TaskKind = "assess"    // how well could an agent do a task of the plan?
+	TaskKindRoute     TaskKind = "route"     // who is to do a task of the plan?
+	TaskKindExtract   TaskKind = "extract"   // which arguments of a task of the plan do the words hold?
+	TaskKindEvaluate  TaskKind = "evaluate"  // a step has ended, or a task has failed: how does the run go on?
+	TaskKindCheck     TaskKind = "check"     // all is done: is it right?
+	TaskKindMerge     TaskKind = "merge"     // how do several versions of a file become one?
+	TaskKindSummarize TaskKind = "summarize" // how are the results told in one text?
+	TaskKindNotify    TaskKind = "notify"    // a person is told what they are asked
+	TaskKindDeliver   TaskKind = "deliver"   // the answer goes out
+)
+
+// RequestKind is the kind of the requests for a task of this kind.
+func (k TaskKind) RequestKind() RequestKind {
+	switch k {
+	case TaskKindPlan:
+		return KindPlan
+	case TaskKindAssess:
+		return KindAssess
+	case TaskKindRoute:
+		return KindRoute
+	case TaskKindExtract:
+		return KindExtract
+	case TaskKindEvaluate, TaskKindCheck, TaskKindMerge, TaskKindSummarize:
+		return KindJudge
+	case TaskKindWork, TaskKindNotify, TaskKindDeliver:
+	}
+	return ""
+}
+
+// IsWork reports whether a task of this kind may act outside: it is none of the questions whose answers deciding needs.
+func (k TaskKind) IsWork() bool { return k.RequestKind().IsWork() }
+
+// IsEvaluation reports whether a task of this kind asks an agent about what a run has done.
+func (k TaskKind) IsEvaluation() bool { return k.RequestKind() == KindJudge }
+
+// NotifiesPeople reports whether a task of this kind tells people something: the answer, or what they are asked.
+func (k TaskKind) NotifiesPeople() bool { return k == TaskKindNotify || k == TaskKindDeliver }
+
+// EvaluationTrigger is why an evaluator is asked how a run goes on.
+type EvaluationTrigger string
+
+// The triggers.
+const (
+	TriggerStep    EvaluationTrigger = "step"    // a step has ended
+	TriggerFailure EvaluationTrigger = "failure" // a task has failed for good
+)
+
+// TaskAbout says what a task is about that is none of a plan. Its id is made of it, and nothing is ever read from an id of a task: a member is
+// there for each thing that somebody has to know. Which members are there depends on the kind of the task.
+type TaskAbout struct {
+	Task         string            `json:"task,omitzero"`         // assess, route and extract: the task of the plan
+	Trigger      EvaluationTrigger `json:"trigger,omitzero"`      // evaluate
+	HumanTask    int               `json:"human_task,omitzero"`   // notify: the number of what people are asked
+	Notification NotificationKind  `json:"notification,omitzero"` // notify
+}
+
+// NotificationKind is what a person is told of a human task.
+type NotificationKind string
+
+// The kinds of notification.
+const (
+	NotificationQuestion    NotificationKind = "question"
+	NotificationReminder    NotificationKind = "reminder"
+	NotificationExplanation NotificationKind = "explanation" // of how it is decided
+)
+
+// The ids of tasks that a run has once.
+const (
+	// DeliveryTask is the id of the task that delivers a run's answer. It is not part of the plan.
+	DeliveryTask = "reply"
+	// PlanTask is the id of the question to a planner.
+	PlanTask = "plan"
+	// SummarizeTask is the id of the question by which the results are told in one text.
+	SummarizeTask = judgeTask + "summary" + idSeparator + "1"
+)
+
+const (
+	assessTask  = "assess:"
+	routeTask   = "route:"
+	extractTask = "extract:"
+	judgeTask   = "judge:"
+	checkTask   = "check:"
+	noticeTask  = "ask:"
+	reviewInput = "review:"
+	idSeparator = ":"
+)
+
+// AssessTask is the id of the question how well an agent could do a task of the plan.
+func AssessTask(task, agent string) string { return assessTask + task + idSeparator + agent }
+
+// RouteTask is the id of the question to an agent who is to do a task of the plan.
+func RouteTask(task, agent string) string { return routeTask + task + idSeparator + agent }
+
+// ExtractTask is the id of the question to an extractor for the arguments of a task of the plan.
+func ExtractTask(task, agent string) string { return extractTask + task + idSeparator + agent }
+
+// EvaluateTask is the id of the n-th question to an evaluator after a step or a failure; 1 is the first.
+func EvaluateTask(trigger EvaluationTrigger, n int) string {
+	return judgeTask + string(trigger) + idSeparator + strconv.Itoa(n)
+}
+
+// MergeTask is the id of the n-th question to merge versions of files; 1 is the first.
+func MergeTask(n int) string { return judgeTask + "merge" + idSeparator + strconv.Itoa(n) }
+
+// CheckTask is the id of the question to a check in a round of review.
+func CheckTask(agent string, round int) string {
+	return checkTask + agent + idSeparator + strconv.Itoa(round)
+}
+
+// NoticeTask is the id of the n-th notification of an inquiry; 1 is the question itself.
+func NoticeTask(inquiry, n int) string {
+	return noticeTask + strconv.Itoa(inquiry) + idSeparator + strconv.Itoa(n)
+}
+
+// ExplanationTask is the id of the n-th notification that tells how an inquiry is decided.
+func ExplanationTask(inquiry, n int) string {
+	return noticeTask + strconv.Itoa(inquiry) + ":how:" + strconv.Itoa(n)
+}
+
+// ReviewInput is the name of the input that tells whoever mends it what a round of review has found.
+func ReviewInput(round int) string { return reviewInput + strconv.Itoa(round) }
+
+// MaxTaskIDPrefix is the length of the longest prefix of an id that is made of that of another task, in bytes.
+const MaxTaskIDPrefix = len(extractTask)
+
+// HasQuestionID reports whether an id is, or may be, that of a question to a planner or a router, or of the delivery. A plan may not use it.
+func HasQuestionID(id string) bool {
+	return id == DeliveryTask || id == PlanTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
+}
+
+// HasHumanTaskID reports whether an id may be that of a notification, or of a question to an extractor.
+func HasHumanTaskID(id string) bool {
+	return strings.HasPrefix(id, extractTask) || notificationID.MatchString(id)
+}
+
+// HasNotificationID reports whether an id may be that of a notification, for whoever has a fact and not the task.
+func HasNotificationID(id string) bool { return notificationID.MatchString(id) }
+
+// HasEvaluationID reports whether an id may be that of a question to an evaluator or a check.
+func HasEvaluationID(id string) bool {
+	return strings.HasPrefix(id, judgeTask) || strings.HasPrefix(id, checkTask)
+}
+
+// HasReviewInputID reports whether an id may be that of an input that tells what a review has found.
+func HasReviewInputID(id string) bool { return strings.HasPrefix(id, reviewInput) }
+
+// HasChangeID reports whether an id is one that only changes of a plan make.
+func HasChangeID(id string) bool { return changeID.MatchString(id) }
+
+var (
+	notificationID = regexp.MustCompile(`^ask:0*[1-9][0-9]*(:|$)`)
+	changeID       = regexp.MustCompile(`^(c|fix)[0-9]+\.`)
+)
+
+// ChangeTask is the id of a task that a change of the plan adds; name is unique in the change.
+func ChangeTask(change int, name string) string { return "c" + strconv.Itoa(change) + "." + name }
+
+// FixTask is the id of a task that does the work of another one anew in a round of review.
+func FixTask(round int, task string) string { return "fix" + strconv.Itoa(round) + "." + task }
+
+// TaskSubject is the subject of events about a task of a run.
+func TaskSubject(run, task string) string { return run + "/" + task }
+
+// ParseTaskSubject returns the run and the task that the subject of an event names. The task is empty where it names a run alone.
+func ParseTaskSubject(subject string) (run, task string) {
+	run, task, _ = strings.Cut(subject, "/")
+	return run, task
 }

@@ -15,8 +15,6 @@ type Profile struct {
 	Language string `json:"language"` // of answers: a tag such as "de", or LanguageOfWriter
 	// CheckLanguage has results that are in another language than the answer asked for again (G-27).
 	CheckLanguage LanguageCheck `json:"check_language,omitzero"`
-	// Reasons are the words in which routers say why they decide; empty are those of before there was a choice.
-	Reasons Reasons `json:"reasons,omitzero"`
 	// Stream has whoever writes by chat see the text of an answer while an agent still works on it (O-35).
 	Stream     bool             `json:"stream,omitzero"`
 	Agents     []AgentUse       `json:"agents"`  // the closed set that may be dispatched to
@@ -110,10 +108,10 @@ const LanguageOfWriter = "user"
 type AgentUse struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitzero"` // what it can do: for planners, model routers and the score
-	// Kinds are those of the requests that it answers. With KindAssess it is asked
+	// Kinds are those of the requests that it answers; none is KindWork. With KindAssess it is asked
 	// how well it could do a task; without, its Capabilities say so.
-	Kinds        []TaskKind   `json:"kinds,omitzero"`
-	Capabilities []Capability `json:"capabilities,omitzero"`
+	Kinds        []RequestKind `json:"kinds,omitzero"`
+	Capabilities []Capability  `json:"capabilities,omitzero"`
 
 	Work Duration `json:"work,omitzero"` // instead of Deadlines.Work
 	// Heartbeat is how often it promises a sign of life while it works. After
@@ -156,11 +154,9 @@ type AgentUse struct {
 	Unavailable string `json:"unavailable,omitzero"`
 }
 
-// Declares reports whether an agent is asked for a kind. A profile that was pinned
-// before kinds were declared says none, and its runs go on as they began: each of
-// its agents is asked for everything.
-func (u *AgentUse) Declares(kind TaskKind) bool {
-	return len(u.Kinds) == 0 || slices.Contains(u.Kinds, kind)
+// Declares reports whether an agent is asked for a kind.
+func (u *AgentUse) Declares(kind RequestKind) bool {
+	return slices.Contains(u.Kinds, kind) || len(u.Kinds) == 0 && kind.IsWork()
 }
 
 // SideEffectsExternal marks an agent that reaches people or systems outside.

@@ -125,9 +125,3 @@ const (
 	ModeNear      KeywordMode = "near"      // the beginning of a word, but for one slip of whoever has written it
 	ModeRegex     KeywordMode = "regex"     // an RE2 expression on the folded text
 )
-
-// Reasons name words in which routers say why they decide. They stand on record: from the first release on, the words of a name never change.
-type Reasons string
-
-// ReasonsPlain1 are whole sentences for whoever reads a run.
-const ReasonsPlain1 Reasons = "plain1"

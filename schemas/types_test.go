@@ -294,7 +294,9 @@ func declaredConstants(tb testing.TB) map[string][]string {
 				if err != nil {
 					tb.Fatal(err)
 				}
-				constants[of.Name] = append(constants[of.Name], value)
+				if value != "" { // the zero value is left out
+					constants[of.Name] = append(constants[of.Name], value)
+				}
 			}
 			return true
 		})

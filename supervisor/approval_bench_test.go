@@ -2,7 +2,6 @@ package supervisor_test
 
 import (
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +52,7 @@ func (l *leave) run() {
 				l.answer(name, &event, "done")
 				l.must(delivery.Ack(l.tb.Context()))
 				again = true
-				if _, task, _ := strings.Cut(event.Subject, "/"); schemas.NoticeOf(task) > 0 {
+				if _, task := schemas.ParseTaskSubject(event.Subject); schemas.HasNotificationID(task) {
 					l.must(l.work(l.owner))
 					l.say(thread, thread+".agrees", "yes")
 					l.agreed++

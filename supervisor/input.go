@@ -187,7 +187,7 @@ func (o *Owner) overtaken(live *liveSession, in *input) bool {
 	if in.lookedUp || in.message.Sequence > live.state.Applied || in.kind == bus.KindIn || in.kind == bus.KindControl {
 		return false
 	}
-	run, _, _ := strings.Cut(in.event.Subject, "/")
+	run, _ := schemas.ParseTaskSubject(in.event.Subject)
 	_, named := o.sessionOfRun(run)
 	if named || !slices.Contains(live.requests, in.names()) {
 		return !named

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"podium/bus"
@@ -116,7 +115,7 @@ func (o *Owner) sessionOf(in *input) (string, bool) {
 	if live := o.byRequest[in.names()]; live != nil {
 		return live.id(), true
 	}
-	run, _, _ := strings.Cut(in.event.Subject, "/")
+	run, _ := schemas.ParseTaskSubject(in.event.Subject)
 	return o.sessionOfRun(run)
 }
 

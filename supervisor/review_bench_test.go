@@ -26,7 +26,7 @@ func newReviewedDesk(tb testing.TB, finds int) *reviewedDesk {
 	tb.Helper()
 	profile := deskProfile()
 	profile.Execution.Mode = schemas.ExecutionDAG
-	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.TaskKind{schemas.KindJudge}})
+	profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.RequestKind{schemas.KindJudge}})
 	if finds >= 0 {
 		profile.Review = &schemas.Review{Rounds: max(finds, 1), Checks: []schemas.Check{{Agent: "critic"}}}
 	}

@@ -55,7 +55,7 @@ type Config struct {
 	// Kinds are those of the requests that it answers, for agent.Serve; none is work. A
 	// program with side effects outside can answer no questions, because for these
 	// nobody is permitted to start it.
-	Kinds []schemas.TaskKind
+	Kinds []schemas.RequestKind
 }
 
 // An Agent runs a program for each request. It is safe for use by several
@@ -84,7 +84,7 @@ func New(config Config) (*Agent, error) {
 	}
 	config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
 	config.MaxOutput, config.MaxFiles = cmp.Or(config.MaxOutput, DefaultMaxOutput), cmp.Or(config.MaxFiles, DefaultMaxFiles)
-	if question := slices.IndexFunc(config.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() }); question >= 0 &&
+	if question := slices.IndexFunc(config.Kinds, func(kind schemas.RequestKind) bool { return !kind.IsWork() }); question >= 0 &&
 		config.SideEffects == schemas.SideEffectsExternal {
 		return nil, fmt.Errorf("exec: a program with side effects outside cannot answer requests of kind %s: it starts only with a permit, "+
 			"which there is for work alone; let another agent answer them", config.Kinds[question])

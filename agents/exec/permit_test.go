@@ -90,8 +90,8 @@ func TestDoubtAboutAProgram(t *testing.T) {
 // a permit can answer no questions, for which there is none.
 func TestKindsOfAProgram(t *testing.T) {
 	t.Parallel()
-	both := func(c *exec.Config) { c.Kinds = []schemas.TaskKind{schemas.KindWork, schemas.KindAssess} }
-	work := func(c *exec.Config) { c.Kinds = []schemas.TaskKind{schemas.KindWork} }
+	both := func(c *exec.Config) { c.Kinds = []schemas.RequestKind{schemas.KindWork, schemas.KindAssess} }
+	work := func(c *exec.Config) { c.Kinds = []schemas.RequestKind{schemas.KindWork} }
 	if declared := program(t, "request", both).Description().Kinds; len(declared) != 2 || declared[1] != schemas.KindAssess {
 		t.Errorf("it declares %v", declared)
 	}

@@ -55,7 +55,7 @@ type Config struct {
 	InputSchema  jsontext.Value
 	OutputSchema jsontext.Value
 	SideEffects  string
-	Kinds        []schemas.TaskKind
+	Kinds        []schemas.RequestKind
 }
 
 // An Agent calls an endpoint for each request. It is safe for use by several goroutines at once.

@@ -115,7 +115,7 @@ func New(config Config) (*Agent, error) {
 func (a *Agent) Description() schemas.Agent {
 	return schemas.Agent{
 		Kind: "llm", Description: cmp.Or(a.config.Description, "Asks a language model."), InputSchema: a.config.InputSchema,
-		OutputSchema: a.config.OutputSchema, Kinds: []schemas.TaskKind{a.config.Role.Kind()},
+		OutputSchema: a.config.OutputSchema, Kinds: []schemas.RequestKind{a.config.Role.Kind()},
 	}
 }
 

@@ -105,7 +105,7 @@ func good(role llm.Role) string {
 // answer is what Podium reads.
 func TestRoles_O10_O11_O33(t *testing.T) {
 	t.Parallel()
-	kinds := map[llm.Role]schemas.TaskKind{
+	kinds := map[llm.Role]schemas.RequestKind{
 		llm.RoleRouter: schemas.KindRoute, llm.RolePlanner: schemas.KindPlan, llm.RoleSteps: schemas.KindPlan, llm.RoleJudge: schemas.KindJudge, llm.RoleCritic: schemas.KindJudge, llm.RoleExtractor: schemas.KindExtract,
 		llm.RoleResponder: schemas.KindWork, llm.RoleSummarizer: schemas.KindWork, llm.RoleWorker: schemas.KindWork,
 	}
@@ -113,7 +113,7 @@ func TestRoles_O10_O11_O33(t *testing.T) {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()
 			made, server := asking(t, role, says(modelserver.Answer{Text: good(role), Tokens: 77}), func(c *llm.Config) { c.MaxTokens = 512 })
-			if declared := made.Description().Kinds; !slices.Equal(declared, []schemas.TaskKind{kinds[role]}) {
+			if declared := made.Description().Kinds; !slices.Equal(declared, []schemas.RequestKind{kinds[role]}) {
 				t.Errorf("it declares %v", declared)
 			}
 			outcome, failure := handle(t, made, request(role, "What is the energy?"))

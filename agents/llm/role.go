@@ -24,7 +24,7 @@ func Roles() []Role {
 }
 
 // Kind is the kind of request that a model in the role answers.
-func (r Role) Kind() schemas.TaskKind {
+func (r Role) Kind() schemas.RequestKind {
 	switch r {
 	case RoleRouter:
 		return schemas.KindRoute

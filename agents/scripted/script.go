@@ -25,7 +25,7 @@ type Case struct {
 	// for; nil takes any.
 	Words func(words string) bool
 	// Kind is that of the requests; empty is work.
-	Kind schemas.TaskKind
+	Kind schemas.RequestKind
 	// Arguments are an object: a request has to have each of its members, with an equal value. Others
 	// do not matter.
 	Arguments jsontext.Value

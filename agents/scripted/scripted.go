@@ -30,7 +30,7 @@ type Config struct {
 	InputSchema  jsontext.Value
 	OutputSchema jsontext.Value
 	SideEffects  string
-	Kinds        []schemas.TaskKind
+	Kinds        []schemas.RequestKind
 }
 
 // An Agent answers by its script. It is safe for use by several goroutines at once.

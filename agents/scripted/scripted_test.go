@@ -296,7 +296,7 @@ func TestDescription(t *testing.T) {
 	}
 	tested, err := scripted.New(scripted.Config{
 		Script: &scripted.Script{}, Description: "Knows the weather.", OutputSchema: jsontext.Value(`{}`), SideEffects: schemas.SideEffectsExternal,
-		Kinds: []schemas.TaskKind{schemas.KindPlan},
+		Kinds: []schemas.RequestKind{schemas.KindPlan},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 )
 
 // of makes a request one of a kind.
-func of(kind schemas.TaskKind) func(*schemas.Event) {
+func of(kind schemas.RequestKind) func(*schemas.Event) {
 	return func(e *schemas.Event) {
 		e.Data = []byte(strings.Replace(string(e.Data), `"constraints":{}`, `"constraints":{},"kind":"`+string(kind)+`"`, 1))
 	}
@@ -27,18 +27,18 @@ func of(kind schemas.TaskKind) func(*schemas.Event) {
 func TestServeRefusesUndeclaredKinds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		declared []schemas.TaskKind
-		asked    schemas.TaskKind
+		declared []schemas.RequestKind
+		asked    schemas.RequestKind
 		says     string // of a request that is refused
 	}{
 		"work by default":            {nil, schemas.KindWork, ""},
 		"an assessment by default":   {nil, schemas.KindAssess, "This agent does not answer requests of kind assess. It declares: work."},
 		"a plan by default":          {nil, schemas.KindPlan, "This agent does not answer requests of kind plan. It declares: work."},
-		"a declared assessment":      {[]schemas.TaskKind{schemas.KindWork, schemas.KindAssess}, schemas.KindAssess, ""},
-		"a route to a planner":       {[]schemas.TaskKind{schemas.KindWork, schemas.KindPlan}, schemas.KindRoute, "This agent does not answer requests of kind route. It declares: work, plan."},
-		"work to who only plans":     {[]schemas.TaskKind{schemas.KindPlan}, schemas.KindWork, "This agent does not answer requests of kind work. It declares: plan."},
-		"a plan to who plans":        {[]schemas.TaskKind{schemas.KindPlan}, schemas.KindPlan, ""},
-		"a route to who assesses it": {[]schemas.TaskKind{schemas.KindAssess}, schemas.KindRoute, "This agent does not answer requests of kind route. It declares: assess."},
+		"a declared assessment":      {[]schemas.RequestKind{schemas.KindWork, schemas.KindAssess}, schemas.KindAssess, ""},
+		"a route to a planner":       {[]schemas.RequestKind{schemas.KindWork, schemas.KindPlan}, schemas.KindRoute, "This agent does not answer requests of kind route. It declares: work, plan."},
+		"work to who only plans":     {[]schemas.RequestKind{schemas.KindPlan}, schemas.KindWork, "This agent does not answer requests of kind work. It declares: plan."},
+		"a plan to who plans":        {[]schemas.RequestKind{schemas.KindPlan}, schemas.KindPlan, ""},
+		"a route to who assesses it": {[]schemas.RequestKind{schemas.KindAssess}, schemas.KindRoute, "This agent does not answer requests of kind route. It declares: assess."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func TestServeRefusesUndeclaredKinds(t *testing.T) {
 // TestServeAnnouncesItsKinds: the registry hears what the agent declares.
 func TestServeAnnouncesItsKinds(t *testing.T) {
 	t.Parallel()
-	for want, declared := range map[string][]schemas.TaskKind{
+	for want, declared := range map[string][]schemas.RequestKind{
 		"work": nil, "plan route": {schemas.KindPlan, schemas.KindRoute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestReceiveRefusesUndeclaredKinds(t *testing.T) {
 		s := newStage(t, 1)
 		kept := &shelf{}
 		stop := s.receive(t, kept)
-		for n, kind := range []schemas.TaskKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
+		for n, kind := range []schemas.RequestKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
 			s.ask(t, n, of(kind))
 		}
 		s.ask(t, 3, func(e *schemas.Event) {
@@ -160,12 +160,12 @@ func TestNoPermitForAQuestion(t *testing.T) {
 		"it is handed out again":    {func(*schemas.Event) {}, true},
 		"it brings a permit, again": {func(e *schemas.Event) { e.Permit = schemas.PermitID(e.ID) }, true},
 	} {
-		for _, kind := range []schemas.TaskKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
+		for _, kind := range []schemas.RequestKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
 			t.Run(name+", "+string(kind), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s, a := newStage(t, 1), &actor{}
-					s.config.Agent.Kinds = []schemas.TaskKind{kind}
+					s.config.Agent.Kinds = []schemas.RequestKind{kind}
 					s.ask(t, 1, func(e *schemas.Event) { of(kind)(e); c.change(e) })
 					if c.again {
 						if held := s.ledger.Worker(agentName).TryFetch(1); len(held) != 1 {

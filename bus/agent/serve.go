@@ -79,7 +79,7 @@ func (c ServeConfig) withDefaults(worker bus.Worker) ServeConfig {
 	c.Concurrency = max(c.Concurrency, 1)
 	c.Agent.Concurrency = cmp.Or(c.Agent.Concurrency, c.Concurrency)
 	if len(c.Agent.Kinds) == 0 {
-		c.Agent.Kinds = []schemas.TaskKind{schemas.KindWork}
+		c.Agent.Kinds = []schemas.RequestKind{schemas.KindWork}
 	}
 	c.AckWait = positive(c.AckWait, 30*time.Second)
 	c.Heartbeat = positive(c.Heartbeat, bus.DefaultHeartbeat)

@@ -11,20 +11,20 @@ import (
 // A Ticket is all that an answer has to know of its request when the work has gone on elsewhere. It is kept by
 // whoever does the work, who may neither read nor change it: see Seal.
 type Ticket struct {
-	Request      string           `json:"request"` // its id
-	From         string           `json:"from"`
-	Plan         string           `json:"plan"`
-	Task         string           `json:"task"`
-	Kind         schemas.TaskKind `json:"kind,omitzero"`
-	Subject      string           `json:"subject,omitzero"`
-	PartitionKey string           `json:"partitionkey,omitzero"` // of the session
-	Run          string           `json:"run,omitzero"`
-	Attempt      int              `json:"attempt,omitzero"`
-	Effect       string           `json:"effect,omitzero"`
-	ReplyTo      string           `json:"replyto,omitzero"` // names the shard
-	TraceParent  string           `json:"traceparent,omitzero"`
-	Started      time.Time        `json:"started"`
-	Expires      time.Time        `json:"ends"` // from then on nobody waits for the answer; tokens that are out name it so
+	Request      string              `json:"request"` // its id
+	From         string              `json:"from"`
+	Plan         string              `json:"plan"`
+	Task         string              `json:"task"`
+	Kind         schemas.RequestKind `json:"kind,omitzero"`
+	Subject      string              `json:"subject,omitzero"`
+	PartitionKey string              `json:"partitionkey,omitzero"` // of the session
+	Run          string              `json:"run,omitzero"`
+	Attempt      int                 `json:"attempt,omitzero"`
+	Effect       string              `json:"effect,omitzero"`
+	ReplyTo      string              `json:"replyto,omitzero"` // names the shard
+	TraceParent  string              `json:"traceparent,omitzero"`
+	Started      time.Time           `json:"started"`
+	Expires      time.Time           `json:"ends"` // from then on nobody waits for the answer; tokens that are out name it so
 }
 
 // Ticket returns what an Answerer needs to answer the request later.

@@ -23,7 +23,7 @@ type HandlerSystem struct {
 	// Task returns the n-th task of those that the agent completes.
 	Task func(n int) schemas.Task
 	// Kinds are those that the agent declares; work when there are none.
-	Kinds []schemas.TaskKind
+	Kinds []schemas.RequestKind
 }
 
 // ServeHandler runs a handler that declares work by agent.Serve on a new in-process
@@ -77,7 +77,7 @@ func TestHandler(t *testing.T, open func(t *testing.T) HandlerSystem) {
 			system := open(t)
 			stage := &conformance.Stage{Core: system.Core, Agent: system.Agent, Task: system.Task, Kinds: system.Kinds}
 			if len(stage.Kinds) == 0 {
-				stage.Kinds = []schemas.TaskKind{schemas.KindWork}
+				stage.Kinds = []schemas.RequestKind{schemas.KindWork}
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 			defer cancel()

@@ -105,7 +105,7 @@ func (s *trailed) end() []schemas.Fact {
 	return []schemas.Fact{
 		&schemas.TaskCompleted{Run: s.begun, Task: "t1", Attempt: 1},
 		&schemas.RunSettled{Run: s.begun, Status: schemas.RunCompleted},
-		&schemas.ReplyWithheld{Run: s.begun, Reason: schemas.WithheldBudget},
+		&schemas.ReplyWithheld{Run: s.begun, Reason: schemas.WithheldUnproven},
 		&schemas.RunEnded{Run: s.begun, Status: schemas.RunCompleted},
 	}
 }

@@ -156,7 +156,7 @@ func TestConfigurationHoldsOverAnnouncements(t *testing.T) {
 	serve(t, ledger, nil)
 	policies := []registry.Policy{
 		{Agent: schemas.Agent{
-			Name: "alpha", Kind: "external", SideEffects: "external", Kinds: []schemas.TaskKind{"work", "assess"}, InputSchema: []byte(`{"type":"object","required":["a"]}`),
+			Name: "alpha", Kind: "external", SideEffects: "external", Kinds: []schemas.RequestKind{"work", "assess"}, InputSchema: []byte(`{"type":"object","required":["a"]}`),
 		}, Required: true, External: true},
 		{Agent: schemas.Agent{Name: "beta", Kind: "external"}, External: true},
 	}

@@ -255,9 +255,9 @@ func drift(policy, said *schemas.Agent) (fields []string) {
 	return fields
 }
 
-func kindsOf(agent *schemas.Agent) []schemas.TaskKind {
+func kindsOf(agent *schemas.Agent) []schemas.RequestKind {
 	if len(agent.Kinds) == 0 {
-		return []schemas.TaskKind{schemas.KindWork}
+		return []schemas.RequestKind{schemas.KindWork}
 	}
 	return agent.Kinds
 }

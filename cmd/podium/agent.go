@@ -40,14 +40,14 @@ with podium agents.
 type agentExecCommand struct {
 	ledgerFlags
 
-	Name        string             `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
-	Concurrency int                `help:"Requests at a time." default:"1"`
-	Timeout     time.Duration      `help:"After this the program, and all it started, is killed. Default: as long as podium.yaml lets the agent work." placeholder:"DURATION"`
-	Heartbeat   time.Duration      `help:"How often it says that it is at work, also when nothing is new. Default: the heartbeat that podium.yaml promises for it, else 10s." placeholder:"DURATION"`
-	Description string             `help:"What it can do, in one sentence." placeholder:"WORDS"`
-	Kinds       []schemas.TaskKind `help:"What it answers, as podium.yaml has it: ${enum}. Every other request is refused, and starts no program." enum:"work,assess,plan,route" default:"work"`
-	SideEffects string             `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none. Needed where podium.yaml says so of the agent." enum:"external," default:"" placeholder:"external"`
-	Command     []string           `arg:"" passthrough:"" help:"The program and its arguments, after --."`
+	Name        string                `help:"The agent's name, as podium.yaml has it." required:"" placeholder:"NAME"`
+	Concurrency int                   `help:"Requests at a time." default:"1"`
+	Timeout     time.Duration         `help:"After this the program, and all it started, is killed. Default: as long as podium.yaml lets the agent work." placeholder:"DURATION"`
+	Heartbeat   time.Duration         `help:"How often it says that it is at work, also when nothing is new. Default: the heartbeat that podium.yaml promises for it, else 10s." placeholder:"DURATION"`
+	Description string                `help:"What it can do, in one sentence." placeholder:"WORDS"`
+	Kinds       []schemas.RequestKind `help:"What it answers, as podium.yaml has it: ${enum}. Every other request is refused, and starts no program." enum:"work,assess,plan,route" default:"work"`
+	SideEffects string                `help:"external when it reaches people or systems outside: then each start is asked for, so that a cancelled run starts none. Needed where podium.yaml says so of the agent." enum:"external," default:"" placeholder:"external"`
+	Command     []string              `arg:"" passthrough:"" help:"The program and its arguments, after --."`
 }
 
 func (agentExecCommand) Help() string {

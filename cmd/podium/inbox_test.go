@@ -321,7 +321,7 @@ func TestInboxIsATable(t *testing.T) {
 	down := &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	runs := []*workflow.RunHistory{
 		letters(open("77aa-1", schemas.Incoming{Channel: "email", Origin: schemas.OriginProven, Author: &schemas.Author{Address: "eva@example.org"}},
-			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
+			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 2}, Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
 		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
 		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
 		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),

@@ -50,7 +50,7 @@ func TestPatternReviews_P03_P17(t *testing.T) {
 	}
 	requests := 0
 	for task := range run.All {
-		if !task.Tells() {
+		if !task.NotifiesPeople() {
 			requests += task.Attempt
 		}
 	}

@@ -189,7 +189,7 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 		case *schemas.PlanCreated:
 			e.Template, tasks = fact.Template, slices.Clone(fact.Tasks)
 		case *schemas.TaskDispatched:
-			if fact.Kind == schemas.KindPlan {
+			if fact.Kind == schemas.TaskKindPlan {
 				e.Planner = fact.Agent
 			}
 		default:

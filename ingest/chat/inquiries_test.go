@@ -26,7 +26,7 @@ func opened(question string, people ...string) []schemas.Fact {
 		&schemas.InquiryOpened{
 			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: question, People: people, To: []schemas.Address{{Address: "bob@example.org"}}, Expire: schemas.Duration(72 * time.Hour),
 		},
-		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.KindWork, Agent: "chat", Attempt: 1},
+		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "chat", Attempt: 1},
 	}
 }
 
@@ -35,7 +35,7 @@ func (s *script) ask(run, number int, question string) {
 	s.t.Helper()
 	s.record(&schemas.InquiryOpened{
 		Run: run, Inquiry: number, Task: "t1", Attempt: number, Kind: schemas.InquiryInput, Question: question, Expire: schemas.Duration(72 * time.Hour),
-	}, &schemas.TaskDispatched{Run: run, Task: schemas.NoticeTask(number, 1), Kind: schemas.KindWork, Agent: "chat", Attempt: 1})
+	}, &schemas.TaskDispatched{Run: run, Task: schemas.NoticeTask(number, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: number, Notification: schemas.NotificationQuestion}, Agent: "chat", Attempt: 1})
 }
 
 // answered takes a message or a word as the answer to a question, and goes on.

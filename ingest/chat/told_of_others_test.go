@@ -30,11 +30,11 @@ func TestRunURLShowsNoNotificationResults(t *testing.T) {
 		session.record(&schemas.InquiryOpened{
 			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: "May it?", People: []string{"anna"},
 			To: []schemas.Address{{Address: secret}}, Account: secret, Expire: schemas.Duration(time.Hour), Remind: schemas.Duration(time.Minute),
-		}, &schemas.TaskDispatched{Run: 1, Task: notice(1), Kind: schemas.KindWork, Agent: "mail", Attempt: 1})
+		}, &schemas.TaskDispatched{Run: 1, Task: notice(1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "mail", Attempt: 1})
 		session.record(&schemas.TaskFailed{
 			Run: 1, Task: notice(1), Attempt: 1, Cause: schemas.FailureAgent, Detail: secret, Result: receipt, Findings: findings, RetryAt: time.Now().Add(time.Second),
 		})
-		session.record(&schemas.TaskDispatched{Run: 1, Task: notice(1), Kind: schemas.KindWork, Agent: "mail", Attempt: 2})
+		session.record(&schemas.TaskDispatched{Run: 1, Task: notice(1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "mail", Attempt: 2})
 		session.record(&schemas.TaskStarted{Run: 1, Task: notice(1), Attempt: 2})
 		session.record(&schemas.TaskCompleted{Run: 1, Task: notice(1), Attempt: 2, Result: receipt, Findings: findings, Proven: []string{secret}, Unproven: []string{secret}})
 		session.record(&schemas.DeliveryBounced{Run: 1, Inquiry: 1, Message: "m", Action: "delayed", Recipient: secret})

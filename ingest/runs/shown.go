@@ -89,7 +89,7 @@ func shownRun(run *workflow.RunHistory) *workflow.RunHistory {
 
 // notifiesPeople reports whether a task tells people something: the answer, or what they are asked.
 func notifiesPeople(task string) bool {
-	return task == schemas.DeliveryTask || schemas.NoticeOf(task) > 0
+	return task == schemas.DeliveryTask || schemas.HasNotificationID(task)
 }
 
 // shownTask returns a task without its result and the words of its failure, if it notifies people: both hold what their server has said.

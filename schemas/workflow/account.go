@@ -185,7 +185,7 @@ func (r *Run) settle(f schemas.Fact) {
 	}
 	reserved, open := r.Account.Reserved(spent.Request)
 	task := r.Task(schemas.TaskOf(f))
-	if tells := task != nil && task.Tells(); !open && !tells {
+	if tells := task != nil && task.NotifiesPeople(); !open && !tells {
 		return
 	}
 	r.Account = r.Account.changed()

@@ -32,10 +32,10 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskRouted:
 		r.applyRoute(f)
 	case *schemas.TaskReady:
-		task := r.take(f.Task, f.Kind)
+		task := r.take(f.Task, f.Kind, f.About)
 		task.State, task.Agent, task.Due, task.Held = TaskReady, f.Agent, f.Until, f.Held
 		r.claim(task, f.Day, now)
-		if f.Kind == schemas.KindJudge {
+		if f.Kind.IsEvaluation() {
 			r.judged()
 		}
 		r.noticed(task, now)
@@ -46,7 +46,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	case *schemas.DeliveryReopened:
 		r.applyReopened(f)
 	case *schemas.AnswerDelayed:
-		task := r.take(schemas.DeliveryTask, "")
+		task := r.take(schemas.DeliveryTask, schemas.TaskKindDeliver, nil)
 		task.State, task.Agent, task.Due = TaskWaiting, f.Agent, f.Until
 	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
@@ -129,16 +129,16 @@ func (r *Run) routed() {
 
 // take returns the task with that id to be changed, and makes it when it is none
 // of the plan.
-func (r *Run) take(id string, kind schemas.TaskKind) *Task {
+func (r *Run) take(id string, kind schemas.TaskKind, about *schemas.TaskAbout) *Task {
 	if task := r.change(id); task != nil {
 		return task
 	}
 	if id == schemas.DeliveryTask {
-		r.Delivery = &Task{ID: id}
+		r.Delivery = NewDelivery("")
 		return r.Delivery
 	}
-	added := &Task{ID: id, Kind: kind}
-	if r.Phase == PhaseReviewing && kind == schemas.KindJudge {
+	added := &Task{ID: id, Kind: kind, About: about}
+	if r.Phase == PhaseReviewing && kind.IsEvaluation() {
 		added.Round = int32(r.Review.Round) //nolint:gosec // a run has few rounds
 	}
 	r.DecisionTasks = append(r.DecisionTasks, added)
@@ -146,7 +146,7 @@ func (r *Run) take(id string, kind schemas.TaskKind) *Task {
 }
 
 func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
-	task := r.take(f.Task, f.Kind)
+	task := r.take(f.Task, f.Kind, f.About)
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
@@ -159,7 +159,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 		task.Permit = schemas.PermitID(f.Request)
 	}
 	r.noticed(task, now)
-	if f.Kind == schemas.KindJudge {
+	if f.Kind.IsEvaluation() {
 		r.judged()
 	}
 }
@@ -186,7 +186,7 @@ func (r *Run) applyChange(f *schemas.PlanChanged) {
 	}
 	for i := range f.Tasks {
 		planned := &f.Tasks[i]
-		r.Tasks = append(r.Tasks, &Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending})
+		r.Tasks = append(r.Tasks, &Task{ID: planned.Task, Plan: planned, Agent: planned.Agent, Routed: planned.Routed, State: TaskPending, Change: f.Change})
 	}
 	plan := make([]schemas.PlannedTask, len(r.Tasks))
 	for i, task := range r.Tasks {
@@ -297,22 +297,11 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	}
 }
 
-// Notice returns the number of the inquiry that the task tells a person of; 0 is none.
-func (t *Task) Notice() int {
-	if t.Plan != nil {
-		return 0
-	}
-	return schemas.NoticeOf(t.ID)
-}
-
-// Tells reports whether the task tells a person something: the answer, or what they are asked.
-func (t *Task) Tells() bool { return t.ID == schemas.DeliveryTask || t.Notice() > 0 }
-
 // TurnedAway reports whether an answer was not taken to be delivered because there
 // was no room for it: that uses up no attempt, so that no answer is lost. It does
 // after MaxTurnedAway times, so that there is an end.
 func (t *Task) TurnedAway(failed *schemas.TaskFailed) bool {
-	return t.Tells() && failed.Category == schemas.CategoryResource && int(t.Rejections) < MaxTurnedAway
+	return t.NotifiesPeople() && failed.Category == schemas.CategoryResource && int(t.Rejections) < MaxTurnedAway
 }
 
 // MaxTurnedAway is a day of the longest waits.

@@ -108,7 +108,7 @@ func (t *Task) permit(request string) {
 
 // noticeIsPermitted notes what becomes of the permit of a notice.
 func (r *Run) noticeIsPermitted(t *Task, f schemas.Fact) {
-	if t.Notice() == 0 {
+	if t.HumanTask() == 0 {
 		return
 	}
 	switch f := f.(type) {
@@ -179,7 +179,7 @@ func (r *Run) Uncertain(inquiry *Inquiry) *schemas.UncertainLetter {
 	}
 	for _, notice := range r.DecisionTasks {
 		switch {
-		case notice.Notice() != inquiry.Inquiry || !notice.mayHaveTold():
+		case notice.HumanTask() != inquiry.Inquiry || !notice.mayHaveTold():
 		case notice.State == TaskCompleted || letter != nil || notice.permitted() == "":
 			return nil
 		default:

@@ -10,7 +10,7 @@ func (r *Run) PossibleEffects() (effects []string) {
 		return nil
 	}
 	for task := range r.All {
-		if task.Notice() > 0 {
+		if task.HumanTask() > 0 {
 			continue // letters of two attempts are two
 		}
 		if task.Permit != "" {

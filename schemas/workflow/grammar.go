@@ -172,7 +172,7 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 	}
 	question := r.Task(f.Question)
 	switch {
-	case question == nil || question.Kind != schemas.KindJudge:
+	case question == nil || !question.Kind.IsEvaluation():
 		return fmt.Errorf("%q is no question to a judge", f.Question)
 	case r.Settled():
 		return errSettled
@@ -214,12 +214,15 @@ func notPlanned(task string) error { return fmt.Errorf("task %q is not in the pl
 
 // checkPlace finds the task that is to begin: one of the plan, or one outside of it, which is
 // nil when this is the first that is heard of it.
-func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
+func (r *Run) checkPlace(id string, kind schemas.TaskKind, about *schemas.TaskAbout) (*Task, error) {
 	task := r.Task(id)
+	if task != nil {
+		about = task.About
+	}
 	switch {
 	case id == schemas.DeliveryTask && !r.Settled():
 		return nil, errNotSettled
-	case id != schemas.DeliveryTask && r.Settled() && !r.tellsOfAnswer(id):
+	case id != schemas.DeliveryTask && r.Settled() && !r.tellsOfAnswer(about):
 		return nil, fmt.Errorf("task %q: %w", id, errSettled)
 	case id != schemas.DeliveryTask && kind == "" && task == nil:
 		return nil, notPlanned(id)
@@ -239,12 +242,12 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind) (*Task, error) {
 }
 
 func (r *Run) checkReady(f *schemas.TaskReady) error {
-	_, err := r.checkPlace(f.Task, f.Kind)
+	_, err := r.checkPlace(f.Task, f.Kind, f.About)
 	return err
 }
 
 func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
-	task, err := r.checkPlace(f.Task, f.Kind)
+	task, err := r.checkPlace(f.Task, f.Kind, f.About)
 	if err != nil {
 		return err
 	}
@@ -425,7 +428,7 @@ func (r *Run) checkTask(f schemas.Fact) error {
 	switch {
 	case task == nil:
 		return notPlanned(id)
-	case r.Settled() && id != schemas.DeliveryTask && !r.tellsOfAnswer(id):
+	case r.Settled() && id != schemas.DeliveryTask && !r.tellsOfAnswer(task.About):
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil

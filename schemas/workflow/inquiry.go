@@ -129,6 +129,16 @@ func (r *Run) InquiryNamed(name schemas.InquiryName) *Inquiry {
 	return nil
 }
 
+// InquiryNotifiedBy returns the inquiry of which the newest notification has that id, or nil.
+func (r *Run) InquiryNotifiedBy(notification string) *Inquiry {
+	for _, inquiry := range r.Inquiries {
+		if schemas.NoticeTask(inquiry.Inquiry, inquiry.Notices) == notification {
+			return inquiry
+		}
+	}
+	return nil
+}
+
 // OpenInquiry returns the oldest inquiry that waits for a word of the requester, or nil. They are asked one thing
 // at a time.
 func (r *Run) OpenInquiry() *Inquiry {
@@ -181,7 +191,7 @@ func (r *Run) Blocked() bool {
 		return false
 	}
 	for task := range r.All {
-		if !task.Tells() && (task.State.UnderWay() || task.State == TaskReady || task.State == TaskWaiting) {
+		if !task.NotifiesPeople() && (task.State.UnderWay() || task.State == TaskReady || task.State == TaskWaiting) {
 			return false
 		}
 	}
@@ -212,8 +222,11 @@ func (r *Run) AnswerDelayed() bool {
 }
 
 // tellsOfAnswer reports whether a task tells people of the answer that they are to agree to.
-func (r *Run) tellsOfAnswer(task string) bool {
-	inquiry := r.Inquiry(schemas.NoticeOf(task))
+func (r *Run) tellsOfAnswer(about *schemas.TaskAbout) bool {
+	if about == nil {
+		return false
+	}
+	inquiry := r.Inquiry(about.HumanTask)
 	return inquiry != nil && inquiry.Task == schemas.DeliveryTask
 }
 
@@ -254,7 +267,7 @@ func (r *Run) Proposals(task string) int {
 func (r *Run) Explanations(inquiry int) int {
 	count := 0
 	for _, task := range r.DecisionTasks {
-		if task.Notice() == inquiry && schemas.IsExplanation(task.ID) {
+		if task.HumanTask() == inquiry && task.IsExplanation() {
 			count++
 		}
 	}
@@ -291,7 +304,7 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 		}
 		r.Inquiries = append(r.Inquiries, opened)
 		if f.Task == schemas.DeliveryTask {
-			r.take(f.Task, "").Agent = r.Message.ReplyAgent()
+			r.take(f.Task, schemas.TaskKindDeliver, nil).Agent = r.Message.ReplyAgent()
 		}
 		r.settle(f)
 		if task := r.change(f.Task); task != nil && f.Kind != schemas.InquiryBudget {
@@ -352,12 +365,12 @@ func (r *Run) retry(said *Inquiry) {
 
 // noticed notes that a person is told of an inquiry, or will be once there is room.
 func (r *Run) noticed(task *Task, now time.Time) {
-	inquiry := r.Inquiry(task.Notice())
+	inquiry := r.Inquiry(task.HumanTask())
 	if inquiry == nil {
 		return
 	}
 	told := *inquiry
-	if task.ID != schemas.NoticeTask(told.Inquiry, told.Notices) && !schemas.IsExplanation(task.ID) {
+	if task.ID != schemas.NoticeTask(told.Inquiry, told.Notices) && !task.IsExplanation() {
 		told.Notices++
 	}
 	if told.Asked.IsZero() && task.Attempt > 0 {

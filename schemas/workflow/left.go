@@ -264,7 +264,7 @@ func (r *Run) leaves(inquiry *Inquiry) bool {
 		return false
 	}
 	return inquiry.Adopts != nil || slices.ContainsFunc(r.DecisionTasks, func(notice *Task) bool {
-		return notice.Notice() == inquiry.Inquiry && notice.mayHaveTold()
+		return notice.HumanTask() == inquiry.Inquiry && notice.mayHaveTold()
 	})
 }
 

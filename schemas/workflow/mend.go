@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"cmp"
-	"strings"
 
 	"podium/schemas"
 	"podium/schemas/fault"
@@ -63,13 +62,13 @@ func (r *Run) Standing(id string) *Task {
 
 // Mendings returns how often it was planned to mend what a task has found, and the tasks by which it was the last time.
 func (r *Run) Mendings(id string) (rounds int, last []*Task) {
-	change := ""
+	change := 0
 	for _, task := range r.Tasks {
 		if task.Recovers() != id {
 			continue
 		}
-		if of, _, _ := strings.Cut(task.ID, "."); of != change {
-			rounds, last, change = rounds+1, nil, of
+		if task.Change != change {
+			rounds, last, change = rounds+1, nil, task.Change
 		}
 		last = append(last, task)
 	}

@@ -25,7 +25,7 @@ func (r *Run) applyReopened(f *schemas.DeliveryReopened) {
 	if f.Attempt == 0 {
 		return
 	}
-	delivery := Task{ID: schemas.DeliveryTask}
+	delivery := *NewDelivery("")
 	if r.Delivery != nil {
 		delivery = *r.Delivery
 	}

@@ -28,7 +28,7 @@ type Merged struct {
 func (r *Run) Asked(occasion schemas.Occasion) []*Task {
 	var asked []*Task
 	for _, question := range r.DecisionTasks {
-		if question.Kind == schemas.KindJudge && schemas.OccasionOf(question.ID) == occasion && r.Review != nil && int(question.Round) == r.Review.Round {
+		if question.Occasion() == occasion && r.Review != nil && int(question.Round) == r.Review.Round {
 			asked = append(asked, question)
 		}
 	}

@@ -159,7 +159,7 @@ func (r *Run) Steps() int {
 		return 0
 	}
 	for _, question := range r.DecisionTasks {
-		if question.Kind == schemas.KindPlan || question.Kind == schemas.KindJudge {
+		if question.Kind == schemas.TaskKindPlan || question.Kind.IsEvaluation() {
 			steps++
 		}
 	}
@@ -174,7 +174,7 @@ func (r *Run) Steps() int {
 // Judge returns the judge that is being asked, or nil.
 func (r *Run) Judge() *Task {
 	for _, question := range r.DecisionTasks {
-		if question.Kind == schemas.KindJudge && !question.State.Ended() {
+		if question.Kind.IsEvaluation() && !question.State.Ended() {
 			return question
 		}
 	}
@@ -189,7 +189,7 @@ func (r *Run) HoldsBack(task *Task) bool { return task.Plan != nil && r.Judge() 
 func (r *Run) Judges(occasion schemas.Occasion) int {
 	asked := 0
 	for _, question := range r.DecisionTasks {
-		if question.Kind == schemas.KindJudge && schemas.OccasionOf(question.ID) == occasion {
+		if question.Occasion() == occasion {
 			asked++
 		}
 	}

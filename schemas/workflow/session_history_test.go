@@ -94,9 +94,9 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 	case "filled":
 		return &schemas.ArgumentsFilled{Run: number(1), Task: word(2), Agent: "echo", Values: []byte("{}")}
 	case "withheld":
-		return &schemas.ReplyWithheld{Run: number(1), Reason: schemas.WithheldBudget, Until: testTime(59)}
+		return &schemas.ReplyWithheld{Run: number(1), Reason: schemas.WithheldUnproven}
 	case "later":
-		return &schemas.AnswerDelayed{Run: number(1), Agent: "mail", Reason: schemas.WithheldBudget, Until: testTime(59)}
+		return &schemas.AnswerDelayed{Run: number(1), Agent: "mail", Until: testTime(59)}
 	case "bounced":
 		return &schemas.DeliveryBounced{Run: number(1), Message: "b1", Action: word(2), Status: word(3), Failed: word(2) == "failed"}
 	}
@@ -122,7 +122,12 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 	case "routed":
 		return &schemas.TaskRouted{Run: run, Task: task, Decision: schemas.RouteDecision{NextAgent: third, Router: "default"}}
 	case "dispatched":
-		return &schemas.TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: schemas.TaskKind(fourth)}
+		kind, about, _ := strings.Cut(fourth, "=") // of a notification: what it tells people of
+		dispatched := schemas.TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Kind: schemas.TaskKind(kind)}
+		if inquiry, err := strconv.Atoi(about); err == nil {
+			dispatched.About = &schemas.TaskAbout{HumanTask: inquiry, Notification: schemas.NotificationQuestion}
+		}
+		return &dispatched
 	case "brings": // a request that brings its permit along
 		return &schemas.TaskDispatched{Run: run, Task: task, Agent: "echo", Attempt: attempt, Request: task + third, Permitted: true}
 	case "permitted":
@@ -429,7 +434,7 @@ func TestRunAgents(t *testing.T) {
 			{ID: "t2", Agent: "summary"},
 			{ID: "t3", Agent: "calculator", Attempt: 2},
 		},
-		DecisionTasks: []*Task{{ID: "plan", Kind: schemas.KindPlan, Agent: "planner", Attempt: 1}},
+		DecisionTasks: []*Task{{ID: "plan", Kind: schemas.TaskKindPlan, Agent: "planner", Attempt: 1}},
 		Delivery:      &Task{ID: schemas.DeliveryTask, Agent: "mail", Attempt: 1},
 	}}
 	if got := strings.Join(run.Agents(), " "); got != "calculator mail" {

@@ -78,8 +78,10 @@ func (u *Unserved) Moment(now time.Time) string {
 // A Task is one piece of work for one agent.
 type Task struct {
 	ID      string               `json:"task"`
-	Plan    *schemas.PlannedTask `json:"plan,omitzero"` // what the plan says of it; never changed
-	Kind    schemas.TaskKind     `json:"kind,omitzero"` // of what is no task of the plan
+	Plan    *schemas.PlannedTask `json:"plan,omitzero"`   // what the plan says of it; never changed
+	Kind    schemas.TaskKind     `json:"kind,omitzero"`   // of what is no task of the plan
+	About   *schemas.TaskAbout   `json:"about,omitzero"`  // of what is no task of the plan; never changed
+	Change  int                  `json:"change,omitzero"` // the change of the plan that has added it; 0 is none
 	Agent   string               `json:"agent,omitzero"`
 	Routed  bool                 `json:"routed,omitzero"`
 	Delayed bool                 `json:"delayed,omitzero"` // it takes more than twice its estimate (M-34)
@@ -145,6 +147,41 @@ type Task struct {
 	// Asked is what is remembered of its requests; nil is nothing. In JSON its members are those of the task.
 	Asked *Asked `json:",embed"`
 }
+
+// Subject is what the task is about, as far as its kind does not say that. A nil task is about nothing.
+func (t *Task) Subject() schemas.TaskAbout {
+	if t == nil || t.About == nil {
+		return schemas.TaskAbout{}
+	}
+	return *t.About
+}
+
+// Occasion is what an evaluator is asked for by the task; empty when it asks none.
+func (t *Task) Occasion() schemas.Occasion {
+	switch t.Kind {
+	case schemas.TaskKindEvaluate:
+		return schemas.Occasion(t.Subject().Trigger)
+	case schemas.TaskKindCheck:
+		return schemas.OccasionReview
+	case schemas.TaskKindMerge:
+		return schemas.OccasionMerge
+	case schemas.TaskKindSummarize:
+		return schemas.OccasionSummary
+	case schemas.TaskKindWork, schemas.TaskKindAssess, schemas.TaskKindPlan, schemas.TaskKindExtract, schemas.TaskKindRoute, schemas.TaskKindNotify, schemas.TaskKindDeliver:
+	}
+	return ""
+}
+
+// HumanTask is the number of the inquiry that the task tells people of; 0 is none.
+func (t *Task) HumanTask() int { return t.Subject().HumanTask }
+
+// IsExplanation reports whether the task tells how an inquiry is decided.
+func (t *Task) IsExplanation() bool {
+	return t.Subject().Notification == schemas.NotificationExplanation
+}
+
+// NotifiesPeople reports whether the task tells people something: the answer, or what they are asked.
+func (t *Task) NotifiesPeople() bool { return t.Kind.NotifiesPeople() }
 
 // Failure returns LastFailure, or the zero value while no attempt has failed.
 func (t *Task) Failure() schemas.TaskFailed {

@@ -17,7 +17,7 @@ func (r *Run) WaitingUntil() time.Time {
 	}
 	for task := range r.All {
 		switch {
-		case task.State.Ended() || task.Notice() > 0:
+		case task.State.Ended() || task.HumanTask() > 0:
 		case task.State.UnderWay():
 			until := task.WaitingUntil()
 			if until == nil {

@@ -343,7 +343,7 @@ func (c *Controller) RecoverDays(demand *Demand, last *schemas.Record) {
 		grant := schemas.Grant{Run: active.Number, Task: task.ID}
 		if d := demand.waiting[grant]; d != nil {
 			d.asked = day
-		} else if !task.Tells() {
+		} else if !task.NotifiesPeople() {
 			demand.doWithout(unneeded{grant, day, schemas.RequestID(c.Shard, 0, run, task.ID, task.Attempt+1)})
 		}
 		if request := schemas.AttemptKey(task.Request); request != "" && !reserves(active.Account, request) {

@@ -176,7 +176,7 @@ func (c *Controller) newWaitingTask(demand *Demand, grant schemas.Grant, task *w
 	d := &waitingTask{
 		session: demand, grant: grant, agent: task.Agent, priority: task.Priority(), order: c.arrivals, attempt: task.Attempt + 1,
 		request: schemas.RequestID(c.Shard, 0, schemas.RunID(demand.State.Session, grant.Run), grant.Task, task.Attempt+1),
-		first:   task.Tells() && task.Attempt == 0, profile: demand.State.Profile,
+		first:   task.NotifiesPeople() && task.Attempt == 0, profile: demand.State.Profile,
 		turn: c.pool(task.Agent).turnOf(task.Priority(), demand.State.Active.Message.RequesterKey),
 	}
 	if len(task.Resources()) > 0 {

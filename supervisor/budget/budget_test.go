@@ -225,7 +225,7 @@ func play(t *testing.T, next func(n int) int) {
 		need := budget.Need(policy, agent, &schemas.PlannedTask{Tokens: next(3) * next(200)})
 		if next(3) > 0 && budget.Lacking(policy, run.Account, agent, need) == nil {
 			request := string(rune('A' + n))
-			run.Apply(&schemas.TaskDispatched{Run: 1, Task: request, Kind: schemas.KindWork, Agent: agent, Attempt: 1, Request: request, Reserved: &need}, run.Planned)
+			run.Apply(&schemas.TaskDispatched{Run: 1, Task: request, Kind: schemas.TaskKindAssess, Agent: agent, Attempt: 1, Request: request, Reserved: &need}, run.Planned)
 			under = append(under, open{request, agent, need})
 		}
 		if len(under) > 0 && next(2) == 0 {

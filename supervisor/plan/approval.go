@@ -171,7 +171,7 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 	reached, cause, detail := d.toApprove(task, asked)
 	if cause != "" {
 		if task.ID == schemas.DeliveryTask && d.Run.Delivery == nil {
-			d.ready(task.ID, "", task.Agent)
+			d.ready(task)
 			task = d.Run.Delivery
 		}
 		d.withdraw(task)
@@ -433,7 +433,7 @@ func (d *Decision) askedPersons(inquiry *workflow.Inquiry) []string {
 
 // proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.
 func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) bool {
-	if failed.Operation == nil || failed.EffectUnknown || task.Kind != "" || d.Run.Proposals(task.ID) >= maxProposals {
+	if failed.Operation == nil || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || d.Run.Proposals(task.ID) >= maxProposals {
 		return false
 	}
 	rule := d.operationRule(task)
@@ -547,6 +547,6 @@ func (d *Decision) proposal(task *workflow.Task, opened *schemas.InquiryOpened) 
 // Explain tells people how an inquiry is decided, when one of them has said something that decides nothing, at most schemas.MaxExplanations times.
 func (d *Decision) Explain(inquiry *workflow.Inquiry) {
 	if told := d.Run.Explanations(inquiry.Inquiry); told < schemas.MaxExplanations {
-		d.notify(schemas.ExplanationTask(inquiry.Inquiry, told+1))
+		d.notify(workflow.NewExplanation(inquiry.Inquiry, told+1))
 	}
 }

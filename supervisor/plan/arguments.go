@@ -16,9 +16,6 @@ import (
 	"podium/supervisor/arguments"
 )
 
-// extractTask begins the id of what an extractor is asked; the task and the agent follow.
-const extractTask = "extract:"
-
 // fill gives a task the arguments that its agent takes, and reports whether the task can begin. Else it
 // waits, for an extractor or a person, or has failed.
 func (d *Decision) fill(task *workflow.Task) bool {
@@ -237,7 +234,7 @@ func (d *Decision) extract(task *workflow.Task) bool {
 	if use.Extractor == "" || task.State != workflow.TaskPending {
 		return false
 	}
-	d.ask(extractTask+task.ID+separator+use.Extractor, schemas.KindExtract, use.Extractor)
+	d.ask(workflow.NewExtraction(task.ID, use.Extractor))
 	return true
 }
 
@@ -263,7 +260,7 @@ func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
 	if use == nil || use.Extractor == "" {
 		return nil
 	}
-	return d.Run.Task(extractTask + task.ID + separator + use.Extractor)
+	return d.Run.Task(schemas.ExtractTask(task.ID, use.Extractor))
 }
 
 // valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the

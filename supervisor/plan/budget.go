@@ -9,21 +9,18 @@ import (
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
+	"podium/supervisor/phrase"
 	"podium/supervisor/recovery"
 )
 
 // need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
-func (d *Decision) need(id string, kind schemas.TaskKind, agent string) *schemas.Usage {
+func (d *Decision) need(task *workflow.Task) *schemas.Usage {
 	policy := d.Profile.Budget
-	if policy == nil || id == schemas.DeliveryTask || schemas.NoticeOf(id) > 0 {
+	if policy == nil || task.NotifiesPeople() {
 		return nil
 	}
-	var planned *schemas.PlannedTask
-	if task := d.Run.Task(id); task != nil && kind == "" {
-		planned = task.Plan
-	}
-	need := budget.Need(policy, agent, planned)
-	if fault.Is("questions reserve nothing") && kind != "" {
+	need := budget.Need(policy, task.Agent, task.Plan)
+	if fault.Is("questions reserve nothing") && task.Plan == nil {
 		return nil
 	}
 	return &need
@@ -31,28 +28,29 @@ func (d *Decision) need(id string, kind schemas.TaskKind, agent string) *schemas
 
 // affords reports whether a request for a task fits the budget. Else the task is held: it waits until what is under way has left enough, which Resume
 // finds, or says that it never will.
-func (d *Decision) affords(id string, kind schemas.TaskKind, agent string) bool {
-	need := d.need(id, kind, agent)
-	if need == nil || budget.Lacking(d.Profile.Budget, d.Run.Account, agent, *need) == nil {
+func (d *Decision) affords(task *workflow.Task) bool {
+	need := d.need(task)
+	if need == nil || budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need) == nil {
 		return true
 	}
-	task := d.Run.Task(id)
-	if task != nil && task.State == workflow.TaskReady && task.Held && !task.HeldForDay() && task.Agent == agent {
+	known := d.Run.Task(task.ID)
+	if known != nil && known.State == workflow.TaskReady && known.Held && !known.HeldForDay() && known.Agent == task.Agent {
 		return false
 	}
-	held := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Held: true}
-	if wait := d.waitFor(id, kind, agent); wait > 0 && kind != schemas.KindPlan {
-		if held.Until = d.Now.Add(wait); task != nil && task.State == workflow.TaskReady && !task.Due.IsZero() {
-			held.Until = task.Due // it was ready before
+	held := d.taskReady(task)
+	held.Held = true
+	if wait := d.waitFor(task); wait > 0 && task.Kind != schemas.TaskKindPlan {
+		if held.Until = d.Now.Add(wait); known != nil && known.State == workflow.TaskReady && !known.Due.IsZero() {
+			held.Until = known.Due // it was ready before
 		}
 	}
-	d.Emit(&held)
+	d.Emit(held)
 	return false
 }
 
 // dayClaim is what a request for a task needs of the budget of a day; nil is nothing.
-func (d *Decision) dayClaim(id string, kind schemas.TaskKind, agent string) *schemas.DayClaim {
-	need := d.need(id, kind, agent)
+func (d *Decision) dayClaim(task *workflow.Task) *schemas.DayClaim {
+	need, agent := d.need(task), task.Agent
 	if need == nil || !budget.LimitsDay(d.Profile.Budget, agent, *need) {
 		return nil
 	}
@@ -64,21 +62,21 @@ func (d *Decision) dayClaim(id string, kind schemas.TaskKind, agent string) *sch
 }
 
 // admit asks whether a request may go to an agent now. What needs some of the budget of a day waits for a grant, which brings that.
-func (d *Decision) admit(id string, kind schemas.TaskKind, agent string) AdmissionResult {
-	if d.dayClaim(id, kind, agent) != nil {
+func (d *Decision) admit(task *workflow.Task) AdmissionResult {
+	if d.dayClaim(task) != nil {
 		return Full
 	}
-	return d.Admission.Admit(agent)
+	return d.Admission.Admit(task.Agent)
 }
 
 // affordsDay reports whether the task that is granted fits the budget of the day. Else it is held: its owner sees when there is some left.
 func (d *Decision) affordsDay(task *workflow.Task) bool {
-	claim := d.dayClaim(task.ID, task.Kind, task.Agent)
+	claim := d.dayClaim(task)
 	if claim == nil {
 		return true
 	}
 	if task.Day == nil {
-		d.ready(task.ID, task.Kind, task.Agent) // the grant was for nothing of the day's
+		d.ready(task) // the grant was for nothing of the day's
 		return false
 	}
 	lacking := d.Admission.LacksDay(task.Agent)
@@ -89,23 +87,22 @@ func (d *Decision) affordsDay(task *workflow.Task) bool {
 	short.Offer = d.offer(&short)
 	claim.Short, claim.Alone = &short, !d.worksBeside(task)
 	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
-	held := schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Held: true, Day: claim}
-	if task.Kind != schemas.KindPlan {
+	held := d.taskReady(task)
+	if held.Held, held.Day = true, claim; task.Kind != schemas.TaskKindPlan {
 		held.Until = task.Due
 	}
-	d.Emit(&held)
+	d.Emit(held)
 	return false
 }
 
 // askForDay has the budget of the day looked at anew for a task that waits for it.
 func (d *Decision) askForDay(task *workflow.Task) {
-	ready := schemas.TaskReady{
-		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, Until: task.Due, Day: d.dayClaim(task.ID, task.Kind, task.Agent),
-	}
+	ready := d.taskReady(task)
+	ready.Until, ready.Day = task.Due, d.dayClaim(task)
 	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
 		ready.Until = d.Now.Add(wait)
 	}
-	d.Emit(&ready)
+	d.Emit(ready)
 }
 
 // spend notes what the attempt of a task that is answered now has used.
@@ -114,7 +111,7 @@ func (d *Decision) spend(task *workflow.Task, answer *Response) {
 		return
 	}
 	said := answer.Said
-	if !task.Tells() {
+	if !task.NotifiesPeople() {
 		since := task.Started
 		if since.IsZero() {
 			since = task.Dispatched
@@ -130,7 +127,7 @@ func (d *Decision) spend(task *workflow.Task, answer *Response) {
 // Spent is what a request for a task has used, by its answer; nil is nothing: an answer to it has been counted before, or the profile has no budget.
 func (p *Profile) Spent(run *workflow.Run, task *workflow.Task, request string, said budget.Said) *schemas.Spent {
 	reserved, open := run.Account.Reserved(request)
-	if p.Budget == nil || !open && !task.Tells() && !fault.Is("what comes late counts twice") {
+	if p.Budget == nil || !open && !task.NotifiesPeople() && !fault.Is("what comes late counts twice") {
 		return nil
 	}
 	if !open {
@@ -225,7 +222,7 @@ func (d *Decision) restart(task *workflow.Task) {
 		d.start(task)
 		return
 	}
-	d.pose(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	d.pose(task)
 }
 
 // works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
@@ -237,7 +234,7 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 	asks := d.asksForMore()
 	for task := range d.Run.All {
 		switch {
-		case task == but || task.Tells() || task.State.Ended() || task.State == workflow.TaskPending:
+		case task == but || task.NotifiesPeople() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
 		case d.waitsForJudge(task), d.waitsForOthers(task, asks):
 		case asks && task.State.WaitsForPerson():
@@ -282,24 +279,16 @@ func (d *Decision) exhausted(task *workflow.Task) bool {
 // hasDefault reports whether a question need not be answered: routers and the answer have a way without.
 func (d *Decision) hasDefault(task *workflow.Task) bool {
 	switch task.Kind {
-	case schemas.KindAssess, schemas.KindRoute, schemas.KindExtract:
+	case schemas.TaskKindAssess, schemas.TaskKindRoute, schemas.TaskKindExtract, schemas.TaskKindSummarize:
 		return true
-	case schemas.KindJudge:
-		return schemas.OccasionOf(task.ID) == schemas.OccasionSummary
-	case schemas.KindPlan, schemas.KindWork:
+	case schemas.TaskKindPlan, schemas.TaskKindWork, schemas.TaskKindEvaluate, schemas.TaskKindCheck, schemas.TaskKindMerge, schemas.TaskKindNotify, schemas.TaskKindDeliver:
 	}
 	return false
 }
 
 // offer is what a shortage is made up for by; it is what people read.
 func (d *Decision) offer(short *schemas.Shortage) schemas.Usage {
-	offer := budget.Offer(d.Profile.Budget, d.Run, short)
-	return budget.RoundUp(offer)
-}
-
-// amount is an amount as people read it in a question.
-func (d *Decision) amount(amount, parts schemas.Usage, language *schemas.Language) string {
-	return budget.Tell(amount, parts, language)
+	return budget.RoundUp(budget.Offer(d.Profile.Budget, d.Run, short))
 }
 
 // shortage is why a task does not fit, and what would be enough.
@@ -307,7 +296,7 @@ func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
 	if task.HeldForDay() {
 		return task.Day.Short
 	}
-	need := d.need(task.ID, task.Kind, task.Agent)
+	need := d.need(task)
 	if need == nil {
 		return nil
 	}
@@ -355,8 +344,8 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, peopl
 	}
 	return truncate(strings.NewReplacer(
 		"{agent}", d.describedTo(people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
-		"{limit}", d.amount(short.Limit, parts, words), "{taken}", d.amount(short.Taken, parts, words),
-		"{need}", d.amount(short.Need, parts, words), "{offer}", d.amount(short.Offer, parts, words),
+		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
+		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
@@ -373,7 +362,7 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 			sentence = cmp.Or(d.texts().OutOfDayBudget, sentence)
 		}
 		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
-		tell := func(amount schemas.Usage) string { return d.amount(amount, short.Offer, &english) }
+		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
 		details += ": it needs " + tell(short.Need) + ", and of " + tell(short.Limit) + " for " + whose + " " + tell(short.Taken) + " are used or reserved"
 	}
 	if sentence == "" {
@@ -407,7 +396,7 @@ func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.Inquiry
 
 // ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. A question raises nothing.
 func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
-	if p.Asks(text) {
+	if phrase.Asks(text) {
 		return "", schemas.Usage{}, false
 	}
 	return budget.Read(text, inquiry.Shortage.Offer, p.Languages)

@@ -176,23 +176,12 @@ func ByLevel(tasks []schemas.PlannedTask) []ScheduledTask {
 	return entries
 }
 
-// ownID reports whether an id is one that only changes of a plan make.
-func ownID(id string) bool {
-	for _, prefix := range [...]string{"c", "fix"} {
-		rest, has := strings.CutPrefix(id, prefix)
-		if number, _, dotted := strings.Cut(rest, "."); has && dotted && number != "" && strings.Trim(number, "0123456789") == "" {
-			return true
-		}
-	}
-	return false
-}
-
 // checkChosen names what an agent may not have chosen in its plan: ids that changes make, and agents that are not asked now.
 func (p *Profile) checkChosen(tasks []schemas.PlannedTask) []string {
 	var faults []string
 	for i := range tasks {
 		task := &tasks[i]
-		if (p.Replan != nil || p.Review != nil || recovery.Changes(&p.Profile)) && ownID(task.Task) {
+		if (p.Replan != nil || p.Review != nil || recovery.Changes(&p.Profile)) && schemas.HasChangeID(task.Task) {
 			faults = append(faults, fmt.Sprintf("task %q: the id is reserved", task.Task))
 		}
 		if use := p.agentUse(task.Agent); use != nil && use.Unavailable != "" {

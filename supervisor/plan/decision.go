@@ -32,9 +32,9 @@ type Decision struct {
 	// Read returns what a Content that points into the ledger stands for.
 	Read      func(schemas.Content) schemas.Result
 	Admission Admission
-	// Withheld, unless nil, says why no answer is delivered now. An answer that only its
-	// budget holds back is delayed; see delaysAnswer.
-	Withheld *schemas.ReplyWithheld
+	// Withheld, unless empty, says why no answer is delivered. AnswerFrom, unless zero, is when the budget of answers has capacity again.
+	Withheld   schemas.WithheldReason
+	AnswerFrom time.Time
 	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
 	PossibleEffects []string
 	// Left is what earlier attempts of the same piece of work have left; nil is nothing. Held returns the word at a sequence, as

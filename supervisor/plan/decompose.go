@@ -15,9 +15,6 @@ import (
 	"podium/supervisor/route"
 )
 
-// planTask is the id of the question that is put to a planner agent. It is no task of a plan.
-const planTask = "plan"
-
 // Begin makes the plan of the run and goes on with it, or asks for one (settlement 1).
 // The complexity check comes before all routing (O-21).
 func (d *Decision) Begin(content schemas.Result) {
@@ -53,7 +50,7 @@ func (d *Decision) Begin(content schemas.Result) {
 		}
 	case schemas.PlannerAgent:
 		if complexity {
-			d.ask(planTask, schemas.KindPlan, d.Profile.Planner.Agent)
+			d.ask(workflow.NewPlanner(d.Profile.Planner.Agent))
 			return
 		}
 	case schemas.PlannerNone, schemas.PlannerExternal:
@@ -211,7 +208,7 @@ func (d *Decision) withoutPlan() {
 		d.singleTask("t0", schemas.Result{})
 		return
 	}
-	sentence := strings.NewReplacer("{detail}", "", "{task}", planTask, "{agent}", "").Replace(d.texts().TaskFailed)
+	sentence := strings.NewReplacer("{detail}", "", "{task}", schemas.PlanTask, "{agent}", "").Replace(d.texts().TaskFailed)
 	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan,
 		d.runFailure(schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
 }

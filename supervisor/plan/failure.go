@@ -36,16 +36,16 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 	case !failed.RetryAt.IsZero():
 	case failed.Agent != "":
 		d.start(d.Run.Task(task.ID))
-	case task.Notice() > 0:
+	case task.HumanTask() > 0:
 		d.noticeFailed(task, failed.Cause)
 	case task.ID == schemas.DeliveryTask:
 		d.undelivered(failed.Cause)
-	case task.Kind == schemas.KindPlan:
+	case task.Kind == schemas.TaskKindPlan:
 		d.withoutPlan()
-	case task.Kind == schemas.KindJudge: // the plan holds
+	case task.Kind.IsEvaluation(): // the plan holds
 		d.advance()
-	case task.Kind != "":
-		d.questionEnded(task.Kind, QuestionedTask(task))
+	case task.Kind != schemas.TaskKindWork:
+		d.questionEnded(task.Kind, task.Subject().Task)
 	default:
 		d.goOn(task, failed.Action)
 	}
@@ -87,7 +87,7 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 		asked, refused = asked-1, refused+1
 	}
 	spent := asked + refused
-	if task.Tells() {
+	if task.NotifiesPeople() {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
 	if failed.Cause == schemas.FailureInvalidResult && d.worksAsPerson(task) {
@@ -117,9 +117,9 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 // decision that needs it has a default.
 func (d *Decision) policy(task *workflow.Task) schemas.Retry {
 	switch {
-	case task.Tells():
+	case task.NotifiesPeople():
 		return d.Profile.Delivery
-	case task.Kind == schemas.KindAssess || task.Kind == schemas.KindRoute || task.Kind == schemas.KindExtract:
+	case task.Kind == schemas.TaskKindAssess || task.Kind == schemas.TaskKindRoute || task.Kind == schemas.TaskKindExtract:
 		return schemas.Retry{Attempts: 1}
 	}
 	return d.Profile.Retry
@@ -154,7 +154,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 // one time, for work (P-16).
 func (d *Decision) fallback(task *workflow.Task) string {
 	use := d.Profile.agentUse(task.Agent)
-	if use == nil || task.Kind != "" || task.ID == schemas.DeliveryTask || task.PreviousAgent != "" {
+	if use == nil || task.Kind != schemas.TaskKindWork || task.PreviousAgent != "" {
 		return ""
 	}
 	return use.Fallback
@@ -239,9 +239,9 @@ func (d *Decision) haveMended(task *workflow.Task, failed *schemas.TaskFailed) {
 	blamed := d.blamed(task, failed)
 	failed.Action, failed.Recovering = recovery.Action(schemas.WayFix), schemas.WayFix
 	d.Emit(failed)
-	change := d.nextChange()
+	change := d.nextChange(review.MendNames(blamed))
 	d.Emit(&schemas.PlanChanged{
-		Run: d.Run.Number, Change: change, Source: schemas.OccasionFix, Tasks: review.Mends(d.Run, d.Run.Task(task.ID), blamed, changePrefix(change)+"fix."),
+		Run: d.Run.Number, Change: change, Source: schemas.OccasionFix, Tasks: review.Mends(d.Run, d.Run.Task(task.ID), blamed, change),
 	})
 }
 
@@ -547,7 +547,7 @@ func (d *Decision) abort() {
 // longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. It is an hour for an answer or a
 // question that was not sent for want of capacity, since budgets of addresses are for an hour.
 func (d *Decision) longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
-	if task.Tells() && failed.Category == schemas.CategoryResource {
+	if task.NotifiesPeople() && failed.Category == schemas.CategoryResource {
 		return time.Hour
 	}
 	return time.Duration(schemas.MaxRetryWait)

@@ -81,7 +81,7 @@ func TestNoRoomToDeliver(t *testing.T) {
 		return failed.RetryAt.Sub(decision.Now), !failed.RetryAt.IsZero()
 	}
 	run := &workflow.Run{
-		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
+		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, Agent: "mail"},
 	}
 	waited := time.Duration(0)
 	for i := range workflow.MaxTurnedAway {

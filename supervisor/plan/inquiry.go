@@ -156,13 +156,13 @@ func (d *Decision) held(sequence uint64, inquiry *workflow.Inquiry) (Word, bool)
 // reachesRequester reports whether the run may ask who has begun it. A supervisor upstream is told what is
 // lacking by the answer, and asks.
 func (d *Decision) reachesRequester() bool {
-	return d.Profile.Waiting != nil && d.Run.Message.ReplyAgent() != "" && d.Withheld == nil
+	return d.Profile.Waiting != nil && d.Run.Message.ReplyAgent() != "" && d.Withheld == "" && d.AnswerFrom.IsZero()
 }
 
 // lacks has a task wait for what its agent says that it lacks, if the requester can say that.
 func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	askable := func(need schemas.Need) bool { return need.From == "" || need.From == schemas.NeededFromRequester }
-	if failed.Cause != schemas.FailureBlocked || failed.EffectUnknown || task.Kind != "" || task.ID == schemas.DeliveryTask || failed.Operation != nil {
+	if failed.Cause != schemas.FailureBlocked || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || failed.Operation != nil {
 		return false
 	}
 	needs := failed.Needs
@@ -252,27 +252,27 @@ func titleOf(need *schemas.Need) string {
 func (d *Decision) notifyNext() {
 	for _, open := range d.Run.Inquiries {
 		if open.Open() && open.Notices == 0 && !open.Upstream && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
-			d.notify(schemas.NoticeTask(open.Inquiry, 1))
+			d.notify(workflow.NewNotification(open.Inquiry, schemas.NotificationQuestion))
 		}
 	}
 }
 
-func (d *Decision) notify(notice string) {
-	agent := d.Run.Message.ReplyAgent()
-	if asked := d.Run.Inquiry(schemas.NoticeOf(notice)); len(asked.People) > 0 && (!asked.InThread || fault.Is("what is asked in the thread goes out by letters")) {
-		agent = schemas.MailDelivery
+func (d *Decision) notify(notification *workflow.Task) {
+	notification.Agent = d.Run.Message.ReplyAgent()
+	if asked := d.Run.Inquiry(notification.HumanTask()); len(asked.People) > 0 && (!asked.InThread || fault.Is("what is asked in the thread goes out by letters")) {
+		notification.Agent = schemas.MailDelivery
 	}
-	if d.admitTelling(agent) {
-		d.dispatch(notice, schemas.KindWork, agent, 1)
+	if d.admitTelling(notification.Agent) {
+		d.dispatch(notification)
 	} else {
-		d.ready(notice, schemas.KindWork, agent)
+		d.ready(notification)
 	}
 }
 
 // noticeFailed closes an inquiry that nobody could be told of. Where nobody knows whether they were, it is waited for a word.
 func (d *Decision) noticeFailed(notice *workflow.Task, cause schemas.FailureKind) {
-	inquiry := d.Run.Inquiry(notice.Notice())
-	if cause == schemas.FailureUnknownEffect || notice.Permit != "" || inquiry.Notices > 1 || schemas.IsExplanation(notice.ID) {
+	inquiry := d.Run.Inquiry(notice.HumanTask())
+	if cause == schemas.FailureUnknownEffect || notice.Permit != "" || inquiry.Notices > 1 || notice.IsExplanation() {
 		return
 	}
 	d.Unanswered(inquiry, schemas.InquiryUnreachable)
@@ -336,7 +336,7 @@ func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
 		return
 	}
-	if fault := d.workFault(task, word); fault != "" {
+	if fault := d.languageFault(task, schemas.Result{Text: word.Whole}); fault != "" {
 		people := inquiry.People
 		if slices.Contains(people, word.Actor.ID) {
 			people = []string{word.Actor.ID}
@@ -371,7 +371,7 @@ func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryR
 	switch inquiry.Kind {
 	case schemas.InquiryApproval:
 		if fault.Is("expired approved") {
-			d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+			d.dispatch(task)
 			return
 		}
 		d.unapproved(inquiry)
@@ -417,7 +417,7 @@ func (d *Decision) withdrawNotices(inquiry int) {
 		return
 	}
 	for _, task := range d.Run.DecisionTasks {
-		if task.Notice() == inquiry && !task.State.Ended() && !(d.Run.Inquiry(inquiry).Answered != nil && fault.Is("the notice of an inquiry is sent again after its answer")) {
+		if task.HumanTask() == inquiry && !task.State.Ended() && !(d.Run.Inquiry(inquiry).Answered != nil && fault.Is("the notice of an inquiry is sent again after its answer")) {
 			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt})
 		}
 	}
@@ -434,13 +434,12 @@ func (d *Decision) closeInquiries(reason schemas.InquiryReason) {
 
 // remind tells a person once more of an inquiry that waits. When those who are asked are others by now, or are elsewhere, they are
 // asked anew, and whoever is not among them is told nothing more.
-func (d *Decision) remind(notice string) {
-	inquiry := d.Run.Inquiry(schemas.NoticeOf(notice))
+func (d *Decision) remind(inquiry *workflow.Inquiry) {
 	if len(inquiry.People) > 0 && !slices.Equal(inquiry.To, d.reachedFor(inquiry).To) && !fault.Is("who was dismissed is told once more") {
 		d.AskAnew(inquiry)
 		return
 	}
-	d.notify(schemas.NoticeTask(schemas.NoticeOf(notice), 2))
+	d.notify(workflow.NewNotification(inquiry.Inquiry, schemas.NotificationReminder))
 }
 
 // AskAnew asks people by a letter of its own what an inquiry has asked by letters that do not reach who is asked now, or nobody. Where
@@ -502,9 +501,9 @@ func (d *Decision) lastAsked(task *workflow.Task) *workflow.Inquiry {
 	return nil
 }
 
-// Notice are the words of a notice: the question, and above a further one that it is a reminder.
-func (p *Profile) Notice(run *workflow.Run, notice string) string {
-	inquiry := run.Inquiry(schemas.NoticeOf(notice))
+// Notice are the words of a notification: the question, and above a further one that it is a reminder.
+func (p *Profile) Notice(run *workflow.Run, notification *workflow.Task) string {
+	inquiry := run.Inquiry(notification.HumanTask())
 	texts := p.TextsIn(run.Message.Language)
 	words := inquiry.Question
 	switch {
@@ -513,11 +512,11 @@ func (p *Profile) Notice(run *workflow.Run, notice string) string {
 		if inquiry.After > 0 {
 			words = strings.TrimSpace(texts.WrongLanguage + "\n\n" + words)
 		}
-	case schemas.IsExplanation(notice):
+	case notification.IsExplanation():
 		return inquiry.Addressed(strings.TrimSpace(texts.Indecisive + "\n\n" + words))
 	}
 	words = inquiry.Addressed(words)
-	if notice == schemas.NoticeTask(inquiry.Inquiry, 1) {
+	if notification.Subject().Notification == schemas.NotificationQuestion {
 		return words
 	}
 	return strings.TrimSpace(texts.Reminder + "\n\n" + words)

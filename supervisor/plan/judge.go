@@ -33,7 +33,7 @@ func (d *Decision) defers() bool {
 			}
 			return true
 		}
-		d.ask(schemas.JudgeTask(occasion, d.Run.Judges(occasion)+1), schemas.KindJudge, agent)
+		d.ask(d.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
 		return true // where nobody can be asked the run has gone on by now
 	}
 	failed := func(task *workflow.Task) bool {
@@ -166,7 +166,7 @@ func (d *Decision) endedByCondition() bool {
 
 // judgeAnswered takes the answer of a judge, or says what is wrong with it.
 func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
-	switch schemas.OccasionOf(question.ID) {
+	switch question.Occasion() {
 	case schemas.OccasionReview:
 		d.checkAnswered(question, answer)
 		return
@@ -179,7 +179,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 	judged := schemas.Judged{
-		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionOf(question.ID), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
+		Run: d.Run.Number, Question: question.ID, Occasion: question.Occasion(), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}
 	said, err := ReadVerdict(answer.WholeResult)
 	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }

@@ -95,11 +95,6 @@ func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) str
 	return d.wrongLanguage(found)
 }
 
-// workFault is languageFault of what a person says who does a task.
-func (d *Decision) workFault(task *workflow.Task, word *Word) string {
-	return d.languageFault(task, schemas.Result{Text: word.Whole})
-}
-
 func (d *Decision) wrongLanguage(found string) string {
 	return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
 }
@@ -284,7 +279,7 @@ func (p *Profile) Decides(text string) (schemas.InquiryChoice, bool) {
 	approves := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Approve, said) })
 	rejects := slices.ContainsFunc(p.Languages, func(l schemas.Language) bool { return slices.Contains(l.Reject, said) })
 	switch {
-	case approves == rejects, p.Asks(line), approves && p.Asks(approval.WithoutEdit(below)):
+	case approves == rejects, phrase.Asks(line), approves && phrase.Asks(approval.WithoutEdit(below)):
 		return "", false
 	case approves:
 		return schemas.ChoiceApprove, true

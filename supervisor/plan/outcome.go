@@ -144,8 +144,8 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	if agent != "" && d.delaysAnswer() {
 		return
 	}
-	if agent != "" && d.Withheld != nil {
-		d.Emit(d.Withheld)
+	if agent != "" && d.Withheld != "" {
+		d.Emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
 		agent = ""
 	}
 	if agent == "" {
@@ -158,12 +158,10 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 // delaysAnswer has the answer of a settled run wait until its budget has capacity for it, and reports whether it has to.
 // The run stays under way, so that later messages of its session wait and answers go out in order.
 func (d *Decision) delaysAnswer() bool {
-	if d.Withheld == nil || d.Withheld.Reason != schemas.WithheldBudget {
+	if d.AnswerFrom.IsZero() {
 		return false
 	}
-	d.Emit(&schemas.AnswerDelayed{
-		Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Reason: d.Withheld.Reason, Until: d.Withheld.Until,
-	})
+	d.Emit(&schemas.AnswerDelayed{Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Until: d.AnswerFrom})
 	return true
 }
 
@@ -371,8 +369,8 @@ func (d *Decision) Supersede() bool {
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
 func (d *Decision) Refuse() {
 	d.Emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
-	if d.Run.Message.ReplyAgent() != "" && d.Withheld != nil {
-		d.Emit(d.Withheld)
+	if d.Run.Message.ReplyAgent() != "" && d.Withheld != "" {
+		d.Emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
 	}
 	d.end(schemas.StopRefuted, "")
 }
@@ -404,14 +402,14 @@ func (d *Decision) cancelTasks(closed schemas.InquiryReason) {
 // Deliver has the answer of a settled run delivered, by a further attempt when there
 // were some.
 func (d *Decision) Deliver() {
-	agent, attempt := d.Run.Message.ReplyAgent(), 1
+	delivery := workflow.NewDelivery(d.Run.Message.ReplyAgent())
 	if d.Run.Delivery != nil {
-		attempt += d.Run.Delivery.Attempt
+		delivery.Attempt = d.Run.Delivery.Attempt
 	}
-	if d.admitTelling(agent) {
-		d.dispatch(schemas.DeliveryTask, "", agent, attempt)
+	if d.admitTelling(delivery.Agent) {
+		d.dispatch(delivery)
 	} else {
-		d.ready(schemas.DeliveryTask, "", agent)
+		d.ready(delivery)
 	}
 }
 
@@ -421,7 +419,7 @@ func (d *Decision) answerRule() *schemas.ApprovalRule {
 		return nil
 	}
 	outside := d.deliveryNeedsApproval()
-	if outside && d.onTainted(&workflow.Task{ID: schemas.DeliveryTask}) != schemas.OnTaintedAsk {
+	if outside && d.onTainted(workflow.NewDelivery("")) != schemas.OnTaintedAsk {
 		return nil
 	}
 	if d.Run.Status == schemas.RunFailed && fault.Is("a failure is told without leave") {
@@ -445,7 +443,7 @@ func (d *Decision) holdsAnswer() bool {
 	opened := d.approvalBy(rule)
 	opened.Hash = d.answerHash()
 	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
-	d.askToApprove(&workflow.Task{ID: schemas.DeliveryTask, Agent: d.Run.Message.ReplyAgent()}, opened)
+	d.askToApprove(workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)
 	return true
 }
 

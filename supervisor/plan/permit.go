@@ -37,22 +37,17 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 	case reason == "" && !known:
 		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
 		d.Emit(&schemas.PermitGranted{
-			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "", Call: d.called(&asked),
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "", Call: asked.Call,
 		})
 	case reason != "" && !known:
 		d.Emit(&schemas.PermitRefused{
-			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: d.called(&asked),
+			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: asked.Call,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
 			d.fail(task, schemas.FailureUnknownEffect, "")
 		}
 	}
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
-}
-
-// called is what a permission is asked for, as it stands on record.
-func (d *Decision) called(asked *Permission) string {
-	return asked.Call
 }
 
 // permitObjection is why an agent may not act; empty is nothing.
@@ -97,7 +92,7 @@ func (d *Decision) worksElsewhere(task *workflow.Task) bool {
 }
 
 func (d *Decision) mayHaveActed(task *workflow.Task) bool {
-	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task.ID))
+	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task))
 }
 
 func (d *Decision) asksOnUnknown(agent string) bool {
@@ -113,15 +108,15 @@ func (d *Decision) asksOnUnknown(agent string) bool {
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func (d *Decision) carriesPermit(id string, kind schemas.TaskKind, agent string, attempt int) bool {
-	return id == schemas.DeliveryTask && kind.IsWork() && attempt == 1 && !d.asksOnUnknown(agent) && (!d.deliveryNeedsApproval() || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
+func (d *Decision) carriesPermit(task *workflow.Task, attempt int) bool {
+	return task.Kind == schemas.TaskKindDeliver && attempt == 1 && !d.asksOnUnknown(task.Agent) && (!d.deliveryNeedsApproval() || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
 }
 
 // onTainted is what becomes of an effect of a task that stems from what comes from outside. An answer goes to those who take part, unless the
 // profile says otherwise, and a letter that asks goes to whom the profile names.
 func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
 	switch use := d.Profile.agentUse(task.Agent); {
-	case task.Notice() > 0:
+	case task.Kind == schemas.TaskKindNotify:
 	case task.ID == schemas.DeliveryTask:
 		return cmp.Or(d.Profile.Delivery.OnTainted, schemas.OnTaintedAllow)
 	case use != nil && use.SideEffects == schemas.SideEffectsExternal:
@@ -138,13 +133,13 @@ func (d *Decision) needsApproval(task *workflow.Task) bool {
 
 // deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.
 func (d *Decision) deliveryNeedsApproval() bool {
-	return d.needsApproval(&workflow.Task{ID: schemas.DeliveryTask})
+	return d.needsApproval(workflow.NewDelivery(""))
 }
 
 // unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
 // until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
 func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
-	if task.Tells() || !d.needsApproval(task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
+	if task.NotifiesPeople() || !d.needsApproval(task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
 		return false
 	}
 	switch d.Profile.agentUse(task.Agent).Action {

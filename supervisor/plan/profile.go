@@ -321,13 +321,13 @@ func (p *Profile) questionTimeout(kind schemas.TaskKind, agent string) time.Dura
 	for i := range p.Routers {
 		router := &p.Routers[i]
 		switch {
-		case kind == schemas.KindAssess && router.Kind == schemas.RouterScore:
+		case kind == schemas.TaskKindAssess && router.Kind == schemas.RouterScore:
 			return cmp.Or(time.Duration(router.Deadline), route.DefaultAssessDeadline)
-		case kind == schemas.KindRoute && router.Kind == schemas.RouterAgent && router.Agent == agent:
+		case kind == schemas.TaskKindRoute && router.Kind == schemas.RouterAgent && router.Agent == agent:
 			return cmp.Or(time.Duration(router.Deadline), route.DefaultChoiceDeadline)
 		}
 	}
-	if kind == schemas.KindPlan {
+	if kind == schemas.TaskKindPlan {
 		return time.Duration(p.Deadlines.Plan)
 	}
 	return 0

@@ -171,6 +171,9 @@ func TestManyAgents_P18(t *testing.T) {
 		for i := len(source.Agents); i < count; i++ {
 			source.Agents = append(source.Agents, schemas.AgentUse{Name: fmt.Sprint("agent", i), Description: "something else"})
 		}
+		for i := range source.Agents {
+			source.Agents[i].Kinds = []schemas.RequestKind{schemas.KindWork, schemas.KindAssess}
+		}
 		decision, _ := begun(t, compile(t, source), "do it", "")
 		decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
 		if len(decision.Run.DecisionTasks) != 1+3*count {

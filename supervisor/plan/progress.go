@@ -181,7 +181,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Deadline: d.Now.Add(d.Profile.workDeadline(task, task.Agent, task.Attempt)),
 		}
-		if task.Kind != "" || task.ID == schemas.DeliveryTask {
+		if task.Kind != schemas.TaskKindWork {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
 		started.Deadline = d.bounded(started.Deadline)

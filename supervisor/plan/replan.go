@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ type planChange struct {
 
 // change reads a plan of a judge as a change of the run's, or names all of its faults.
 func (d *Decision) change(said *Verdict) (*planChange, []string) {
-	c := changing{d: d, planChange: planChange{number: d.nextChange()}, stands: map[string]string{}}
+	c := changing{d: d, planChange: planChange{number: d.nextChange(namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
 	if said.Steps {
 		c.steps(said.Tasks)
 	} else {
@@ -67,7 +68,7 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 // withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
 func (d *Decision) withdrawQuestions(about string) {
 	for _, question := range d.Run.DecisionTasks {
-		if question.Kind != schemas.KindPlan && QuestionedTask(question) == about && question.Notice() == 0 && !question.State.Ended() {
+		if question.Kind != schemas.TaskKindPlan && question.Subject().Task == about && question.Kind != schemas.TaskKindNotify && !question.State.Ended() {
 			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
 		}
 	}
@@ -84,16 +85,28 @@ func (d *Decision) failuresTold() []string {
 	return failed
 }
 
-// nextChange is the number of the next change, by which no task has its id: a plan from outside may have such ids.
-func (d *Decision) nextChange() int {
+// nextChange is the number of the next change, in which tasks of these names have ids that no task of the run has: a plan from outside may have
+// such ids.
+func (d *Decision) nextChange(names []string) int {
 	for n := d.Run.Changes + 1; ; n++ {
-		if !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return strings.HasPrefix(task.ID, changePrefix(n)) }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return d.Run.Task(schemas.ChangeTask(n, name)) != nil }) {
 			return n
 		}
 	}
 }
 
-func changePrefix(number int) string { return "c" + strconv.Itoa(number) + "." }
+// namesIn are the names that the tasks of a plan have in a change: those of steps are made from their numbers.
+func namesIn(said *Verdict) []string {
+	names := make([]string, len(said.Tasks))
+	for i := range said.Tasks {
+		if names[i] = said.Tasks[i].Task; said.Steps {
+			names[i] = stepName(i)
+		}
+	}
+	return names
+}
+
+func stepName(i int) string { return "t" + strconv.Itoa(i+1) }
 
 func unbegun(task *workflow.Task) bool {
 	return !task.State.Ended() && (!begun(task) || fault.Is("a change takes what was begun") && task.State == workflow.TaskWaiting)
@@ -104,6 +117,7 @@ type changing struct {
 	planChange
 	d      *Decision
 	stands map[string]string // by id in the judge's plan: the id in the run
+	said   map[string]string // by id in the run of a new task: the id in the judge's plan
 	faults []string
 }
 
@@ -133,7 +147,8 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 	}
 	for i := range left {
 		step := left[i]
-		step.Task, step.Dependencies = fault.Either("ids are used again", "c1.", changePrefix(c.number))+"t"+strconv.Itoa(i+1), nil
+		step.Task, step.Dependencies = schemas.ChangeTask(fault.Either("ids are used again", 1, c.number), stepName(i)), nil
+		c.said[step.Task] = stepName(i)
 		if last != "" {
 			step.Dependencies = []string{last}
 		}
@@ -188,7 +203,8 @@ func (c *changing) place(said *schemas.PlannedTask) {
 			c.repeated = append(c.repeated, id)
 			return
 		}
-		c.stands[id] = changePrefix(c.number) + id
+		c.stands[id] = schemas.ChangeTask(c.number, id)
+		c.said[c.stands[id]] = id
 		task := *said
 		task.Task, task.HasInputs = c.stands[id], false
 		c.added = append(c.added, task)
@@ -269,7 +285,7 @@ func (c *changing) check() {
 	old := len(graph)
 	graph = append(graph, c.added...)
 	for _, fault := range d.Profile.check(graph) {
-		c.fault("%s", strings.ReplaceAll(fault, strconv.Quote(changePrefix(c.number))[:len(changePrefix(c.number))+1], `"`))
+		c.fault("%s", strings.ReplaceAll(fault, `"`+schemas.ChangeTask(c.number, ""), `"`))
 	}
 	for i := range graph {
 		if i < old && !slices.Contains(c.kept, graph[i].Task) {
@@ -277,7 +293,7 @@ func (c *changing) check() {
 		}
 		for _, id := range graph[i].Dependencies {
 			if task := d.Run.Task(id); task != nil && task.State == workflow.TaskFailed && d.missingNow(task) {
-				c.fault("task %q: it depends on %q, which has failed", strings.TrimPrefix(graph[i].Task, changePrefix(c.number)), id)
+				c.fault("task %q: it depends on %q, which has failed", cmp.Or(c.said[graph[i].Task], graph[i].Task), id)
 			}
 		}
 	}

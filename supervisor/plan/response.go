@@ -71,7 +71,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 			d.failWith(task, failed)
 		}
 	case schemas.StatusFailed:
-		if task.Kind == schemas.KindJudge && schemas.OccasionOf(task.ID) == schemas.OccasionReview && answer.Findings != nil && len(answer.Findings.ValidationResults) > 0 {
+		if task.Kind == schemas.TaskKindCheck && answer.Findings != nil && len(answer.Findings.ValidationResults) > 0 {
 			d.accept(task, &answer) // it has looked, and says what is wrong
 			return
 		}
@@ -119,23 +119,23 @@ func (answer *Response) failed(cause schemas.FailureKind) schemas.TaskFailed {
 
 func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	switch {
-	case task.Kind == schemas.KindPlan:
+	case task.Kind == schemas.TaskKindPlan:
 		d.planAnswered(task, answer)
 		return
-	case task.Kind == schemas.KindJudge:
+	case task.Kind.IsEvaluation():
 		d.judgeAnswered(task, answer)
 		return
-	case task.Notice() > 0:
+	case task.Kind == schemas.TaskKindNotify:
 		d.completed(task, answer)
 		return
-	case task.Kind != "":
-		kind, about := task.Kind, QuestionedTask(task)
-		d.completed(task, answer)
-		d.questionEnded(kind, about)
-		return
-	case task.ID == schemas.DeliveryTask:
+	case task.Kind == schemas.TaskKindDeliver:
 		d.completed(task, answer)
 		d.end(d.Run.Reason, answer.Delivered)
+		return
+	case task.Kind != schemas.TaskKindWork:
+		kind, about := task.Kind, task.Subject().Task
+		d.completed(task, answer)
+		d.questionEnded(kind, about)
 		return
 	}
 	partial := answer.Status == schemas.StatusPartial
@@ -171,15 +171,14 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
 		Sequence: answer.Sequence, Findings: answer.Findings, Usage: d.takeSpent(task),
-		Partial: answer.Status == schemas.StatusPartial && task.Kind == "" && task.ID != schemas.DeliveryTask,
+		Partial: answer.Status == schemas.StatusPartial && task.Kind == schemas.TaskKindWork,
 	}
 	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
 	switch {
-	case task.ID == schemas.DeliveryTask:
-	case task.Kind == "":
+	case task.Kind == schemas.TaskKindWork:
 		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
 		provenance.answer(answer, &completed)
-	case task.Kind == schemas.KindPlan || task.Kind == schemas.KindJudge: // its tasks may be given what it was given
+	case task.Kind == schemas.TaskKindPlan || task.Kind.IsEvaluation(): // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)
 		completed.Unproven = nil
 	}

@@ -101,7 +101,7 @@ func (d *Decision) asksToMerge(files []review.File) bool {
 	if merge == "" || !d.Mergeable(files) || len(d.Run.Asked(schemas.OccasionMerge)) > 0 {
 		return false
 	}
-	d.ask(schemas.JudgeTask(schemas.OccasionMerge, d.Run.Judges(schemas.OccasionMerge)+1), schemas.KindJudge, merge)
+	d.ask(d.Run.NewMerge(merge))
 	return true
 }
 
@@ -121,11 +121,11 @@ func (d *Decision) asksChecks() bool {
 	round := d.Run.Review.Round
 	for i := range d.Profile.Review.Checks {
 		check := &d.Profile.Review.Checks[i]
-		id := schemas.CheckTask(check.Agent, round)
-		if d.Run.Task(id) != nil || !d.isFor(check) || i > 0 && fault.Is("a check is left out") {
+		question := workflow.NewCheck(check.Agent, round)
+		if d.Run.Task(question.ID) != nil || !d.isFor(check) || i > 0 && fault.Is("a check is left out") {
 			continue
 		}
-		if d.ask(id, schemas.KindJudge, check.Agent); d.Run.Phase != workflow.PhaseReviewing || d.Run.Review.Outcome != "" {
+		if d.ask(question); d.Run.Phase != workflow.PhaseReviewing || d.Run.Review.Outcome != "" {
 			return true // the last of them could not be asked, and all that follows is done
 		}
 	}
@@ -247,7 +247,7 @@ func (d *Decision) mend() bool {
 	if len(fixes) == 0 {
 		return false
 	}
-	changed := schemas.PlanChanged{Run: d.Run.Number, Change: d.nextChange(), Source: schemas.OccasionReview, Tasks: fixes}
+	changed := schemas.PlanChanged{Run: d.Run.Number, Change: d.nextChange(nil), Source: schemas.OccasionReview, Tasks: fixes}
 	for _, task := range d.Run.Tasks { // what has failed to mend it before is tried anew
 		again := slices.ContainsFunc(fixes, func(fix schemas.PlannedTask) bool { return fix.Options().Fixes == review.Root(task) })
 		if again && review.IsFix(task) && task.State == workflow.TaskFailed && !task.Replaced {
@@ -271,7 +271,7 @@ func (d *Decision) escalates() bool {
 	if agent == "" || len(d.Run.Asked(schemas.OccasionFailure)) > 0 {
 		return false
 	}
-	d.ask(schemas.JudgeTask(schemas.OccasionFailure, d.Run.Judges(schemas.OccasionFailure)+1), schemas.KindJudge, agent)
+	d.ask(d.Run.NewEvaluation(schemas.TriggerFailure, agent))
 	return true
 }
 

@@ -12,34 +12,27 @@ import (
 	"podium/supervisor/route"
 )
 
-// The id of a question names its kind, and the task that it is about.
-const (
-	assessTask = "assess:" // and the task and the agent
-	routeTask  = "route:"  // and the task and the agent
-	separator  = ":"
-
-	maxAgentName = 63 // bytes, as schemas.ValidAgentName has it
-)
+const maxAgentName = 63 // bytes, as schemas.ValidAgentName has it
 
 // reserved reports whether an id may not be that of a plan's task. Those of questions to people and to extractors
 // are, where any are asked.
 func (p *Profile) reserved(id string) bool {
 	asks := p.Waiting != nil || len(p.fillers) > 0 || p.Budget != nil && p.Budget.Exhausted == schemas.BudgetAsks
-	if asks && (strings.HasPrefix(id, extractTask) || schemas.NoticeOf(id) > 0) {
+	if asks && schemas.HasHumanTaskID(id) {
 		return true
 	}
-	if (p.Replan != nil || p.Review != nil || p.Summary != nil || recovery.Judge(&p.Profile) != "") && schemas.OccasionOf(id) != "" {
+	if (p.Replan != nil || p.Review != nil || p.Summary != nil || recovery.Judge(&p.Profile) != "") && schemas.HasEvaluationID(id) {
 		return true
 	}
-	if p.Review != nil && schemas.IsReviewInput(id) {
+	if p.Review != nil && schemas.HasReviewInputID(id) {
 		return true
 	}
-	return id == schemas.DeliveryTask || id == planTask || strings.HasPrefix(id, assessTask) || strings.HasPrefix(id, routeTask)
+	return schemas.HasQuestionID(id)
 }
 
 // PossibleAttempt reports whether a run can have made such an attempt of such a task.
 func PossibleAttempt(task string, attempt int) bool {
-	const longest = maxTaskID + len(extractTask) + len(separator) + maxAgentName
+	const longest = maxTaskID + schemas.MaxTaskIDPrefix + len(":") + maxAgentName
 	return task != "" && len(task) <= longest && attempt > 0
 }
 
@@ -55,7 +48,7 @@ func (d *Decision) routing() {
 // questionEnded routes the task that a question was about, once the answer is there or
 // will not come. Arguments are asked for after the routing, so that no chain is judged by them again.
 func (d *Decision) questionEnded(kind schemas.TaskKind, about string) {
-	if kind == schemas.KindExtract {
+	if kind == schemas.TaskKindExtract {
 		d.advance()
 		return
 	}
@@ -88,10 +81,10 @@ func (d *Decision) route(task *workflow.Task) {
 	evidence := d.evidence(task.ID)
 	need := d.Profile.router.Need(words, task.Plan.Agent, evidence)
 	for _, agent := range need.Assess {
-		d.ask(assessTask+task.ID+separator+agent, schemas.KindAssess, agent)
+		d.ask(workflow.NewAssessment(task.ID, agent))
 	}
 	if need.Choose != "" {
-		d.ask(routeTask+task.ID+separator+need.Choose, schemas.KindRoute, need.Choose)
+		d.ask(workflow.NewRouting(task.ID, need.Choose))
 	}
 	if !need.Empty() || d.awaitsQuestion(task.ID) {
 		return
@@ -126,20 +119,8 @@ func (d *Decision) route(task *workflow.Task) {
 // awaitsQuestion reports whether an answer that a task's routers need is still awaited.
 func (d *Decision) awaitsQuestion(task string) bool {
 	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
-		return QuestionedTask(question) == task && !question.State.Ended()
+		return question.Subject().Task == task && !question.State.Ended()
 	})
-}
-
-// QuestionedTask returns the task that a question is about; agents' names hold no colon. A judge's is about the run.
-func QuestionedTask(question *workflow.Task) string {
-	if question.Kind == schemas.KindJudge {
-		return ""
-	}
-	_, rest, _ := strings.Cut(question.ID, separator)
-	if at := strings.LastIndex(rest, separator); at >= 0 {
-		return rest[:at]
-	}
-	return ""
 }
 
 // interrupted reports whether a router's question went unanswered because the process that had asked it is gone: whoever worked on it may have gone with
@@ -164,14 +145,14 @@ func (d *Decision) ofEarlierEpoch(question *workflow.Task, request string, attem
 }
 
 func ofRouter(kind schemas.TaskKind) bool {
-	return kind == schemas.KindAssess || kind == schemas.KindRoute
+	return kind == schemas.TaskKindAssess || kind == schemas.TaskKindRoute
 }
 
 // waitFor is how long the answer to a question is waited for; 0 leaves it to the deadlines of work. One that is asked anew waits as well until
 // the bus gives up those who had it before, and keep the places of its agent.
-func (d *Decision) waitFor(id string, kind schemas.TaskKind, agent string) time.Duration {
-	wait := d.Profile.questionTimeout(kind, agent)
-	if question := d.Run.Task(id); wait > 0 && ofRouter(kind) && question != nil && question.LastFailure != nil {
+func (d *Decision) waitFor(task *workflow.Task) time.Duration {
+	wait := d.Profile.questionTimeout(task.Kind, task.Agent)
+	if question := d.Run.Task(task.ID); wait > 0 && ofRouter(task.Kind) && question != nil && question.LastFailure != nil {
 		wait += schemas.Redelivery
 	}
 	return wait
@@ -183,7 +164,7 @@ func (d *Decision) evidence(task string) route.Evidence {
 	evidence := route.Evidence{Source: d.Run.Message.Channel, Found: d.Found}
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
-		if QuestionedTask(question) != task || !question.State.Ended() {
+		if question.Subject().Task != task || !question.State.Ended() {
 			continue
 		}
 		answered := question.State == workflow.TaskCompleted
@@ -192,15 +173,16 @@ func (d *Decision) evidence(task string) route.Evidence {
 			result = d.content(question.Result)
 		}
 		switch question.Kind {
-		case schemas.KindAssess:
+		case schemas.TaskKindAssess:
 			evidence.Assessments = append(evidence.Assessments, assessment(question.Agent, result, answered))
-		case schemas.KindRoute:
+		case schemas.TaskKindRoute:
 			made := choice(question.Agent, result, answered)
 			if !answered {
 				made.Failure = choiceFailure(question)
 			}
 			evidence.Choices = append(evidence.Choices, made)
-		case schemas.KindPlan, schemas.KindWork, schemas.KindExtract, schemas.KindJudge:
+		case schemas.TaskKindPlan, schemas.TaskKindWork, schemas.TaskKindExtract, schemas.TaskKindEvaluate, schemas.TaskKindCheck, schemas.TaskKindMerge,
+			schemas.TaskKindSummarize, schemas.TaskKindNotify, schemas.TaskKindDeliver:
 		}
 	}
 	return evidence
@@ -253,36 +235,37 @@ func choiceFailure(question *workflow.Task) string {
 // undecided reports whether nobody is responsible for a task because an agent that was to say who is has said nothing.
 func (d *Decision) undecided(task string) bool {
 	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
-		return question.Kind == schemas.KindRoute && QuestionedTask(question) == task && question.State == workflow.TaskFailed
+		return question.Kind == schemas.TaskKindRoute && question.Subject().Task == task && question.State == workflow.TaskFailed
 	})
 }
 
 // ask asks an agent something that a decision needs, once.
-func (d *Decision) ask(id string, kind schemas.TaskKind, agent string) {
-	if d.Run.Task(id) != nil {
+func (d *Decision) ask(question *workflow.Task) {
+	if d.Run.Task(question.ID) != nil {
 		return
 	}
-	if d.unapprovedQuestion(agent) {
-		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind})
-		d.fail(d.Run.Task(id), schemas.FailureUnapproved, "")
+	if d.unapprovedQuestion(question.Agent) {
+		d.Emit(d.taskReady(question))
+		d.fail(d.Run.Task(question.ID), schemas.FailureUnapproved, "")
 		return
 	}
-	d.pose(id, kind, agent, 1)
+	d.pose(question)
 }
 
 // pose asks an agent, once there is room and it fits the budget.
-func (d *Decision) pose(id string, kind schemas.TaskKind, agent string, attempt int) {
-	if !d.affords(id, kind, agent) {
+func (d *Decision) pose(question *workflow.Task) {
+	if !d.affords(question) {
 		return
 	}
-	switch d.admit(id, kind, agent) {
+	switch d.admit(question) {
 	case Admitted:
-		d.dispatch(id, kind, agent, attempt)
+		d.dispatch(question)
 	case Full:
-		d.ready(id, kind, agent)
+		d.ready(question)
 	case Unavailable:
-		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind})
-		d.fail(d.Run.Task(id), schemas.FailureUnavailable, d.whyUnavailable(d.Run.Task(id)))
+		d.Emit(d.taskReady(question))
+		known := d.Run.Task(question.ID)
+		d.fail(known, schemas.FailureUnavailable, d.whyUnavailable(known))
 	}
 }
 

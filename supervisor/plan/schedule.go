@@ -147,18 +147,18 @@ func (d *Decision) start(task *workflow.Task) {
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
 		return
 	}
-	if !(fault.Is("a retry skips the budget") && task.Attempt > 0) && !d.affords(task.ID, task.Kind, task.Agent) {
+	if !(fault.Is("a retry skips the budget") && task.Attempt > 0) && !d.affords(task) {
 		return
 	}
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = d.admit(task.ID, task.Kind, task.Agent)
+		admission = d.admit(task)
 	}
 	switch admission {
 	case Admitted:
-		d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+		d.dispatch(task)
 	case Full:
-		d.ready(task.ID, task.Kind, task.Agent)
+		d.ready(task)
 	case Unavailable:
 		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
 	}
@@ -174,15 +174,21 @@ func (d *Decision) barred(task *workflow.Task) bool {
 	return true
 }
 
-func (d *Decision) ready(id string, kind schemas.TaskKind, agent string) {
-	ready := schemas.TaskReady{Run: d.Run.Number, Task: id, Agent: agent, Kind: kind, Day: d.dayClaim(id, kind, agent)}
-	if task := d.Run.Task(id); task != nil && task.State == workflow.TaskReady && task.Agent == agent && !task.Held && (task.Day == nil) == (ready.Day == nil) {
+// taskReady is the fact that a task may begin once its agent has room.
+func (d *Decision) taskReady(task *workflow.Task) *schemas.TaskReady {
+	return &schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, About: task.About}
+}
+
+func (d *Decision) ready(task *workflow.Task) {
+	ready := d.taskReady(task)
+	ready.Day = d.dayClaim(task)
+	if known := d.Run.Task(task.ID); known != nil && known.State == workflow.TaskReady && known.Agent == task.Agent && !known.Held && (known.Day == nil) == (ready.Day == nil) {
 		return
 	}
-	if wait := d.waitFor(id, kind, agent); wait > 0 {
+	if wait := d.waitFor(task); wait > 0 {
 		ready.Until = d.Now.Add(wait)
 	}
-	d.Emit(&ready)
+	d.Emit(ready)
 }
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
@@ -197,19 +203,19 @@ func (d *Decision) Grant(grant schemas.Grant) bool {
 	if !d.approved(task) && !fault.Is("nobody has to agree") {
 		return true
 	}
-	if !fault.Is("a grant skips the budget") && !d.affords(task.ID, task.Kind, task.Agent) {
+	if !fault.Is("a grant skips the budget") && !d.affords(task) {
 		return true // it waits for the budget now
 	}
 	if !d.affordsDay(task) {
 		return true
 	}
-	if task.Tells() && task.Attempt == 0 {
+	if task.NotifiesPeople() && task.Attempt == 0 {
 		d.admitTelling(task.Agent) // a grant brings room with it
 	} else if d.Admission.Admit(task.Agent) == Unavailable {
 		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
 		return true
 	}
-	d.dispatch(task.ID, task.Kind, task.Agent, task.Attempt+1)
+	d.dispatch(task)
 	return true
 }
 
@@ -273,15 +279,16 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 	return ""
 }
 
-func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, attempt int) {
-	run := schemas.RunID(d.Session, d.Run.Number)
+// dispatch asks the agent of a task for its next attempt. The run need not know the task yet.
+func (d *Decision) dispatch(asked *workflow.Task) {
+	run, agent, attempt := schemas.RunID(d.Session, d.Run.Number), asked.Agent, asked.Attempt+1
 	queue := d.Now.Add(time.Duration(d.Profile.Deadlines.Queue))
-	task := d.Run.Task(id)
+	task := d.Run.Task(asked.ID)
 	if task == nil {
-		task = &workflow.Task{ID: id}
+		task = asked
 	}
 	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
-	if wait := d.waitFor(id, kind, agent); wait > 0 {
+	if wait := d.waitFor(asked); wait > 0 {
 		queue = d.Now.Add(wait)
 		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due
@@ -289,25 +296,25 @@ func (d *Decision) dispatch(id string, kind schemas.TaskKind, agent string, atte
 		expires = queue
 	}
 	d.Emit(&schemas.TaskDispatched{
-		Run: d.Run.Number, Task: id, Kind: kind, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, id, attempt),
-		Effect:  d.effect(run, id),
+		Run: d.Run.Number, Task: asked.ID, Kind: asked.Kind, About: asked.About, Agent: agent, Attempt: attempt,
+		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, asked.ID, attempt),
+		Effect:  d.effect(run, asked),
 		Queue:   d.bounded(queue),
-		Expires: d.bounded(expires), Permitted: d.carriesPermit(id, kind, agent, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
-		Reserved: d.need(id, kind, agent),
+		Expires: d.bounded(expires), Permitted: d.carriesPermit(asked, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
+		Reserved: d.need(asked),
 	})
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
 // work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: an inquiry is adopted and its letter is not written again.
-func (d *Decision) effect(run, id string) string {
-	if schemas.NoticeOf(id) > 0 {
-		return schemas.EffectID(run, id)
+func (d *Decision) effect(run string, task *workflow.Task) string {
+	if task.HumanTask() > 0 {
+		return schemas.EffectID(run, task.ID)
 	}
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		run = upstream.Effect
 	}
-	return schemas.EffectID(run, id)
+	return schemas.EffectID(run, task.ID)
 }
 
 // bounded is the earlier of a moment and the end of the run.
@@ -333,10 +340,10 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 		d.expire()
 		return true
 	case schemas.DeadlineRemind:
-		d.remind(deadline.Task)
+		d.remind(d.Run.InquiryNotifiedBy(deadline.Task))
 		return true
 	case schemas.DeadlineInquiry:
-		d.Unanswered(d.Run.Inquiry(schemas.NoticeOf(deadline.Task)), schemas.InquiryExpired)
+		d.Unanswered(d.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
 		return true
 	case schemas.DeadlineQueue, schemas.DeadlineWork, schemas.DeadlineRetry, schemas.DeadlineSlow, schemas.DeadlineSilence, schemas.DeadlineBudget:
 	}

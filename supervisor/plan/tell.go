@@ -43,7 +43,7 @@ func (p *Profile) Tell(run *workflow.Run, task *workflow.Task, result schemas.Re
 // it so, they wait at a chat, and the answer is to be that text alone, which nothing checks.
 func (p *Profile) Streams(run *workflow.Run, task *workflow.Task) bool {
 	if !p.Stream || p.Replan != nil || recovery.Changes(&p.Profile) || p.rules.Answers() || p.CheckLanguage != "" || run.Message.Channel != schemas.ChannelChat || run.Message.Reply == nil ||
-		task.Kind != "" || task.Plan == nil || p.outputs[task.Agent] != nil {
+		task.Plan == nil || p.outputs[task.Agent] != nil {
 		return false
 	}
 	for _, other := range run.Tasks {
@@ -216,17 +216,14 @@ func oneLine(name string) string {
 	return truncate(strings.Join(strings.Fields(name), " "), longest)
 }
 
-// summaryTask is the question by which the results are told.
-var summaryTask = schemas.JudgeTask(schemas.OccasionSummary, 1) //nolint:gochecknoglobals // a constant
-
 // summarize has the results told in one text before the run is settled, where several are there and all of them are right.
 func (d *Decision) summarize() {
 	summary := d.Profile.Summary
-	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(summaryTask) != nil {
+	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(schemas.SummarizeTask) != nil {
 		d.settle()
 		return
 	}
-	d.ask(summaryTask, schemas.KindJudge, summary.Agent)
+	d.ask(workflow.NewSummary(summary.Agent))
 }
 
 func (d *Decision) summarizes() bool {
@@ -278,7 +275,7 @@ func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
 	if d.Profile.Summary == nil || !d.summarizes() {
 		return ""
 	}
-	if question := d.Run.Task(summaryTask); question != nil && question.State == workflow.TaskCompleted {
+	if question := d.Run.Task(schemas.SummarizeTask); question != nil && question.State == workflow.TaskCompleted {
 		if words, err := summaryIn(d.content(question.Result)); err == nil {
 			return words
 		}

@@ -103,7 +103,6 @@ func find(files []File, name string) *File {
 // whoever has done it. Each builds on what it mends, and on what that was built on, as far as this is mended as well on that. Mendable says
 // what can be made anew.
 func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIssue, mendable func(made *workflow.Task) bool) []schemas.PlannedTask {
-	prefix := prefixOf(run, round)
 	names := map[string]string{} // by root: of its fix
 	var roots []*workflow.Task
 	for _, task := range run.Tasks {
@@ -111,9 +110,12 @@ func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIs
 			return issue.Severity == schemas.ValidationError && issue.Task == task.ID
 		})
 		if newest := Newest(run, task.ID); blamed && newest != nil && mendable(newest) {
-			names[task.ID] = prefix + task.ID
 			roots = append(roots, task)
 		}
+	}
+	round = freeRound(run, round, roots)
+	for _, root := range roots {
+		names[root.ID] = schemas.FixTask(round, root.ID)
 	}
 	var fixes []schemas.PlannedTask
 	for _, root := range roots {
@@ -122,12 +124,11 @@ func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIs
 	return fixes
 }
 
-// prefixOf begins the ids of a round's fixes. A plan from outside may have such ids.
-func prefixOf(run *workflow.Run, round int) string {
+// freeRound is the first round, beginning with one, by which no task has the id of a fix of any root: a plan from outside may have such ids.
+func freeRound(run *workflow.Run, round int, roots []*workflow.Task) int {
 	for ; ; round++ {
-		prefix := "fix" + strconv.Itoa(round) + "."
-		if !slices.ContainsFunc(run.Tasks, func(task *workflow.Task) bool { return strings.HasPrefix(task.ID, prefix) }) {
-			return prefix
+		if !slices.ContainsFunc(roots, func(root *workflow.Task) bool { return run.Task(schemas.FixTask(round, root.ID)) != nil }) {
+			return round
 		}
 	}
 }

@@ -39,10 +39,10 @@ func Blamed(run *workflow.Run, failed *workflow.Task, cause schemas.FailureKind,
 
 // Mends are the tasks that mend what a failed one has found, one for each of those that are blamed for it, by whoever has done that. Prefix begins their ids. What mends a
 // result builds on it, and on what is being done about it already.
-func Mends(run *workflow.Run, failed *workflow.Task, blamed []*workflow.Task, prefix string) []schemas.PlannedTask {
+func Mends(run *workflow.Run, failed *workflow.Task, blamed []*workflow.Task, change int) []schemas.PlannedTask {
 	names := map[string]string{}
-	for _, task := range blamed {
-		names[Root(task)] = prefix + Root(task)
+	for i, name := range MendNames(blamed) {
+		names[Root(blamed[i])] = schemas.ChangeTask(change, name)
 	}
 	mends := make([]schemas.PlannedTask, len(blamed))
 	for i, task := range blamed {
@@ -60,6 +60,15 @@ func Mends(run *workflow.Run, failed *workflow.Task, blamed []*workflow.Task, pr
 		}
 	}
 	return mends
+}
+
+// MendNames are the names that the tasks which mend others have in a change of the plan.
+func MendNames(blamed []*workflow.Task) []string {
+	names := make([]string, len(blamed))
+	for i, task := range blamed {
+		names[i] = "fix." + Root(task)
+	}
+	return names
 }
 
 // again is a task that does once more what one has not done right.

@@ -141,7 +141,7 @@ func TestFixes_M42(t *testing.T) {
 		"nobody's, of one":          {run("a"), "elsewhere", "fix1.a<a"},
 		"nobody's, of two":          {run("a b"), "elsewhere", ""},
 		"by the root":               {run("a:p=1 fix(a)fix1.a<a:p=2 b"), "p", "fix2.a<fix1.a"},
-		"ids from outside":          {run("fix1.x:p=1 b"), "p", "fix2.fix1.x<fix1.x"},
+		"ids from outside":          {run("fix1.x:p=1 b"), "p", "fix1.fix1.x<fix1.x"},
 		"with what it was built on": {run("a:p=1 b<a:q=1"), "q", "fix1.b<b&a"},
 		"behind what mends that":    {run("a:p=1 b<a:q=1"), "p q", "fix1.a<a fix1.b<b&fix1.a"},
 		"behind what mended that":   {run("a:p=1 b<a:q=1 fix(a)fix1.a<a:p=2"), "q", "fix2.b<b&fix1.a"},

@@ -30,7 +30,7 @@ func (r *router) choice(q *question) verdict {
 	choice := q.evidence.choice(r.agent)
 	switch {
 	case choice == nil:
-		return verdict{why: fmt.Sprintf(wordsOf(r.reasons).unasked, name), need: Need{Choose: r.agent, Deadline: r.deadline}}
+		return verdict{why: fmt.Sprintf(whyUnasked, name), need: Need{Choose: r.agent, Deadline: r.deadline}}
 	case !choice.Answered && choice.Failure != "":
 		return verdict{why: "agent " + name + " " + choice.Failure, degraded: true}
 	case !choice.Answered:
@@ -46,7 +46,7 @@ func (r *router) choice(q *question) verdict {
 	if fault != "" {
 		return verdict{why: fmt.Sprintf("the answer of agent %s is of no use: %s", name, fault), degraded: true}
 	}
-	v := verdict{agent: next, why: fmt.Sprintf(wordsOf(r.reasons).chosen, name, next)}
+	v := verdict{agent: next, why: fmt.Sprintf(whyChosen, name, next)}
 	if next != choice.Decision.NextAgent {
 		v.why += ", which it spelled differently"
 	}

@@ -13,7 +13,6 @@ import (
 // A Router is the routing of one profile, ready to decide. It is immutable and
 // may be shared by any number of callers.
 type Router struct {
-	reasons    schemas.Reasons
 	folder     *folder
 	agents     []string
 	routers    []router
@@ -27,7 +26,6 @@ const DefaultMaxSteps = 8
 
 // A router is one of the profile's routers, ready to be asked.
 type router struct {
-	reasons  schemas.Reasons
 	kind     schemas.RouterKind
 	agent    string               // default, agent
 	order    schemas.KeywordOrder // keywords
@@ -51,7 +49,7 @@ func Compile(p *schemas.Profile) (*Router, error) {
 	if p == nil {
 		return nil, errors.New("compile routing: no profile")
 	}
-	c := compiler{profile: p, router: &Router{reasons: p.Reasons, folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
+	c := compiler{profile: p, router: &Router{folder: newFolder(), maxSteps: p.Execution.MaxSteps}}
 	c.agents(p.Agents)
 	if len(p.Routers) == 0 {
 		c.fault("routers", "none configured")
@@ -115,7 +113,7 @@ func (c *compiler) routerAt(index int, configured schemas.Router, before []schem
 			break
 		}
 	}
-	ready := router{reasons: c.profile.Reasons, kind: configured.Kind, agent: configured.Agent}
+	ready := router{kind: configured.Kind, agent: configured.Agent}
 	switch configured.Kind {
 	case schemas.RouterAssigned:
 	case schemas.RouterDefault:
@@ -203,7 +201,7 @@ func (c *compiler) keywords(where string, group int, configured []schemas.Keywor
 }
 
 func (c *compiler) complexity(configured *schemas.ComplexityRules) {
-	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs), reasons: c.router.reasons}
+	ready := &complexity{verbs: c.optional("complexity.verbs", configured.Verbs)}
 	for i, source := range configured.Patterns {
 		expression, err := c.router.folder.pattern(source)
 		if err != nil {

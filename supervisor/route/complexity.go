@@ -11,7 +11,6 @@ type complexity struct {
 	verbs      *matcher
 	separators *matcher
 	patterns   []pattern
-	reasons    schemas.Reasons
 }
 
 // AssessComplexity says whether a text asks for more than one step: it names two distinct
@@ -43,7 +42,7 @@ func (c *complexity) assess(f *folded, read *outline) schemas.Complexity {
 		}
 		seen[o.keyword] = true
 		verb := &c.verbs.keywords[o.keyword]
-		verbs = append(verbs, verb.quote(c.reasons))
+		verbs = append(verbs, verb.quote())
 		assessed.Verbs = append(assessed.Verbs, f.match(verb.word, o))
 	}
 	assessed.Complex = len(verbs) > 1 || assessed.Pattern != ""

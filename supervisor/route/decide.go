@@ -74,7 +74,7 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		case v.agent != "":
 			d.NextAgent, d.Router, d.Ambiguous, d.Response = v.agent, string(asked.kind), v.ambiguous, v.response
 			d.Degraded = d.Degraded || v.degraded
-			d.Reasoning = r.reasoning(passed, asked, v.why)
+			d.Reasoning = reasoning(passed, asked, v.why)
 		default:
 			d.Degraded = d.Degraded || v.degraded
 			passed = append(passed, v.why)
@@ -82,9 +82,9 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		d.Candidates = append(d.Candidates, v.candidates...)
 	}
 	if d.NextAgent == "" {
-		d.Reasoning = r.reasoning(passed, nil, "")
+		d.Reasoning = reasoning(passed, nil, "")
 	}
-	if r.reasons != "" && len(q.text.source) > MaxRead {
+	if len(q.text.source) > MaxRead {
 		d.Reasoning += fmt.Sprintf(" Of %d bytes the first %d and the last %d have been read.", len(q.text.source), MaxRead-readEnd, readEnd)
 	}
 	return d, d.NextAgent != ""
@@ -117,7 +117,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterDefault:
 	}
 	return verdict{
-		agent: r.agent, why: wordsOf(r.reasons).byDefault,
+		agent: r.agent, why: whyDefault,
 		candidates: []schemas.Candidate{{Agent: r.agent, Router: string(r.kind), Rank: 1}},
 	}
 }
@@ -138,14 +138,14 @@ func (v *verdict) lose(kind schemas.RouterKind, before string) {
 
 func (r *router) assigned(agent string, known bool) verdict {
 	if agent == "" {
-		return verdict{why: wordsOf(r.reasons).unassigned}
+		return verdict{}
 	}
 	candidate := schemas.Candidate{Agent: agent, Router: string(r.kind), Rank: 1}
 	if !known {
 		candidate.Lost = "not one of the profile's agents"
-		return verdict{why: wordsOf(r.reasons).unknown, candidates: []schemas.Candidate{candidate}}
+		return verdict{why: whyUnknown, candidates: []schemas.Candidate{candidate}}
 	}
-	return verdict{agent: agent, why: wordsOf(r.reasons).assigned, candidates: []schemas.Candidate{candidate}}
+	return verdict{agent: agent, why: whyAssigned, candidates: []schemas.Candidate{candidate}}
 }
 
 // A contender is a keyword group with a hit.
@@ -170,7 +170,7 @@ func (r *router) keywords(q *question) verdict {
 		}
 		v.candidates = append(v.candidates, c)
 	}
-	v.why = wordsOf(r.reasons).keywordless
+	v.why = whyKeywordless
 	if len(contenders) > 0 {
 		v.agent = v.candidates[0].Agent
 		v.why = r.why(contenders)

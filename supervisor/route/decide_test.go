@@ -155,11 +155,11 @@ func TestRoutersInOrder_O12(t *testing.T) {
 	last := schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"}
 	router := compiled(t, profileWith(first, schemas.Router{Kind: schemas.RouterAssigned}, second, last))
 	for _, test := range []struct{ text, assigned, want, reasoning string }{
-		{"a", "", "red, green: keywords decided before, blue: not asked: keywords decided", `Group "red" (order 1) hit by "a".`},
-		{"a", "blue", "red, blue: keywords decided before, green: keywords decided before, blue: not asked: keywords decided", `Group "red" (order 1) hit by "a".`},
-		{"b", "blue", "blue, green: assigned decided before, blue: not asked: assigned decided", "No keyword found; the plan assigns the agent."},
-		{"b", "RESPOND", "RESPOND: not one of the profile's agents, green, blue: not asked: keywords decided", `No keyword found; the assigned agent is not one of the profile's; group "green" (order 1) hit by "b".`},
-		{"", "", "blue", "No keyword found; no agent is assigned; no keyword found; the default agent takes it."},
+		{"a", "", "red, green: keywords decided before, blue: not asked: keywords decided", `"a" is a keyword of group "red".`},
+		{"a", "blue", "red, blue: keywords decided before, green: keywords decided before, blue: not asked: keywords decided", `"a" is a keyword of group "red".`},
+		{"b", "blue", "blue, green: assigned decided before, blue: not asked: assigned decided", "None of its words is a keyword; the plan names this agent."},
+		{"b", "RESPOND", "RESPOND: not one of the profile's agents, green, blue: not asked: keywords decided", `None of its words is a keyword; the agent that the plan names is none of the profile's; "b" is a keyword of group "green".`},
+		{"", "", "blue", "None of its words is a keyword, so that the default agent takes it."},
 	} {
 		decision, decided := router.Decide(test.text, test.assigned)
 		if got := candidates(decision); !decided || got != test.want || decision.Reasoning != test.reasoning {
@@ -168,14 +168,13 @@ func TestRoutersInOrder_O12(t *testing.T) {
 	}
 }
 
-// TestReasonsArePlain: a profile that says so has reasons that a person understands; without it the words are those on record.
+// TestReasonsArePlain: why a router decides is told in sentences that a person understands.
 func TestReasonsArePlain(t *testing.T) {
 	t.Parallel()
 	stem := schemas.Keyword{Word: "invoic", Mode: schemas.ModePrefix}
 	first := keywords(schemas.OrderConfigured, group("red", 0, word("a"), word("c"), stem), group("green", 0, word("c")))
 	second := keywords(schemas.OrderPriority, group("green", 2, word("b")), group("red", 1, word("b")))
 	profile := profileWith(schemas.Router{Kind: schemas.RouterAssigned}, first, second, schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"})
-	profile.Reasons = schemas.ReasonsPlain1
 	router := compiled(t, profile)
 	for _, test := range []struct{ text, assigned, reasoning string }{
 		{"a", "blue", "The plan names this agent."},
@@ -191,7 +190,6 @@ func TestReasonsArePlain(t *testing.T) {
 		}
 	}
 	profile = profileWith(first)
-	profile.Reasons = schemas.ReasonsPlain1
 	if decision, decided := compiled(t, profile).Decide("z", ""); decided || decision.Reasoning != "Nobody takes it; none of its words is a keyword." {
 		t.Errorf("decided %t: %s", decided, decision.Reasoning)
 	}

@@ -9,45 +9,27 @@ import (
 	"podium/schemas"
 )
 
-// words are how a router says why it decides, or does not. They stand on record: see schemas.Reasons. None has words of the person in
-// it (G-37).
-type words struct {
-	unassigned, unknown, assigned, keywordless, byDefault string
-
-	unasked, chosen string // with the name of the agent that was to choose, the latter also with what it chose
-}
-
-func wordsOf(reasons schemas.Reasons) words {
-	if reasons == "" {
-		return words{
-			unassigned: "no agent is assigned", unknown: "the assigned agent is not one of the profile's", assigned: "the plan assigns the agent",
-			keywordless: "no keyword found", byDefault: "the default agent takes it", unasked: "agent %s was not asked", chosen: "agent %s chose %q",
-		}
-	}
-	return words{
-		unknown: "the agent that the plan names is none of the profile's", assigned: "the plan names this agent",
-		keywordless: "none of its words is a keyword", byDefault: "the default agent takes it", unasked: "agent %s has not been asked", chosen: "agent %s was asked, and has chosen %q",
-	}
-}
+// Why a router decides, or does not. None of the sentences has words of the person in it (G-37).
+const (
+	whyUnknown     = "the agent that the plan names is none of the profile's"
+	whyAssigned    = "the plan names this agent"
+	whyKeywordless = "none of its words is a keyword"
+	whyDefault     = "the default agent takes it"
+	whyUnasked     = "agent %s has not been asked"
+	whyChosen      = "agent %s was asked, and has chosen %q"
+)
 
 // why names the winner's keywords and the losing groups, in the profile's words.
 func (r *router) why(contenders []contender) string {
 	winner := &contenders[0]
 	var by, also []string
 	for _, o := range winner.found {
-		by = append(by, r.matcher.keywords[o.keyword].quote(r.reasons))
+		by = append(by, r.matcher.keywords[o.keyword].quote())
 	}
 	for i := range contenders[1:] {
 		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
 	}
 	name := r.groups[winner.group].name
-	if r.reasons == "" {
-		why := fmt.Sprintf("group %q (%s) hit by %s", name, r.rule(winner), list(by))
-		if len(also) > 0 {
-			why += "; also hit: " + list(also)
-		}
-		return why
-	}
 	why := fmt.Sprintf("%s is a keyword of group %q", list(by), name)
 	if len(by) > 1 {
 		why = fmt.Sprintf("%s are keywords of group %q", list(by), name)
@@ -59,10 +41,7 @@ func (r *router) why(contenders []contender) string {
 }
 
 // quote returns the keyword in quotation marks, as its configuration has it: a stem has a star.
-func (k *keyword) quote(reasons schemas.Reasons) string {
-	if reasons == "" {
-		return strconv.Quote(k.word)
-	}
+func (k *keyword) quote() string {
 	return strconv.Quote(schemas.Keyword{Word: k.word, Mode: k.mode}.Written())
 }
 
@@ -86,13 +65,7 @@ func (c *contender) weighed() string {
 }
 
 // reasoning is why the routers before one did not decide, and why that one did; nil is that none has.
-func (r *Router) reasoning(passed []string, decided *router, why string) string {
-	switch {
-	case r.reasons == "" && decided == nil:
-		return sentence(append([]string{"no router decided"}, passed...))
-	case r.reasons == "":
-		return sentence(append(passed, why))
-	}
+func reasoning(passed []string, decided *router, why string) string {
 	passed = slices.Compact(slices.DeleteFunc(passed, func(reason string) bool { return reason == "" }))
 	switch {
 	case decided == nil:

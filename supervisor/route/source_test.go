@@ -27,15 +27,15 @@ func TestSourceBonus_G26(t *testing.T) {
 		source, text, want string
 		why                string
 	}{
-		"nothing is weighed":       {schemas.OrderPriority, nil, schemas.ChannelEmail, "itching, please answer", "doctor", "(priority 1)"},
-		"mail, by priority":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching, please answer", "writer", "(priority 0 with 2 for email)"},
-		"mail, by score":           {schemas.OrderScore, mail, schemas.ChannelEmail, "itching, please answer", "writer", "(score 3 with 2 for email)"},
-		"from elsewhere":           {schemas.OrderScore, mail, schemas.ChannelChat, "itching, please answer", "doctor", "(score 1)"},
-		"from nowhere":             {schemas.OrderScore, mail, "", "itching, please answer", "doctor", "(score 1)"},
-		"none of its words":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching", "doctor", "(priority 1)"},
-		"less than nothing":        {schemas.OrderScore, map[string]int{schemas.ChannelChat: -1}, schemas.ChannelChat, "answer the itching", "doctor", "(score 1)"},
+		"nothing is weighed":       {schemas.OrderPriority, nil, schemas.ChannelEmail, "itching, please answer", "doctor", "by its priority 1 before"},
+		"mail, by priority":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching, please answer", "writer", "by its priority 0 with 2 for email before"},
+		"mail, by score":           {schemas.OrderScore, mail, schemas.ChannelEmail, "itching, please answer", "writer", "by its score 3 with 2 for email before"},
+		"from elsewhere":           {schemas.OrderScore, mail, schemas.ChannelChat, "itching, please answer", "doctor", "by its score 1 before"},
+		"from nowhere":             {schemas.OrderScore, mail, "", "itching, please answer", "doctor", "by its score 1 before"},
+		"none of its words":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching", "doctor", `"itching" is a keyword of group "symptoms".`},
+		"less than nothing":        {schemas.OrderScore, map[string]int{schemas.ChannelChat: -1}, schemas.ChannelChat, "answer the itching", "doctor", "by its score 1 before"},
 		"a request of a superior":  {schemas.OrderPriority, map[string]int{schemas.ChannelAgent: 9}, schemas.ChannelAgent, "itching, answer", "writer", "with 9 for agent"},
-		"a word of its own weighs": {schemas.OrderScore, mail, schemas.ChannelEmail, "answer", "writer", "(score 3 with 2 for email)"},
+		"a word of its own weighs": {schemas.OrderScore, mail, schemas.ChannelEmail, "answer", "writer", `"answer" is a keyword of group "letters".`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

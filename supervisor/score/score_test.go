@@ -132,7 +132,7 @@ func TestWaitsForPeopleAreNone_M50_M54(t *testing.T) {
 	s := &script{tb: t}
 	s.begin(0, "office", schemas.PlannedTask{Task: "a"}).asks(1, "a", 1)
 	s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: schemas.InquiryInput, Expire: schemas.Duration(time.Hour)},
-		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.KindWork, Agent: "mail", Attempt: 1, Request: "n"})
+		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "mail", Attempt: 1, Request: "n"})
 	s.at(6, &schemas.TaskCompleted{Run: 1, Task: schemas.NoticeTask(1, 1), Attempt: 1})
 	s.at(66, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer})
 	s.asks(67, "a", 2).at(70, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
@@ -295,8 +295,8 @@ func TestChangedPlans_M49_M51_C14(t *testing.T) {
 	t.Parallel()
 	s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
 	s.asks(1, "a", 1).at(2, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureAgent})
-	question := schemas.JudgeTask(schemas.OccasionFailure, 1)
-	s.at(3, &schemas.TaskDispatched{Run: 1, Task: question, Agent: "judge", Kind: schemas.KindJudge, Attempt: 1, Request: "q"})
+	question := schemas.EvaluateTask(schemas.TriggerFailure, 1)
+	s.at(3, &schemas.TaskDispatched{Run: 1, Task: question, Agent: "judge", Kind: schemas.TaskKindEvaluate, About: &schemas.TaskAbout{Trigger: schemas.TriggerFailure}, Attempt: 1, Request: "q"})
 	s.at(4, &schemas.TaskCompleted{Run: 1, Task: question, Attempt: 1},
 		&schemas.Judged{Run: 1, Question: question, Occasion: schemas.OccasionFailure, Round: 1, Outcome: schemas.OutcomePlan},
 		&schemas.TaskSkipped{Run: 1, Task: "b", Reason: schemas.SkippedReplanned},

@@ -12,7 +12,7 @@ import (
 // TestFilesWithoutRoomAreCounted: a request lists each file once, and says how many more there are.
 func TestFilesWithoutRoomAreCounted(t *testing.T) {
 	t.Parallel()
-	list := attachmentList{env: &Env{}, most: schemas.MaxAttachments}
+	list := attachmentList{env: &Env{}}
 	for range 2 {
 		for n := range 300 {
 			hash := sha256.Sum256([]byte{byte(n), byte(n >> 8)})

@@ -114,10 +114,10 @@ func (a *attempted) agents(active *workflow.Run, op int) {
 		}
 		of := fmt.Sprintf("task=%s run=%d attempt=%d", task.ID, active.Number, task.Attempt)
 		switch {
-		case op == 1 && task.Notice() > 0:
+		case op == 1 && task.HumanTask() > 0:
 			a.plays("answer " + of + " receipt=q@support.example\n----\n")
 			return
-		case op == 2 && task.Notice() == 0:
+		case op == 2 && task.HumanTask() == 0:
 			a.plays("answer " + of + "\ndone\n----\n")
 			return
 		case op == 8:
@@ -132,7 +132,7 @@ func (a *attempted) agents(active *workflow.Run, op int) {
 func (a *attempted) lettered() int {
 	for i := range a.story.conversation.Runs {
 		for _, task := range a.story.conversation.Runs[i].DecisionTasks {
-			if task.Notice() > 0 && task.State == workflow.TaskCompleted && a.random.IntN(4) > 0 {
+			if task.HumanTask() > 0 && task.State == workflow.TaskCompleted && a.random.IntN(4) > 0 {
 				return a.story.conversation.Runs[i].Number
 			}
 		}
@@ -166,7 +166,7 @@ func (a *attempted) status() schemas.RunStatus {
 func (a *attempted) letters() (sent int) {
 	for i := range a.story.conversation.Runs {
 		for _, task := range a.story.conversation.Runs[i].DecisionTasks {
-			if task.Notice() > 0 && (task.State == workflow.TaskCompleted || task.Permit != "") {
+			if task.HumanTask() > 0 && (task.State == workflow.TaskCompleted || task.Permit != "") {
 				sent++
 			}
 		}
@@ -245,7 +245,7 @@ func TestLeftIsBounded(t *testing.T) {
 	a.plays(request(2))
 	brought, again := a.story.facts["brought"], 0
 	for task := range a.story.state.Active.All {
-		if task.State.UnderWay() && task.Notice() == 0 {
+		if task.State.UnderWay() && task.HumanTask() == 0 {
 			again++
 		}
 	}

@@ -82,10 +82,10 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workf
 	if d.state.Active == nil || d.state.Active.Number != run {
 		return nil, false
 	}
-	effect, asks := effectIn(messageID), schemas.RunID(d.state.Session, run)
+	effect, asks := schemas.EffectOfMessageID(messageID), schemas.RunID(d.state.Session, run)
 	for _, task := range d.state.Active.DecisionTasks {
-		if number := task.Notice(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
-			return d.state.Active.Inquiry(number), schemas.IsExplanation(task.ID)
+		if number := task.HumanTask(); number > 0 && schemas.EffectID(asks, task.ID) == effect {
+			return d.state.Active.Inquiry(number), task.IsExplanation()
 		}
 	}
 	for _, inquiry := range d.state.Active.Inquiries {
@@ -100,7 +100,7 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workf
 func (d *decision) leftOfMessageID(messageID string) schemas.InquiryName {
 	if left := d.state.left(); left != nil {
 		for i := range left.Inquiries {
-			if name := d.letterOf(left.Inquiries[i].Letters(), effectIn(messageID)); name.Run > 0 {
+			if name := d.letterOf(left.Inquiries[i].Letters(), schemas.EffectOfMessageID(messageID)); name.Run > 0 {
 				return schemas.InquiryName{Run: left.Inquiries[i].Run, Inquiry: left.Inquiries[i].Inquiry.Inquiry}
 			}
 		}
@@ -127,7 +127,7 @@ const unmatchedBounce = "unmatched_bounce"
 // runOfMessageID returns the run whose answer has a Message-ID, or 0. The id begins with that
 // of the effect, and so names run and task to whoever knows the session.
 func (d *decision) runOfMessageID(messageID string) int {
-	effect := effectIn(messageID)
+	effect := schemas.EffectOfMessageID(messageID)
 	if active := d.state.Active; active != nil {
 		if inquiry, _ := d.inquiryOfMessageID(active.Number, messageID); inquiry != nil {
 			return active.Number
@@ -146,13 +146,4 @@ func (d *decision) runOfMessageID(messageID string) int {
 		return number
 	}
 	return 0
-}
-
-// effectIn returns the id of the effect that a Message-ID begins with.
-func effectIn(messageID string) string {
-	effect, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(messageID), "<"), "@")
-	if named, _, more := strings.Cut(effect, "."); more {
-		effect = strings.ToLower(named) // ids without more were never known in another case
-	}
-	return effect
 }

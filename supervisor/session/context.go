@@ -18,7 +18,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	if conversation {
 		context.Message = env.messageContext(&run.Message)
 	}
-	files := attachmentList{env: env, dispatched: f, most: schemas.MaxAttachments}
+	files := attachmentList{env: env, dispatched: f}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	for _, inquiry := range run.Inquiries {
 		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
@@ -32,8 +32,8 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 			}
 		}
 	}
-	if asked.Kind == schemas.KindJudge && env.Pinned.Review != nil {
-		files.addReviewed(run, schemas.OccasionOf(asked.ID))
+	if asked.Kind.IsEvaluation() && env.Pinned.Review != nil {
+		files.addReviewed(run, asked.Occasion())
 	}
 	if review.IsFix(asked) {
 		for i := range run.Merged {
@@ -159,7 +159,6 @@ func earlierMessages(state *State, policy *schemas.ContextPolicy) []uint64 {
 type attachmentList struct {
 	env        *Env
 	dispatched *schemas.TaskDispatched
-	most       int
 	made       []schemas.TaskAttachment
 	leftOut    map[string]bool // by hash and name
 }
@@ -173,7 +172,7 @@ func (l *attachmentList) add(from, name, mediaType string, artifact schemas.Arti
 	if known || !schemas.ValidHash(artifact.SHA256) || artifact.Size < 0 {
 		return
 	}
-	if len(l.made) == l.most {
+	if len(l.made) == schemas.MaxAttachments {
 		if l.leftOut == nil {
 			l.leftOut = make(map[string]bool)
 		}

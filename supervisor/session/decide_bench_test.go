@@ -156,7 +156,7 @@ func reviewed(tb testing.TB) *recording {
 	tb.Helper()
 	p := record(tb, func(profile *schemas.Profile) {
 		planFrom(3)(profile)
-		profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.TaskKind{schemas.KindJudge}})
+		profile.Agents = append(profile.Agents, schemas.AgentUse{Name: "critic", Kinds: []schemas.RequestKind{schemas.KindJudge}})
 		profile.Review = &schemas.Review{Rounds: 2, Checks: []schemas.Check{{Agent: "critic"}}}
 	})
 	p.request(tb, planOf(1, func(int) []string { return nil }))
@@ -165,7 +165,7 @@ func reviewed(tb testing.TB) *recording {
 		if strings.Contains(task, "fix") || strings.HasSuffix(task, ":2") {
 			hash, status = strings.Repeat("b", 64), schemas.ValidationPassed
 		}
-		if p.state.Active.Task(task).Kind == schemas.KindJudge {
+		if p.state.Active.Task(task).Kind.IsEvaluation() {
 			if status == schemas.ValidationPassed {
 				return schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Data: []byte(`{"validator":"eye","status":"passed"}`)}}
 			}

@@ -81,7 +81,7 @@ func lettersAsking(t *testing.T, s *story) []schemas.DeliveryArguments {
 		}
 		var given schemas.DeliveryArguments
 		task := &request.Payload.Tasks[0]
-		if schemas.NoticeOf(task.TaskID) == 0 {
+		if !schemas.HasNotificationID(task.TaskID) {
 			continue
 		}
 		if err = schemas.Unmarshal(task.Context.Arguments, &given); err != nil {

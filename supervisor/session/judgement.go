@@ -56,7 +56,7 @@ type judgedFailure struct {
 // judgement tells a judge how the run stands: what was done, what has failed and why, and what is still planned (C-08).
 func (env *Env) judgement(run *workflow.Run, asked *workflow.Task) *judgement {
 	told := &judgement{
-		Occasion: schemas.OccasionOf(asked.ID), Round: run.Attempts(), StepsLeft: max(env.Pinned.StepLimit()-run.Steps(), 0),
+		Occasion: asked.Occasion(), Round: run.Attempts(), StepsLeft: max(env.Pinned.StepLimit()-run.Steps(), 0),
 		Conditions: env.Pinned.Conditions(run, env.Read), Tasks: []judgedTask{},
 	}
 	env.tellReview(told, run)

@@ -203,7 +203,10 @@ func phases(tb judge, before, after *workflow.Run, fact schemas.Fact) {
 // dispatchable: a request goes out only when its turn has come.
 func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatched, record *schemas.Record) {
 	tb.Helper()
-	asks := run.Inquiry(schemas.NoticeOf(f.Task))
+	var asks *workflow.Inquiry
+	if f.About != nil {
+		asks = run.Inquiry(f.About.HumanTask)
+	}
 	ofAnswer := f.Task == schemas.DeliveryTask || asks != nil && asks.Task == schemas.DeliveryTask
 	if settled := run.Settled(); settled != ofAnswer {
 		tb.Fatalf("task %s is dispatched while the run is %s", f.Task, run.Phase)
@@ -215,8 +218,8 @@ func (s *stage) dispatchable(tb judge, run *workflow.Run, f *schemas.TaskDispatc
 	if !run.Settled() && !run.Expires.IsZero() && !run.Rests() && f.Expires.After(run.Expires) {
 		tb.Fatalf("a request outlives its run, %s after %s", f.Expires, run.Expires)
 	}
-	undeclared := func(use schemas.AgentUse) bool { return use.Name == f.Agent && !use.Declares(f.Kind) }
-	if f.Kind == schemas.KindAssess && slices.ContainsFunc(s.profiles[run.ProfileHash].Agents, undeclared) {
+	undeclared := func(use schemas.AgentUse) bool { return use.Name == f.Agent && !use.Declares(f.Kind.RequestKind()) }
+	if f.Kind == schemas.TaskKindAssess && slices.ContainsFunc(s.profiles[run.ProfileHash].Agents, undeclared) {
 		tb.Fatalf("agent %s is asked for %s, and does not declare it", f.Agent, f.Task)
 	}
 	task := run.Task(f.Task)
@@ -293,9 +296,12 @@ func (s *stage) reopens(tb judge, before *session.State, f *schemas.DeliveryReop
 	delete(s.effects, effect)
 }
 
-// asksRequester reports whether a task of a run tells the requester what they are asked.
-func asksRequester(run *workflow.Run, task string) bool {
-	inquiry := run.Inquiry(schemas.NoticeOf(task))
+// asksRequester reports whether a request of a run tells the requester what they are asked.
+func asksRequester(run *workflow.Run, sent *schemas.TaskDispatched) bool {
+	if sent.About == nil {
+		return false
+	}
+	inquiry := run.Inquiry(sent.About.HumanTask)
 	return inquiry != nil && len(inquiry.People) == 0
 }
 
@@ -347,7 +353,7 @@ func (s *stage) budget(tb judge, run *workflow.Run, fact schemas.Fact) {
 		tb.Fatalf("%s is asked although %s", sent.Agent, doubt)
 	case schemas.As[*schemas.ReplyWithheld](fact) != nil && (recent < limit || run.Message.Channel != schemas.ChannelEmail):
 		tb.Fatalf("an answer by %s is withheld after %d of %d", run.Message.Channel, recent, limit)
-	case sent == nil || sent.Task != schemas.DeliveryTask && !asksRequester(run, sent.Task) || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
+	case sent == nil || sent.Task != schemas.DeliveryTask && !asksRequester(run, sent) || sent.Attempt != 1 || run.Message.Channel != schemas.ChannelEmail:
 	case recent >= limit && !run.Reopened && !agreed(run) && (sent.Task == schemas.DeliveryTask || sent.Task == schemas.NoticeTask(1, 1)): // whoever has been asked may be asked again
 		tb.Fatalf("%d answers in an hour, of %d", recent+1, limit)
 	default:
@@ -483,7 +489,7 @@ func (s *stage) accepted(tb judge, after *session.State, output *session.Output)
 	if request.To != output.Agent || asked.AssignedTo != output.Agent || !schemas.ValidAgentName(output.Agent) {
 		tb.Fatalf("a request to %s for %s goes to %s", request.To, asked.AssignedTo, output.Agent)
 	}
-	if asked.TaskID == schemas.DeliveryTask || after.Active.Task(asked.TaskID).Notice() > 0 {
+	if asked.TaskID == schemas.DeliveryTask || after.Active.Task(asked.TaskID).HumanTask() > 0 {
 		return request.MessageID
 	}
 	run, size := after.Active, 0

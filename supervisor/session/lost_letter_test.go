@@ -44,7 +44,7 @@ func TestLetterThatHasNotGoneOut_X03(t *testing.T) {
 			letters := 0
 			for _, record := range s.records {
 				for fact := range record.AllFacts() {
-					if f := schemas.As[*schemas.TaskDispatched](fact); f != nil && schemas.NoticeOf(f.Task) > 0 {
+					if f := schemas.As[*schemas.TaskDispatched](fact); f != nil && schemas.HasNotificationID(f.Task) {
 						letters++
 					}
 				}

@@ -91,7 +91,7 @@ func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
 		return true
 	}
 	task := state.Active.Task(f.Task)
-	return task != nil && (task.Tells() || len(task.Resources()) > 0)
+	return task != nil && (task.NotifiesPeople() || len(task.Resources()) > 0)
 }
 
 // streamed reports whether the text of a request's result is shown while it comes.
@@ -170,7 +170,7 @@ func (env *Env) request(state *State, record *schemas.Transition, f *schemas.Tas
 	}
 	return schemas.Event{
 		ID: f.Request, Source: "/podium/" + Supervisor, Type: schemas.TypeExecutionRequest,
-		Subject: id + "/" + f.Task, Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
+		Subject: schemas.TaskSubject(id, f.Task), Time: record.Cause.Time, DataContentType: schemas.MediaTypeJSON,
 		PartitionKey: state.Session, CorrelationID: id, CausationID: record.Cause.ID,
 		Attempt: f.Attempt, EffectID: f.Effect, Expires: f.Expires, Permit: carriedPermit(f), TraceParent: state.Active.Message.TraceParent, Data: body,
 	}, nil

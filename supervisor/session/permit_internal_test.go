@@ -10,7 +10,7 @@ import (
 func TestNoQuestionBringsAPermit(t *testing.T) {
 	t.Parallel()
 	for kind, brings := range map[schemas.TaskKind]bool{
-		"": true, schemas.KindWork: true, schemas.KindAssess: false, schemas.KindPlan: false, schemas.KindRoute: false,
+		schemas.TaskKindWork: true, schemas.TaskKindDeliver: true, schemas.TaskKindAssess: false, schemas.TaskKindPlan: false, schemas.TaskKindRoute: false,
 	} {
 		f := schemas.TaskDispatched{Kind: kind, Request: "request", Permitted: true}
 		if permit := carriedPermit(&f); permit != "" != brings {

@@ -109,7 +109,7 @@ func (d *decision) progressOf(progress *schemas.ProgressUpdate) string {
 // under way: another one may have tasks of the same names.
 func (d *decision) aboutActive(progress *schemas.ProgressUpdate) bool {
 	run := schemas.RunID(d.state.Session, d.state.Active.Number)
-	named, _, _ := strings.Cut(d.input.Event.Subject, "/")
+	named, _ := schemas.ParseTaskSubject(d.input.Event.Subject)
 	return named == run || progress.Payload.PlanID == schemas.PlanID(run)
 }
 

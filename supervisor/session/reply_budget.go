@@ -10,15 +10,15 @@ import (
 	"podium/supervisor/plan"
 )
 
-// withheld says why the answer does not go out, or not now: the sender is not vouched for, or the budget of its
-// correspondent is used up. Programs that answer each other without saying that they are programs are slowed down by that.
-func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
+// withheldAnswer returns why the answer of the run under way does not go out, and when the budget of its correspondent has capacity for it;
+// zero is now. Programs that answer each other without saying that they are programs are slowed down by the budget.
+func (d *decision) withheldAnswer(profile *plan.Profile) (schemas.WithheldReason, time.Time) {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
-		return nil
+		return "", time.Time{}
 	}
-	if doubt := active.Message.Withheld; doubt != "" {
-		return &schemas.ReplyWithheld{Run: active.Number, Reason: doubt}
+	if active.Message.Withheld != "" {
+		return active.Message.Withheld, time.Time{}
 	}
 	limit := cmp.Or(profile.Conversation.RepliesPerHour, schemas.DefaultRepliesPerHour)
 	if asked := active.Inquiries; slices.ContainsFunc(asked, func(i *workflow.Inquiry) bool { return i.OfRequester() }) {
@@ -26,11 +26,9 @@ func (d *decision) withheld(profile *plan.Profile) *schemas.ReplyWithheld {
 	}
 	recent, limit := d.state.countedReplies(d.input.Now, limit)
 	if len(recent) < limit {
-		return nil
+		return "", time.Time{}
 	}
-	return &schemas.ReplyWithheld{
-		Run: active.Number, Reason: schemas.WithheldBudget, Until: recent[len(recent)-limit].Add(replyWindow),
-	}
+	return "", recent[len(recent)-limit].Add(replyWindow)
 }
 
 // replyWindow is the span that the budget of answers is for.
@@ -83,7 +81,7 @@ func (s *State) countedReplies(now time.Time, limit int) ([]time.Time, int) {
 
 // asksRequester reports whether a task tells the requester what they are asked.
 func (s *State) asksRequester(task string) bool {
-	inquiry := s.Active.Inquiry(s.Active.Task(task).Notice())
+	inquiry := s.Active.Inquiry(s.Active.Task(task).HumanTask())
 	return inquiry != nil && inquiry.OfRequester()
 }
 

@@ -28,7 +28,7 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 		Context: schemas.TaskContext{Constraints: constraints},
 	}
 	asked := run.Task(f.Task)
-	if asked.Tells() {
+	if asked.NotifiesPeople() {
 		task.Description, task.Context.Arguments, err = env.delivery(state.Session, run, asked, f)
 		return task, err
 	}
@@ -39,8 +39,8 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	if asked.Failure().Action == schemas.RecoveryRetryClarified {
 		task.Context.Feedback = asked.Failure().Detail
 	}
-	if f.Kind != "" {
-		task.Context.Kind = f.Kind
+	if f.Kind != schemas.TaskKindWork {
+		task.Context.Kind = f.Kind.RequestKind()
 		err = env.fillQuestion(&task, run, asked)
 		env.grantResults(&task, run, f)
 	} else {
@@ -63,8 +63,8 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 		told.Reply = *run.Message.Reply
 	}
 	description = "Deliver the answer."
-	if told.Inquiry = asked.Notice(); told.Inquiry > 0 {
-		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked.ID)
+	if told.Inquiry = asked.HumanTask(); told.Inquiry > 0 {
+		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			if !inquiry.InThread {
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
@@ -302,24 +302,24 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 	}{}
 	for i := range env.Pinned.Agents {
 		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description, Unavailable: env.Pinned.Agents[i].Unavailable}
-		if asked.Kind == schemas.KindPlan || asked.Kind == schemas.KindJudge {
+		if asked.Kind == schemas.TaskKindPlan || asked.Kind.IsEvaluation() {
 			known.InputSchema = env.Pinned.Agents[i].InputSchema
 		}
 		arguments.Agents = append(arguments.Agents, known)
 	}
-	about := run.Task(plan.QuestionedTask(asked))
+	about := run.Task(asked.Subject().Task)
 	if about != nil {
 		task.Description = env.text(about.Plan.Description)
 		arguments.Task = about.ID
 	}
 	switch asked.Kind {
-	case schemas.KindAssess:
+	case schemas.TaskKindAssess:
 		arguments.Agents = nil
-	case schemas.KindRoute:
+	case schemas.TaskKindRoute:
 		arguments.Agents = append(arguments.Agents,
 			choice{Name: schemas.RouteRespond, Description: "answer yourself: response holds the words"},
 			choice{Name: schemas.RouteFinish, Description: "the conversation is over"})
-	case schemas.KindPlan:
+	case schemas.TaskKindPlan:
 		task.Description = "Divide the request into tasks."
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		if upstream := run.Message.Upstream; upstream != nil && upstream.HasArguments {
@@ -327,17 +327,17 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 				arguments.Given = asked.Context.Arguments
 			}
 		}
-	case schemas.KindExtract:
+	case schemas.TaskKindExtract:
 		arguments.Agents = nil
 		if about != nil {
 			arguments.Schema, arguments.Known = env.Pinned.ArgumentsSchema(about.Agent), env.Pinned.Arguments(about, nil)
 		}
-	case schemas.KindJudge:
-		task.Description = judges(schemas.OccasionOf(asked.ID))
+	case schemas.TaskKindEvaluate, schemas.TaskKindCheck, schemas.TaskKindMerge, schemas.TaskKindSummarize:
+		task.Description = judges(asked.Occasion())
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		arguments.judgement = env.judgement(run, asked)
 		task.Context.Inputs = env.everyResult(run)
-	case schemas.KindWork:
+	case schemas.TaskKindWork, schemas.TaskKindNotify, schemas.TaskKindDeliver:
 	}
 	body, err := schemas.Marshal(arguments)
 	task.Context.Arguments = body

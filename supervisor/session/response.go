@@ -230,7 +230,7 @@ func (s *State) HasMade(shard int, answer *schemas.Event) bool {
 // askedByEndedRun reports whether the input's own attributes prove that a request is one of a
 // run that is over.
 func (d *decision) askedByEndedRun(request string) (number int, task string, attempt int, past bool) {
-	run, task, _ := strings.Cut(d.input.Event.Subject, "/")
+	run, task := schemas.ParseTaskSubject(d.input.Event.Subject)
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
 	past = err == nil && session == d.state.Session && d.endedFor(number, task) && plan.PossibleAttempt(task, attempt) &&
@@ -245,7 +245,7 @@ func (d *decision) late(run int, task string, attempt int, response *schemas.Exe
 		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone, Agent: d.input.Agent,
 	}
 	if active := d.state.Active; active != nil && active.Number == run && d.env.Pinned != nil {
-		if about := active.Task(task); about != nil && !about.Tells() {
+		if about := active.Task(task); about != nil && !about.NotifiesPeople() {
 			late.Usage = d.env.Pinned.Spent(active, about, response.InReplyTo, said(&response.Payload))
 		}
 	}

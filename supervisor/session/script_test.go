@@ -112,9 +112,9 @@ func (s *script) agents(p *schemas.Profile) {
 	}
 	for i := range p.Agents {
 		if s.one(4) {
-			break // a profile of before kinds were declared
+			break // the others are asked for work alone
 		}
-		p.Agents[i].Kinds = [][]schemas.TaskKind{{schemas.KindWork}, {schemas.KindWork, schemas.KindAssess}}[s.next()%2]
+		p.Agents[i].Kinds = [][]schemas.RequestKind{{schemas.KindWork}, {schemas.KindWork, schemas.KindAssess}}[s.next()%2]
 		if s.one(2) {
 			word := schemas.Keyword{Word: s.pick("calculate", "write", "summarize"), Mode: schemas.ModePrefix}
 			p.Agents[i].Capabilities = []schemas.Capability{{Words: []schemas.Keyword{word}, Score: 0.25 * float64(s.next()%5)}}
@@ -479,7 +479,7 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 		}}
 	}
 	s.needs(&payload)
-	if task != nil && schemas.OccasionOf(task.ID) == schemas.OccasionReview && !s.one(4) {
+	if task != nil && task.Kind == schemas.TaskKindCheck && !s.one(4) {
 		issue := schemas.ValidationIssue{Severity: s.pick("warning", "info", "error"), Message: "so", File: s.pick("a/b", "", "x/a/b", "c"), Line: s.next()}
 		payload.ValidationResults = []schemas.ValidationResult{{Validator: "v", Status: s.pick("passed", "passed", "failed"), Issues: []schemas.ValidationIssue{issue}}}
 	}
@@ -488,7 +488,7 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 	}
 	payload.Result = &schemas.Result{}
 	s.judgement(task.Kind, payload.Result)
-	if task.Kind == schemas.KindJudge && string(payload.Result.Data) == "{}" { // it says so by its checks
+	if task.Kind.IsEvaluation() && string(payload.Result.Data) == "{}" { // it says so by its checks
 		payload.ValidationResults = []schemas.ValidationResult{{Validator: "eye", Status: schemas.ValidationPassed}}
 	}
 	return payload
@@ -498,21 +498,21 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 func (s *script) judgement(kind schemas.TaskKind, result *schemas.Result) {
 	var said string
 	switch kind {
-	case schemas.KindAssess:
+	case schemas.TaskKindAssess:
 		said = s.pick(`{"score":0.9}`, `{"score":0.2}`, `{"can_handle":true}`, `{"score":7}`, `0.5`)
-	case schemas.KindRoute:
+	case schemas.TaskKindRoute:
 		said = s.pick(`{"next_agent":"calculator"}`, `{"next_agent":"Clerk"}`, `{"next_agent":"RESPOND","response":"so"}`, `{"next_agent":"RESPOND"}`,
 			`{"next_agent":"FINISH"}`, `{"next_agent":"weather"}`)
-	case schemas.KindPlan:
+	case schemas.TaskKindPlan:
 		said = s.pick(`{"steps":["calculate","write it"]}`, `["calculate"]`, `{"tasks":[{"task_id":"a","description":"calculate"},{"task_id":"b","description":"write","dependencies":["a"],"assigned_to":"clerk"}]}`,
 			`{"tasks":[{"task_id":"a","dependencies":["a"],"priority":"urgent","estimated_time_seconds":-9223372036854775808,"estimated_tokens":9223372036854775807}]}`,
 			`{"tasks":[{"task_id":"a","context":{"arguments":[1],"constraints":7}}]}`, `{"tasks":[]}`, `{"steps":[]}`, `{}`)
-	case schemas.KindExtract:
+	case schemas.TaskKindExtract:
 		said = s.pick(`{"n":"seven"}`, `{}`, `[1]`)
-	case schemas.KindJudge:
+	case schemas.TaskKindEvaluate, schemas.TaskKindCheck, schemas.TaskKindMerge, schemas.TaskKindSummarize:
 		said = s.pick(`{"steps":["calculate it once more","write"]}`, `{"response":"so"}`, `{"response":"so","steps":["write"]}`, `{"tasks":[{"task_id":"t1","description":"else"}]}`,
 			`{"tasks":[{"task_id":"x","description":"write","dependencies":["t1"]},{"task_id":"y","description":"calculate","dependencies":["x"]}]}`, `{}`)
-	case schemas.KindWork:
+	case schemas.TaskKindWork, schemas.TaskKindNotify, schemas.TaskKindDeliver:
 	}
 	if s.one(3) {
 		result.Text = fmt.Sprintf("Well, [I] think {so}:\n```json\n%s\n```\n", said)

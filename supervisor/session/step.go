@@ -155,10 +155,11 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 const usualFacts = 4
 
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
+	withheld, answerFrom := d.withheldAnswer(profile)
 	made := &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
-		Withheld: d.withheld(profile), PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
+		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
 		Found: d.env.Found,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {

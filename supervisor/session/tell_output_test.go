@@ -74,7 +74,7 @@ func (s *story) output(o *session.Output) string {
 	inputs, dependencies := len(task.Context.Inputs), len(task.Dependencies)
 	line(inputs != dependencies, "%d inputs for %d dependencies", inputs, dependencies)
 	var delivery schemas.DeliveryArguments
-	if tells := task.TaskID == schemas.DeliveryTask || schemas.NoticeOf(task.TaskID) > 0; tells && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
+	if tells := task.TaskID == schemas.DeliveryTask || schemas.HasNotificationID(task.TaskID); tells && schemas.Unmarshal(task.Context.Arguments, &delivery) == nil {
 		line(true, "text %s", short(delivery.Text))
 		line(delivery.Inquiry > 0, "of inquiry %d", delivery.Inquiry)
 		line(delivery.Requester != "", "counted to requester %.8s…", delivery.Requester)

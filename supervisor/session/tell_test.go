@@ -103,12 +103,9 @@ func (s *story) fact(f schemas.Fact) string {
 		}
 		return strings.TrimSpace(told)
 	case *schemas.ReplyWithheld:
-		if f.Until.IsZero() {
-			return fmt.Sprintf("run %d answer withheld (%s)", f.Run, f.Reason)
-		}
-		return fmt.Sprintf("run %d answer withheld (%s) until %s", f.Run, f.Reason, s.clock(f.Until))
+		return fmt.Sprintf("run %d answer withheld (%s)", f.Run, f.Reason)
 	case *schemas.AnswerDelayed:
-		return fmt.Sprintf("run %d answer by %s delayed (%s) until %s", f.Run, f.Agent, f.Reason, s.clock(f.Until))
+		return fmt.Sprintf("run %d answer by %s delayed until %s", f.Run, f.Agent, s.clock(f.Until))
 	case *schemas.DeliveryBounced:
 		told := fmt.Sprintf("run %d answer reported by %s: %s %s, failed for good: %v", f.Run,
 			s.called(f.Message), f.Action, f.Status, f.Failed)

@@ -281,7 +281,7 @@ func (o *oracle) budgetHolds(m *moment) {
 	if f == nil || policy == nil {
 		return
 	}
-	tells := f.Task == schemas.DeliveryTask || schemas.NoticeOf(f.Task) > 0
+	tells := f.Task == schemas.DeliveryTask || noticeOf(f.Task) > 0
 	want := policy.Reserve.Tokens
 	if m.task != nil && m.task.planned != nil && m.task.planned.Tokens > 0 {
 		want = int64(m.task.planned.Tokens)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/sim/reviewers"
 )
 
 // The invariants that every fact is held against, in the state before it.
@@ -203,10 +204,10 @@ func (o *oracle) attemptsInOrder(m *moment) {
 	switch {
 	case f.Task == schemas.DeliveryTask:
 		policy = m.run.profile.Delivery
-	case m.task.notice() > 0 || m.task == nil && schemas.NoticeOf(f.Task) > 0:
+	case m.task.notice() > 0 || m.task == nil && noticeOf(f.Task) > 0:
 		policy = m.run.profile.Delivery
-	case f.Kind == schemas.KindAssess || f.Kind == schemas.KindRoute || f.Kind == schemas.KindExtract:
-		if policy.Attempts = 1; f.Kind != schemas.KindExtract && m.task != nil && m.task.attempt != nil && m.task.attempt.epoch < m.record.Epoch {
+	case f.Kind == schemas.TaskKindAssess || f.Kind == schemas.TaskKindRoute || f.Kind == schemas.TaskKindExtract:
+		if policy.Attempts = 1; f.Kind != schemas.TaskKindExtract && m.task != nil && m.task.attempt != nil && m.task.attempt.epoch < m.record.Epoch {
 			policy.Attempts = f.Attempt // the process that had asked before is gone
 		}
 	}
@@ -225,7 +226,7 @@ func (o *oracle) askedAnew(m *moment) {
 		return
 	}
 	kind, late := m.task.attempt.fact.Kind, f.Cause == schemas.FailureNotStarted || f.Cause == schemas.FailureTimeout || f.Cause == schemas.FailureCrashed
-	if late && (kind == schemas.KindAssess || kind == schemas.KindRoute) && m.task.attempt.epoch < m.record.Epoch {
+	if late && (kind == schemas.TaskKindAssess || kind == schemas.TaskKindRoute) && m.task.attempt.epoch < m.record.Epoch {
 		o.world.violate(AskedAnew, "%s: attempt %d of epoch %d is given up in epoch %d", m.id, f.Attempt, m.task.attempt.epoch, m.record.Epoch)
 	}
 }
@@ -403,7 +404,7 @@ func (t *task) priority() int {
 }
 
 func priorityOf(f *schemas.TaskDispatched, t *task) int {
-	if f.Kind != "" || t == nil {
+	if f.Kind != schemas.TaskKindWork || t == nil {
 		return -1
 	}
 	return t.priority()
@@ -426,7 +427,7 @@ func (o *oracle) resultsKept(m *moment) {
 	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed || m.run.withholds(f) {
 		want = nil
 	}
-	if want = m.run.answerOf(f, want); len(want) == 1 && schemas.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {
+	if want = m.run.answerOf(f, want); len(want) == 1 && reviewers.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {
 		return // the words of a judge, which are a part of its result
 	}
 	have := make([]string, len(f.Answer))
@@ -520,7 +521,7 @@ func (r *run) cancelled() bool {
 // is decided only when all who do have been asked.
 func (o *oracle) askedAsDeclared(m *moment) {
 	switch f := m.fact; {
-	case schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Kind == schemas.KindAssess:
+	case schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Kind == schemas.TaskKindAssess:
 		for i := range m.run.profile.Agents {
 			if use := &m.run.profile.Agents[i]; use.Name == schemas.As[*schemas.TaskDispatched](f).Agent && !use.Declares(schemas.KindAssess) {
 				o.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)

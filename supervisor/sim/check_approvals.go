@@ -174,7 +174,7 @@ func (i *inquiry) ofAnswer() bool { return i.approval() && i.fact.Task == schema
 
 // asksAboutAnswer reports whether a fact is about a notice by which people learn of the answer.
 func (m *moment) asksAboutAnswer() bool {
-	i := m.run.inquiry(schemas.NoticeOf(schemas.TaskOf(m.fact)))
+	i := m.run.inquiry(noticeOf(schemas.TaskOf(m.fact)))
 	return i != nil && i.ofAnswer()
 }
 
@@ -386,7 +386,7 @@ func (o *oracle) askedWhereTheyAre(m *moment) {
 		}
 		return
 	}
-	i, agent := m.run.inquiry(schemas.NoticeOf(schemas.TaskOf(m.fact))), m.agent()
+	i, agent := m.run.inquiry(noticeOf(schemas.TaskOf(m.fact))), m.agent()
 	if i == nil || agent == "" || m.task != nil && m.task.planned != nil {
 		return
 	}

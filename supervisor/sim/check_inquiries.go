@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,7 +113,7 @@ func (o *oracle) bounces(m *moment, number int) bool {
 // reminds reports whether a cause is that an inquiry is to be told once more.
 func (i *inquiry) reminds(cause *schemas.Cause) bool {
 	rung := cause.Deadline
-	return rung != nil && rung.Kind == schemas.DeadlineRemind && schemas.NoticeOf(rung.Task) == i.number
+	return rung != nil && rung.Kind == schemas.DeadlineRemind && noticeOf(rung.Task) == i.number
 }
 
 // inquiriesEndOnce: none is open at the end, and those that end with their run do so when it is settled.
@@ -149,7 +150,7 @@ func fitsEnd(closed schemas.InquiryReason, end schemas.StopReason) bool {
 func (o *oracle) askedOnce(m *moment) {
 	ready, dispatched := schemas.As[*schemas.TaskReady](m.fact), schemas.As[*schemas.TaskDispatched](m.fact)
 	id := schemas.TaskOf(m.fact)
-	number := schemas.NoticeOf(id)
+	number := noticeOf(id)
 	if ready == nil && dispatched == nil || number == 0 || m.task != nil && m.task.planned != nil {
 		return
 	}
@@ -159,7 +160,7 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
-	case schemas.IsExplanation(id) && i.fact.Kind.Entitled():
+	case isExplanation(id) && i.fact.Kind.Entitled():
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
 	case id == schemas.NoticeTask(number, 1):
@@ -357,7 +358,7 @@ func (t *task) notice() int {
 	if t == nil || t.planned != nil {
 		return 0
 	}
-	return schemas.NoticeOf(t.id)
+	return noticeOf(t.id)
 }
 
 // noticed notes that a notice goes out.
@@ -427,3 +428,19 @@ func (r *run) goesOn(expires time.Time) {
 		r.expires = expires
 	}
 }
+
+// The simulator sees what agents and records see: it reads from the id of a task what Podium has made it of.
+
+// noticeOf returns the inquiry that a task is a notification of; 0 when it is none.
+func noticeOf(task string) int {
+	rest, is := strings.CutPrefix(task, "ask:")
+	number, _, _ := strings.Cut(rest, ":")
+	inquiry, err := strconv.Atoi(number)
+	if !is || err != nil || inquiry < 1 {
+		return 0
+	}
+	return inquiry
+}
+
+// isExplanation reports whether a task tells how an inquiry is decided.
+func isExplanation(task string) bool { return noticeOf(task) > 0 && strings.Contains(task, ":how:") }

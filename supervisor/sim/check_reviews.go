@@ -138,7 +138,7 @@ func (o *oracle) reviews(m *moment) {
 
 // asks notes a question that is put in the round under way.
 func (v *reviewing) asks(m *moment) {
-	if m.task != nil && schemas.OccasionOf(m.task.id) != "" && m.run.judging.phase == phaseReviewing && !slices.Contains(v.questions, m.task) {
+	if m.task != nil && reviewers.OccasionOf(m.task.id) != "" && m.run.judging.phase == phaseReviewing && !slices.Contains(v.questions, m.task) {
 		v.questions = append(v.questions, m.task)
 	}
 }
@@ -264,7 +264,7 @@ func (o *oracle) roundSaysWhatIsThere(m *moment, f *schemas.Judged) {
 		o.world.violate(RoundsSayWhatIsThere, "%s: round %d has %s, and what is wrong is: %s", m.id, v.round, f.Outcome, wrong)
 	}
 	mergeable := conflicting && !r.cut() && !slices.ContainsFunc(files, func(f versions.File) bool { return f.Conflicts() && slices.Contains(f.Hashes(), "") })
-	asked := slices.ContainsFunc(v.questions, func(t *task) bool { return schemas.OccasionOf(t.id) == schemas.OccasionMerge })
+	asked := slices.ContainsFunc(v.questions, func(t *task) bool { return reviewers.OccasionOf(t.id) == schemas.OccasionMerge })
 	if r.profile.Review.Merge != "" && mergeable && !asked {
 		o.world.violate(NewestVersionsMerge, "%s: round %d is over, and nobody was asked to merge", m.id, v.round)
 	}
@@ -456,7 +456,7 @@ func (o *oracle) resultOf(t *task) schemas.Result {
 func (r *run) steps() int {
 	steps := 0
 	for _, t := range r.aside {
-		if occasion := schemas.OccasionOf(t.id); t.id == "plan" || occasion != "" && occasion != schemas.OccasionSummary {
+		if occasion := reviewers.OccasionOf(t.id); t.id == "plan" || occasion != "" && occasion != schemas.OccasionSummary {
 			steps++
 		}
 	}
@@ -483,7 +483,7 @@ func (t *task) toldFix() string {
 
 // snapshot notes for a question what there is to be looked at as it is put.
 func (r *run) snapshot(t *task) {
-	if t != nil && t.attempt != nil && schemas.OccasionOf(t.id) != "" && r.profile.Review != nil {
+	if t != nil && t.attempt != nil && reviewers.OccasionOf(t.id) != "" && r.profile.Review != nil {
 		t.attempt.files = r.made().Files()
 	}
 }
@@ -519,7 +519,7 @@ func (o *oracle) mergesAll(m *moment, f *schemas.Judged) {
 
 // newestAreTold holds what a question tells of what was made to what there was as it was put.
 func (o *oracle) newestAreTold(decided *attempt, request string, task *schemas.Task) {
-	occasion := schemas.OccasionOf(decided.task.id)
+	occasion := reviewers.OccasionOf(decided.task.id)
 	if decided.task.run.profile.Review == nil || occasion != schemas.OccasionReview && occasion != schemas.OccasionMerge {
 		return
 	}

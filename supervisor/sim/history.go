@@ -11,6 +11,7 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/sim/reviewers"
 	"podium/supervisor/sim/versions"
 )
 
@@ -479,7 +480,7 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	if told := t.toldFix(); told != "" {
 		t.attempt.inputs = append(t.attempt.inputs, told)
 	}
-	if schemas.OccasionOf(t.id) != "" { // a judge builds on all that was made
+	if reviewers.OccasionOf(t.id) != "" { // a judge builds on all that was made
 		for _, made := range t.run.tasks {
 			if made.state == taskCompleted || made.state == taskFailed && made.judged.verdict {
 				t.attempt.inputs = append(t.attempt.inputs, made.id)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"podium/schemas"
+	"podium/supervisor/sim/reviewers"
 )
 
 // judge is the agent that judges how runs go on, in worlds with judges.
@@ -224,7 +225,7 @@ type judgedTask struct {
 
 // judged reports whether a judge is being asked.
 func (r *run) judged() bool {
-	return slices.ContainsFunc(r.aside, func(t *task) bool { return schemas.OccasionOf(t.id) != "" && !t.state.ended() })
+	return slices.ContainsFunc(r.aside, func(t *task) bool { return reviewers.OccasionOf(t.id) != "" && !t.state.ended() })
 }
 
 func (t *task) waitsForJudge() bool { return t.planned != nil && t.run.judged() }
@@ -301,7 +302,7 @@ func (o *oracle) idsComeOnce(m *moment) {
 		if other, known := j.effects[f.Effect]; known && other != f.Task {
 			o.world.violate(IdsOnce, "%s: effect %s is that of %s", m.id, f.Effect, other)
 		}
-		if m.task != nil && schemas.OccasionOf(f.Task) != "" && m.task.state.ended() {
+		if m.task != nil && reviewers.OccasionOf(f.Task) != "" && m.task.state.ended() {
 			o.world.violate(IdsOnce, "%s: the question was answered", m.id)
 		}
 	default:
@@ -483,7 +484,7 @@ func (o *oracle) judges(m *moment) {
 	if j.phase == phaseRouting && !slices.ContainsFunc(m.run.tasks, func(t *task) bool { return !t.judged.routed }) {
 		j.phase = phaseExecuting
 	}
-	if m.task != nil && schemas.OccasionOf(m.task.id) != "" && m.task.state.ended() {
+	if m.task != nil && reviewers.OccasionOf(m.task.id) != "" && m.task.state.ended() {
 		for _, t := range m.run.tasks {
 			if t.state == taskReady {
 				t.ready = m.at // it stands in line again from here on

@@ -288,7 +288,7 @@ func (a *attempt) needs(resource string) bool {
 // has not been tried is worth the try, a question to a person too, and so is one that a person has just asked for.
 func (o *oracle) breakersHold(m *moment) {
 	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || (f.Task == schemas.DeliveryTask || schemas.NoticeOf(f.Task) > 0) && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
+	if f == nil || o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || (f.Task == schemas.DeliveryTask || noticeOf(f.Task) > 0) && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}
 	mine, seen := o.world.watch.seen[m.at]

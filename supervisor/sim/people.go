@@ -122,7 +122,7 @@ func (p *people) told(pr *pendingRequest) {
 	var arguments schemas.DeliveryArguments
 	w := p.world
 	w.must(schemas.Unmarshal(pr.task.Context.Arguments, &arguments))
-	if arguments.Inquiry != schemas.NoticeOf(pr.task.TaskID) || arguments.Text == "" {
+	if arguments.Inquiry != noticeOf(pr.task.TaskID) || arguments.Text == "" {
 		w.violate(RequestsAreProper, "request %s tells %q of inquiry %d", pr.event.ID, arguments.Text, arguments.Inquiry)
 		return
 	}
@@ -406,7 +406,7 @@ func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 }
 
 // notice reports whether the request tells a person what they are asked.
-func (pr *pendingRequest) notice() bool { return schemas.NoticeOf(pr.task.TaskID) > 0 }
+func (pr *pendingRequest) notice() bool { return noticeOf(pr.task.TaskID) > 0 }
 
 // reaches has the person know whom the request tells what they are asked.
 func (pr *pendingRequest) reaches() {

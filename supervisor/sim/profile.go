@@ -254,7 +254,7 @@ func (d *drafts) declare(p *schemas.Profile) {
 	}
 	for i := range p.Agents {
 		use := &p.Agents[i]
-		use.Kinds = []schemas.TaskKind{schemas.KindWork}
+		use.Kinds = []schemas.RequestKind{schemas.KindWork}
 		if use.Name != tower && use.Name != session.ChatAgent && once(d.kinds, 2) {
 			use.Kinds = append(use.Kinds, schemas.KindAssess)
 		}

@@ -75,7 +75,7 @@ func handOver(r *rand.Rand, drafted []schemas.Profile) {
 			if use := &p.Agents[n]; n == certain || slices.Contains(workers[:], use.Name) && once(r, 4) {
 				does := policy
 				does.People = pick(r, []string{"anna"}, []string{"anna", "ben"}, []string{"anna", "ben", "carl"}, []string{"carl", "ben"}, []string{"eve", "anna"})
-				use.Person, use.Kinds = &does, []schemas.TaskKind{schemas.KindWork}
+				use.Person, use.Kinds = &does, []schemas.RequestKind{schemas.KindWork}
 				use.SideEffects, use.OnUnknown, use.Reuse, use.Heartbeat = "", "", 0, 0
 			}
 		}

@@ -86,7 +86,7 @@ func TestCarelessAgentPassesNothing(t *testing.T) {
 					careless(ctx, ledger.Worker("careless"))
 				}()
 				err := check.Run(t.Context(), &conformance.Stage{
-					Core: ledger, Agent: "careless", Kinds: []schemas.TaskKind{schemas.KindWork},
+					Core: ledger, Agent: "careless", Kinds: []schemas.RequestKind{schemas.KindWork},
 					Task: task,
 				})
 				if err == nil || !strings.Contains(err.Error(), says[check.Name]) {
@@ -113,7 +113,7 @@ func TestLateAnswersAreWaitedFor(t *testing.T) {
 					return agent.Text("done"), nil
 				})
 				system := bustest.ServeHandler(t, "late", late, task)
-				stage := &conformance.Stage{Core: system.Core, Agent: system.Agent, Task: system.Task, Kinds: []schemas.TaskKind{schemas.KindWork}}
+				stage := &conformance.Stage{Core: system.Core, Agent: system.Agent, Task: system.Task, Kinds: []schemas.RequestKind{schemas.KindWork}}
 				if err := check.Run(t.Context(), stage); err != nil {
 					t.Error(err)
 				}

@@ -48,7 +48,7 @@ type Stage struct {
 	// Task returns the n-th task of those that the agent completes.
 	Task func(n int) schemas.Task
 	// Kinds are those that the agent declares; work when there are none.
-	Kinds []schemas.TaskKind
+	Kinds []schemas.RequestKind
 	// Program is there for an agent in a process of its own, whatever it is written in.
 	Program *Program
 

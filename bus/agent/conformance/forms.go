@@ -180,8 +180,8 @@ func refusesInvalid(ctx context.Context, x *exchange) error {
 // refused. By agent.Serve it is refused for good, and nothing is done for it: no sign of
 // work comes before, and no other response after.
 func refusesUndeclaredKinds(ctx context.Context, x *exchange) error {
-	want := map[string]schemas.TaskKind{}
-	for _, kind := range []schemas.TaskKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
+	want := map[string]schemas.RequestKind{}
+	for _, kind := range []schemas.RequestKind{schemas.KindAssess, schemas.KindPlan, schemas.KindRoute} {
 		if slices.Contains(x.Kinds, kind) {
 			continue
 		}
@@ -210,7 +210,7 @@ func refusesUndeclaredKinds(ctx context.Context, x *exchange) error {
 	return x.nothingBegun(ctx, want)
 }
 
-func (x *exchange) isRefusal(s spoken, kind schemas.TaskKind) error {
+func (x *exchange) isRefusal(s spoken, kind schemas.RequestKind) error {
 	if s.Payload.Status != schemas.StatusFailed {
 		return fmt.Errorf("a request of kind %q is answered as %s, and the agent does not declare that kind", kind, s.Payload.Status)
 	}
@@ -222,7 +222,7 @@ func (x *exchange) isRefusal(s spoken, kind schemas.TaskKind) error {
 	return nil
 }
 
-func (x *exchange) nothingBegun(ctx context.Context, requests map[string]schemas.TaskKind) error {
+func (x *exchange) nothingBegun(ctx context.Context, requests map[string]schemas.RequestKind) error {
 	subjects := []string{bus.PermitSubject(x.Agent, shard)}
 	if x.Program == nil {
 		subjects = append(subjects, bus.ProgressSubject(x.Agent, shard))

@@ -172,11 +172,8 @@ func (f *Feed) describe(told *line, fact schemas.Fact, before *session.State, ca
 	case *schemas.ReplyWithheld:
 		f.count(withheld, told.at)
 		told.mood, told.said, told.with = careful, "%r: answer withheld (%s)", [3]string{view.Spoken(fact.Reason)}
-		if told.when = fact.Until; !told.when.IsZero() {
-			told.said += " until %t"
-		}
 	case *schemas.AnswerDelayed:
-		told.mood, told.said, told.with = careful, "%r: answer waits (%s) until %t", [3]string{view.Spoken(fact.Reason)}
+		told.mood, told.said, told.with = careful, "%r: answer waits (reply budget) until %t", [3]string{}
 		told.when = fact.Until
 	case *schemas.DeliveryBounced:
 		switch {
@@ -307,9 +304,9 @@ func taskOf(before *session.State, run int, id string) *workflow.Task {
 // isNotice reports whether a task tells a person of an inquiry.
 func isNotice(before *session.State, run int, id string) bool {
 	if task := taskOf(before, run, id); task != nil {
-		return task.Notice() > 0
+		return task.HumanTask() > 0
 	}
-	return schemas.NoticeOf(id) > 0
+	return schemas.HasNotificationID(id)
 }
 
 // agentOf names the agent of a task, or what stands for it.

@@ -48,9 +48,9 @@ func everything() []*schemas.Record {
 		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: schemas.DeliveryTask, Cause: schemas.FailurePermanent, Detail: secret}),
 		happened("", &schemas.TaskCompleted{Run: 1, Task: schemas.DeliveryTask, Result: schemas.Content{Result: said}}),
-		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: later}),
+		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldRefuted}),
 		happened("", &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}),
-		happened("", &schemas.AnswerDelayed{Run: 1, Agent: "mail", Reason: schemas.WithheldBudget, Until: later}),
+		happened("", &schemas.AnswerDelayed{Run: 1, Agent: "mail", Until: later}),
 		happened("", &schemas.DeliveryBounced{Run: 1, Message: secret, Action: secret, Status: secret, Failed: true}),
 		happened("", &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}),
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}),
@@ -76,7 +76,7 @@ func everything() []*schemas.Record {
 // before is a session whose run has its answer delivered by mail.
 func before() *session.State {
 	return &session.State{Session: sessionID, Active: &workflow.Run{
-		Number: 1, Tasks: []*workflow.Task{{ID: secret, Agent: "echo"}}, DecisionTasks: []*workflow.Task{{ID: "ask:1:1", Agent: "mail"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail"},
+		Number: 1, Tasks: []*workflow.Task{{ID: secret, Agent: "echo"}}, DecisionTasks: []*workflow.Task{{ID: "ask:1:1", Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1}, Agent: "mail"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, Agent: "mail"},
 	}}
 }
 
@@ -119,7 +119,7 @@ func TestLinesHoldNothingPersonal(t *testing.T) {
 		run + ": echo has failed (timeout); again at 12:05:00", run + ": echo has failed (crashed); other is asked instead",
 		run + ": echo has failed (agent refused)", run + ": answer not sent by mail yet (agent failed); again at 12:05:00",
 		run + ": answer failed by mail (agent refused); podium runs show says why, podium runs resend sends it again",
-		run + ": answer sent by mail", run + ": answer withheld (reply budget) until 12:05:00", run + ": answer withheld (sender unproven)",
+		run + ": answer sent by mail", run + ": answer withheld (sender refuted)", run + ": answer withheld (sender unproven)",
 		run + ": answer waits (reply budget) until 12:05:00",
 		run + ": a mail system reports that its answer came back", run + ": its answer is sent again by mail",
 		run + " ended: completed (reply failed)", run + " ended: failed (timeout)",

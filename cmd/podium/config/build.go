@@ -25,7 +25,6 @@ func (c *Config) Profile(name string) schemas.Profile {
 	uses := c.uses(name, &source)
 	profile := schemas.Profile{
 		Name:          name,
-		Reasons:       schemas.ReasonsPlain1,
 		Language:      source.Language,
 		CheckLanguage: source.CheckLanguage.build(), Stream: source.Stream,
 		Agents:       uses,

@@ -149,12 +149,12 @@ func (a Agent) withDefaults() Agent {
 func (a *Agent) delivers() bool { return a.Kind == KindMail || a.Kind == KindChat }
 
 // kinds are those of the requests that an agent answers.
-func (a *Agent) kinds() []schemas.TaskKind {
+func (a *Agent) kinds() []schemas.RequestKind {
 	if a.Kind == KindLLM {
-		return []schemas.TaskKind{a.Role.Kind()}
+		return []schemas.RequestKind{a.Role.Kind()}
 	}
 	if len(a.Kinds) == 0 {
-		return []schemas.TaskKind{schemas.KindWork}
+		return []schemas.RequestKind{schemas.KindWork}
 	}
 	return a.Kinds
 }

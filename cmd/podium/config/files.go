@@ -50,7 +50,7 @@ func (c *Config) readScripts(directory string) diagnostic.Problems {
 
 // scriptOf checks what an agent says of itself against its script.
 func (v *validator) scriptOf(at string, entry *Agent, answers *scripted.Script) {
-	answered := map[schemas.TaskKind]bool{}
+	answered := map[schemas.RequestKind]bool{}
 	acts := func(answer *scripted.Answer) {
 		if answer.Acts && entry.SideEffects == "" {
 			v.problem(at, "%s of its script acts: write side_effects: external", answer.Place)

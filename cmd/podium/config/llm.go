@@ -80,7 +80,7 @@ func (v *validator) key(path string, key Secret) {
 }
 
 // rolesOf lists the roles that answer requests of a kind.
-func rolesOf(kind schemas.TaskKind) []llm.Role {
+func rolesOf(kind schemas.RequestKind) []llm.Role {
 	return slices.DeleteFunc(llm.Roles(), func(role llm.Role) bool { return role.Kind() != kind })
 }
 

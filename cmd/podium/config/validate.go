@@ -192,7 +192,7 @@ func (v *validator) agentKeys(path string, agent *Agent) {
 	if agent.Required && agent.Kind == KindPerson {
 		v.problem(path+".required", "nobody can tell how people are: leave it out")
 	}
-	question := slices.IndexFunc(agent.Kinds, func(kind schemas.TaskKind) bool { return !kind.IsWork() })
+	question := slices.IndexFunc(agent.Kinds, func(kind schemas.RequestKind) bool { return !kind.IsWork() })
 	if agent.Kind == KindLLM && len(agent.Kinds) > 0 && !slices.Equal(agent.Kinds, agent.kinds()) {
 		v.problem(path+".kinds", "its role says what it answers: leave kinds out")
 	} else if question >= 0 && !slices.Contains(answering(), agent.Kind) {
@@ -246,7 +246,7 @@ func answering() []AgentKind { return []AgentKind{KindExec, KindHTTP, KindExtern
 const onlyWork = "agents of kind %s do work and nothing else"
 
 // declares checks that an agent answers what it is to be asked for.
-func (v *validator) declares(path, name string, kind schemas.TaskKind) {
+func (v *validator) declares(path, name string, kind schemas.RequestKind) {
 	agent, known := v.config.Agents[name]
 	switch declared := agent.kinds(); {
 	case !known || agent.delivers() || slices.Contains(declared, kind): // the former have been told

@@ -28,7 +28,7 @@ type Config struct {
 	Concurrency  int
 	Heartbeat    time.Duration
 	External     bool
-	Kinds        []schemas.TaskKind
+	Kinds        []schemas.RequestKind
 	InputSchema  []byte
 	OutputSchema []byte
 	// Patience bounds the wait for an answer to what is no long work.

@@ -144,7 +144,7 @@ func (r *rehearsal) newStage(ctx context.Context) (*conformance.Stage, error) {
 		kinds = r.config.Kinds
 	}
 	if len(kinds) == 0 {
-		kinds = []schemas.TaskKind{schemas.KindWork}
+		kinds = []schemas.RequestKind{schemas.KindWork}
 	}
 	if r.config.SlowWords != "" {
 		program.Slow = tasks(r.config.SlowWords, arguments, kinds[0])
@@ -178,7 +178,7 @@ func (r *rehearsal) announced(ctx context.Context) (schemas.Agent, error) {
 }
 
 // tasks makes tasks of words, with arguments in turn.
-func tasks(words string, arguments [][]byte, kind schemas.TaskKind) func(n int) schemas.Task {
+func tasks(words string, arguments [][]byte, kind schemas.RequestKind) func(n int) schemas.Task {
 	return func(n int) schemas.Task {
 		task := schemas.Task{
 			TaskID: "t1", Description: words, Dependencies: []string{}, Priority: schemas.PriorityMedium,

@@ -150,7 +150,7 @@ func TestLettersThatHaveNotGoneOutAreTold(t *testing.T) {
 		return &schemas.TaskFailed{Attempt: 2, Cause: cause, Detail: "The mail server cannot be reached."}
 	}
 	notice := func(n int, state workflow.TaskState, failure *schemas.TaskFailed) *workflow.Task {
-		return &workflow.Task{ID: schemas.NoticeTask(4, n), Attempt: 1, State: state, LastFailure: failure}
+		return &workflow.Task{ID: schemas.NoticeTask(4, n), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 4}, Attempt: 1, State: state, LastFailure: failure}
 	}
 	permitted := func(notice *workflow.Task) *workflow.Task {
 		notice.Permit = "p1"

@@ -62,7 +62,7 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 	case *schemas.ReplyWithheld:
 		return "answer withheld: " + Spoken(f.Reason)
 	case *schemas.AnswerDelayed:
-		return "answer waits until " + at(f.Until) + ": " + Spoken(f.Reason)
+		return "answer waits until " + at(f.Until) + ": reply budget"
 	case *schemas.DeliveryBounced:
 		return "report: " + bounce(f)
 	case *schemas.ResendRequested:
@@ -231,9 +231,8 @@ func withheld(f *schemas.ReplyWithheld) string {
 		return Spoken(f.Reason) + "; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)"
 	case schemas.WithheldRefuted:
 		return Spoken(f.Reason) + "; the mail server says that the sender is forged, so that no work was done either (conversation.answer)"
-	case schemas.WithheldBudget:
 	}
-	return fmt.Sprintf("%s; the next answer may go out at %s", Spoken(f.Reason), f.Until.Local().Format(time.DateTime))
+	return Spoken(f.Reason)
 }
 
 // Spoken turns a word of the ledger into words.

@@ -253,7 +253,7 @@ func TestChangedTasks(t *testing.T) {
 		t.Errorf("at first %v", changed)
 	}
 	run.Tasks[1] = &workflow.Task{ID: "t2", State: workflow.TaskRunning} // replaced in place, as the fold does
-	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask}
+	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver}
 	if changed := tree.Put(view.Place{}, run); len(changed) != 2 || changed[0].ID != "t2" || changed[1].ID != schemas.DeliveryTask {
 		t.Errorf("then %v", changed)
 	}
@@ -264,7 +264,7 @@ func TestChangedTasks(t *testing.T) {
 	if changed := tree.Put(view.Place{}, run, "t1", "t9"); len(changed) != 1 || changed[0].Message != "reading on" {
 		t.Errorf("of what is said %v", changed)
 	}
-	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask, State: workflow.TaskReady}
+	run.Delivery = &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, State: workflow.TaskReady}
 	if changed := tree.Put(view.Place{}, run); len(changed) != 1 || changed[0].ID != schemas.DeliveryTask {
 		t.Errorf("of the delivery %v", changed)
 	}

@@ -34,7 +34,7 @@ func markOf(task *workflow.Task, kept *chronicle.Run) (mark, about string) {
 }
 
 func isCheck(task *workflow.Task) bool {
-	return task.Kind == schemas.KindJudge && schemas.OccasionOf(task.ID) == schemas.OccasionReview
+	return task.Kind == schemas.TaskKindCheck
 }
 
 // issuesOf are what a check has found: what its answer says, or where that does not stand here the errors of its round that are its own.

@@ -16,7 +16,7 @@ import (
 func reviewed() (*workflow.RunHistory, *chronicle.Run) {
 	check := func(id string, round int32, state workflow.TaskState, data string) *workflow.Task {
 		agent := strings.Split(id, ":")[1]
-		task := &workflow.Task{ID: id, Agent: agent, Kind: schemas.KindJudge, Round: round, State: state}
+		task := &workflow.Task{ID: id, Agent: agent, Kind: schemas.TaskKindCheck, Round: round, State: state}
 		task.Result.Data = jsontext.Value(data)
 		return task
 	}
@@ -26,7 +26,7 @@ func reviewed() (*workflow.RunHistory, *chronicle.Run) {
 		Phase:  workflow.PhaseReviewing,
 		Merged: []workflow.Merged{{Question: "judge:merge:1", MergedFile: schemas.MergedFile{Path: "src/a.py"}}, {Question: "judge:merge:1", MergedFile: schemas.MergedFile{Path: "b.py"}}},
 		DecisionTasks: []*workflow.Task{
-			{ID: "judge:merge:1", Agent: "merger", Kind: schemas.KindJudge, Round: 3, State: workflow.TaskCompleted},
+			{ID: "judge:merge:1", Agent: "merger", Kind: schemas.TaskKindMerge, Round: 3, State: workflow.TaskCompleted},
 			check("check:lint:1", 1, workflow.TaskCompleted, `{"status":"failed","issues":[{"severity":"error","message":"bad"},{"severity":"warning","message":"odd"}]}`),
 			check("check:spell:1", 1, workflow.TaskCompleted, `{"status":"passed","issues":[{"severity":"warning","message":"odd"}]}`),
 			failed,
@@ -133,7 +133,7 @@ func TestOutcomeOfARoundIsTold(t *testing.T) {
 			run: workflow.Run{Inquiries: []*workflow.Inquiry{said("")}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
 		},
 		"✗ 1        review     failed     judge is asked what is to be done": {
-			run: workflow.Run{DecisionTasks: []*workflow.Task{{ID: "judge:failure:1", Agent: "judge", Kind: schemas.KindJudge}}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
+			run: workflow.Run{DecisionTasks: []*workflow.Task{{ID: "judge:failure:1", Agent: "judge", Kind: schemas.TaskKindEvaluate}}}, round: chronicle.Round{Outcome: schemas.OutcomeFailed},
 		},
 		"✓ 1        review     passed     all steps are taken, and nothing more is done": {round: chronicle.Round{Outcome: schemas.OutcomePassed, Forced: true}},
 	} {

@@ -15,9 +15,8 @@ import (
 // written of it stays on one line.
 func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 	t.Parallel()
-	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
 	told := view.Run(&workflow.RunHistory{
-		ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget, Until: until}, Bounces: []schemas.DeliveryBounced{
+		ID: "run-1", Withheld: &schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven}, Bounces: []schemas.DeliveryBounced{
 			{Run: 1, Action: "delayed", Status: "4.4.1"}, {Run: 1, Status: "5.1.1\nstate completed", Failed: true},
 		}, Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Reason: schemas.StopCompleted},
 	}, nil,
@@ -25,7 +24,7 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 		"42")
 
 	for _, line := range []string{
-		"withheld  reply budget; the next answer may go out at 2026-01-01 13:00:00",
+		"withheld  sender unproven; nobody vouches for who wrote, and the profile answers nobody then (conversation.answer)",
 		"reported  delivery delayed (4.4.1)",
 		"reported  delivery returned (5.1.1 state completed), it has not arrived",
 	} {
@@ -34,10 +33,10 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 		}
 	}
 	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{
-		&schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldBudget},
+		&schemas.ReplyWithheld{Run: 1, Reason: schemas.WithheldUnproven},
 		&schemas.DeliveryBounced{Run: 1, Action: "failed", Failed: true},
 	}}}}
-	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: reply budget" || lines[1] != "report: delivery failed, it has not arrived" {
+	if lines := view.Lines(&record); len(lines) != 2 || lines[0] != "answer withheld: sender unproven" || lines[1] != "report: delivery failed, it has not arrived" {
 		t.Errorf("%q", lines)
 	}
 }
@@ -46,7 +45,7 @@ func TestWithheldAndReturnedAnswersAreTold_I20(t *testing.T) {
 func TestDelayedAnswersAreToldUntilWhen(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 1, 1, 13, 0, 0, 0, time.Local)
-	delayed := workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskWaiting, Due: until}
+	delayed := workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, Agent: "mail", State: workflow.TaskWaiting, Due: until}
 	refused := delayed
 	refused.Attempt, refused.LastFailure = 1, &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "has had as many", Action: schemas.RecoveryRetry, RetryAt: until}
 	for want, task := range map[string]*workflow.Task{
@@ -58,7 +57,7 @@ func TestDelayedAnswersAreToldUntilWhen(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
 	}
-	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.AnswerDelayed{Run: 1, Agent: "mail", Reason: schemas.WithheldBudget, Until: until}}}}}
+	record := schemas.Record{Transitions: []schemas.Transition{{Facts: []schemas.Fact{&schemas.AnswerDelayed{Run: 1, Agent: "mail", Until: until}}}}}
 	if lines := view.Lines(&record); len(lines) != 1 || lines[0] != "answer waits until 2026-01-01 13:00:00: reply budget" {
 		t.Errorf("%q", lines)
 	}
@@ -74,7 +73,7 @@ func TestAttemptsAreToldWithTheirTimes(t *testing.T) {
 		{Task: "t1", Attempt: 2, Agent: "clerk", Asked: second(5), Ended: second(7), Outcome: chronicle.AttemptFailed, Cause: schemas.FailureNotStarted},
 		{Task: "t1", Attempt: 3, Agent: "clerk", Asked: second(8), Begun: second(9), Outcome: chronicle.AttemptUnderWay},
 	}}
-	run := workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Tasks: []*workflow.Task{{ID: "t1", Agent: "clerk", State: workflow.TaskRunning}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask}}
+	run := workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunCompleted, Tasks: []*workflow.Task{{ID: "t1", Agent: "clerk", State: workflow.TaskRunning}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver}}
 	told := view.Run(&workflow.RunHistory{ID: "run-1", Started: second(0), Settled: second(10), Ended: second(12), Run: run}, kept, "42")
 	for _, line := range []string{
 		"settled   2026-01-01 13:00:10, after 10s", "ended     2026-01-01 13:00:12", "took      12s",

@@ -91,7 +91,7 @@ func elsewhere(task *workflow.Task) string {
 // extracts reports whether an extractor is asked what the words say of a task, which waits for that.
 func extracts(run *workflow.RunHistory, task *workflow.Task) bool {
 	return slices.ContainsFunc(run.DecisionTasks, func(asked *workflow.Task) bool {
-		return asked.Kind == schemas.KindExtract && !asked.State.Ended() && strings.Contains(asked.ID, ":"+task.ID+":")
+		return asked.Kind == schemas.TaskKindExtract && !asked.State.Ended() && asked.Subject().Task == task.ID
 	})
 }
 
@@ -146,7 +146,7 @@ func LetterOf(run *workflow.RunHistory, asked *workflow.Inquiry) (letter Letter,
 		letter = LetterWaiting
 	}
 	for _, notice := range run.DecisionTasks {
-		if notice.Notice() != asked.Inquiry {
+		if notice.HumanTask() != asked.Inquiry {
 			continue
 		}
 		failed := notice.Failure()

@@ -22,7 +22,7 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 	until := time.Date(2026, 1, 3, 13, 0, 0, 0, time.Local)
 	parked := task("t1", workflow.TaskRunning)
 	parked.Asked = &workflow.Asked{WaitingUntil: &until}
-	extraction := &workflow.Task{ID: "extract:t1:reader", Kind: schemas.KindExtract, Agent: "reader", State: workflow.TaskReady}
+	extraction := &workflow.Task{ID: "extract:t1:reader", Kind: schemas.TaskKindExtract, About: &schemas.TaskAbout{Task: "t1"}, Agent: "reader", State: workflow.TaskReady}
 	for name, test := range map[string]struct {
 		run   workflow.Run
 		state string
@@ -58,7 +58,7 @@ func TestRunsThatWaitForRoomAreToldSo(t *testing.T) {
 			[]string{"reader"},
 		},
 		"the answer": {
-			workflow.Run{Delivery: &workflow.Task{ID: schemas.DeliveryTask, Agent: "mail", State: workflow.TaskReady}}, ", waits for mail to have room", "           waits for mail to have room\n", []string{"mail"},
+			workflow.Run{Delivery: &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, Agent: "mail", State: workflow.TaskReady}}, ", waits for mail to have room", "           waits for mail to have room\n", []string{"mail"},
 		},
 	} {
 		run := &workflow.RunHistory{ID: "run-1", Run: test.run}

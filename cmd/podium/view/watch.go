@@ -81,7 +81,7 @@ func (w *Watcher) Show(place Place, record *schemas.Record, run *workflow.RunHis
 func tellsQuestion(record *schemas.Record, run int) bool {
 	for i := range record.Transitions {
 		for _, fact := range record.Transitions[i].Facts {
-			if told, is := fact.(*schemas.TaskCompleted); is && told.Run == run && schemas.NoticeOf(told.Task) > 0 {
+			if told, is := fact.(*schemas.TaskCompleted); is && told.Run == run && schemas.HasNotificationID(told.Task) {
 				return true
 			}
 		}

@@ -150,7 +150,7 @@ func (v *Reviewers) Answer(agent string, asked *schemas.Task) (*schemas.Response
 	}
 	payload := &schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{}}
 	v.made++
-	switch schemas.OccasionOf(asked.TaskID) {
+	switch OccasionOf(asked.TaskID) {
 	case schemas.OccasionReview:
 		return payload, v.look(agent, asked.Context.Arguments, payload)
 	case schemas.OccasionMerge:
@@ -295,3 +295,15 @@ func (v *Reviewers) Nonsense() *schemas.Result {
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func once(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
+
+// OccasionOf is what an evaluator is asked for by a question of that id; empty when it is none.
+func OccasionOf(id string) schemas.Occasion {
+	if strings.HasPrefix(id, "check:") {
+		return schemas.OccasionReview
+	}
+	rest, is := strings.CutPrefix(id, "judge:")
+	if occasion, _, _ := strings.Cut(rest, ":"); is {
+		return schemas.Occasion(occasion)
+	}
+	return ""
+}

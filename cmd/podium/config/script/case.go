@@ -72,7 +72,7 @@ func (r *reader) read(at string, written *Case) scripted.Case {
 
 // reachable names cases that come too late: one before them fits all that they are for.
 func (r *reader) reachable(cases []Case) {
-	taken := map[schemas.TaskKind]int{}
+	taken := map[schemas.RequestKind]int{}
 	for i := range cases {
 		kind := cmp.Or(cases[i].Kind, schemas.KindWork)
 		if before, found := taken[kind]; found {
