@@ -145,7 +145,8 @@ func parseNamed(text string) (map[string][]string, error) {
 	return named, nil
 }
 
-// runGroup runs the tests of a group and prints a line for each of them. Its error names the tests that failed.
+// runGroup runs the tests of a group and prints a line for each of them. Their output is in a file of the temporary folder while they run, and stays
+// there if one has failed. Its error names the tests that failed.
 func runGroup(ctx context.Context, out io.Writer, folder, half string, g *group, timeout time.Duration) error {
 	binary := filepath.Join(folder, strings.ReplaceAll(g.pkg, "/", "-")+".test")
 	if _, err := os.Stat(binary); err != nil {
@@ -157,7 +158,18 @@ func runGroup(ctx context.Context, out io.Writer, folder, half string, g *group,
 	command := exec.CommandContext(ctx, binary, "-test.v", fmt.Sprintf("-test.count=%d", g.count), //nolint:gosec // built above
 		"-test.run=^("+strings.Join(g.tests, "|")+")$", "-test.timeout="+timeout.String())
 	command.Dir = g.pkg
-	output, _ := command.CombinedOutput() // what failed stands in it
+	kept := filepath.Join(os.TempDir(), "steady-"+half+"-"+filepath.Base(binary)+".log")
+	file, err := os.Create(kept) //nolint:gosec // in the folder of temporary files
+	if err != nil {
+		return err
+	}
+	command.Stdout, command.Stderr = file, file
+	fmt.Fprintf(out, "%-5s  %-28s %d tests, %d times each; their output is in %s\n", half, g.pkg, len(g.tests), g.count, kept)
+	_ = command.Run() // what failed stands in the output
+	output, err := os.ReadFile(kept)
+	if err = errors.Join(file.Close(), err); err != nil {
+		return err
+	}
 	var faults []error
 	for test, r := range countResults(string(output), g.tests) {
 		fmt.Fprintf(out, "%-5s  %-28s %-60s %3d runs %3d failures\n", half, g.pkg, test, r.passed+r.failed, r.failed)
@@ -165,11 +177,10 @@ func runGroup(ctx context.Context, out io.Writer, folder, half string, g *group,
 			faults = append(faults, fmt.Errorf("%s: %s %s: %d of %d runs passed", half, g.pkg, test, r.passed, g.count))
 		}
 	}
-	if len(faults) > 0 {
-		kept := filepath.Join(os.TempDir(), "steady-"+half+"-"+filepath.Base(binary)+".log")
-		faults = append(faults, os.WriteFile(kept, output, 0o600), fmt.Errorf("the output is in %s", kept))
+	if len(faults) == 0 {
+		return os.Remove(kept)
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, fmt.Errorf("the output is in %s", kept))...)
 }
 
 // A result is how often a test has passed and failed.
