@@ -136,7 +136,7 @@ func (r *Run) doubt(f *schemas.PermitRefused) {
 		case task == nil:
 		case task.Asked != nil:
 			r.change(f.Task).refuse(f.Attempt)
-		case task.Kind != "" && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
+		case task.Kind != schemas.TaskKindWork && task.Kind != schemas.TaskKindDeliver && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
 			r.change(f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
 		}
 		return

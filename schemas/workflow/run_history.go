@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"podium/schemas"
@@ -136,18 +135,6 @@ func (h *RunHistory) Decision(task string) *schemas.RouteDecision {
 		}
 	}
 	return nil
-}
-
-// Agents returns the agents that were asked to work or to deliver, each once, in the order
-// of the tasks, the delivery last.
-func (h *RunHistory) Agents() []string {
-	var agents []string
-	for task := range h.All {
-		if task.Kind == "" && task.Attempt > 0 && !slices.Contains(agents, task.Agent) {
-			agents = append(agents, task.Agent)
-		}
-	}
-	return agents
 }
 
 // AnswerFailed reports whether the answer was given up, or came back.

@@ -285,7 +285,10 @@ func (c *changing) check() {
 	old := len(graph)
 	graph = append(graph, c.added...)
 	for _, fault := range d.Profile.check(graph) {
-		c.fault("%s", strings.ReplaceAll(fault, `"`+schemas.ChangeTask(c.number, ""), `"`))
+		for i := range c.added {
+			fault = strings.ReplaceAll(fault, strconv.Quote(c.added[i].Task), strconv.Quote(c.said[c.added[i].Task]))
+		}
+		c.fault("%s", fault)
 	}
 	for i := range graph {
 		if i < old && !slices.Contains(c.kept, graph[i].Task) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -236,15 +237,18 @@ func (d *Decision) admitTelling(agent string) bool {
 // whyUnavailable says that the circuit breaker of the agent of a task is open, since when, and when the next request may go to it. An agent that cannot
 // do its work at present has said why when it was asked the last time.
 func (d *Decision) whyUnavailable(task *workflow.Task) string {
+	const breaker = "circuit breaker of "
 	since, probe := d.Admission.OpenSince(task.Agent)
-	if last := task.Failure(); since.IsZero() && last.Agent == "" {
+	if since.IsZero() {
+		last := task.Failure()
+		said := last.Cause == schemas.FailureAgent || last.Cause == schemas.FailurePermanent || last.Cause == schemas.FailureUnavailable
+		if !said || last.Agent != "" || strings.HasPrefix(last.Detail, breaker) {
+			return "" // what failed then was something else, or another agent
+		}
 		return last.Detail
 	}
-	if since.IsZero() {
-		return "" // another agent has said it
-	}
 	told := func(moment time.Time) string { return moment.UTC().Format("2006-01-02 15:04:05 UTC") }
-	return "circuit breaker of " + task.Agent + " open since " + told(since) + ", next probe at " + told(probe)
+	return breaker + task.Agent + " open since " + told(since) + ", next probe at " + told(probe)
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It reports

@@ -24,6 +24,9 @@ func TestWhyUnavailable(t *testing.T) {
 	t.Parallel()
 	refused := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	moved := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached.", Agent: "mail"}
+	unfit := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureInvalidResult, Detail: "The result is not what was asked for."}
+	again := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureUnavailable, Detail: "The mail server cannot be reached."}
+	closed := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureUnavailable, Detail: "circuit breaker of mail open since 2026-11-30 13:00:00 UTC, next probe at 2026-11-30 13:01:00 UTC"}
 	for name, c := range map[string]struct {
 		since  time.Time
 		failed *schemas.TaskFailed
@@ -32,6 +35,9 @@ func TestWhyUnavailable(t *testing.T) {
 		"its breaker is open":       {time.Date(2026, 11, 30, 13, 0, 0, 0, time.UTC), refused, "circuit breaker of mail open since 2026-11-30 13:00:00 UTC, next probe at 2026-11-30 13:01:00 UTC"},
 		"it has said why":           {time.Time{}, refused, "The mail server cannot be reached."},
 		"another agent has said it": {time.Time{}, moved, ""},
+		"it has said why before":    {time.Time{}, again, "The mail server cannot be reached."},
+		"it was something else":     {time.Time{}, unfit, ""},
+		"its breaker has closed":    {time.Time{}, closed, ""},
 		"nobody has said anything":  {time.Time{}, nil, ""},
 	} {
 		d := Decision{Admission: barredAgent{since: c.since}}

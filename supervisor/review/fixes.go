@@ -124,7 +124,7 @@ func Fixes(run *workflow.Run, round int, files []File, issues []schemas.ReviewIs
 	return fixes
 }
 
-// freeRound is the first round, beginning with one, by which no task has the id of a fix of any root: a plan from outside may have such ids.
+// freeRound is the first round, the given one or a later one, by which no task has the id of a fix of any root: a plan from outside may have such ids.
 func freeRound(run *workflow.Run, round int, roots []*workflow.Task) int {
 	for ; ; round++ {
 		if !slices.ContainsFunc(roots, func(root *workflow.Task) bool { return run.Task(schemas.FixTask(round, root.ID)) != nil }) {

@@ -37,7 +37,7 @@ func Blamed(run *workflow.Run, failed *workflow.Task, cause schemas.FailureKind,
 	return made
 }
 
-// Mends are the tasks that mend what a failed one has found, one for each of those that are blamed for it, by whoever has done that. Prefix begins their ids. What mends a
+// Mends are the tasks that mend what a failed one has found, one for each of those that are blamed for it, by whoever has done that. Change is the number of the change of the plan that adds them. What mends a
 // result builds on it, and on what is being done about it already.
 func Mends(run *workflow.Run, failed *workflow.Task, blamed []*workflow.Task, change int) []schemas.PlannedTask {
 	names := map[string]string{}
