@@ -247,9 +247,14 @@ func (d *drafts) uses(profile string) []schemas.AgentUse {
 }
 
 // declare says what the agents of a profile answer, and what they declare instead of
-// being asked. Some profiles are of before that was said. A supervisor does work only.
+// being asked. In some profiles all of them answer everything. A supervisor does work only in the others.
 func (d *drafts) declare(p *schemas.Profile) {
 	if once(d.kinds, 4) {
+		for i := range p.Agents {
+			p.Agents[i].Kinds = []schemas.RequestKind{
+				schemas.KindWork, schemas.KindAssess, schemas.KindPlan, schemas.KindRoute, schemas.KindExtract, schemas.KindJudge,
+			}
+		}
 		return
 	}
 	for i := range p.Agents {
