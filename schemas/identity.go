@@ -223,8 +223,8 @@ const (
 	TriggerFailure EvaluationTrigger = "failure" // a task has failed for good
 )
 
-// TaskAbout says what a task is about that is none of a plan. Its id is made of it, and nothing is ever read from an id of a task: a member is
-// there for each thing that somebody has to know. Which members are there depends on the kind of the task.
+// TaskAbout says what a task is about that is none of a plan: what deciding has to know of it, so that it reads no id of a task. The kind of the
+// task says which members are there.
 type TaskAbout struct {
 	Task         string            `json:"task,omitzero"`         // assess, route and extract: the task of the plan
 	Trigger      EvaluationTrigger `json:"trigger,omitzero"`      // evaluate
