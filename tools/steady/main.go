@@ -8,6 +8,7 @@
 //
 //	go run ./tools/steady -named 50 -others 5 -busy 6
 //	go run ./tools/steady -only agents/file,agents/retrieval
+//	go run ./tools/steady -tags profiles -only cmd/podium
 package main
 
 import (
@@ -32,6 +33,7 @@ type options struct {
 	busy          int           // busy loops of the second half; 0 leaves it out
 	quiet         bool          // whether the first half runs
 	only          []string      // packages, as paths below the module; none are all
+	tags          []string      // build tags of the tests
 	timeout       time.Duration // of one package in one half
 }
 
@@ -43,7 +45,11 @@ func main() {
 	flag.BoolVar(&o.quiet, "quiet", true, "run the half without busy loops")
 	flag.DurationVar(&o.timeout, "timeout", time.Hour, "limit for the runs of one package in one half")
 	only := flag.String("only", "", "packages to run, separated by commas: agents/file,bus/embedded")
+	tags := flag.String("tags", "", "build tags of the tests, separated by commas: profiles")
 	flag.Parse()
+	if *tags != "" {
+		o.tags = strings.Split(*tags, ",")
+	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
 	}
@@ -84,7 +90,7 @@ func run(ctx context.Context, out io.Writer, o *options) error {
 		}
 		stop := startBusyLoops(half.loops)
 		for _, group := range groups {
-			faults = append(faults, runGroup(ctx, out, folder, half.name, &group, o.timeout))
+			faults = append(faults, runGroup(ctx, out, folder, half.name, &group, o))
 		}
 		stop()
 	}
@@ -100,7 +106,7 @@ type group struct {
 
 // planRuns returns which tests run how often: the named ones, and those of all packages below root that kill or wait.
 func planRuns(root string, named map[string][]string, o *options) ([]group, error) {
-	waiting, err := findWaitingTests(root)
+	waiting, err := findWaitingTests(root, o.tags)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +153,16 @@ func parseNamed(text string) (map[string][]string, error) {
 
 // runGroup runs the tests of a group and prints a line for each of them. Their output is in a file of the temporary folder while they run, and stays
 // there if one has failed. Its error names the tests that failed.
-func runGroup(ctx context.Context, out io.Writer, folder, half string, g *group, timeout time.Duration) error {
+func runGroup(ctx context.Context, out io.Writer, folder, half string, g *group, o *options) error {
 	binary := filepath.Join(folder, strings.ReplaceAll(g.pkg, "/", "-")+".test")
 	if _, err := os.Stat(binary); err != nil {
-		build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-o", binary, "./"+g.pkg) //nolint:gosec // a package of this module
+		build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-tags", strings.Join(o.tags, ","), "-c", "-o", binary, "./"+g.pkg) //nolint:gosec // a package of this module
 		if output, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s does not build: %w\n%s", g.pkg, err, output)
 		}
 	}
 	command := exec.CommandContext(ctx, binary, "-test.v", fmt.Sprintf("-test.count=%d", g.count), //nolint:gosec // built above
-		"-test.run=^("+strings.Join(g.tests, "|")+")$", "-test.timeout="+timeout.String())
+		"-test.run=^("+strings.Join(g.tests, "|")+")$", "-test.timeout="+o.timeout.String())
 	command.Dir = g.pkg
 	kept := filepath.Join(os.TempDir(), "steady-"+half+"-"+filepath.Base(binary)+".log")
 	file, err := os.Create(kept) //nolint:gosec // in the folder of temporary files

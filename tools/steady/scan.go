@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -25,7 +26,11 @@ func isWait(pkg, function string) bool {
 
 // findWaitingTests returns, by package, the tests that kill or wait: by themselves, or by a function of their package
 // that they name. Tests in a bubble of testing/synctest are left out, since their clock is no real one.
-func findWaitingTests(root string) (map[string][]string, error) {
+//
+// Files for another system than this one, and files behind other build tags than tags, are left out.
+func findWaitingTests(root string, tags []string) (map[string][]string, error) {
+	matching := build.Default
+	matching.BuildTags = tags
 	files := map[string][]*ast.File{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -34,8 +39,11 @@ func findWaitingTests(root string) (map[string][]string, error) {
 		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != root || entry.Name() == "testdata" || entry.Name() == "bin") {
 			return filepath.SkipDir
 		}
-		if !strings.HasSuffix(path, "_test.go") || isTagged(path) {
+		if !strings.HasSuffix(path, "_test.go") {
 			return nil
+		}
+		if built, err := matching.MatchFile(filepath.Dir(path), entry.Name()); err != nil || !built {
+			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
@@ -55,11 +63,6 @@ func findWaitingTests(root string) (map[string][]string, error) {
 		}
 	}
 	return found, nil
-}
-
-// isTagged reports whether a file is for another system than this one: such a test would never run here.
-func isTagged(path string) bool {
-	return strings.HasSuffix(path, "_windows_test.go") || strings.HasSuffix(path, "_darwin_test.go")
 }
 
 // waitingTests returns the tests of one package that kill or wait.

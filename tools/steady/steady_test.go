@@ -33,7 +33,7 @@ func TestScanFindsWhatWaits(t *testing.T) {
 
 func TestNamedTestsAreThere(t *testing.T) {
 	t.Parallel()
-	waiting, err := findWaitingTests("../..")
+	waiting, err := findWaitingTests("../..", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
