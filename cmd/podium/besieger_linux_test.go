@@ -107,7 +107,7 @@ func (b *besieger) run() error {
 	if err != nil {
 		return err
 	}
-	if b.hostile, err = nats.Connect(b.NATS, key, nats.CustomInboxPrefix("_INBOX_hostile"), nats.MaxReconnects(-1)); err != nil {
+	if b.hostile, err = nats.Connect(b.NATS, key, nats.CustomInboxPrefix("_INBOX_hostile"), nats.MaxReconnects(-1), nats.Timeout(patience)); err != nil {
 		return err
 	}
 	defer b.hostile.Close()

@@ -34,7 +34,7 @@ func connectBy(t *testing.T, url, seed, name string) *plainAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(url, login, nats.CustomInboxPrefix("_INBOX_"+name))
+	conn, err := nats.Connect(url, login, nats.CustomInboxPrefix("_INBOX_"+name), nats.Timeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func connectCore(t *testing.T, i *deployment) *nats.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(i.instance().NATS, login)
+	conn, err := nats.Connect(i.instance().NATS, login, nats.Timeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestAgentsComeAndGoOnAServerProcess(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		conn, err := nats.Connect(server.URL(), login)
+		conn, err := nats.Connect(server.URL(), login, nats.Timeout(patience))
 		if err == nil {
 			conn.Close()
 		}

@@ -160,7 +160,7 @@ func (c *clerk) connects() {
 		t.Fatal(err)
 	}
 	refused := make(chan error, 16)
-	conn, err := nats.Connect(c.i.instance().NATS, login, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	conn, err := nats.Connect(c.i.instance().NATS, login, nats.Timeout(patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"podium/schemas"
 	"podium/schemas/workflow"
 )
 
@@ -28,17 +29,22 @@ profiles:
 		t.Fatalf("who waits sees %d %q\n%s", asked.code, asked.stdout, asked.stderr)
 	}
 	beside := i.waitsLonger("send", "And when is it ready?", "--thread", "one", "--wait")
-	second := strings.TrimSuffix(first[0].Run, "-1") + "-2"
-	if want := "run " + second + " has not begun: its message waits until run " + first[0].Run + " has ended"; beside.code != exitAsks || !strings.Contains(beside.stderr, want) ||
+	_, waits, _ := strings.Cut(beside.stderr, "the wait is over; run ")
+	second, waits, _ := strings.Cut(waits, " ")
+	if want := "has not begun: its message waits until run " + first[0].Run + " has ended"; beside.code != exitAsks || !strings.HasPrefix(waits, want) ||
 		!strings.Contains(beside.stderr, "answer it: podium ") {
-		t.Errorf("who writes beside it sees %d %q", beside.code, beside.stderr)
+		t.Fatalf("the sender of a second message sees %d %q", beside.code, beside.stderr)
+	}
+	session, number, err := schemas.ParseRunID(second)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if shown := i.podium("runs", "show", second); shown.code != exitNotFound || !strings.Contains(shown.stderr, "podium runs show "+first[0].Run) {
 		t.Errorf("it is shown: %d %q", shown.code, shown.stderr)
 	}
 	i.podium("reject", first[0].ID).succeeds(t)
 	within(t, patience, "the message is a run", func() bool { return i.podium("runs", "show", second).code == 0 })
-	if none := i.podium("runs", "show", strings.TrimSuffix(second, "2")+"3"); none.code != exitNotFound || !strings.Contains(none.stderr, "there is no run") {
+	if none := i.podium("runs", "show", schemas.RunID(session, number+100)); none.code != exitNotFound || !strings.Contains(none.stderr, "there is no run") {
 		t.Errorf("what is no run: %d %q", none.code, none.stderr)
 	}
 }

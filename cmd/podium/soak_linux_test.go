@@ -109,7 +109,7 @@ func newSoak(t *testing.T) *soak {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := nats.Connect(s.service.instance().NATS, core)
+	connection, err := nats.Connect(s.service.instance().NATS, core, nats.Timeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
