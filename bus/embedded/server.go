@@ -29,7 +29,9 @@ import (
 
 const (
 	readyWait = 30 * time.Second // a large ledger after a crash is scanned once
-	loopback  = "127.0.0.1"
+	// authTimeout is how long a connection may take to log in. The 2 s of nats-server are too short for agents that start on a busy machine.
+	authTimeout = 10 * time.Second
+	loopback    = "127.0.0.1"
 )
 
 // Config says how to run a server.
@@ -189,6 +191,7 @@ func (s *Server) options(listen string, keys Keys, external []string) (*server.O
 		return nil, fmt.Errorf("the server's configuration: %w", err)
 	}
 	options.NoSigs = true // or the library ends the process on SIGTERM
+	options.AuthTimeout = authTimeout.Seconds()
 	return options, nil
 }
 

@@ -18,7 +18,7 @@ const (
 	beginWithin = 3 * time.Second
 	// slack is how much later than promised a sign of life may come on a busy machine.
 	slack = 2 * time.Second
-	// stopWithin is how soon cancelled work has to stop.
+	// stopWithin is how much time cancelled work has at least to stop. It has to stop before it would have ended.
 	stopWithin = 3 * time.Second
 )
 
@@ -189,9 +189,14 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// stopLimit returns how much time cancelled work has to stop: less than it takes, by how much longer that may be on a busy machine.
+func (x *exchange) stopLimit() time.Duration {
+	return max(stopWithin, x.long.took-slack).Round(time.Second)
+}
+
 // cancel tells that nobody waits for a request any more, again and again as an owner does.
 func (x *exchange) cancel(ctx context.Context, requests ...string) (stopped bool, err error) {
-	for end := time.Now().Add(stopWithin); time.Now().Before(end) && !stopped && err == nil; {
+	for end := time.Now().Add(x.stopLimit()); time.Now().Before(end) && !stopped && err == nil; {
 		for _, request := range requests {
 			if err := x.Core.Signal(bus.ServiceSubject(x.Agent, bus.SignalCancel), []byte(request)); err != nil {
 				return false, err
@@ -220,7 +225,7 @@ func stopsWhenCancelled(ctx context.Context, x *exchange) error {
 		return err
 	}
 	if !stopped {
-		return fmt.Errorf("it was told that nobody waits any more, and %s later its request is not acknowledged", stopWithin)
+		return fmt.Errorf("it was told that nobody waits any more, and %s later its request is not acknowledged", x.stopLimit())
 	}
 	s, err := x.nextAnswer(ctx, r, quiet)
 	switch {

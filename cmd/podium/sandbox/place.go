@@ -27,7 +27,7 @@ const (
 	// poolSize is how many requests an agent has at a time when nothing says it.
 	poolSize = 3
 	// connectWithin bounds the wait for a program to ask for requests, and byHandWithin for one that somebody starts.
-	connectWithin = 30 * time.Second
+	connectWithin = time.Minute
 	byHandWithin  = 10 * time.Minute
 
 	shards   = 2
