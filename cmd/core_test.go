@@ -23,7 +23,7 @@ var core = []string{
 }
 
 // TestCore holds the packages in which decisions are made to what keeps them understandable: no id of a task is taken apart, since what a task is
-// about stands beside its id (ADR 158), and there is one set of rules (ADR 157).
+// about stands beside its id (ADR 158), no kind of human task is compared outside of its type (ADR 159), and there is one set of rules (ADR 157).
 func TestCore(t *testing.T) {
 	t.Parallel()
 	for _, found := range coreFaults(t) {
@@ -33,7 +33,7 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// planted is a further file of supervisor/plan, which breaks each rule of the core four times.
+// planted is a further file of supervisor/plan, which breaks each rule of the core.
 const planted = `package plan
 
 import (
@@ -72,6 +72,39 @@ func plantedClosure(tasks []*workflow.Task) []string {
 	return names
 }
 
+func plantedKind(asked *workflow.Inquiry) int {
+	switch asked.Kind {
+	case schemas.HumanTaskInput, schemas.HumanTaskWork:
+		return 1
+	}
+	return 0
+}
+
+func plantedKinds(asked *workflow.Inquiry) bool {
+	is := func() bool { return asked.Kind != schemas.HumanTaskBudget }
+	return is()
+}
+
+func plantedActs(d *Decision) bool {
+	emit := func() { d.Emit(&schemas.TaskReady{}) }
+	emit()
+	return true
+}
+
+type plantedStep interface{ plantedNext(n int) }
+
+type plantedWide struct{ *Decision }
+
+func (w plantedWide) plantedNext(n int) { plantedLoop(w, n) }
+
+func plantedLoop(step plantedStep, n int) { step.plantedNext(n - 1) }
+
+func plantedPing(n int) func() {
+	return func() { plantedPong(n) }
+}
+
+func plantedPong(n int) { plantedPing(n - 1)() }
+
 // plantedEdition reads an edition.
 func plantedEdition(edition int) bool { return edition > 1 }
 `
@@ -82,7 +115,8 @@ func TestCoreFindsEach(t *testing.T) {
 	found := strings.Join(coreFaults(t), "\n")
 	for _, want := range []string{
 		"plantedCut: strings.Cut takes an id of a task apart", "plantedFact: an index takes an id of a task apart", "plantedNumber: a slice takes an id of a task apart",
-		"plantedClosure$1: strings.Fields takes an id of a task apart", `planted.go:39:1: the word "edition"`,
+		"plantedClosure$1: strings.Fields takes an id of a task apart", `planted.go:72:1: the word "edition"`,
+		"plantedKind: compares a kind of human task", "plantedKinds$1: compares a kind of human task",
 	} {
 		if !strings.Contains(found, want) {
 			t.Errorf("%q was not found in\n%s", want, found)
@@ -93,17 +127,23 @@ func TestCoreFindsEach(t *testing.T) {
 // coreFaults returns what is wrong with the core, and with what is planted in it.
 func coreFaults(t *testing.T) []string {
 	t.Helper()
-	found, err := readCore()
+	read, err := readCore()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return read.faults
 }
 
-var readCore = sync.OnceValues(func() ([]string, error) {
+// coreRead is the source of the core, and what is wrong with it.
+type coreRead struct {
+	packages []*ssa.Package
+	faults   []string
+}
+
+var readCore = sync.OnceValues(func() (coreRead, error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
-		return nil, err
+		return coreRead{}, err
 	}
 	config := packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax |
@@ -116,18 +156,19 @@ var readCore = sync.OnceValues(func() ([]string, error) {
 	}
 	loaded, err := packages.Load(&config, patterns...)
 	if err != nil {
-		return nil, err
+		return coreRead{}, err
 	}
 	_, built := ssautil.Packages(loaded, ssa.InstantiateGenerics)
 	var found []string
 	for i, pkg := range loaded {
 		for _, fault := range pkg.Errors {
-			return nil, fault
+			return coreRead{}, fault
 		}
 		built[i].Build()
 		found = append(found, editionsIn(pkg)...)
 	}
-	return append(found, takenApart(built)...), nil
+	functions := functionsOf(built)
+	return coreRead{built, slices.Concat(found, takenApart(functions), comparedKinds(functions))}, nil
 })
 
 // editionsIn finds the word "edition" in names and comments.
@@ -165,8 +206,8 @@ type idFlow struct {
 	changed bool
 }
 
-// takenApart finds where an id of a task is taken apart: by a slice, an index, a loop over its characters, or a function that looks into a text.
-func takenApart(built []*ssa.Package) []string {
+// functionsOf returns the functions, methods and closures of packages.
+func functionsOf(built []*ssa.Package) []*ssa.Function {
 	var functions []*ssa.Function
 	for _, pkg := range built {
 		for _, member := range pkg.Members {
@@ -185,6 +226,35 @@ func takenApart(built []*ssa.Package) []string {
 			}
 		}
 	}
+	return functions
+}
+
+// comparedKinds finds where a kind of human task is compared with a constant, but for the two functions that return the rules of a kind.
+func comparedKinds(functions []*ssa.Function) []string {
+	var found []string
+	isKind := func(value ssa.Value) bool {
+		named, is := types.Unalias(value.Type()).(*types.Named)
+		_, constant := value.(*ssa.Const)
+		return is && constant && named.Obj().Name() == "HumanTaskKind"
+	}
+	for _, function := range functions {
+		if name := shortName(function); name == "schemas/workflow.ruleOf" || name == "(*supervisor/plan.Decision).HumanTask" {
+			continue
+		}
+		for _, block := range function.Blocks {
+			for _, instruction := range block.Instrs {
+				if i, is := instruction.(*ssa.BinOp); is && (isKind(i.X) || isKind(i.Y)) {
+					found = append(found, function.RelString(nil)+": compares a kind of human task")
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// takenApart finds where an id of a task is taken apart: by a slice, an index, a loop over its characters, or a function that looks into a text.
+func takenApart(functions []*ssa.Function) []string {
 	flow := idFlow{ids: map[ssa.Value]bool{}, results: map[*ssa.Function]map[int]bool{}, changed: true}
 	for flow.changed {
 		flow.changed = false

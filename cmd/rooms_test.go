@@ -12,19 +12,6 @@ import (
 
 const maxLines = 600
 
-// maxFiles is how many files a folder holds at most, tests aside.
-const maxFiles = 25
-
-// TestFolders keeps every folder small enough to find one's way by its names.
-func TestFolders(t *testing.T) {
-	t.Parallel()
-	for _, p := range list(t) {
-		if len(p.GoFiles) > maxFiles {
-			t.Errorf("%s has %d files, more than %d: look for what in it is a thing of its own", p.name(), len(p.GoFiles), maxFiles)
-		}
-	}
-}
-
 // vague names say where something was put, not what it is.
 var vague = []string{"util", "utils", "common", "manager", "helper", "helpers", "misc", "stuff", "pkg"}
 

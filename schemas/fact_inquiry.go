@@ -159,13 +159,13 @@ const ApprovingRequester = "requester"
 // InquiryOpened says that a task waits for a person's word. An attempt that has led to it
 // is over, and not spent. Who is asked is told by notices, which are tasks of their own.
 type InquiryOpened struct {
-	Run     int         `json:"run"`
-	Inquiry int         `json:"inquiry"` // the n-th of the run; 1 is the first
-	Task    string      `json:"task"`
-	Attempt int         `json:"attempt,omitzero"` // 0 when the task was not begun
-	After   int         `json:"after,omitzero"`   // the inquiry of the same attempt, or work, whose answer does not fit; 0 is none
-	Kind    InquiryKind `json:"kind"`
-	Needs   []Need      `json:"needs,omitzero"`
+	Run     int           `json:"run"`
+	Inquiry int           `json:"inquiry"` // the n-th of the run; 1 is the first
+	Task    string        `json:"task"`
+	Attempt int           `json:"attempt,omitzero"` // 0 when the task was not begun
+	After   int           `json:"after,omitzero"`   // the inquiry of the same attempt, or work, whose answer does not fit; 0 is none
+	Kind    HumanTaskKind `json:"kind"`
+	Needs   []Need        `json:"needs,omitzero"`
 	// Question is what the person is told, in the language of the run.
 	Question string `json:"question"`
 	// People are who is asked, by name; the requester of the run when there are none. To is where they are told,
@@ -192,10 +192,10 @@ type InquiryOpened struct {
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
 	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
-	// Choices, of an escalation, are what may be said to it. Upstream says that whoever has asked for the run is asked, by its progress and by no letter.
+	// Choices, of a failure of a task or of the review, are what may be said to it. Upstream says that whoever has asked for the run is asked, by its progress and by no letter.
 	Choices  []InquiryChoice `json:"choices,omitzero"`
 	Upstream bool            `json:"upstream,omitzero"`
-	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a InquiryBudget is about.
+	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a HumanTaskBudget is about.
 	Usage    *Spent    `json:"usage,omitzero"`
 	Shortage *Shortage `json:"shortage,omitzero"`
 }
@@ -300,21 +300,6 @@ type InquiryName struct {
 	Inquiry int `json:"inquiry"`
 }
 
-// InquiryKind says what a person is asked for.
-type InquiryKind string
-
-// The kinds of inquiry.
-const (
-	InquiryInput InquiryKind = "input" // what a task lacks; its next attempt is told
-	InquiryWork  InquiryKind = "work"  // the task itself; the words are its result
-	// InquiryApproval asks whether an agent may do a task, or what it has proposed.
-	InquiryApproval InquiryKind = "approval"
-	// InquiryEscalation asks what is to be done about the failure of a task, which is blocked until then.
-	InquiryEscalation InquiryKind = "escalation"
-	// InquiryBudget asks for more than a run may use. Its task is the first that waits for it.
-	InquiryBudget InquiryKind = "budget"
-)
-
 // InquiryAnswered is a person's word on an inquiry. There is one, but where several have to agree: then the last ends it.
 type InquiryAnswered struct {
 	Run      int            `json:"run"`
@@ -347,7 +332,7 @@ const (
 	ChoiceReject InquiryChoice = "reject"
 	// ChoiceApprove says that it may be done.
 	ChoiceApprove InquiryChoice = "approve"
-	// What may be said to an escalation, beside ChoiceAnswer, whose words are the result of the task.
+	// What may be said after a failure, beside ChoiceAnswer, whose words are the result of the task.
 	ChoiceRetry  InquiryChoice = "retry"  // one more attempt
 	ChoiceSkip   InquiryChoice = "skip"   // the run goes on without the task
 	ChoiceReplan InquiryChoice = "replan" // the words are what is done instead
@@ -356,34 +341,8 @@ const (
 	ChoiceRaise InquiryChoice = "raise"
 )
 
-// Entitled reports whether only whom the profile names may say something, each as themselves: to know the letter that asks is not enough.
-func (k InquiryKind) Entitled() bool {
-	return k == InquiryApproval || k == InquiryBudget || k == InquiryEscalation
-}
-
-// Choices are what may be said to an inquiry of the kind.
-func (k InquiryKind) Choices() []InquiryChoice {
-	switch k {
-	case InquiryWork:
-		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
-	case InquiryApproval:
-		return []InquiryChoice{ChoiceApprove, ChoiceReject}
-	case InquiryEscalation:
-		return []InquiryChoice{ChoiceRetry, ChoiceSkip, ChoiceAnswer, ChoiceReplan, ChoiceEnd}
-	case InquiryBudget:
-		return []InquiryChoice{ChoiceRaise, ChoiceReject}
-	case InquiryInput:
-	}
-	return []InquiryChoice{ChoiceAnswer}
-}
-
 // OfRequester reports whether the person is asked who has begun the run.
 func (o *InquiryOpened) OfRequester() bool { return len(o.People) == 0 && !o.Upstream }
-
-// OfReview reports whether people are asked what becomes of a review that has failed. Its task is none then, but ReviewInput of the round.
-func (o *InquiryOpened) OfReview() bool {
-	return o.Kind == InquiryEscalation && HasReviewInputID(o.Task)
-}
 
 // Takes reports whether something may be said to the inquiry.
 func (o *InquiryOpened) Takes(choice InquiryChoice) bool {
@@ -445,21 +404,21 @@ const (
 
 // Why a word on an inquiry changes nothing, as MessageReceived has it.
 const (
-	WordNotAsked = "no_inquiry"      // none of that number is open
-	WordDecided  = "already_decided" // somebody has said something before
-	WordExpired  = "expired"         // its time was over
-	WordClosed   = "inquiry_closed"  // nobody waits for it any more
-	WordChoice   = "unknown_choice"  // it cannot be said to an inquiry of the kind
-	WordHash     = "hash_changed"    // it is about something else than what the inquiry asks
+	WordNotAsked Rejection = "no_inquiry"      // none of that number is open
+	WordDecided  Rejection = "already_decided" // somebody has said something before
+	WordExpired  Rejection = "expired"         // its time was over
+	WordClosed   Rejection = "inquiry_closed"  // nobody waits for it any more
+	WordChoice   Rejection = "unknown_choice"  // it cannot be said to an inquiry of the kind
+	WordHash     Rejection = "hash_changed"    // it is about something else than what the inquiry asks
 
-	WordEdit = "invalid_edit" // what it changes cannot be changed so
-	WordPlan = "invalid_plan" // what it has done instead cannot be carried out
+	WordEdit Rejection = "invalid_edit" // what it changes cannot be changed so
+	WordPlan Rejection = "invalid_plan" // what it has done instead cannot be carried out
 
-	WordCode    = "code_of_another" // it quotes the code of another question
-	WordUnnamed = "no_reply"        // it decides, and is no reply to the email that asks
+	WordCode    Rejection = "code_of_another" // it quotes the code of another question
+	WordUnnamed Rejection = "no_reply"        // it decides, and is no reply to the email that asks
 
 	// WordNotAllowed: the profile of the run is in force no more, so that nobody may say anything for it; or it is of somebody who may not decide an approval.
-	WordNotAllowed = "not_allowed"
+	WordNotAllowed Rejection = "not_allowed"
 )
 
 // MaxExplanations is how many notifications of one inquiry may tell how it is decided.

@@ -205,11 +205,11 @@ func (k TaskKind) RequestKind() RequestKind {
 	return ""
 }
 
-// IsWork reports whether a task of this kind may act outside: it is none of the questions whose answers deciding needs.
-func (k TaskKind) IsWork() bool { return k.RequestKind().IsWork() }
+// MayActOutside reports whether a task of this kind may act outside: it is none of the questions whose answers deciding needs.
+func (k TaskKind) MayActOutside() bool { return k.RequestKind().IsWork() }
 
-// IsEvaluation reports whether a task of this kind asks an agent about what a run has done.
-func (k TaskKind) IsEvaluation() bool { return k.RequestKind() == KindJudge }
+// AsksEvaluator reports whether a task of this kind asks an agent about what a run has done.
+func (k TaskKind) AsksEvaluator() bool { return k.RequestKind() == KindJudge }
 
 // NotifiesPeople reports whether a task of this kind tells people something: the answer, or what they are asked.
 func (k TaskKind) NotifiesPeople() bool { return k == TaskKindNotify || k == TaskKindDeliver }

@@ -47,7 +47,7 @@ func TestNobodyAnswersForAProfileThatIsGone(t *testing.T) {
 	if asked := history.Runs[0].Inquiries[0]; asked.Answered != nil || len(history.Runs) != 1 {
 		t.Errorf("a word counts, or begins a run: %+v, %d runs", asked.Answered, len(history.Runs))
 	}
-	if last := history.Messages[len(history.Messages)-1]; last.Reason != schemas.WordNotAllowed {
+	if last := history.Messages[len(history.Messages)-1]; last.Reason != string(schemas.WordNotAllowed) {
 		t.Errorf("the letter is %s (%s)", last.Disposition, last.Reason)
 	}
 	d.clean()

@@ -188,7 +188,7 @@ func (e *environment) asked(ledger *installation.Ledger, people map[string][]str
 	}
 	for _, run := range runs {
 		for _, inquiry := range run.Inquiries {
-			if task := run.Task(inquiry.Task); inquiry.Open() && inquiry.Kind == schemas.InquiryWork && task != nil {
+			if task := run.Task(inquiry.Task); inquiry.Open() && inquiry.Kind.IsWork() && task != nil {
 				asked[task.Agent]++
 			}
 		}

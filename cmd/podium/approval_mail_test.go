@@ -194,14 +194,14 @@ func (o *approvers) asksInChat(message webhook) (path, key, inquiry string) {
 	var told struct {
 		Run     string `json:"run"`
 		Inquiry struct {
-			ID   string              `json:"id"`
-			Kind schemas.InquiryKind `json:"kind"`
+			ID   string                `json:"id"`
+			Kind schemas.HumanTaskKind `json:"kind"`
 		} `json:"inquiry"`
 	}
 	if err == nil {
 		err = json.Unmarshal(body, &told)
 	}
-	if err != nil || status != http.StatusOK || told.Inquiry.Kind != schemas.InquiryApproval || told.Run == "" {
+	if err != nil || status != http.StatusOK || !told.Inquiry.Kind.IsApproval() || told.Run == "" {
 		o.t.Fatalf("%d %s (%v)", status, body, err)
 	}
 	path, key, _ = strings.Cut(told.Run, "?")

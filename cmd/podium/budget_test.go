@@ -46,7 +46,7 @@ func TestRaise_P19(t *testing.T) {
 		t.Helper()
 		waits := i.podium("send", "Please do it.", "--thread", thread, "--wait", "--timeout", "1m", "-o", "json")
 		asked := lines[waitingInquiry](t, outcome{stdout: waits.stdout})
-		if waits.code != exitAsks || len(asked) != 1 || asked[0].Kind != schemas.InquiryBudget || asked[0].Answer != "podium raise "+asked[0].ID {
+		if waits.code != exitAsks || len(asked) != 1 || asked[0].Kind != schemas.HumanTaskBudget || asked[0].Answer != "podium raise "+asked[0].ID {
 			t.Fatalf("who waits sees %d %q\n%s", waits.code, waits.stdout, waits.stderr)
 		}
 		return asked[0]

@@ -82,12 +82,12 @@ func (e *environment) printInbox(open []openInquiry) error {
 
 // An openInquiry is a question that waits, for programs.
 type openInquiry struct {
-	ID      string              `json:"id"`
-	Run     string              `json:"run"`
-	Task    string              `json:"task"`
-	Kind    schemas.InquiryKind `json:"kind"`
-	Profile string              `json:"profile"`
-	Channel string              `json:"channel"`
+	ID      string                `json:"id"`
+	Run     string                `json:"run"`
+	Task    string                `json:"task"`
+	Kind    schemas.HumanTaskKind `json:"kind"`
+	Profile string                `json:"profile"`
+	Channel string                `json:"channel"`
 	// Requester is who has begun the run, and Words is what they have written, without what turns the direction of
 	// writing.
 	Requester view.Requester `json:"requester"`
@@ -384,7 +384,7 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	ctx, stop := context.WithTimeout(e.ctx, decidedWithin)
 	defer stop()
 	task := ""
-	if asked := found.Inquiry(); asked.Kind == schemas.InquiryInput {
+	if asked := found.Inquiry(); asked.Kind.IsInput() {
 		task = asked.Task
 	}
 	received, err := e.runLog(core).Disposition(ctx, found.Run.Session, receipt.Sequence+1, receipt.ID, task)
@@ -409,11 +409,12 @@ func (e *environment) decided(core bus.Core, found runlog.NamedInquiry, receipt 
 	if err = e.forPrograms(told); err != nil {
 		return err
 	}
-	if as, is := told["as"]; is && received.Reason == schemas.WordNotAllowed {
+	rejection := schemas.Rejection(received.Reason)
+	if as, is := told["as"]; is && rejection == schemas.WordNotAllowed {
 		return fmt.Errorf("%s does not decide %s: --as takes a person of the people section who is asked by it and has not begun the run themselves; without --as you speak as the operator",
 			as, found.ID())
 	}
-	return refusedWord(found, received.Reason)
+	return refusedWord(found, rejection)
 }
 
 // askedAgain is the question that takes the place of one whose answer did not fit, for programs.
@@ -427,7 +428,7 @@ type askedAgain struct {
 // askedNext is what a run asks people as soon as a word has counted.
 type askedNext struct {
 	ID       string                  `json:"id"`
-	Kind     schemas.InquiryKind     `json:"kind"`
+	Kind     schemas.HumanTaskKind   `json:"kind"`
 	Question string                  `json:"question"`
 	Choices  []schemas.InquiryChoice `json:"choices,omitzero"`
 	Answer   string                  `json:"answer"` // the command that answers it
@@ -454,7 +455,7 @@ func (a *askedNext) line() string {
 // taken tells what has come of a word that counts: the run goes on, ends, or asks again since the word does not say what it needs.
 func (e *environment) taken(found runlog.NamedInquiry, received *runlog.Disposition, told map[string]any) error {
 	settled := received.Settled
-	fails := settled != nil && found.Inquiry().Kind == schemas.InquiryInput && settled.Status != schemas.RunCompleted && settled.Status != schemas.RunPartial
+	fails := settled != nil && found.Inquiry().Kind.IsInput() && settled.Status != schemas.RunCompleted && settled.Status != schemas.RunPartial
 	switch {
 	case received.Again != nil:
 		again := schemas.InquiryID(schemas.RunID(found.Run.Session, received.Run), received.Again.Inquiry)
@@ -522,7 +523,7 @@ func spokenChoices(choices []schemas.InquiryChoice) string {
 
 // refusedWord puts the reason for which a word was refused into words. Reasons: those of
 // message_received for words on inquiries.
-func refusedWord(found runlog.NamedInquiry, reason string) error {
+func refusedWord(found runlog.NamedInquiry, reason schemas.Rejection) error {
 	inquiry := found.Inquiry()
 	switch {
 	case reason == schemas.WordDecided && inquiry.Answered != nil:
@@ -533,13 +534,13 @@ func refusedWord(found runlog.NamedInquiry, reason string) error {
 		return fmt.Errorf("nobody waits for a word on %s any more: its time was over; `podium runs show %s` tells how the run has gone on", found.ID(), found.Run.ID)
 	case reason == schemas.WordClosed:
 		return fmt.Errorf("nobody waits for a word on %s any more (%s); `podium runs show %s` tells how the run has gone on", found.ID(), view.Spoken(inquiry.Closed), found.Run.ID)
-	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryApproval:
+	case reason == schemas.WordChoice && inquiry.Kind.IsApproval():
 		return fmt.Errorf("%s asks for leave: say `podium approve %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
-	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryWork:
+	case reason == schemas.WordChoice && inquiry.Kind.IsWork():
 		return fmt.Errorf("%s asks for work, which nobody can agree to: do it with `podium answer %s …`, or decline it with `podium reject %s`", found.ID(), found.ID(), found.ID())
-	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryBudget:
+	case reason == schemas.WordChoice && inquiry.Kind.IsBudget():
 		return fmt.Errorf("%s asks for more of the budget: say `podium raise %s` or `podium reject %s`", found.ID(), found.ID(), found.ID())
-	case reason == schemas.WordChoice && inquiry.Kind == schemas.InquiryEscalation:
+	case reason == schemas.WordChoice && inquiry.Kind.IsAboutFailure():
 		return fmt.Errorf("%s asks what is done about a failure: say `podium answer %s WORD`, where WORD is one of %s; what follows answer and replan stands behind a colon", found.ID(), found.ID(), spokenChoices(inquiry.Choices))
 	case reason == schemas.WordPlan:
 		return fmt.Errorf("what is to be done instead in %s cannot be: it is one step a line, or JSON with tasks for agents of the profile, while the run is at work; `podium runs show %s` has its tasks", found.ID(), found.Run.ID)

@@ -44,7 +44,7 @@ func TestProgramsAreToldWhatARunAsks(t *testing.T) {
 		t.Fatalf("who waits sees %d %q\n%s", waits.code, waits.stdout, waits.stderr)
 	}
 	told := asked[0]
-	if told.Event != "inquiry" || told.Question != "For which day?" || told.Kind != schemas.InquiryInput || len(told.Needs) != 1 || told.Needs[0].Name != "date" ||
+	if told.Event != "inquiry" || told.Question != "For which day?" || told.Kind != schemas.HumanTaskInput || len(told.Needs) != 1 || told.Needs[0].Name != "date" ||
 		told.ID != told.Run+".1" || told.Answer != "podium answer "+told.ID || told.Follow != "podium runs watch "+told.Run || told.Until.IsZero() || told.Others != nil {
 		t.Errorf("it is told %+v", told)
 	}
@@ -175,7 +175,7 @@ func TestConsoleAnswersWhatARunAsks(t *testing.T) {
 	}
 	waits := i.waitsLonger("send", "An appointment, please.", "--wait")
 	inbox := lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t))
-	if len(inbox) != 1 || inbox[0].Question == "" || inbox[0].Until.IsZero() || inbox[0].Kind != schemas.InquiryInput || inbox[0].Profile != "desk" {
+	if len(inbox) != 1 || inbox[0].Question == "" || inbox[0].Until.IsZero() || inbox[0].Kind != schemas.HumanTaskInput || inbox[0].Profile != "desk" {
 		t.Fatalf("the inbox has %+v", inbox)
 	}
 	id, run := inbox[0].ID, inbox[0].Run
@@ -266,7 +266,7 @@ func (i *deployment) refuses(t *testing.T, want map[string]string) {
 func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
 	t.Parallel()
 	of := func(change func(*workflow.Inquiry)) runlog.NamedInquiry {
-		inquiry := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: 1, Kind: schemas.InquiryInput}}
+		inquiry := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: 1, Kind: schemas.HumanTaskInput}}
 		change(inquiry)
 		return runlog.NamedInquiry{Run: &workflow.RunHistory{ID: "r", Run: workflow.Run{Inquiries: []*workflow.Inquiry{inquiry}}}, Number: 1}
 	}
@@ -277,7 +277,7 @@ func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
 		want   string
 	}{
 		"an answer":             {change: func(*workflow.Inquiry) {}, action: schemas.ControlAnswer, want: "<nil>"},
-		"work that nobody does": {change: func(i *workflow.Inquiry) { i.Kind = schemas.InquiryWork }, action: schemas.ControlReject, want: "<nil>"},
+		"work that nobody does": {change: func(i *workflow.Inquiry) { i.Kind = schemas.HumanTaskWork }, action: schemas.ControlReject, want: "<nil>"},
 		"nothing to decline":    {change: func(*workflow.Inquiry) {}, action: schemas.ControlReject, want: "podium runs cancel r"},
 		"answered by mail": {change: func(i *workflow.Inquiry) {
 			i.Answered = &schemas.InquiryAnswered{Choice: schemas.ChoiceAnswer, Actor: schemas.Actor{Via: schemas.ViaMail, ID: "ana@example.org", Proof: schemas.ProofMail}}
@@ -321,10 +321,10 @@ func TestInboxIsATable(t *testing.T) {
 	down := &schemas.TaskFailed{Attempt: 2, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	runs := []*workflow.RunHistory{
 		letters(open("77aa-1", schemas.Incoming{Channel: "email", Origin: schemas.OriginProven, Author: &schemas.Author{Address: "eva@example.org"}},
-			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 2}, Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
-		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
-		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryInput, Question: "Where to?", Expire: day}, at),
-		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
+			schemas.InquiryOpened{Inquiry: 2, Kind: schemas.HumanTaskInput, Question: "By when?", Expire: day}, at), &workflow.Task{ID: "ask:2:1", Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 2}, Attempt: 2, State: workflow.TaskWaiting, LastFailure: down}),
+		open("5f0c-2", schemas.Incoming{Channel: "chat", Author: &schemas.Author{User: "U1"}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.HumanTaskInput, Question: "When?\nAnd why?", Expire: day}, time.Time{}),
+		open("1e71-1", schemas.Incoming{Channel: "email", Reply: &schemas.Reply{To: []schemas.Address{{Address: "ana@example.org"}}}}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.HumanTaskInput, Question: "Where to?", Expire: day}, at),
+		open("0a2b-9", schemas.Incoming{Channel: "email"}, schemas.InquiryOpened{Inquiry: 2, Kind: schemas.HumanTaskWork, Question: "Please call her.", People: []string{"bob"}, Expire: day}, at),
 	}
 	const want = `ID        SINCE                UNTIL                PROFILE  KIND   FROM                         ASKED                            QUESTION
 0a2b-9.2  2026-01-01 12:00:00  2026-01-02 12:00:00  desk     work   email (unconfirmed)          bob                              Please call her.
@@ -346,7 +346,7 @@ func TestInboxTurnsNoDirection(t *testing.T) {
 		Channel: schemas.ChannelEmail, Author: author,
 		Text: schemas.Content{Result: schemas.Result{Text: "Pay\u202e nip\x1b\nnow"}},
 	}
-	asked := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 1, Kind: schemas.InquiryApproval}}
+	asked := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 1, Kind: schemas.HumanTaskApproval}}
 	run := &workflow.RunHistory{ID: "77aa-1", Run: workflow.Run{Message: message, Inquiries: []*workflow.Inquiry{asked}}}
 	open := openInquiries([]*workflow.RunHistory{run})
 	want := view.Requester{Name: "Eve", Address: "eve@example.org", User: "U1", Channel: schemas.ChannelEmail}
@@ -377,33 +377,33 @@ func TestDispositionIsAwaited(t *testing.T) {
 		},
 		"the run goes on without it": {facts: []schemas.Fact{received, answered}, no: true, says: ".1 is rejected, and the run goes on without it; `podium runs watch "},
 		"it does not fit": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "A number is needed.\nHow many?"}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.HumanTaskInput, Question: "A number is needed.\nHow many?"}},
 			input: true, fails: ".2: A number is needed. How many?; answer it: podium answer ", code: exitAsks,
 		},
 		"it does not fit, for programs": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "How many?"}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.HumanTaskInput, Question: "How many?"}},
 			input: true, json: true, says: `"asked_again":{"id":"`, fails: "is asked again", code: exitAsks,
 		},
 		"another task asks": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryInput, Question: "How many?"}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.HumanTaskInput, Question: "How many?"}},
 			input: true, says: ".1 is decided, and the run goes on",
 		},
 		"work leads to a question": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.InquiryInput, Question: "How many?"}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t1", Kind: schemas.HumanTaskInput, Question: "How many?"}},
 			says:  ".1 is decided, and the run goes on",
 		},
 		"the next question is told": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryBudget, Question: "More?"}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.HumanTaskBudget, Question: "More?"}},
 			says:  "` follows it\nit asks next, as ", after: ".2: More?; answer it: podium raise ",
 		},
 		"the next question is told to programs": {
 			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{
-				Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.InquiryEscalation, Question: "What now?", Choices: []schemas.InquiryChoice{schemas.ChoiceRetry},
+				Run: 1, Inquiry: 2, Task: "t2", Kind: schemas.HumanTaskFailure, Question: "What now?", Choices: []schemas.InquiryChoice{schemas.ChoiceRetry},
 			}},
 			json: true, says: `"asks":{"id":"`, after: `.2 retry"}`,
 		},
 		"a question that is taken back is not told": {
-			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Kind: schemas.InquiryWork}, &schemas.InquiryClosed{Run: 1, Inquiry: 2, Reason: schemas.InquiryWithdrawn}},
+			facts: []schemas.Fact{received, answered, &schemas.InquiryOpened{Run: 1, Inquiry: 2, Kind: schemas.HumanTaskWork}, &schemas.InquiryClosed{Run: 1, Inquiry: 2, Reason: schemas.InquiryWithdrawn}},
 			says:  "` follows it\n", never: "it asks next",
 		},
 		"nobody is asked any more": {
@@ -447,9 +447,9 @@ func TestDispositionIsAwaited(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				core, session := memory.New(1), schemas.SessionID("p", "asks")
-				opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryWork, People: []string{"bob"}}
+				opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.HumanTaskWork, People: []string{"bob"}}
 				if c.input {
-					opened.Kind, opened.People = schemas.InquiryInput, nil
+					opened.Kind, opened.People = schemas.HumanTaskInput, nil
 				}
 				script := bustest.NewScript(t, core, session)
 				script.Record(

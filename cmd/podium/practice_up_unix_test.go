@@ -197,7 +197,7 @@ func (d *playedDay) doctorDecides(messages []*dayMessage) {
 	d.t.Helper()
 	for _, run := range d.runs() {
 		open := waitingFor(&run)
-		if open == nil || open.Kind != schemas.InquiryApproval || open.Notices == 0 {
+		if open == nil || !open.Kind.IsApproval() || open.Notices == 0 {
 			continue
 		}
 		verb := "approve"
@@ -241,7 +241,7 @@ func (d *playedDay) settled() map[string]bool {
 
 func asksRequester(run *workflow.RunHistory) bool {
 	open := waitingFor(run)
-	return open != nil && open.Kind == schemas.InquiryInput
+	return open != nil && open.Kind == schemas.HumanTaskInput
 }
 
 // A dayBefore is what the day presupposes: appointments that are cancelled and moved, things that are in the store, and people who are in the

@@ -277,7 +277,7 @@ func notRetried(run *workflow.RunHistory, made *recovery.Retry, from, reason str
 		return fmt.Errorf("run %s has no task %q to do again; `podium runs show %s` lists them", run.ID, from, run.ID)
 	case schemas.RetryEffects:
 		return fmt.Errorf("what these tasks did outside may have happened already, and would happen twice: %s; look at that, and if it is meant, say --allow-duplicate", strings.Join(made.Effects, ", "))
-	case schemas.WordNotAllowed:
+	case string(schemas.WordNotAllowed):
 		return fmt.Errorf("profile %s of run %s is in force no more, so that nobody may have it done", run.Profile, run.ID)
 	}
 	return fmt.Errorf("all tasks of run %s are completed; --from TASK does one again, and `podium runs resend %s` sends its answer", run.ID, run.ID)

@@ -24,7 +24,7 @@ import (
 func opened(question string, people ...string) []schemas.Fact {
 	return []schemas.Fact{
 		&schemas.InquiryOpened{
-			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: question, People: people, To: []schemas.Address{{Address: "bob@example.org"}}, Expire: schemas.Duration(72 * time.Hour),
+			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.HumanTaskInput, Question: question, People: people, To: []schemas.Address{{Address: "bob@example.org"}}, Expire: schemas.Duration(72 * time.Hour),
 		},
 		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "chat", Attempt: 1},
 	}
@@ -34,7 +34,7 @@ func opened(question string, people ...string) []schemas.Fact {
 func (s *script) ask(run, number int, question string) {
 	s.t.Helper()
 	s.record(&schemas.InquiryOpened{
-		Run: run, Inquiry: number, Task: "t1", Attempt: number, Kind: schemas.InquiryInput, Question: question, Expire: schemas.Duration(72 * time.Hour),
+		Run: run, Inquiry: number, Task: "t1", Attempt: number, Kind: schemas.HumanTaskInput, Question: question, Expire: schemas.Duration(72 * time.Hour),
 	}, &schemas.TaskDispatched{Run: run, Task: schemas.NoticeTask(number, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: number, Notification: schemas.NotificationQuestion}, Agent: "chat", Attempt: 1})
 }
 
@@ -70,7 +70,7 @@ func TestQuestionEndsTheWait(t *testing.T) {
 		again := post("web", hello, "Webhook-Id", "m1", "Prefer", "wait=30")
 		document, _ := expect[runs.Document](t, adapter, again, http.StatusOK)
 		run := schemas.RunID(first.Session, 1)
-		if asked := document.Inquiry; time.Since(before) != 2*time.Second || asked == nil || asked.ID != run+".1" || asked.Kind != schemas.InquiryInput ||
+		if asked := document.Inquiry; time.Since(before) != 2*time.Second || asked == nil || asked.ID != run+".1" || asked.Kind != schemas.HumanTaskInput ||
 			asked.Question != "In which base?" || asked.Expires.IsZero() || document.State != "executing" || document.Status != "" {
 			t.Fatalf("after %s: %+v", time.Since(before), document)
 		}

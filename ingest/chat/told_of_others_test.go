@@ -28,7 +28,7 @@ func TestRunURLShowsNoNotificationResults(t *testing.T) {
 		findings := &schemas.Findings{Recommendations: []string{secret}}
 		notice := func(n int) string { return schemas.NoticeTask(1, n) }
 		session.record(&schemas.InquiryOpened{
-			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.InquiryInput, Question: "May it?", People: []string{"anna"},
+			Run: 1, Inquiry: 1, Task: "t1", Attempt: 1, Kind: schemas.HumanTaskInput, Question: "May it?", People: []string{"anna"},
 			To: []schemas.Address{{Address: secret}}, Account: secret, Expire: schemas.Duration(time.Hour), Remind: schemas.Duration(time.Minute),
 		}, &schemas.TaskDispatched{Run: 1, Task: notice(1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "mail", Attempt: 1})
 		session.record(&schemas.TaskFailed{

@@ -35,10 +35,10 @@ type Document struct {
 
 // An Inquiry is a question that is open.
 type Inquiry struct {
-	ID       string              `json:"id"` // "<session>-<n>.<k>"
-	Kind     schemas.InquiryKind `json:"kind"`
-	Question string              `json:"question"`
-	Expires  time.Time           `json:"expires,omitzero"` // when nobody waits for a word any more; none before somebody was asked
+	ID       string                `json:"id"` // "<session>-<n>.<k>"
+	Kind     schemas.HumanTaskKind `json:"kind"`
+	Question string                `json:"question"`
+	Expires  time.Time             `json:"expires,omitzero"` // when nobody waits for a word any more; none before somebody was asked
 	// People are who is asked, by name, when that is not who has begun the run.
 	People []string `json:"people,omitzero"`
 }

@@ -200,7 +200,7 @@ func (r *Run) settle(f schemas.Fact) {
 // raise notes what a person says to an inquiry about a budget.
 func (r *Run) raise(f *schemas.InquiryAnswered) {
 	asked := r.Inquiry(f.Inquiry)
-	if asked == nil || asked.Kind != schemas.InquiryBudget || asked.Shortage == nil {
+	if asked == nil || !asked.Kind.IsBudget() || asked.Shortage == nil {
 		return
 	}
 	r.Account = r.Account.changed()
@@ -219,7 +219,7 @@ func (r *Run) raise(f *schemas.InquiryAnswered) {
 // unraised notes that nobody says anything to an inquiry about a budget.
 func (r *Run) unraised(f *schemas.InquiryClosed) {
 	silent := f.Reason == schemas.InquiryExpired || f.Reason == schemas.InquiryUnreachable
-	if asked := r.Inquiry(f.Inquiry); silent && asked != nil && asked.Kind == schemas.InquiryBudget {
+	if asked := r.Inquiry(f.Inquiry); silent && asked != nil && asked.Kind.IsBudget() {
 		r.Account = r.Account.changed()
 		r.Account.Refused = true
 	}
@@ -228,7 +228,7 @@ func (r *Run) unraised(f *schemas.InquiryClosed) {
 // AsksForBudget returns the inquiry by which people are asked for more, or nil.
 func (r *Run) AsksForBudget() *Inquiry {
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Open() && inquiry.Kind == schemas.InquiryBudget {
+		if inquiry.Open() && inquiry.Kind.IsBudget() {
 			return inquiry
 		}
 	}

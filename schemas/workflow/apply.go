@@ -35,7 +35,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		task := r.take(f.Task, f.Kind, f.About)
 		task.State, task.Agent, task.Due, task.Held = TaskReady, f.Agent, f.Until, f.Held
 		r.claim(task, f.Day, now)
-		if f.Kind.IsEvaluation() {
+		if f.Kind.AsksEvaluator() {
 			r.judged()
 		}
 		r.noticed(task, now)
@@ -138,7 +138,7 @@ func (r *Run) take(id string, kind schemas.TaskKind, about *schemas.TaskAbout) *
 		return r.Delivery
 	}
 	added := &Task{ID: id, Kind: kind, About: about}
-	if r.Phase == PhaseReviewing && kind.IsEvaluation() {
+	if r.Phase == PhaseReviewing && kind.AsksEvaluator() {
 		added.Round = int32(r.Review.Round) //nolint:gosec // a run has few rounds
 	}
 	r.DecisionTasks = append(r.DecisionTasks, added)
@@ -159,7 +159,7 @@ func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
 		task.Permit = schemas.PermitID(f.Request)
 	}
 	r.noticed(task, now)
-	if f.Kind.IsEvaluation() {
+	if f.Kind.AsksEvaluator() {
 		r.judged()
 	}
 }

@@ -11,7 +11,7 @@ import (
 // those of the plan. A judge builds on all results.
 func (r *Run) Granted(task *Task) []string {
 	granted := slices.Clone(r.ArgumentArtifacts())
-	if task.Kind.IsEvaluation() {
+	if task.Kind.AsksEvaluator() {
 		for _, done := range r.Tasks {
 			granted = append(granted, done.Proven...)
 		}
@@ -29,7 +29,7 @@ func (r *Run) Granted(task *Task) []string {
 func (r *Run) ArgumentArtifacts() []string {
 	brought := r.Message.Proven
 	for i := range r.DecisionTasks {
-		if kind := r.DecisionTasks[i].Kind; kind == schemas.TaskKindPlan || kind.IsEvaluation() {
+		if kind := r.DecisionTasks[i].Kind; kind == schemas.TaskKindPlan || kind.AsksEvaluator() {
 			brought = append(slices.Clip(brought), r.DecisionTasks[i].Proven...)
 		}
 	}

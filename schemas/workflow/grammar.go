@@ -172,7 +172,7 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 	}
 	question := r.Task(f.Question)
 	switch {
-	case question == nil || !question.Kind.IsEvaluation():
+	case question == nil || !question.Kind.AsksEvaluator():
 		return fmt.Errorf("%q is no question to a judge", f.Question)
 	case r.Settled():
 		return errSettled
@@ -226,6 +226,8 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind, about *schemas.TaskAb
 		return nil, fmt.Errorf("task %q: %w", id, errSettled)
 	case id != schemas.DeliveryTask && kind == "" && task == nil:
 		return nil, notPlanned(id)
+	case kind == schemas.TaskKindNotify && about == nil:
+		return nil, fmt.Errorf("task %q notifies people, and does not say of what", id)
 	}
 	if task == nil {
 		return nil, nil //nolint:nilnil // as said
@@ -319,7 +321,7 @@ func (r *Run) saysWrongly(f *schemas.InquiryOpened) bool {
 	return before != nil && before.Answered != nil && before.Answered.Choice == schemas.ChoiceAnswer && before.Task == f.Task && before.Kind == f.Kind && f.Attempt == 0
 }
 
-// checkInquiry lets a task wait for a person: one that was not begun, or the attempt that is under way.
+// checkInquiry returns why a human task may not be opened: its number, what it continues of earlier runs, or the rule of its kind.
 func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 	task := r.Task(f.Task)
 	later := func(letter schemas.InquiryName) bool { return letter.Run >= r.Number }
@@ -328,34 +330,8 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 		return fmt.Errorf("inquiry %d follows inquiry %d", f.Inquiry, len(r.Inquiries))
 	case f.Adopts != nil && (f.Attempt > 0 || slices.ContainsFunc(f.Adopts.Letters, later)):
 		return fmt.Errorf("inquiry %d adopts what no earlier run has left", f.Inquiry)
-	case f.Kind == schemas.InquiryBudget:
-		return r.checkShortage(task, f)
-	case task == nil && f.OfReview():
-		return r.checkOfReview(f)
-	case f.Task == schemas.DeliveryTask:
-		return r.checkHeld(f)
-	case task == nil || task.Plan == nil:
-		return notPlanned(f.Task)
-	case r.Settled():
-		return errSettled
-	case f.Kind == schemas.InquiryEscalation:
-		return r.checkEscalation(task, f)
-	case f.After > 0 && f.Kind == schemas.InquiryWork && !r.saysWrongly(f):
-		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
-	case f.After > 0 && f.Kind != schemas.InquiryWork:
-		return r.checkAskedAgain(task, f)
-	case f.Attempt > 0:
-		return task.current(f.Attempt)
-	case task.State.WaitsForPerson() && !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }):
-		return nil // it is asked anew
-	case f.Kind == schemas.InquiryApproval && task.State == TaskWaiting:
-		return nil // its next attempt needs one of its own
-	case task.State == TaskWaitingApproval && r.asksBeside(f):
-		return nil
-	case task.State != TaskPending && task.State != TaskReady:
-		return fmt.Errorf("task %q is %s", f.Task, task.State)
 	}
-	return nil
+	return ruleOf(f.Kind).check(r, task, f)
 }
 
 // checkHeld lets people be asked whether an answer may be sent, before it is and one question at a time.
@@ -364,7 +340,7 @@ func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
 	switch {
 	case r.Phase != PhaseAssembling:
 		return errNotSettled
-	case f.Kind != schemas.InquiryApproval || f.Attempt > 0 || f.After > 0 || f.Operation != nil:
+	case f.Task != schemas.DeliveryTask || f.Attempt > 0 || f.After > 0 || f.Operation != nil:
 		return fmt.Errorf("inquiry %d asks for nothing that an answer waits for", f.Inquiry)
 	case r.Delivery != nil && r.Delivery.State != TaskWaitingApproval || slices.ContainsFunc(r.Inquiries, open):
 		return errors.New("its answer is being delivered, or people are asked about it")

@@ -38,7 +38,7 @@ func (i *Inquiry) Open() bool { return i.Answered == nil && i.Closed == "" }
 
 // Approved reports whether enough persons have agreed to what it asks.
 func (i *Inquiry) Approved() bool {
-	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceApprove && i.Answered.Lacking == 0
+	return i.Kind.IsApproval() && i.Answered != nil && i.Answered.Choice == schemas.ChoiceApprove && i.Answered.Lacking == 0
 }
 
 // Agreements are the words of those who have agreed, the last among them.
@@ -80,7 +80,7 @@ func (i *Inquiry) AgreedOperation() *schemas.Operation {
 
 // Disapproved reports whether somebody has said no to what it asks.
 func (i *Inquiry) Disapproved() bool {
-	return i.Kind == schemas.InquiryApproval && i.Answered != nil && i.Answered.Choice == schemas.ChoiceReject
+	return i.Kind.IsApproval() && i.Answered != nil && i.Answered.Choice == schemas.ChoiceReject
 }
 
 // Expires is when nobody waits for a word any more; zero while nobody was asked.
@@ -153,7 +153,7 @@ func (r *Run) OpenInquiry() *Inquiry {
 // AsksAbout returns the open inquiry about the failure of a task, or nil.
 func (r *Run) AsksAbout(task string) *Inquiry {
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Open() && inquiry.Kind == schemas.InquiryEscalation && inquiry.Task == task {
+		if inquiry.Open() && inquiry.Kind.IsTaskFailure() && inquiry.Task == task {
 			return inquiry
 		}
 	}
@@ -164,7 +164,7 @@ func (r *Run) AsksAbout(task string) *Inquiry {
 func (r *Run) AsksAboutReview() (open *Inquiry, answered int) {
 	for _, inquiry := range r.Inquiries {
 		switch {
-		case !inquiry.OfReview():
+		case !inquiry.Kind.IsReview():
 		case inquiry.Open():
 			open = inquiry
 		case inquiry.Answered != nil:
@@ -186,7 +186,7 @@ func (r *Run) AsksUpstream() *Inquiry {
 
 // Blocked reports whether the run waits for somebody to decide about a failure, and nothing of it goes on meanwhile (M-56).
 func (r *Run) Blocked() bool {
-	decides := func(inquiry *Inquiry) bool { return inquiry.Open() && inquiry.Kind == schemas.InquiryEscalation }
+	decides := func(inquiry *Inquiry) bool { return inquiry.Open() && inquiry.Kind.IsAboutFailure() }
 	if r.Settled() || !slices.ContainsFunc(r.Inquiries, decides) {
 		return false
 	}
@@ -234,7 +234,7 @@ func (r *Run) tellsOfAnswer(about *schemas.TaskAbout) bool {
 func (r *Run) InquiriesOf(task string) int {
 	count := 0
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Task == task && inquiry.Kind == schemas.InquiryInput {
+		if inquiry.Task == task && inquiry.Kind.IsInput() {
 			count++
 		}
 	}
@@ -245,7 +245,7 @@ func (r *Run) InquiriesOf(task string) int {
 func (r *Run) Escalations(task string) int {
 	count := 0
 	for _, inquiry := range r.Inquiries {
-		if inquiry.Task == task && inquiry.Kind == schemas.InquiryEscalation && inquiry.Answered != nil && !fault.Is("people are asked without end") {
+		if inquiry.Task == task && inquiry.Kind.IsTaskFailure() && inquiry.Answered != nil && !fault.Is("people are asked without end") {
 			count++
 		}
 	}
@@ -307,8 +307,8 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			r.take(f.Task, schemas.TaskKindDeliver, nil).Agent = r.Message.ReplyAgent()
 		}
 		r.settle(f)
-		if task := r.change(f.Task); task != nil && f.Kind != schemas.InquiryBudget {
-			task.wait(f)
+		if task := r.change(f.Task); task != nil {
+			ruleOf(f.Kind).suspend(task, f)
 		}
 	case *schemas.InquiryAnswered:
 		if asked := r.Inquiry(f.Inquiry); asked != nil && f.Lacking > 0 && len(f.Arguments) == 0 {
@@ -341,26 +341,7 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	if !expires.IsZero() {
 		r.Expires = expires
 	}
-	if ended.Kind == schemas.InquiryEscalation {
-		r.retry(&ended)
-		return
-	}
-	goesOn := ended.Answered != nil && ended.Kind == schemas.InquiryInput || ended.Approved()
-	if task := r.change(ended.Task); goesOn && task != nil && task.State.WaitsForPerson() {
-		task.State = TaskReady
-	}
-}
-
-// retry has a task tried once more, if somebody has said so. What nobody knows to have happened may happen then.
-func (r *Run) retry(said *Inquiry) {
-	task := r.change(said.Task)
-	if said.Answered == nil || said.Answered.Choice != schemas.ChoiceRetry || task == nil || task.State != TaskBlocked {
-		return
-	}
-	task.State = TaskReady
-	if task.Failure().Cause == schemas.FailureUnknownEffect && !fault.Is("a retry of what nobody knows keeps the permit") {
-		task.Permit, task.Retried = "", int32(said.Inquiry) //nolint:gosec // at most schemas.MaxInquiries
-	}
+	ruleOf(ended.Kind).resume(r, &ended)
 }
 
 // noticed notes that a person is told of an inquiry, or will be once there is room.
@@ -377,22 +358,6 @@ func (r *Run) noticed(task *Task, now time.Time) {
 		told.Asked = now
 	}
 	r.Inquiries[told.Inquiry-1] = &told
-}
-
-// wait has a task wait for a person. The attempt that has led to it is over, and what was permitted to it
-// has not happened.
-func (t *Task) wait(f *schemas.InquiryOpened) {
-	if f.Kind == schemas.InquiryEscalation {
-		return // it is blocked, and its attempt has failed
-	}
-	t.State, t.Unserved, t.Due, t.Tokens, t.Held = TaskWaitingInput, nil, time.Time{}, t.Tokens+f.Tokens, false
-	t.letGo(time.Time{})
-	if f.Kind == schemas.InquiryApproval {
-		t.State = TaskWaitingApproval
-	}
-	if f.Attempt > 0 && f.After == 0 {
-		t.Permit, t.Inquired = "", t.Inquired+1
-	}
 }
 
 func (i *Inquiry) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {

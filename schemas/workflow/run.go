@@ -159,7 +159,7 @@ func (r *Run) Steps() int {
 		return 0
 	}
 	for _, question := range r.DecisionTasks {
-		if question.Kind == schemas.TaskKindPlan || question.Kind.IsEvaluation() {
+		if question.Kind == schemas.TaskKindPlan || question.Kind.AsksEvaluator() {
 			steps++
 		}
 	}
@@ -174,7 +174,7 @@ func (r *Run) Steps() int {
 // Judge returns the judge that is being asked, or nil.
 func (r *Run) Judge() *Task {
 	for _, question := range r.DecisionTasks {
-		if question.Kind.IsEvaluation() && !question.State.Ended() {
+		if question.Kind.AsksEvaluator() && !question.State.Ended() {
 			return question
 		}
 	}

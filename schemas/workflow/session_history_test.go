@@ -75,16 +75,16 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 	case "change":
 		return &schemas.PlanChanged{Run: number(1), Change: number(2), Source: schemas.OccasionStep, Tasks: plannedTasks(words[3:])}
 	case "asks":
-		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Attempt: number(4), Kind: schemas.InquiryInput, Expire: 1}
+		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Attempt: number(4), Kind: schemas.HumanTaskInput, Expire: 1}
 	case "adopts":
 		return &schemas.InquiryOpened{
-			Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, Expire: 1,
+			Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.HumanTaskWork, Expire: 1,
 			Adopts: &schemas.Adopted{Letters: []schemas.InquiryName{{Run: number(4), Inquiry: 1}}, Asked: testTime(1), Notices: 1},
 		}
 	case "again":
-		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.InquiryWork, After: number(4), Expire: 1}
+		return &schemas.InquiryOpened{Run: number(1), Task: word(2), Inquiry: number(3), Kind: schemas.HumanTaskWork, After: number(4), Expire: 1}
 	case "holds":
-		return &schemas.InquiryOpened{Run: number(1), Task: schemas.DeliveryTask, Inquiry: number(2), Kind: schemas.InquiryApproval, Hash: "hash", Expire: 1}
+		return &schemas.InquiryOpened{Run: number(1), Task: schemas.DeliveryTask, Inquiry: number(2), Kind: schemas.HumanTaskAnswerApproval, Hash: "hash", Expire: 1}
 	case "agrees":
 		return &schemas.InquiryAnswered{Run: number(1), Inquiry: number(2), Choice: schemas.ChoiceApprove}
 	case "says":

@@ -73,7 +73,7 @@ func (p *Persons) Has(names ...string) bool {
 func Agreed(run *workflow.Run, task *workflow.Task, hash string, may func(person string) bool) Persons {
 	var persons Persons
 	for _, inquiry := range run.Inquiries {
-		if spent(task, inquiry) || inquiry.Task != task.ID || inquiry.Kind != schemas.InquiryApproval {
+		if spent(task, inquiry) || inquiry.Task != task.ID || !inquiry.Kind.IsApproval() {
 			continue
 		}
 		for _, word := range inquiry.Agreements() {

@@ -53,7 +53,7 @@ func (d *Decision) agreedAsChanged(task *workflow.Task) bool {
 	}
 	hash := d.approvalHash(task, nil)
 	return slices.ContainsFunc(d.Run.Inquiries, func(inquiry *workflow.Inquiry) bool {
-		agreed := inquiry.Task == task.ID && inquiry.Kind == schemas.InquiryApproval && inquiry.Answered != nil && inquiry.Answered.Choice == schemas.ChoiceApprove
+		agreed := inquiry.Task == task.ID && inquiry.Kind.IsApproval() && inquiry.Answered != nil && inquiry.Answered.Choice == schemas.ChoiceApprove
 		return agreed && len(inquiry.People) > 0 && inquiry.AgreedHash() == hash
 	})
 }
@@ -95,7 +95,7 @@ func (d *Decision) approval(task *workflow.Task) int {
 func (d *Decision) approvalHash(task *workflow.Task, proposed *schemas.Operation) string {
 	of := approval.Subject{Agent: task.Agent, Told: d.agentToldHash(task), Operation: proposed}
 	for _, inquiry := range d.Run.Inquiries {
-		if inquiry.Task == task.ID && inquiry.Kind == schemas.InquiryInput && inquiry.Answered != nil {
+		if inquiry.Task == task.ID && inquiry.Kind.IsInput() && inquiry.Answered != nil {
 			of.Answers = append(of.Answers, d.content(inquiry.Answered.Text).Text)
 		}
 	}
@@ -111,7 +111,7 @@ func (d *Decision) approved(task *workflow.Task) bool {
 	if rule == nil {
 		return true
 	}
-	opened := d.approvalBy(rule)
+	opened := approvalBy(rule, schemas.HumanTaskApproval)
 	opened.Hash = d.approvalHash(task, nil)
 	if use := d.Profile.agentUse(task.Agent); use.Action == schemas.ActionArguments {
 		opened.Call = approval.Call(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets))
@@ -156,9 +156,9 @@ func (d *Decision) disapproved(task *workflow.Task, cause schemas.FailureKind) b
 	return refused && !d.Profile.rules.None() && !d.worksAsPerson(task) && (d.approvalRule(task) != nil || d.Run.Proposals(task.ID) > 0)
 }
 
-// approvalBy is an inquiry by a rule.
-func (d *Decision) approvalBy(rule *schemas.ApprovalRule) schemas.InquiryOpened {
-	opened := schemas.InquiryOpened{Kind: schemas.InquiryApproval, Remind: rule.Remind, Expire: rule.Expire, Sets: approval.Fields(rule)}
+// approvalBy returns the human task of a kind by which a rule has people approve.
+func approvalBy(rule *schemas.ApprovalRule, kind schemas.HumanTaskKind) schemas.InquiryOpened {
+	opened := schemas.InquiryOpened{Kind: kind, Remind: rule.Remind, Expire: rule.Expire, Sets: approval.Fields(rule)}
 	opened.People = approval.Named(rule)
 	if rule.Need > 1 {
 		opened.Need = rule.Need
@@ -185,25 +185,6 @@ func (d *Decision) askToApprove(task *workflow.Task, asked ...schemas.InquiryOpe
 			continue
 		}
 		d.open(task, &reached[i])
-	}
-}
-
-// disapprove ends a task to which somebody has said no, and every other one that would be the same and waits for that.
-func (d *Decision) disapprove(task *workflow.Task, hash string, word *Word) {
-	d.withdraw(task)
-	detail := d.disapproval(word)
-	if task.ID == schemas.DeliveryTask {
-		d.fail(task, schemas.FailureRejected, detail)
-		return
-	}
-	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
-		if other := d.Run.Inquiry(number); other.Open() && other.Kind == schemas.InquiryApproval && other.Hash == hash {
-			d.withdraw(d.Run.Task(other.Task))
-			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, detail)
-		}
-	}
-	if !d.Run.Settled() {
-		d.fail(task, schemas.FailureRejected, detail)
 	}
 }
 
@@ -235,42 +216,6 @@ func (d *Decision) withdraw(task *workflow.Task) {
 	}
 }
 
-// agrees takes the word of a person who agrees. Those count who still may by then, each once, and the task begins once they are enough.
-func (d *Decision) agrees(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) {
-	hash := inquiry.Hash
-	if len(answered.Arguments) > 0 {
-		hash = d.edits(inquiry, answered)
-	}
-	answered.Lacking = d.lackingPersons(inquiry, hash, approval.Names(inquiry, answered.Actor))
-	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
-		d.Emit(answered)
-		return
-	}
-	answered.RunExpires = d.resumed(inquiry)
-	d.Emit(answered)
-	d.withdrawNotices(inquiry.Inquiry)
-	if answered.Lacking == 0 {
-		d.withdraw(d.Run.Task(inquiry.Task))
-		if inquiry.Task == schemas.DeliveryTask {
-			d.Deliver()
-			return
-		}
-		d.start(d.Run.Task(inquiry.Task))
-		return
-	}
-	asked := []schemas.InquiryOpened{besides(&inquiry.InquiryOpened, inquiry.People)}
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Task == inquiry.Task {
-			asked = append(asked, besides(&other.InquiryOpened, other.People))
-		}
-	}
-	d.withdraw(d.Run.Task(inquiry.Task))
-	for i := range asked {
-		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(inquiry.Inquiry).AgreedOperation()
-	}
-	d.askToApprove(d.Run.Task(inquiry.Task), asked...)
-}
-
 // edits has a task, or what its agent has proposed, as whoever agrees has changed it. It returns the hash of what they agree to.
 func (d *Decision) edits(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) string {
 	task := d.Run.Task(inquiry.Task)
@@ -298,7 +243,7 @@ func (d *Decision) edited(task *workflow.Task, arguments jsontext.Value) *schema
 // made: of what its agent does not take, of what somebody has said no to, and of what there are no arguments of.
 func (d *Decision) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsontext.Value, bool) {
 	task := d.Run.Task(inquiry.Task)
-	if inquiry.Kind != schemas.InquiryApproval || task == nil || task.Plan == nil {
+	if !inquiry.Kind.IsApproval() || task == nil || task.Plan == nil {
 		return nil, false
 	}
 	given := task.Arguments()
@@ -396,41 +341,6 @@ func (d *Decision) decides(person string) bool {
 	return known || approval.IsOperator(person) || person == approval.Requester
 }
 
-// HasAgreed reports whether somebody has agreed to what an open inquiry asks: saying it twice makes no second person of them.
-func (d *Decision) HasAgreed(inquiry *workflow.Inquiry, actor schemas.Actor) bool {
-	agreed := d.agreedPersons(inquiry, inquiry.Hash)
-	return agreed.Has(approval.Names(inquiry, actor)...) && !fault.Is("same person twice")
-}
-
-// unapproved goes on when nobody decides an approval any more: others who are asked for the same may still be enough.
-func (d *Decision) unapproved(inquiry *workflow.Inquiry) {
-	task := d.Run.Task(inquiry.Task)
-	persons := d.agreedPersons(inquiry, inquiry.Hash)
-	for _, other := range d.Run.Inquiries {
-		if !other.Open() || other.Task != inquiry.Task || other.Hash != inquiry.Hash {
-			continue
-		}
-		for _, person := range d.askedPersons(other) {
-			persons.Add(person)
-		}
-	}
-	if waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == inquiry.Task }); !waits || persons.Count < max(inquiry.Need, 1) {
-		d.withdraw(task)
-		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
-	}
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
-}
-
-// askedPersons are those who may decide by an inquiry.
-func (d *Decision) askedPersons(inquiry *workflow.Inquiry) []string {
-	if len(inquiry.People) == 0 {
-		return []string{approval.Requester}
-	}
-	return slices.DeleteFunc(slices.Clone(inquiry.People), func(name string) bool { return !d.decides(name) })
-}
-
 // proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.
 func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	if failed.Operation == nil || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || d.Run.Proposals(task.ID) >= maxProposals {
@@ -440,7 +350,7 @@ func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) boo
 	if rule == nil {
 		return false
 	}
-	opened := d.approvalBy(rule)
+	opened := approvalBy(rule, schemas.HumanTaskApproval)
 	call, err := d.Profile.rules.Proposed(task.Agent, failed.Operation, opened.Sets).Call()
 	if err != nil {
 		return false
@@ -499,7 +409,7 @@ func (d *Decision) toApprove(task *workflow.Task, asked []schemas.InquiryOpened)
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.
 func (d *Decision) reachedFor(inquiry *workflow.Inquiry) schemas.InquiryOpened {
-	if inquiry.Kind.Entitled() && (inquiry.Kind != schemas.InquiryEscalation || fault.Is("whoever has begun the run is asked anew")) {
+	if inquiry.Kind.ExcludesRequester() || inquiry.Kind.IsRestricted() && fault.Is("whoever has begun the run is asked anew") {
 		return d.reachedToApprove(inquiry.People)
 	}
 	return d.reached(inquiry.People)

@@ -205,7 +205,7 @@ func filledBefore(filled *schemas.ArgumentsFilled) arguments.Filled {
 func (d *Decision) answersTo(task *workflow.Task) []*workflow.Inquiry {
 	var answered []*workflow.Inquiry
 	for _, inquiry := range d.Run.Inquiries {
-		if inquiry.Task == task.ID && inquiry.Attempt == 0 && inquiry.Answered != nil && !inquiry.Kind.Entitled() {
+		if inquiry.Task == task.ID && inquiry.Attempt == 0 && inquiry.Answered != nil && !inquiry.Kind.IsRestricted() {
 			answered = append(answered, inquiry)
 		}
 	}
@@ -266,7 +266,7 @@ func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
 // valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
 // words do not say as its schema wants it, with a question that says so.
 func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
-	if inquiry.Attempt == 0 || inquiry.Kind.Entitled() {
+	if inquiry.Attempt == 0 || inquiry.Kind.IsRestricted() {
 		return nil, nil // the agent's arguments are filled with the words
 	}
 	schema, err := schemas.Marshal(schemaOf(inquiry.Needs))

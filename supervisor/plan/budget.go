@@ -9,7 +9,6 @@ import (
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
-	"podium/supervisor/phrase"
 	"podium/supervisor/recovery"
 )
 
@@ -318,7 +317,7 @@ func (d *Decision) askForMore(task *workflow.Task) bool {
 	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !d.reachesRequester() || !byRequester && len(opened.To) == 0 {
 		return false
 	}
-	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.InquiryBudget, policy.Remind, policy.Expire, short
+	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.HumanTaskBudget, policy.Remind, policy.Expire, short
 	opened.Question = d.shortfall(task, short, opened.People)
 	d.open(task, &opened)
 	return true
@@ -373,31 +372,4 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 		return
 	}
 	d.unfinished(schemas.StopBudget, schemas.ActionEscalate, details, sentence)
-}
-
-// budgeted takes what a person says who may raise a budget. Resume goes on by it.
-func (d *Decision) budgeted(inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered, amount *schemas.Usage) {
-	if answered.Choice == schemas.ChoiceRaise {
-		if answered.Amount = amount; amount == nil || *amount == (schemas.Usage{}) {
-			answered.Amount = &inquiry.Shortage.Offer
-		}
-	}
-	answered.RunExpires = d.resumed(inquiry)
-	d.Emit(answered)
-	d.withdrawNotices(inquiry.Inquiry)
-	if answered.Choice == schemas.ChoiceRaise && inquiry.Shortage.Day != "" {
-		for _, id := range d.heldBack() {
-			if task := d.Run.Task(id); task.HeldForDay() {
-				d.askForDay(task)
-			}
-		}
-	}
-}
-
-// ReadRaise reads what somebody says to an inquiry about a budget, as budget.Read does. A question raises nothing.
-func (p *Profile) ReadRaise(text string, inquiry *workflow.Inquiry) (schemas.InquiryChoice, schemas.Usage, bool) {
-	if phrase.Asks(text) {
-		return "", schemas.Usage{}, false
-	}
-	return budget.Read(text, inquiry.Shortage.Offer, p.Languages)
 }

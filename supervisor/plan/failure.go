@@ -42,7 +42,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 		d.undelivered(failed.Cause)
 	case task.Kind == schemas.TaskKindPlan:
 		d.withoutPlan()
-	case task.Kind.IsEvaluation(): // the plan holds
+	case task.Kind.AsksEvaluator(): // the plan holds
 		d.advance()
 	case task.Kind != schemas.TaskKindWork:
 		d.questionEnded(task.Kind, task.Subject().Task)
@@ -320,7 +320,7 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 		opened.Remind, opened.Expire, asks = d.Profile.Waiting.Remind, d.Profile.Waiting.Expire, true
 	}
 	again := cause != schemas.FailureNoRoute && (cause != schemas.FailureRejected || d.worksAsPerson(task))
-	opened.Kind = schemas.InquiryEscalation
+	opened.Kind = schemas.HumanTaskFailure
 	opened.Choices = recovery.Choices(way, again, d.Profile.Execution.Mode != schemas.ExecutionSingle)
 	return opened, asks
 }
@@ -345,45 +345,6 @@ func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) s
 	}), schemas.RecordInlineLimit)
 }
 
-// recovered goes on as somebody has said who was asked about a failure.
-func (d *Decision) recovered(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
-	if inquiry.OfReview() {
-		d.reviewDecided(inquiry, word)
-		return
-	}
-	switch word.Choice {
-	case schemas.ChoiceRetry:
-		d.start(d.Run.Task(task.ID))
-	case schemas.ChoiceAnswer:
-		d.workDone(task, word)
-	case schemas.ChoiceSkip:
-		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
-		d.advance()
-	case schemas.ChoiceReplan:
-		failed := d.decidedWith(inquiry)
-		change, can := d.instead(failed, word.Whole)
-		for _, id := range failed {
-			if other := d.Run.AsksAbout(id); other != nil {
-				d.closeInquiry(other, schemas.InquiryWithdrawn)
-			}
-			d.forsake(d.Run.Task(id))
-		}
-		if can {
-			change.replaces = fault.Either("what is done instead comes on top", nil, failed)
-			d.adoptChange(schemas.OccasionPerson, change)
-			return
-		}
-		d.advance()
-	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		d.forsake(task)
-		if fault.Is("whoever says end is not heard") {
-			d.advance()
-			return
-		}
-		d.abort()
-	}
-}
-
 // forsake ends a task that is blocked: nothing was done about its failure.
 func (d *Decision) forsake(task *workflow.Task) {
 	failed := task.Failure()
@@ -394,16 +355,6 @@ func (d *Decision) forsake(task *workflow.Task) {
 		return
 	}
 	d.Emit(&failed)
-}
-
-// Replans reports whether what somebody has said to have done instead can be.
-func (d *Decision) Replans(inquiry *workflow.Inquiry, text string) bool {
-	if inquiry.OfReview() {
-		_, can := d.afterReviewInstead(text)
-		return can
-	}
-	_, can := d.instead(d.decidedWith(inquiry), text)
-	return can
 }
 
 // decidedWith are the tasks about which something is decided by a new plan: whoever is upstream plans anew for all that they are asked about.
@@ -463,7 +414,7 @@ func (d *Decision) asksAboutReview() bool {
 		return false
 	}
 	returns := !d.Run.Review.Forced && d.Run.Steps() < d.Profile.StepLimit()
-	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryEscalation, channel.Remind, channel.Expire
+	opened.Kind, opened.Remind, opened.Expire = schemas.HumanTaskReview, channel.Remind, channel.Expire
 	opened.Choices = recovery.Choices(schemas.WayHuman, returns, returns && d.Profile.Execution.Mode != schemas.ExecutionSingle)
 	agents := make([]string, len(d.Profile.Review.Checks))
 	for i := range d.Profile.Review.Checks {
@@ -494,28 +445,6 @@ func (d *Decision) asked() string {
 		}
 	}
 	return strings.Join(steps, "\n")
-}
-
-// reviewDecided goes on as somebody has said who was asked about a review that has failed.
-func (d *Decision) reviewDecided(inquiry *workflow.Inquiry, word *Word) {
-	switch word.Choice {
-	case schemas.ChoiceRetry:
-		if !d.mend() {
-			d.beginReview(false)
-		}
-	case schemas.ChoiceSkip:
-		d.summarize()
-	case schemas.ChoiceAnswer:
-		d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(inquiry.Inquiry, 1), Body: word.Text}})
-	case schemas.ChoiceReplan:
-		if change, can := d.afterReviewInstead(word.Whole); can {
-			d.adoptChange(schemas.OccasionPerson, change)
-			return
-		}
-		d.reviewFailed()
-	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		d.reviewFailed()
-	}
 }
 
 // afterReviewInstead reads what is to be done once a review has failed.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
@@ -20,7 +18,7 @@ func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bo
 	if !d.reachesRequester() || d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks+fault.Either("a task asks without end", 9, 0) || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return false
 	}
-	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
+	opened.Kind, opened.Remind, opened.Expire = schemas.HumanTaskInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
 	opened.Question = d.question(task, &opened)
 	d.open(task, &opened)
 	return true
@@ -109,7 +107,7 @@ func (d *Decision) openOrAdopt(task *workflow.Task, opened *schemas.InquiryOpene
 func (d *Decision) work(task *workflow.Task, people []string) schemas.InquiryOpened {
 	person := d.Profile.agentUse(task.Agent).Person
 	opened := d.reached(people)
-	opened.Kind, opened.Remind, opened.Expire = schemas.InquiryWork, person.Remind, person.Expire
+	opened.Kind, opened.Remind, opened.Expire = schemas.HumanTaskWork, person.Remind, person.Expire
 	opened.Question, opened.Told = d.shown(truncate(d.content(task.Plan.Description).Text, maxQuestion)), d.toldHash(task)
 	return opened
 }
@@ -278,77 +276,6 @@ func (d *Decision) noticeFailed(notice *workflow.Task, cause schemas.FailureKind
 	d.Unanswered(inquiry, schemas.InquiryUnreachable)
 }
 
-// A Word is what a person says to an inquiry.
-type Word struct {
-	Choice   schemas.InquiryChoice
-	Actor    schemas.Actor
-	Sequence uint64 // of the input that holds it
-	Text     schemas.Content
-	Whole    string               // all of the text
-	Offset   int                  // where Whole begins in the text of the input
-	Files    []schemas.Attachment // that came along
-	// Arguments are all that whoever agrees has made of those that are asked about; empty while they have changed nothing.
-	Arguments jsontext.Value
-	Amount    *schemas.Usage // by which a budget is raised; nil is what was offered
-}
-
-// Answer goes on with what a person has said to an open inquiry.
-func (d *Decision) Answer(inquiry *workflow.Inquiry, word *Word) {
-	values, unfit := d.valuesIn(inquiry, word)
-	answered := schemas.InquiryAnswered{
-		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Choice: word.Choice, Actor: word.Actor, Sequence: word.Sequence, Text: word.Text, Files: len(word.Files), Values: values,
-		Arguments: word.Arguments,
-	}
-	if inquiry.Kind == schemas.InquiryBudget {
-		d.budgeted(inquiry, &answered, word.Amount)
-		d.notifyNext()
-		return
-	}
-	if word.Choice == schemas.ChoiceApprove {
-		d.agrees(inquiry, &answered)
-		if !d.Run.Settled() {
-			d.notifyNext()
-		}
-		return
-	}
-	answered.RunExpires = d.resumed(inquiry)
-	d.Emit(&answered)
-	d.withdrawNotices(inquiry.Inquiry)
-	switch task := d.Run.Task(inquiry.Task); {
-	case inquiry.Kind == schemas.InquiryWork:
-		d.workedOn(inquiry, task, word)
-	case inquiry.Kind == schemas.InquiryEscalation:
-		d.recovered(inquiry, task, word)
-	case word.Choice == schemas.ChoiceReject:
-		d.disapprove(task, inquiry.Hash, word)
-	case len(unfit) == 0 || !d.inquire(task, schemas.InquiryOpened{Attempt: inquiry.Attempt, After: inquiry.Inquiry, Needs: unfit}):
-		d.start(d.Run.Task(inquiry.Task)) // its agent has the words
-	}
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
-}
-
-// workedOn takes what a person has said as the result of a task. Whoever has said it in another language than the requester's is asked for it
-// once more.
-func (d *Decision) workedOn(inquiry *workflow.Inquiry, task *workflow.Task, word *Word) {
-	if word.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
-		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
-		return
-	}
-	if fault := d.languageFault(task, schemas.Result{Text: word.Whole}); fault != "" {
-		people := inquiry.People
-		if slices.Contains(people, word.Actor.ID) {
-			people = []string{word.Actor.ID}
-		}
-		if inquiry.After > 0 || !d.handBack(task, people, inquiry.Inquiry) {
-			d.fail(task, schemas.FailureInvalidResult, fault)
-		}
-		return
-	}
-	d.workDone(task, word)
-}
-
 // workDone takes what a person has said as the result of a task.
 func (d *Decision) workDone(task *workflow.Task, word *Word) {
 	completed := schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: word.Text, Sequence: word.Sequence, Told: d.toldHash(task)}
@@ -364,46 +291,6 @@ func (d *Decision) workDone(task *workflow.Task, word *Word) {
 	d.advance()
 }
 
-// Unanswered goes on without a person's word: the task is blocked by what it lacks.
-func (d *Decision) Unanswered(inquiry *workflow.Inquiry, reason schemas.InquiryReason) {
-	d.closeInquiry(inquiry, reason)
-	task := d.Run.Task(inquiry.Task)
-	switch inquiry.Kind {
-	case schemas.InquiryApproval:
-		if fault.Is("expired approved") {
-			d.dispatch(task)
-			return
-		}
-		d.unapproved(inquiry)
-		return
-	case schemas.InquiryEscalation:
-		if inquiry.OfReview() {
-			d.reviewFailed()
-			return
-		}
-		d.forsake(task)
-		d.goOn(task, task.Failure().Action)
-		if !d.Run.Settled() {
-			d.notifyNext()
-		}
-		return
-	case schemas.InquiryBudget: // Resume ends the run
-		d.notifyNext()
-		return
-	case schemas.InquiryWork:
-		d.failWith(task, schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: d.texts().Unanswered})
-		return
-	case schemas.InquiryInput:
-	}
-	d.failWith(task, schemas.TaskFailed{
-		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: inquiry.Needs,
-		Detail: strings.TrimSpace(d.texts().Unanswered + " " + d.lacking(inquiry.Needs)),
-	})
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
-}
-
 func (d *Decision) closeInquiry(inquiry *workflow.Inquiry, reason schemas.InquiryReason) {
 	d.Emit(&schemas.InquiryClosed{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Reason: reason, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
@@ -413,7 +300,7 @@ func (d *Decision) closeInquiry(inquiry *workflow.Inquiry, reason schemas.Inquir
 
 // withdrawNotices takes back what has not been told yet.
 func (d *Decision) withdrawNotices(inquiry int) {
-	if d.Run.Inquiry(inquiry).Kind == schemas.InquiryEscalation && fault.Is("whoever has answered is asked again") {
+	if d.Run.Inquiry(inquiry).Kind.IsAboutFailure() && fault.Is("whoever has answered is asked again") {
 		return
 	}
 	for _, task := range d.Run.DecisionTasks {
@@ -442,43 +329,6 @@ func (d *Decision) remind(inquiry *workflow.Inquiry) {
 	d.notify(workflow.NewNotification(inquiry.Inquiry, schemas.NotificationReminder))
 }
 
-// AskAnew asks people by a letter of its own what an inquiry has asked by letters that do not reach who is asked now, or nobody. Where
-// those who have answered in another language are gone, the others are asked.
-func (d *Decision) AskAnew(inquiry *workflow.Inquiry) {
-	d.closeInquiry(inquiry, schemas.InquiryWithdrawn)
-	task := d.Run.Task(inquiry.Task)
-	if inquiry.Kind == schemas.InquiryBudget {
-		return // Resume asks those who are there now
-	}
-	if inquiry.Kind == schemas.InquiryApproval {
-		d.askToApprove(task, besides(&inquiry.InquiryOpened, inquiry.People))
-		return
-	}
-	if inquiry.OfReview() {
-		d.review() // whoever is there now is asked
-		return
-	}
-	if inquiry.Kind == schemas.InquiryEscalation {
-		d.escalateAnew(task, inquiry)
-		return
-	}
-	if inquiry.After == 0 || !d.handBack(task, inquiry.People, inquiry.After) {
-		d.handOver(task)
-	}
-}
-
-// escalateAnew asks those who may be asked now what is done about a failure. Nothing is when there is nobody.
-func (d *Decision) escalateAnew(task *workflow.Task, inquiry *workflow.Inquiry) {
-	opened := besides(&inquiry.InquiryOpened, inquiry.People)
-	if reached := d.reached(inquiry.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
-		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
-		d.open(task, &opened)
-		return
-	}
-	d.forsake(task)
-	d.goOn(task, task.Failure().Action)
-}
-
 // unanswered reports whether a task came to nothing because nobody has answered.
 func (d *Decision) unanswered(task *workflow.Task) bool {
 	last := d.lastAsked(task)
@@ -494,7 +344,7 @@ func (d *Decision) declined(task *workflow.Task) bool {
 // lastAsked is the last inquiry about a task itself, and not about a failure or what it uses.
 func (d *Decision) lastAsked(task *workflow.Task) *workflow.Inquiry {
 	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		if inquiry.Task == task.ID && inquiry.Kind != schemas.InquiryEscalation && inquiry.Kind != schemas.InquiryBudget {
+		if inquiry.Task == task.ID && !inquiry.Kind.IsAboutFailure() && !inquiry.Kind.IsBudget() {
 			return inquiry
 		}
 	}
@@ -507,7 +357,7 @@ func (p *Profile) Notice(run *workflow.Run, notification *workflow.Task) string 
 	texts := p.TextsIn(run.Message.Language)
 	words := inquiry.Question
 	switch {
-	case inquiry.Kind == schemas.InquiryWork:
+	case inquiry.Kind.IsWork():
 		words = texts.Handed
 		if inquiry.After > 0 {
 			words = strings.TrimSpace(texts.WrongLanguage + "\n\n" + words)

@@ -440,7 +440,7 @@ func (d *Decision) holdsAnswer() bool {
 	if rule == nil {
 		return false
 	}
-	opened := d.approvalBy(rule)
+	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
 	opened.Hash = d.answerHash()
 	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
 	d.askToApprove(workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)

@@ -53,7 +53,7 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 // permitObjection is why an agent may not act; empty is nothing.
 func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
 	switch {
-	case !task.Kind.IsWork() && !fault.Is("a question has a permit"):
+	case !task.Kind.MayActOutside() && !fault.Is("a question has a permit"):
 		return schemas.PermitQuestion
 	case task.Permit == asked.ID && fault.Is("a request that has failed keeps its permit"):
 		return ""
@@ -128,7 +128,7 @@ func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
 // needsApproval reports whether a task may have an effect outside only if somebody has agreed, or if the profile itself holds what is to be done:
 // all that a run for words from outside is told and makes comes from there.
 func (d *Decision) needsApproval(task *workflow.Task) bool {
-	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.IsWork() && d.onTainted(task) != schemas.OnTaintedAllow
+	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.MayActOutside() && d.onTainted(task) != schemas.OnTaintedAllow
 }
 
 // deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.

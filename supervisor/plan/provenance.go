@@ -118,7 +118,7 @@ func (d *Decision) messagesWithFiles() []uint64 {
 		}
 	}
 	for _, inquiry := range d.Run.Inquiries {
-		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
+		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind.IsInput() {
 			sequences = append(sequences, answered.Sequence)
 		}
 	}

@@ -122,7 +122,7 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	case task.Kind == schemas.TaskKindPlan:
 		d.planAnswered(task, answer)
 		return
-	case task.Kind.IsEvaluation():
+	case task.Kind.AsksEvaluator():
 		d.judgeAnswered(task, answer)
 		return
 	case task.Kind == schemas.TaskKindNotify:
@@ -178,7 +178,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 	case task.Kind == schemas.TaskKindWork:
 		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
 		provenance.answer(answer, &completed)
-	case task.Kind == schemas.TaskKindPlan || task.Kind.IsEvaluation(): // its tasks may be given what it was given
+	case task.Kind == schemas.TaskKindPlan || task.Kind.AsksEvaluator(): // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)
 		completed.Unproven = nil
 	}

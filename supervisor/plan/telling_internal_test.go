@@ -19,7 +19,7 @@ func TestOneTryPastAnOpenBreaker(t *testing.T) {
 	t.Parallel()
 	run := &workflow.Run{Phase: workflow.PhaseExecuting}
 	for i := range 3 {
-		run.Inquiries = append(run.Inquiries, &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: i + 1, Kind: schemas.InquiryWork, People: []string{"anna"}}})
+		run.Inquiries = append(run.Inquiries, &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: i + 1, Kind: schemas.HumanTaskWork, People: []string{"anna"}}})
 	}
 	counts := map[string]int{}
 	decision := &Decision{Run: run, Profile: &Profile{}, Now: time.Unix(0, 0), Admission: barredWithRoom{}}

@@ -77,7 +77,7 @@ func Action(way schemas.RecoveryWay) schemas.Recovery {
 // Choices are what people may say to a failure. Again says that another attempt may help, and replans that the plan may change; whoever has begun the run
 // writes none.
 func Choices(way schemas.RecoveryWay, again, replans bool) []schemas.InquiryChoice {
-	choices := schemas.InquiryEscalation.Choices()
+	choices := schemas.HumanTaskFailure.Choices()
 	return slices.DeleteFunc(choices, func(choice schemas.InquiryChoice) bool {
 		return choice == schemas.ChoiceRetry && !again ||
 			choice == schemas.ChoiceReplan && (way == schemas.WayRequester || !replans)

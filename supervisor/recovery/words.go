@@ -41,7 +41,7 @@ func hasWords(choice schemas.InquiryChoice) bool {
 // chosenBy is what words choose, alone; empty when that is nothing, or more than one thing.
 func chosenBy(languages []schemas.Language, words string) schemas.InquiryChoice {
 	said, found := phrase.Bare(words), schemas.InquiryChoice("")
-	for _, choice := range schemas.InquiryEscalation.Choices() {
+	for _, choice := range schemas.HumanTaskFailure.Choices() {
 		is := said == string(choice) || slices.ContainsFunc(languages, func(l schemas.Language) bool { return slices.Contains(l.Choices[choice], said) })
 		switch {
 		case !is:

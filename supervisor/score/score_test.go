@@ -131,7 +131,7 @@ func TestWaitsForPeopleAreNone_M50_M54(t *testing.T) {
 	t.Parallel()
 	s := &script{tb: t}
 	s.begin(0, "office", schemas.PlannedTask{Task: "a"}).asks(1, "a", 1)
-	s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: schemas.InquiryInput, Expire: schemas.Duration(time.Hour)},
+	s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: schemas.HumanTaskInput, Expire: schemas.Duration(time.Hour)},
 		&schemas.TaskDispatched{Run: 1, Task: schemas.NoticeTask(1, 1), Kind: schemas.TaskKindNotify, About: &schemas.TaskAbout{HumanTask: 1, Notification: schemas.NotificationQuestion}, Agent: "mail", Attempt: 1, Request: "n"})
 	s.at(6, &schemas.TaskCompleted{Run: 1, Task: schemas.NoticeTask(1, 1), Attempt: 1})
 	s.at(66, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer})
@@ -148,14 +148,14 @@ func TestWaitsForPeopleAreNone_M50_M54(t *testing.T) {
 func TestHelpOfPeople_M51(t *testing.T) {
 	t.Parallel()
 	asked := func(s *script, second float64, attempt int) {
-		s.at(second, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: attempt, Kind: schemas.InquiryInput, Expire: schemas.Duration(time.Hour)})
+		s.at(second, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: attempt, Kind: schemas.HumanTaskInput, Expire: schemas.Duration(time.Hour)})
 		s.at(second+1, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer})
 	}
 	blocked := func(way schemas.RecoveryWay) *schemas.TaskFailed {
 		return &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureTimeout, Recovering: way}
 	}
 	decided := func(s *script, choice schemas.InquiryChoice, upstream bool) {
-		opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryEscalation, Expire: schemas.Duration(time.Hour), Upstream: upstream}
+		opened := &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.HumanTaskFailure, Expire: schemas.Duration(time.Hour), Upstream: upstream}
 		if !upstream {
 			opened.People = []string{"anna"}
 		}
@@ -184,7 +184,7 @@ func TestHelpOfPeople_M51(t *testing.T) {
 			s.asks(2, "a", 1)
 			failed(s, 3, 1, true)
 			s.at(4, &schemas.TaskReady{Run: 1, Task: "a", Agent: "x", Held: true})
-			s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryBudget, Shortage: &schemas.Shortage{}, Expire: schemas.Duration(time.Hour)})
+			s.at(5, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.HumanTaskBudget, Shortage: &schemas.Shortage{}, Expire: schemas.Duration(time.Hour)})
 			s.at(6, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceRaise, Amount: &schemas.Usage{Tokens: 5}})
 			s.asks(7, "a", 2).at(8, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2})
 		}, "1/1=1.0000+"},
@@ -209,7 +209,7 @@ func TestHelpOfPeople_M51(t *testing.T) {
 		}, "1/1=1.0000+"},
 		"nobody has answered, and nothing was mended": {func(s *script) {
 			s.asks(2, "a", 1).at(3, blocked(schemas.WayHuman))
-			s.at(4, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryEscalation, People: []string{"anna"}, Expire: schemas.Duration(time.Hour)})
+			s.at(4, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.HumanTaskFailure, People: []string{"anna"}, Expire: schemas.Duration(time.Hour)})
 			s.at(5, &schemas.InquiryClosed{Run: 1, Inquiry: 1, Reason: schemas.InquiryExpired})
 			s.at(6, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureTimeout, Unrecovered: schemas.WayHuman})
 		}, "0/1=0.0000"},
@@ -314,20 +314,20 @@ func TestChangedPlans_M49_M51_C14(t *testing.T) {
 // work that is handed to them has found nothing.
 func TestWhatPeopleFind_M52(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[schemas.InquiryKind]string{
-		schemas.InquiryApproval: "2/3=0.6667", schemas.InquiryEscalation: "2/3=0.6667", schemas.InquiryWork: "2/2=1.0000+",
+	for kind, want := range map[schemas.HumanTaskKind]string{
+		schemas.HumanTaskApproval: "2/3=0.6667", schemas.HumanTaskFailure: "2/3=0.6667", schemas.HumanTaskWork: "2/2=1.0000+",
 	} {
 		s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"}, schemas.PlannedTask{Task: "b"})
 		s.asks(2, "b", 1).at(3, &schemas.TaskCompleted{Run: 1, Task: "b", Attempt: 1, Findings: wrong("error", "error")})
 		s.asks(3, "a", 1)
 		opened, choice := schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Attempt: 1, Kind: kind, Expire: schemas.Duration(time.Hour)}, schemas.ChoiceReject
-		if kind == schemas.InquiryEscalation {
+		if kind == schemas.HumanTaskFailure {
 			s.at(4, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureVerdict, Recovering: schemas.WayHuman})
 			opened.Attempt, choice = 0, schemas.ChoiceRetry
 		}
 		s.at(4, &opened)
 		s.at(5, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: choice})
-		if kind == schemas.InquiryApproval {
+		if kind == schemas.HumanTaskApproval {
 			s.at(6, &schemas.TaskFailed{Run: 1, Task: "a", Attempt: 1, Cause: schemas.FailureRejected}).ends(8, schemas.RunFailed)
 		} else {
 			s.asks(6, "a", 2).at(7, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 2}).ends(8, schemas.RunCompleted)
@@ -338,7 +338,7 @@ func TestWhatPeopleFind_M52(t *testing.T) {
 	}
 	s := (&script{tb: t}).begin(0, "office", schemas.PlannedTask{Task: "a"})
 	hash, other := strings.Repeat("a", 64), strings.Repeat("b", 64)
-	s.at(2, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.InquiryApproval, Hash: hash, Expire: schemas.Duration(time.Hour)})
+	s.at(2, &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "a", Kind: schemas.HumanTaskApproval, Hash: hash, Expire: schemas.Duration(time.Hour)})
 	s.at(3, &schemas.InquiryAnswered{Run: 1, Inquiry: 1, Choice: schemas.ChoiceApprove, Arguments: jsontext.Value(`{"n":2}`), Hash: other})
 	s.asks(4, "a", 1).at(5, &schemas.TaskCompleted{Run: 1, Task: "a", Attempt: 1}).ends(6, schemas.RunCompleted)
 	if got := figures(s); !strings.Contains(got, "M-52 0/1=0.0000 ") {

@@ -64,7 +64,7 @@ type course struct {
 type asked struct {
 	number   int
 	task     string
-	kind     schemas.InquiryKind
+	kind     schemas.HumanTaskKind
 	upstream bool // no person is
 }
 
@@ -105,7 +105,7 @@ func (c *course) note(fact schemas.Fact, now time.Time) {
 		c.ends(task)
 		c.checked(task, f.Findings)
 		c.open, c.asked = append(c.open, f.Inquiry), append(c.asked, asked{f.Inquiry, f.Task, f.Kind, f.Upstream})
-		if f.Kind == schemas.InquiryEscalation && !f.Upstream {
+		if f.Kind.IsAboutFailure() && !f.Upstream {
 			c.missed++
 		}
 	case *schemas.InquiryAnswered:
@@ -203,10 +203,10 @@ func (c *course) answered(f *schemas.InquiryAnswered) {
 		if about.number != f.Inquiry {
 			continue
 		}
-		if about.kind == schemas.InquiryBudget || about.upstream {
+		if about.kind.IsBudget() || about.upstream {
 			continue // nothing was wrong with what was done, or no person has helped
 		}
-		if f.Choice == schemas.ChoiceReject && about.kind != schemas.InquiryWork {
+		if f.Choice == schemas.ChoiceReject && !about.kind.IsWork() {
 			c.missed++
 		}
 		if slices.Contains(c.failed, about.task) {

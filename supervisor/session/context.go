@@ -21,7 +21,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 	files := attachmentList{env: env, dispatched: f}
 	files.addMessages(schemas.FromMessage, &run.Message)
 	for _, inquiry := range run.Inquiries {
-		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind == schemas.InquiryInput {
+		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind.IsInput() {
 			files.addFiles(schemas.FromMessage, answered.Sequence)
 		}
 	}
@@ -32,7 +32,7 @@ func (env *Env) fillContext(context *schemas.TaskContext, state *State, asked *w
 			}
 		}
 	}
-	if asked.Kind.IsEvaluation() && env.Pinned.Review != nil {
+	if asked.Kind.AsksEvaluator() && env.Pinned.Review != nil {
 		files.addReviewed(run, asked.Occasion())
 	}
 	if review.IsFix(asked) {

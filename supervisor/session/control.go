@@ -36,7 +36,7 @@ func (d *decision) control(control *schemas.Control) {
 	case number < 1 || number > d.state.Runs:
 		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
 	case control.As != "" && !d.speaksFor(control.As, nil):
-		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
+		received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordNotAllowed)
 		d.emit(&received)
 	case control.Action == schemas.ControlResend:
 		d.requestResend(control, received)
@@ -112,49 +112,47 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	if inquiry != nil && inquiry.Upstream && control.Run == "" {
 		said.Actor.ID = cut(cmp.Or(control.By, d.state.Active.Message.Upstream.From), maxNote)
 	}
-	escalates := inquiry != nil && inquiry.Kind == schemas.InquiryEscalation
-	if ofRequester := inquiry != nil && inquiry.Kind.Entitled() && inquiry.OfRequester(); (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
-		if !d.chooses(inquiry, &said) && escalates {
+	escalates := inquiry != nil && inquiry.Kind.IsAboutFailure()
+	if ofRequester := inquiry != nil && inquiry.Kind.IsRestricted() && inquiry.OfRequester(); (escalates || ofRequester) && said.Choice == schemas.ChoiceAnswer {
+		if !d.planDecision(d.env.Pinned).HumanTask(inquiry).ReadChoice(&said) && escalates {
 			said.Choice = "" // nobody's words are a result by chance
 		}
 	}
-	choice := said.Choice
+	choice, rejection := said.Choice, schemas.Rejection("")
 	switch {
 	case d.env.Unconfigured, control.As != "" && !d.speaksFor(control.As, inquiry):
-		received.Reason = schemas.WordNotAllowed
+		rejection = schemas.WordNotAllowed
 	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
-		received.Reason = schemas.WordDecided
+		rejection = schemas.WordDecided
 	case inquiry == nil && left != nil && !d.input.Event.Time.Before(left.Inquiry.Expires()):
-		received.Reason = schemas.WordExpired
+		rejection = schemas.WordExpired
 	case inquiry == nil && left != nil && control.Hash != "" && control.Hash != left.Inquiry.Hash:
-		received.Reason = schemas.WordHash
+		rejection = schemas.WordHash
 	case inquiry == nil && left != nil && len(control.Arguments) > 0:
-		received.Reason = schemas.WordEdit
+		rejection = schemas.WordEdit
 	case inquiry == nil && left != nil && slices.Contains(left.Inquiry.Kind.Choices(), choice):
 		received.Inquiry, received.Disposition = name.Inquiry, schemas.DispositionHeld
 		d.emit(&received)
 		return
 	case inquiry == nil:
-		received.Reason = schemas.WordNotAsked
+		rejection = schemas.WordNotAsked
 	case inquiry.Answered != nil:
-		received.Reason = overBy(inquiry)
+		rejection = overBy(inquiry)
 	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry) && !fault.Is("a plan from upstream counts when its time is over"):
-		received.Reason = schemas.WordExpired
+		rejection = schemas.WordExpired
 	case !inquiry.Open():
-		received.Reason = schemas.WordClosed
+		rejection = schemas.WordClosed
 	case !inquiry.Takes(choice):
-		received.Reason = schemas.WordChoice
-	case d.recoveryFault(inquiry, &said) != "":
-		received.Reason = d.recoveryFault(inquiry, &said)
+		rejection = schemas.WordChoice
 	case control.Hash != "" && control.Hash != inquiry.Hash:
-		received.Reason = schemas.WordHash
-	case choice == schemas.ChoiceApprove && d.agreementFault(inquiry, &said, control.Arguments) != "":
-		received.Reason = d.agreementFault(inquiry, &said, control.Arguments)
+		rejection = schemas.WordHash
 	default:
-		d.word(inquiry, &said, received)
-		return
+		if rejection = d.planDecision(d.env.Pinned).HumanTask(inquiry).Accepts(&said, control.Arguments); rejection == "" {
+			d.word(inquiry, &said, received)
+			return
+		}
 	}
-	received.Disposition = schemas.DispositionRefused
+	received.Disposition, received.Reason = schemas.DispositionRefused, string(rejection)
 	d.emit(&received)
 }
 
@@ -194,12 +192,12 @@ func (d *decision) speaksFor(person string, inquiry *workflow.Inquiry) bool {
 	switch _, known := d.people()[person]; {
 	case !known:
 		return false
-	case inquiry == nil || len(inquiry.People) == 0 && !inquiry.Kind.Entitled():
+	case inquiry == nil || len(inquiry.People) == 0 && !inquiry.Kind.IsRestricted():
 		return true
 	case len(inquiry.People) == 0:
 		return d.hasBegun(person, "")
 	}
-	own := inquiry.Kind.Entitled() && inquiry.Kind != schemas.InquiryEscalation && d.hasBegun(person, "")
+	own := inquiry.Kind.ExcludesRequester() && d.hasBegun(person, "")
 	return slices.Contains(inquiry.People, person) && !own
 }
 

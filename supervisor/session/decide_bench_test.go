@@ -165,7 +165,7 @@ func reviewed(tb testing.TB) *recording {
 		if strings.Contains(task, "fix") || strings.HasSuffix(task, ":2") {
 			hash, status = strings.Repeat("b", 64), schemas.ValidationPassed
 		}
-		if p.state.Active.Task(task).Kind.IsEvaluation() {
+		if p.state.Active.Task(task).Kind.AsksEvaluator() {
 			if status == schemas.ValidationPassed {
 				return schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{Data: []byte(`{"validator":"eye","status":"passed"}`)}}
 			}

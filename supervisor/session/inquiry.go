@@ -30,7 +30,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 		}
 	}
 	if d.env.Unconfigured && (inquiry != nil || names) {
-		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordNotAllowed
+		received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordNotAllowed)
 		d.emit(&received)
 		return true
 	}
@@ -44,7 +44,7 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if len(inquiry.People) > 0 && (!may || !fault.Is("whoever has asked may do the work")) {
 		actor, may = d.personIn(message, inquiry)
 	}
-	if inquiry.Kind.Entitled() {
+	if inquiry.Kind.IsRestricted() {
 		actor, may = d.mayDecide(message, inquiry)
 	}
 	if !may {
@@ -59,13 +59,13 @@ func (d *decision) answered(message *Message, received schemas.MessageReceived) 
 	if !says {
 		return false
 	}
-	if len(said.Files) == 0 && !inquiry.OfReview() && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
+	if len(said.Files) == 0 && !inquiry.Kind.IsReview() && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
 		received.Run, received.Disposition = active.Number, schemas.DispositionControl
 		d.emit(&received)
 		d.planDecision(d.env.Pinned).Withdraw()
 		return true
 	}
-	if inquiry.Kind.Entitled() {
+	if inquiry.Kind.IsRestricted() {
 		return d.decides(message, inquiry, &said, received)
 	}
 	if len(inquiry.People) == 0 && d.urgent(message, said.Whole) {
@@ -95,7 +95,7 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 			continue
 		}
 		_, may := d.personIn(message, inquiry)
-		if may && inquiry.Kind.Entitled() {
+		if may && inquiry.Kind.IsRestricted() {
 			_, may = d.mayDecide(message, inquiry)
 		}
 		if may {
@@ -136,7 +136,7 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 	}
 	actor, may := d.personIn(message, left.Inquiry)
 	said, says := wordIn(message, actor)
-	if left.Inquiry.Kind.Entitled() {
+	if left.Inquiry.Kind.IsRestricted() {
 		_, decides := d.env.Current.Decides(said.Whole)
 		may, says = may && actor.Proof == schemas.ProofMail && !d.quotesAnother(message, name, left.Inquiry), says && decides
 	}
@@ -152,7 +152,7 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	var said plan.Word
 	input, says := d.env.InputAt(sequence), false
-	if inquiry.Kind.Entitled() {
+	if inquiry.Kind.IsRestricted() {
 		said, says = d.heldDecision(&input, inquiry)
 		return keptWord(said, sequence), says
 	}
@@ -207,7 +207,7 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
 	actor, vouched := mailActor(message)
 	if active := d.state.Active; vouched && message.namesInquiry() && active != nil && fault.Is("the word of a second person opens another result") {
-		if decided := active.Inquiry(message.Answers.Inquiry); decided != nil && decided.Answered != nil && decided.Kind == schemas.InquiryWork {
+		if decided := active.Inquiry(message.Answers.Inquiry); decided != nil && decided.Answered != nil && decided.Kind.IsWork() {
 			d.word(decided, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text}, received)
 			return true
 		}
@@ -220,7 +220,7 @@ func (d *decision) lateWork(message *Message, received schemas.MessageReceived) 
 	if !slices.ContainsFunc(slices.Sorted(maps.Keys(people)), works) {
 		return false
 	}
-	received.Disposition, received.Reason = schemas.DispositionRefused, schemas.WordClosed
+	received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordClosed)
 	d.emit(&received)
 	return true
 }
@@ -360,7 +360,7 @@ func addressOf(author *schemas.Author) string {
 func (env *Env) answersTo(state *State, asked *workflow.Task) []schemas.InquiryAnswer {
 	var told []schemas.InquiryAnswer
 	for _, inquiry := range state.Active.Inquiries {
-		if !state.Active.SaidAbout(inquiry.Task, asked) || inquiry.Answered == nil || inquiry.Kind != schemas.InquiryInput {
+		if !state.Active.SaidAbout(inquiry.Task, asked) || inquiry.Answered == nil || !inquiry.Kind.IsInput() {
 			continue
 		}
 		answer := schemas.InquiryAnswer{

@@ -2,40 +2,33 @@ package session
 
 import (
 	"slices"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
-	"podium/supervisor/recovery"
 )
 
 // decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
 // in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
 func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	decides := d.chooses(inquiry, said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
+	asked := d.planDecision(d.env.Pinned).HumanTask(inquiry)
+	decides := asked.ReadChoice(said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
 	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() {
 		d.refuseWord(received, inquiry, schemas.WordUnnamed)
 		d.planDecision(d.env.Pinned).Explain(inquiry)
 		return true
 	}
-	if choice := said.Choice; decides {
-		if reason := d.recoveryFault(inquiry, said); reason != "" {
-			d.refuseWord(received, inquiry, reason)
+	if decides {
+		rejection := asked.Accepts(said, nil)
+		if rejection == "" {
+			d.word(inquiry, said, received)
+			return true
+		}
+		d.refuseWord(received, inquiry, rejection)
+		if rejection != schemas.WordDecided {
 			d.planDecision(d.env.Pinned).Explain(inquiry)
-			return true
 		}
-		if reason := d.agreementFault(inquiry, said, nil); choice == schemas.ChoiceApprove && reason != "" {
-			d.refuseWord(received, inquiry, reason)
-			if reason == schemas.WordEdit {
-				d.planDecision(d.env.Pinned).Explain(inquiry)
-			}
-			return true
-		}
-		d.word(inquiry, said, received)
 		return true
 	}
 	if message.namesInquiry() {
@@ -49,73 +42,9 @@ func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *pl
 	return false
 }
 
-// chooses reads what somebody says who may decide, and notes it. It reports false, and does nothing, when that decides nothing.
-func (d *decision) chooses(inquiry *workflow.Inquiry, said *plan.Word) bool {
-	if inquiry.Kind == schemas.InquiryEscalation {
-		choice, rest, chosen := recovery.Read(d.env.Pinned.Languages, said.Whole)
-		if chosen && d.env.Pinned.Asks(strings.TrimSuffix(strings.TrimSpace(said.Whole), rest)) {
-			return false
-		}
-		if chosen {
-			said.Choice, said.Offset, said.Whole = choice, strings.LastIndex(said.Whole, rest), rest
-		}
-		return chosen
-	}
-	if inquiry.Kind == schemas.InquiryBudget {
-		choice, amount, decides := d.env.Pinned.ReadRaise(said.Whole, inquiry)
-		if decides {
-			said.Choice, said.Amount = choice, &amount
-		}
-		return decides
-	}
-	choice, decides := d.env.Pinned.Decides(said.Whole)
-	if decides {
-		said.Choice = choice
-	}
-	return decides
-}
-
-// recoveryFault says why what somebody has chosen is not done about a failure; empty is that it is.
-func (d *decision) recoveryFault(inquiry *workflow.Inquiry, said *plan.Word) string {
-	switch {
-	case inquiry.Kind != schemas.InquiryEscalation:
-	case !inquiry.Takes(said.Choice):
-		return schemas.WordChoice
-	case said.Choice == schemas.ChoiceReplan && !fault.Is("a plan from upstream that cannot be carried out ends the wait") && !d.planDecision(d.env.Pinned).Replans(inquiry, said.Whole):
-		return schemas.WordPlan
-	}
-	return ""
-}
-
-// agreementFault says why somebody who agrees does not; empty is that they do, to the arguments as they have changed them, if they have. Those are below
-// the word that decides, or apart from the words.
-func (d *decision) agreementFault(inquiry *workflow.Inquiry, said *plan.Word, change jsontext.Value) string {
-	if inquiry.OfReview() {
-		return "" // nothing is agreed to
-	}
-	decision := d.planDecision(d.env.Pinned)
-	if len(change) == 0 {
-		var sound bool
-		if change, sound = decision.WrittenEdit(inquiry, said.Whole); !sound {
-			return schemas.WordEdit
-		}
-	}
-	if len(change) > 0 {
-		changed, can := decision.Edit(inquiry, change)
-		if !can {
-			return schemas.WordEdit
-		}
-		said.Arguments = changed
-	}
-	if len(said.Arguments) == 0 && decision.HasAgreed(inquiry, said.Actor) {
-		return schemas.WordDecided
-	}
-	return ""
-}
-
 // stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
 func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if !inquiry.Kind.Entitled() || !message.namesInquiry() {
+	if !inquiry.Kind.IsRestricted() || !message.namesInquiry() {
 		return false
 	}
 	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -124,11 +53,11 @@ func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, receive
 
 // lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
 func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry == nil || !inquiry.Kind.Entitled() || !message.namesInquiry() {
+	if inquiry == nil || !inquiry.Kind.IsRestricted() || !message.namesInquiry() {
 		return false
 	}
 	_, may := d.mayDecide(message, inquiry)
-	decides := d.chooses(inquiry, &plan.Word{Whole: message.Text})
+	decides := d.planDecision(d.env.Pinned).HumanTask(inquiry).ReadChoice(&plan.Word{Whole: message.Text})
 	switch {
 	case !may:
 		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
@@ -140,13 +69,13 @@ func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, rec
 	return true
 }
 
-func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason string) {
-	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, reason
+func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason schemas.Rejection) {
+	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, string(reason)
 	d.emit(&received)
 }
 
 // overBy is why a word on an inquiry counts no more: it is open only if its time is over.
-func overBy(inquiry *workflow.Inquiry) string {
+func overBy(inquiry *workflow.Inquiry) schemas.Rejection {
 	switch {
 	case inquiry.Answered != nil && inquiry.Answered.Lacking > 0:
 		return schemas.WordHash // whoever has agreed has changed it, and others are asked about that
@@ -167,7 +96,7 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 	}
 	actor, may := d.personIn(message, inquiry)
 	asked := may && (fault.Is("requester counts") || !d.hasBegun(actor.ID, addressOf(message.Author)))
-	if inquiry.Kind == schemas.InquiryEscalation {
+	if !inquiry.Kind.ExcludesRequester() {
 		asked = may || fault.Is("who knows the letter may say what is done") // they agree to nothing
 	}
 	proven := actor.Proof != "" && (actor.Proof != schemas.ProofLetter || fault.Is("the letter is proof enough"))
@@ -186,7 +115,7 @@ func (d *decision) hasBegun(name, address string) bool {
 
 // quotesAnother reports whether a reply to the email about an approval quotes the code of another question: then its words may be about that.
 func (d *decision) quotesAnother(message *Message, name schemas.InquiryName, inquiry *workflow.Inquiry) bool {
-	if !inquiry.Kind.Entitled() || message.Channel != schemas.ChannelEmail {
+	if !inquiry.Kind.IsRestricted() || message.Channel != schemas.ChannelEmail {
 		return false
 	}
 	own := []string{d.codeOf(name)}

@@ -246,8 +246,8 @@ func (s *stage) permits(tb judge, run *workflow.Run, fact schemas.Fact) {
 	tb.Helper()
 	effect := fmt.Sprint(run.Number, "/", schemas.TaskOf(fact))
 	outstanding := s.effects[effect]
-	if question := run.Task(schemas.TaskOf(fact)); question != nil && !question.Kind.IsWork() && schemas.As[*schemas.PermitGranted](fact) != nil ||
-		schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted && !schemas.As[*schemas.TaskDispatched](fact).Kind.IsWork() {
+	if question := run.Task(schemas.TaskOf(fact)); question != nil && !question.Kind.MayActOutside() && schemas.As[*schemas.PermitGranted](fact) != nil ||
+		schemas.As[*schemas.TaskDispatched](fact) != nil && schemas.As[*schemas.TaskDispatched](fact).Permitted && !schemas.As[*schemas.TaskDispatched](fact).Kind.MayActOutside() {
 		tb.Fatalf("question %s is permitted to act", schemas.TaskOf(fact))
 	}
 	switch {

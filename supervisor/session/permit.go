@@ -58,7 +58,7 @@ func (s *State) rememberPermit(f schemas.Fact) {
 
 // carriedPermit is the permit that a request takes along, if any. A question takes none.
 func carriedPermit(f *schemas.TaskDispatched) string {
-	if f.Permitted && f.Kind.IsWork() {
+	if f.Permitted && f.Kind.MayActOutside() {
 		return schemas.PermitID(f.Request)
 	}
 	return ""

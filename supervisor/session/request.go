@@ -70,7 +70,7 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
 				told.Requester, told.Subject = run.Message.RequesterKey(), schemas.RemoveControls(told.Subject)
 			}
-			if inquiry.Kind == schemas.InquiryWork {
+			if inquiry.Kind.IsWork() {
 				work := env.handedWork(run, run.Task(inquiry.Task))
 				work = schemas.RemoveControls(work)
 				told.Text = strings.TrimSpace(told.Text + "\n\n" + work)
@@ -79,7 +79,7 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 				told.Attachments, told.Data = env.wholeAnswer(run, f)
 			}
 		}
-		if told.Agent == schemas.MailDelivery && run.Inquiry(told.Inquiry).Kind.Entitled() {
+		if told.Agent == schemas.MailDelivery && run.Inquiry(told.Inquiry).Kind.IsRestricted() {
 			code := schemas.InquiryCode(schemas.RunID(session, run.Number), told.Inquiry)
 			told.Text = strings.TrimSpace(told.Text + "\n\n" + env.Pinned.QuestionCode(run.Message.Language, code))
 		}
@@ -302,7 +302,7 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 	}{}
 	for i := range env.Pinned.Agents {
 		known := choice{Name: env.Pinned.Agents[i].Name, Description: env.Pinned.Agents[i].Description, Unavailable: env.Pinned.Agents[i].Unavailable}
-		if asked.Kind == schemas.TaskKindPlan || asked.Kind.IsEvaluation() {
+		if asked.Kind == schemas.TaskKindPlan || asked.Kind.AsksEvaluator() {
 			known.InputSchema = env.Pinned.Agents[i].InputSchema
 		}
 		arguments.Agents = append(arguments.Agents, known)

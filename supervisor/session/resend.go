@@ -124,7 +124,7 @@ func (d *decision) retryObjection(former *EndedRun, number int) string {
 	case active != nil && active.Number == number || d.state.Queue.has(number) || former.History == nil || former.History.Phase != workflow.PhaseComplete:
 		return schemas.ResendNotEnded
 	case d.env.Unconfigured:
-		return schemas.WordNotAllowed
+		return string(schemas.WordNotAllowed)
 	case !d.state.Idle() || len(d.state.Resends) > 0:
 		return schemas.RetryBusy
 	case former.History.Message.Upstream != nil:

@@ -55,7 +55,7 @@ func (s *script) word(tb judge) {
 		Inquiry: s.next() % 3, Text: s.pick("7", "on 2030-12-03", "{\"n\": 8}", ""),
 	}
 	if s.recovering && s.one(2) {
-		said.Action, said.Inquiry = schemas.ControlAnswer, s.asksAbout(schemas.InquiryEscalation)
+		said.Action, said.Inquiry = schemas.ControlAnswer, s.asksAboutFailure()
 		said.Text = s.pick("retry", "retry", "skip", "answer: 7", "replan: calculate\nwrite", "replan: {\"tasks\":[]}", "end", "who knows")
 	}
 	if said.Action == schemas.ControlApprove && s.current.Budget != nil {
@@ -64,13 +64,13 @@ func (s *script) word(tb judge) {
 	s.put(tb, s.event(tb, "w"+s.pick("1", "2", "3", "4", "5", "6"), schemas.TypeControl, said), "")
 }
 
-// asksAbout is the number of the first open inquiry of a kind; 0 when there is none.
-func (s *script) asksAbout(kind schemas.InquiryKind) int {
+// asksAboutFailure returns the number of the first open human task about a failure; 0 when there is none.
+func (s *script) asksAboutFailure() int {
 	if s.state.Active == nil {
 		return 0
 	}
 	for _, inquiry := range s.state.Active.Inquiries {
-		if inquiry.Open() && inquiry.Kind == kind {
+		if inquiry.Open() && inquiry.Kind.IsAboutFailure() {
 			return inquiry.Inquiry
 		}
 	}

@@ -171,7 +171,7 @@ func (s *script) planner(p *schemas.Profile) {
 
 func (s *script) happen(tb judge) {
 	tb.Helper()
-	if s.recovering && s.asksAbout(schemas.InquiryEscalation) > 0 && s.one(3) {
+	if s.recovering && s.asksAboutFailure() > 0 && s.one(3) {
 		s.word(tb)
 		return
 	}
@@ -483,12 +483,12 @@ func (s *script) payload(task *workflow.Task) schemas.ResponsePayload {
 		issue := schemas.ValidationIssue{Severity: s.pick("warning", "info", "error"), Message: "so", File: s.pick("a/b", "", "x/a/b", "c"), Line: s.next()}
 		payload.ValidationResults = []schemas.ValidationResult{{Validator: "v", Status: s.pick("passed", "passed", "failed"), Issues: []schemas.ValidationIssue{issue}}}
 	}
-	if task == nil || task.Kind.IsWork() || s.one(6) {
+	if task == nil || task.Kind.MayActOutside() || s.one(6) {
 		return payload
 	}
 	payload.Result = &schemas.Result{}
 	s.judgement(task.Kind, payload.Result)
-	if task.Kind.IsEvaluation() && string(payload.Result.Data) == "{}" { // it says so by its checks
+	if task.Kind.AsksEvaluator() && string(payload.Result.Data) == "{}" { // it says so by its checks
 		payload.ValidationResults = []schemas.ValidationResult{{Validator: "eye", Status: schemas.ValidationPassed}}
 	}
 	return payload

@@ -96,7 +96,7 @@ func (s *story) inquiry(f schemas.Fact) string {
 			told += amount(" since it needs ", &short.Need) + amount(" and is offered ", &short.Offer)
 		}
 		told += used(f.Usage)
-		if f.Kind.Entitled() && len(f.People) > 0 {
+		if f.Kind.IsRestricted() && len(f.People) > 0 {
 			told += " of " + strings.Join(f.People, " or ")
 		}
 		if f.Upstream {

@@ -17,8 +17,8 @@ const (
 	WordsOfApprovers     = "an approval is decided by one whole word of somebody who is asked, who still works there and is vouched for, or the service's own"
 )
 
-func (i *inquiry) input() bool    { return i.fact.Kind == schemas.InquiryInput }
-func (i *inquiry) approval() bool { return i.fact.Kind == schemas.InquiryApproval }
+func (i *inquiry) input() bool    { return i.fact.Kind.IsInput() }
+func (i *inquiry) approval() bool { return i.fact.Kind.IsApproval() }
 func (i *inquiry) approved() bool {
 	return i.approval() && i.answered != nil && i.answered.Choice == schemas.ChoiceApprove && i.answered.Lacking == 0
 }
@@ -36,7 +36,7 @@ func (r *run) declinesTwin(i *inquiry) bool {
 // asks are the addresses of those who are asked by an inquiry, as the profile in force says.
 func (o *oracle) asks(m *moment, f *schemas.InquiryOpened) []schemas.Address {
 	to := o.reached(m, f.People)
-	if agrees := f.Kind == schemas.InquiryApproval || f.Kind == schemas.InquiryBudget; agrees {
+	if agrees := f.Kind.IsApproval() || f.Kind.IsBudget(); agrees {
 		to = slices.DeleteFunc(to, func(address schemas.Address) bool { return o.hasBegun(m, m.run, address.Address) })
 	}
 	return to
@@ -71,7 +71,7 @@ func (r *run) approvalRule(t *task, agent string) *schemas.ApprovalRule {
 
 func (o *oracle) approvalsAreAsked(m *moment) {
 	f := schemas.As[*schemas.InquiryOpened](m.fact)
-	if f == nil || f.Kind != schemas.InquiryApproval {
+	if f == nil || !f.Kind.IsApproval() {
 		return
 	}
 	var rule *schemas.ApprovalRule
@@ -167,7 +167,7 @@ func (r *run) answerRule() *schemas.ApprovalRule {
 }
 
 func (m *moment) aboutAnswer(f *schemas.InquiryOpened) bool {
-	return f.Kind == schemas.InquiryApproval && f.Task == schemas.DeliveryTask && m.run.message.Reply != nil
+	return f.Kind == schemas.HumanTaskAnswerApproval && f.Task == schemas.DeliveryTask && m.run.message.Reply != nil
 }
 
 func (i *inquiry) ofAnswer() bool { return i.approval() && i.fact.Task == schemas.DeliveryTask }
@@ -421,7 +421,7 @@ func (o *oracle) asksThere(m *moment, r *run, heard *hearing) *inquiry {
 	}
 	for _, i := range r.inquiries {
 		by := o.inThread(m, i, heard)
-		agrees := i.approval() || i.fact.Kind == schemas.InquiryBudget
+		agrees := i.approval() || i.fact.Kind.IsBudget()
 		if i.open && by != "" && (!agrees || !o.hasBegun(m, r, o.profile(m.cause.Profile).People[by].Mail)) {
 			return i
 		}
@@ -451,7 +451,7 @@ func (o *oracle) threadIsHeard(session *sessionHistory, m *moment) {
 	i := o.asksThere(m, r, &heard)
 	counts := i != nil && !i.asked.IsZero() && !heard.taken.Before(i.asked.Truncate(time.Second)) && heard.taken.Before(i.expires()) && i.decidedBy(heard.said())
 	answers := f.Disposition == schemas.DispositionAnswered && r.inquiry(f.Inquiry) != nil && r.inquiry(f.Inquiry).toPeople()
-	refused := f.Disposition == schemas.DispositionRefused && counts && f.Inquiry == i.number && o.refusable(m, i, &heard, f.Reason)
+	refused := f.Disposition == schemas.DispositionRefused && counts && f.Inquiry == i.number && o.refusable(m, i, &heard, schemas.Rejection(f.Reason))
 	if answers && (!counts || f.Inquiry != i.number) || counts && !answers && !refused {
 		number := 0
 		if i != nil {
@@ -464,31 +464,32 @@ func (o *oracle) threadIsHeard(session *sessionHistory, m *moment) {
 // decidedBy reports whether words decide a question.
 func (i *inquiry) decidedBy(said string) bool {
 	switch choice, _ := whole(said); i.fact.Kind {
-	case schemas.InquiryWork:
+	case schemas.HumanTaskWork:
 		return said != ""
-	case schemas.InquiryApproval:
+	case schemas.HumanTaskApproval, schemas.HumanTaskAnswerApproval:
 		return choice != ""
-	case schemas.InquiryBudget:
+	case schemas.HumanTaskBudget:
 		return threads.Decides(said)
-	case schemas.InquiryEscalation:
+	case schemas.HumanTaskFailure, schemas.HumanTaskReview:
 		choice, _ = decided(said)
 		return choice != ""
-	case schemas.InquiryInput:
+	case schemas.HumanTaskInput:
 	}
 	return false
 }
 
 // refusable reports whether a word that decides may be refused: it changes what nobody can change so, comes from somebody who has agreed, or says what cannot be done.
-func (o *oracle) refusable(m *moment, i *inquiry, heard *hearing, reason string) bool {
+func (o *oracle) refusable(m *moment, i *inquiry, heard *hearing, reason schemas.Rejection) bool {
 	choice, below := whole(heard.said())
 	agrees := i.approval() && choice == schemas.ChoiceApprove
-	switch reason {
-	case schemas.WordEdit:
+	if reason == schemas.WordEdit {
 		return agrees && strings.ContainsAny(below, "{:")
-	case schemas.WordDecided:
+	}
+	if reason == schemas.WordDecided {
 		by := o.inThread(m, i, heard)
 		return agrees && slices.ContainsFunc(i.words(), func(word *schemas.InquiryAnswered) bool { return i.person(word) == by })
-	case schemas.WordChoice, schemas.WordPlan:
+	}
+	if reason == schemas.WordChoice || reason == schemas.WordPlan {
 		choice, _ = decided(heard.said())
 		return i.escalates() && (choice == schemas.ChoiceReplan || !slices.Contains(i.fact.Choices, choice))
 	}

@@ -31,7 +31,7 @@ func (o *oracle) inquiriesAreNumbered(m *moment) {
 // asksAreBounded: nobody upstream is asked, and nobody at all where the profile says nothing of it.
 func (o *oracle) asksAreBounded(m *moment) {
 	f := schemas.As[*schemas.InquiryOpened](m.fact)
-	if f == nil || f.Kind != schemas.InquiryInput {
+	if f == nil || !f.Kind.IsInput() {
 		return // see workIsHanded and approvalsAreAsked
 	}
 	before := 0
@@ -122,7 +122,7 @@ func (o *oracle) inquiriesEndOnce(session *sessionHistory) {
 		for _, i := range r.inquiries {
 			others := i.toPeople() && i.closed == schemas.InquiryWithdrawn && (i.unsent != nil && i.unsent == i.cause || i.reminds(i.cause) || r.declinesTwin(i))
 			others = others || r.plannedAnew(i)
-			others = others || i.fact.Kind == schemas.InquiryBudget && i.closed == schemas.InquiryWithdrawn // what was held fits after all
+			others = others || i.fact.Kind.IsBudget() && i.closed == schemas.InquiryWithdrawn // what was held fits after all
 			withRun := !others && (i.closed == schemas.InquiryCancelled || i.closed == schemas.InquirySuperseded || i.closed == schemas.InquiryWithdrawn)
 			switch {
 			case i.open || (i.answered == nil) == (i.closed == ""):
@@ -160,7 +160,7 @@ func (o *oracle) askedOnce(m *moment) {
 		o.world.violate(AskedOnce, "%s: %s of inquiry %d, which is not open", m.id, m.fact.Name(), number)
 	case dispatched != nil && dispatched.Attempt == 1 && m.task != nil && m.task.attempts > 0:
 		o.world.violate(AskedOnce, "%s: inquiry %d is told once more from the beginning", m.id, number)
-	case isExplanation(id) && i.fact.Kind.Entitled():
+	case isExplanation(id) && i.fact.Kind.IsRestricted():
 	case i.fact.Adopts != nil && (id == schemas.NoticeTask(number, 1) || i.fact.Adopts.Notices > 1):
 		o.world.violate(AskedOnce, "%s: inquiry %d is told, and those who are asked know of it by %d letters", m.id, number, i.fact.Adopts.Notices)
 	case id == schemas.NoticeTask(number, 1):
@@ -303,7 +303,7 @@ type inquiry struct {
 	lost     []string       // who has none, of several
 	nobody   *schemas.Cause // since which nobody has one of it, of several
 	unsent   *schemas.Cause // since which it is known that its only letter has not gone out
-	after    []schemas.Fact // of an escalation, what follows about its task by the cause of its end
+	after    []schemas.Fact // of a failure, what follows about its task by the cause of its end
 	replans  bool           // and the plan is changed
 	held     uint64         // the word that was held for it when it was adopted; 0 is none
 }
@@ -388,7 +388,7 @@ func (o *oracle) opens(m *moment, f *schemas.InquiryOpened) {
 		m.run.aside, i.task = append(m.run.aside, m.task), m.task
 	}
 	m.run.inquiries, o.asked = append(m.run.inquiries, i), append(o.asked, i)
-	if m.task == nil || f.Kind == schemas.InquiryBudget { // its task waits for the budget, and not for a person
+	if m.task == nil || f.Kind.IsBudget() { // its task waits for the budget, and not for a person
 		return
 	}
 	i.agent = m.task.agent

@@ -220,8 +220,8 @@ func (o *oracle) effectsHappenOnce() {
 // permitIsForWork: no question has a permit, neither with its request nor later.
 func (o *oracle) permitIsForWork(m *moment) {
 	f := m.fact
-	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.IsWork()
-	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.IsWork()
+	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.MayActOutside()
+	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.MayActOutside()
 	if brings || granted {
 		o.world.violate(PermitIsForWork, "%s: a question has a permit", m.id)
 	}
@@ -282,7 +282,7 @@ func (o *oracle) templatesHold(r *run, agent, call string) bool {
 // strangersAreNotObeyed: what is handed to an agent that may do anything with it, the permit that comes along with it, and every act.
 func (o *oracle) strangersAreNotObeyed(m *moment) {
 	asked := schemas.As[*schemas.TaskDispatched](m.fact)
-	if asked == nil || !asked.Kind.IsWork() || !o.fromStranger(m.run) {
+	if asked == nil || !asked.Kind.MayActOutside() || !o.fromStranger(m.run) {
 		return
 	}
 	about := m.task

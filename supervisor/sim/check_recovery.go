@@ -25,7 +25,7 @@ type recovering struct {
 	since   int // the inquiry that has cleared it last: what was agreed to before is spent
 }
 
-func (i *inquiry) escalates() bool { return i.fact.Kind == schemas.InquiryEscalation }
+func (i *inquiry) escalates() bool { return i.fact.Kind.IsAboutFailure() }
 
 // said is what somebody has chosen to have done about a failure; empty is nothing.
 func (i *inquiry) said(choice schemas.InquiryChoice) bool {
@@ -180,7 +180,7 @@ func (m *moment) refusesPlan() bool {
 
 // failureIsTold: who is asked is who the profile names for the way, or who has begun the run, once at a time.
 func (o *oracle) failureIsTold(m *moment, f *schemas.InquiryOpened) {
-	if f.Kind != schemas.InquiryEscalation {
+	if !f.Kind.IsAboutFailure() {
 		return
 	}
 	t, r := m.task, m.run

@@ -18,11 +18,11 @@ const (
 )
 
 // work reports whether people are asked to do a task, and not its requester for what it lacks.
-func (i *inquiry) work() bool { return i.fact.Kind == schemas.InquiryWork }
+func (i *inquiry) work() bool { return i.fact.Kind.IsWork() }
 
 // adoptable reports whether a further attempt of somebody upstream may take an inquiry over.
 func (i *inquiry) adoptable() bool {
-	return i.work() || i.fact.Kind == schemas.InquiryApproval
+	return i.work() || i.fact.Kind.IsApproval()
 }
 
 // person says who does the tasks of an agent, or nil when it is no person.
@@ -55,7 +55,7 @@ func (o *oracle) workIsHanded(m *moment) {
 	if t == nil {
 		return
 	}
-	if f := schemas.As[*schemas.InquiryOpened](m.fact); f != nil && f.Kind == schemas.InquiryWork {
+	if f := schemas.As[*schemas.InquiryOpened](m.fact); f != nil && f.Kind.IsWork() {
 		does, to := m.run.person(t.agent), o.reached(m, f.People)
 		switch {
 		case does == nil || t.planned == nil || m.run.settled != nil || t.state.ended() || t.state == taskUnderWay || m.run.awaits(t):
@@ -265,7 +265,7 @@ func (m *moment) left() (*inquiry, *run) {
 // adoptedIsLeft: people are asked anew when there is nothing that they know of, and else they are not written to.
 func (o *oracle) adoptedIsLeft(m *moment) {
 	f := schemas.As[*schemas.InquiryOpened](m.fact)
-	if f == nil || m.task == nil || f.Kind != schemas.InquiryWork {
+	if f == nil || m.task == nil || !f.Kind.IsWork() {
 		return
 	}
 	left, of := m.left()

@@ -270,7 +270,7 @@ func (o *oracle) wordsAreTaken(session *sessionHistory, m *moment) {
 			return
 		}
 	}
-	if i != nil && i.fact.Kind.Entitled() {
+	if i != nil && i.fact.Kind.IsRestricted() {
 		return // most words decide nothing: see wordsOfApprovers
 	}
 	if mail := heard.mail; mail != nil && (mail.Class != schemas.MailHuman || mail.Origin != schemas.OriginProven && (mail.Origin != schemas.OriginUnchecked || !heard.namesInquiry())) {

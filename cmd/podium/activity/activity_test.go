@@ -55,7 +55,7 @@ func everything() []*schemas.Record {
 		happened("", &schemas.DeliveryReopened{Run: 1, Agent: "mail", Message: schemas.Incoming{Subject: secret}}),
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunCompleted, Reason: schemas.StopReplyFailed, Replied: secret}),
 		happened("", &schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTimeout}),
-		happened("", &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.InquiryInput, Question: secret, People: []string{secret}, To: []schemas.Address{{Address: secret}}}),
+		happened("", &schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "t1", Kind: schemas.HumanTaskInput, Question: secret, People: []string{secret}, To: []schemas.Address{{Address: secret}}}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: "ask:1:1", Cause: schemas.FailureAgent, Detail: secret, RetryAt: later}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: "ask:1:1", Cause: schemas.FailurePermanent, Detail: secret}),
 		happened("", &schemas.TaskCompleted{Run: 1, Task: "ask:1:1", Result: schemas.Content{Result: said}}),

@@ -99,7 +99,7 @@ func dispositionIn(facts []schemas.Fact, id, task string) (found Disposition, is
 		case *schemas.InquiryOpened:
 			switch {
 			case !is || f.Run != found.Run:
-			case f.Task == task && f.Kind == schemas.InquiryInput:
+			case f.Task == task && f.Kind.IsInput():
 				found.Again = f
 			case found.Asks == nil:
 				found.Asks = f

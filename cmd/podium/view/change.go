@@ -28,10 +28,10 @@ type change struct {
 
 // A question is an inquiry that is open, for programs.
 type question struct {
-	ID       string              `json:"id"`
-	Kind     schemas.InquiryKind `json:"kind"`
-	Question string              `json:"question"`
-	Expires  time.Time           `json:"expires,omitzero"`
+	ID       string                `json:"id"`
+	Kind     schemas.HumanTaskKind `json:"kind"`
+	Question string                `json:"question"`
+	Expires  time.Time             `json:"expires,omitzero"`
 }
 
 func questionOf(run *workflow.RunHistory) *question {

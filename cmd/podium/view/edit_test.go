@@ -34,7 +34,7 @@ func TestWhatApproversChangeIsTold(t *testing.T) {
 		"of none":         {made: `{"env":"test\nstate"}`, want: "changed: env none → \"test\\nstate\"\n"},
 		"set by agreeing": {plan: `{"env":"prod"}`, made: `{"env":"test","approved":false}`, want: "changed: env \"prod\" → \"test\"\n"},
 	} {
-		opened := schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "ship", Kind: schemas.InquiryApproval, Sets: []string{"approved"}}
+		opened := schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "ship", Kind: schemas.HumanTaskApproval, Sets: []string{"approved"}}
 		if c.proposed != "" {
 			opened.Operation = &schemas.Operation{Arguments: jsontext.Value(c.proposed)}
 		}

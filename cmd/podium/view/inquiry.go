@@ -131,17 +131,17 @@ func Control(control *schemas.Control) string {
 }
 
 // HowToAnswer is the command that answers an inquiry of a kind, by its id; what is said goes behind it, unless it is that a task is tried once more, where that is one of the choices.
-func HowToAnswer(kind schemas.InquiryKind, choices []schemas.InquiryChoice, id string) string {
+func HowToAnswer(kind schemas.HumanTaskKind, choices []schemas.InquiryChoice, id string) string {
 	switch kind {
-	case schemas.InquiryApproval:
+	case schemas.HumanTaskApproval, schemas.HumanTaskAnswerApproval:
 		return "podium approve " + id
-	case schemas.InquiryBudget:
+	case schemas.HumanTaskBudget:
 		return "podium raise " + id
-	case schemas.InquiryEscalation:
+	case schemas.HumanTaskFailure, schemas.HumanTaskReview:
 		if slices.Contains(choices, schemas.ChoiceRetry) {
 			return "podium answer " + id + " retry"
 		}
-	case schemas.InquiryInput, schemas.InquiryWork:
+	case schemas.HumanTaskInput, schemas.HumanTaskWork:
 	}
 	return "podium answer " + id
 }

@@ -14,14 +14,14 @@ import (
 // asking is a run with a question of each fate: answered by mail, declined at the console, timed out, and open.
 func asking() *workflow.RunHistory {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.Local)
-	asked := func(number int, kind schemas.InquiryKind, question string) *workflow.Inquiry {
+	asked := func(number int, kind schemas.HumanTaskKind, question string) *workflow.Inquiry {
 		return &workflow.Inquiry{
 			InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: number, Task: "t1", Kind: kind, Question: question, Expire: schemas.Duration(72 * time.Hour)},
 			Opened:        at, Asked: at, Notices: 1,
 		}
 	}
-	answered, rejected, expired, open := asked(1, schemas.InquiryInput, "Where to?"), asked(2, schemas.InquiryWork, "Please call her."),
-		asked(3, schemas.InquiryInput, "When?"), asked(4, schemas.InquiryInput, "By which\nplane?")
+	answered, rejected, expired, open := asked(1, schemas.HumanTaskInput, "Where to?"), asked(2, schemas.HumanTaskWork, "Please call her."),
+		asked(3, schemas.HumanTaskInput, "When?"), asked(4, schemas.HumanTaskInput, "By which\nplane?")
 	answered.Ended, answered.Answered = at.Add(time.Hour), &schemas.InquiryAnswered{
 		Run: 1, Inquiry: 1, Choice: schemas.ChoiceAnswer, Text: schemas.Content{Result: schemas.Result{Text: "Rue de la Paix 3"}},
 		Actor: schemas.Actor{Via: schemas.ViaMail, ID: "ana@example.org", Proof: schemas.ProofLetter},
@@ -128,7 +128,7 @@ func TestLinesTellQuestions(t *testing.T) {
 func TestWorkOfPeopleIsTold(t *testing.T) {
 	t.Parallel()
 	work := func(number int) *workflow.Inquiry {
-		return &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: number, Kind: schemas.InquiryWork, Question: "Please call her.", People: []string{"bob"}}}
+		return &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: number, Kind: schemas.HumanTaskWork, Question: "Please call her.", People: []string{"bob"}}}
 	}
 	run := &workflow.RunHistory{ID: "r", Run: workflow.Run{Phase: workflow.PhaseExecuting, Inquiries: []*workflow.Inquiry{work(1), work(2)}}}
 	if told := strings.Join(view.Asks(run), "; "); told != "asks: Please call her.; answer it: podium answer r.1; more: 1 are open beside it, see podium inbox" {
@@ -202,7 +202,7 @@ func TestLettersThatHaveNotGoneOutAreTold(t *testing.T) {
 func TestWhatIsOfferedIsTaken(t *testing.T) {
 	t.Parallel()
 	for choices, want := range map[schemas.InquiryChoice]string{schemas.ChoiceRetry: "podium answer r.1 retry", schemas.ChoiceSkip: "podium answer r.1"} {
-		if got := view.HowToAnswer(schemas.InquiryEscalation, []schemas.InquiryChoice{choices}, "r.1"); got != want {
+		if got := view.HowToAnswer(schemas.HumanTaskFailure, []schemas.InquiryChoice{choices}, "r.1"); got != want {
 			t.Errorf("%s: %q, want %q", choices, got, want)
 		}
 	}

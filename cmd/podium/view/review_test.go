@@ -102,7 +102,7 @@ func TestNobodyMendsAnEffect(t *testing.T) {
 func TestOutcomeOfARoundIsTold(t *testing.T) {
 	t.Parallel()
 	said := func(choice schemas.InquiryChoice) *workflow.Inquiry {
-		asked := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 4, Task: schemas.ReviewInput(1), Kind: schemas.InquiryEscalation}}
+		asked := &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: 4, Task: schemas.ReviewInput(1), Kind: schemas.HumanTaskReview}}
 		if choice != "" {
 			asked.Answered = &schemas.InquiryAnswered{Choice: choice}
 		}

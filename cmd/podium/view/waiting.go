@@ -22,7 +22,7 @@ func State(run *workflow.RunHistory) string {
 		switch {
 		case asked.Upstream:
 			waits = "waits for a word from upstream"
-		case asked.Kind == schemas.InquiryEscalation && len(asked.People) > 0:
+		case asked.Kind.IsAboutFailure() && len(asked.People) > 0:
 			waits = "waits for people to decide"
 		case len(asked.People) > 0:
 			waits = "waits for work of people"

@@ -106,14 +106,14 @@ func TestRunsThatWaitForADecisionAreBlocked_M56(t *testing.T) {
 	task := func(state workflow.TaskState) *workflow.Task {
 		return &workflow.Task{ID: string(state), Agent: "clerk", State: state, Plan: &schemas.PlannedTask{}}
 	}
-	asks := func(kind schemas.InquiryKind, upstream bool, people ...string) []*workflow.Inquiry {
+	asks := func(kind schemas.HumanTaskKind, upstream bool, people ...string) []*workflow.Inquiry {
 		return []*workflow.Inquiry{{InquiryOpened: schemas.InquiryOpened{Run: 1, Inquiry: 1, Task: "blocked", Kind: kind, Upstream: upstream, People: people}}}
 	}
 	for want, run := range map[string]workflow.Run{
-		"blocked, waits for a word from upstream": {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskPending)}, Inquiries: asks(schemas.InquiryEscalation, true)},
-		"blocked, waits for people to decide":     {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskCompleted)}, Inquiries: asks(schemas.InquiryEscalation, false, "anna")},
-		"executing, waits for people to decide":   {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskRunning)}, Inquiries: asks(schemas.InquiryEscalation, false, "anna")},
-		"executing, waits for work of people":     {Tasks: []*workflow.Task{task(workflow.TaskWaitingInput)}, Inquiries: asks(schemas.InquiryWork, false, "anna")},
+		"blocked, waits for a word from upstream": {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskPending)}, Inquiries: asks(schemas.HumanTaskFailure, true)},
+		"blocked, waits for people to decide":     {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskCompleted)}, Inquiries: asks(schemas.HumanTaskFailure, false, "anna")},
+		"executing, waits for people to decide":   {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskRunning)}, Inquiries: asks(schemas.HumanTaskFailure, false, "anna")},
+		"executing, waits for work of people":     {Tasks: []*workflow.Task{task(workflow.TaskWaitingInput)}, Inquiries: asks(schemas.HumanTaskWork, false, "anna")},
 		"executing":                               {Tasks: []*workflow.Task{task(workflow.TaskBlocked), task(workflow.TaskRunning)}},
 	} {
 		run.Phase = workflow.PhaseExecuting

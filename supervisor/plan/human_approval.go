@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
+	"podium/schemas/fault"
+	"podium/schemas/workflow"
+	"podium/supervisor/approval"
+)
+
+// An approvalTask asks people to approve a task, or the operation that its agent has proposed.
+type approvalTask struct{ humanTask }
+
+// Accepts rejects an approval with an edit that cannot be made, and the second approval of one person.
+func (a approvalTask) Accepts(reply *Word, edit jsontext.Value) schemas.Rejection {
+	if reply.Choice != schemas.ChoiceApprove {
+		return ""
+	}
+	if len(edit) == 0 {
+		var sound bool
+		if edit, sound = a.d.WrittenEdit(a.asked, reply.Whole); !sound {
+			return schemas.WordEdit
+		}
+	}
+	if len(edit) > 0 {
+		edited, can := a.d.Edit(a.asked, edit)
+		if !can {
+			return schemas.WordEdit
+		}
+		reply.Arguments = edited
+	}
+	if len(reply.Arguments) == 0 && a.hasApproved(reply.Actor) {
+		return schemas.WordDecided
+	}
+	return ""
+}
+
+// hasApproved reports whether a person has approved the same before: their second reply does not count as that of another person.
+func (a approvalTask) hasApproved(actor schemas.Actor) bool {
+	approved := a.d.agreedPersons(a.asked, a.asked.Hash)
+	return approved.Has(approval.Names(a.asked, actor)...) && !fault.Is("same person twice")
+}
+
+// applyReply starts the task once enough people have approved it. A rejection by one of them fails it.
+func (a approvalTask) applyReply(reply *Word) {
+	if reply.Choice == schemas.ChoiceApprove {
+		if a.approve(reply) {
+			a.d.start(a.task())
+		}
+		return
+	}
+	a.reject(reply)
+}
+
+// approve records an approval, and reports whether enough people have approved. Only those count who are still in the profile, each once. Where
+// the approval edits the arguments, the others are asked about the edited ones.
+func (a approvalTask) approve(reply *Word) bool {
+	answered, _ := a.newReply(reply)
+	d, hash := a.d, a.asked.Hash
+	if len(answered.Arguments) > 0 {
+		hash = d.edits(a.asked, answered)
+	}
+	answered.Lacking = d.lackingPersons(a.asked, hash, approval.Names(a.asked, answered.Actor))
+	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
+		d.Emit(answered)
+		return false
+	}
+	a.end(answered)
+	if answered.Lacking == 0 {
+		d.withdraw(a.task())
+		return true
+	}
+	asked := []schemas.InquiryOpened{besides(&a.asked.InquiryOpened, a.asked.People)}
+	for _, other := range d.Run.Inquiries {
+		if other.Open() && other.Task == a.asked.Task {
+			asked = append(asked, besides(&other.InquiryOpened, other.People))
+		}
+	}
+	d.withdraw(a.task())
+	for i := range asked {
+		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(a.asked.Inquiry).AgreedOperation()
+	}
+	d.askToApprove(a.task(), asked...)
+	return false
+}
+
+// reject fails the task, and every other one that would do the same and waits for its approval.
+func (a approvalTask) reject(reply *Word) {
+	answered, _ := a.newReply(reply)
+	a.end(answered)
+	d, detail := a.d, a.d.disapproval(reply)
+	d.withdraw(a.task())
+	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
+		if other := d.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
+			d.withdraw(d.Run.Task(other.Task))
+			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, detail)
+		}
+	}
+	if !d.Run.Settled() {
+		d.fail(a.task(), schemas.FailureRejected, detail)
+	}
+}
+
+// applyEnd fails the task unless others who are asked may still be enough.
+func (a approvalTask) applyEnd() {
+	d, task := a.d, a.task()
+	if fault.Is("expired approved") {
+		d.dispatch(task)
+		return
+	}
+	persons := d.agreedPersons(a.asked, a.asked.Hash)
+	for _, other := range d.Run.Inquiries {
+		if !other.Open() || other.Task != a.asked.Task || other.Hash != a.asked.Hash {
+			continue
+		}
+		for _, person := range d.approvers(other) {
+			persons.Add(person)
+		}
+	}
+	waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == a.asked.Task })
+	if !waits || persons.Count < max(a.asked.Need, 1) {
+		d.withdraw(task)
+		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
+	}
+	if !d.Run.Settled() {
+		d.notifyNext()
+	}
+}
+
+// approvers returns the people who may still decide a human task.
+func (d *Decision) approvers(asked *workflow.Inquiry) []string {
+	if len(asked.People) == 0 {
+		return []string{approval.Requester}
+	}
+	return slices.DeleteFunc(slices.Clone(asked.People), func(name string) bool { return !d.decides(name) })
+}
+
+func (a approvalTask) askAgain() {
+	a.d.askToApprove(a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
+}
+
+// An answerApproval asks people to approve the answer of a run before it is delivered.
+type answerApproval struct{ approvalTask }
+
+// applyReply delivers the answer once enough people have approved it. A rejection by one of them fails its delivery.
+func (a answerApproval) applyReply(reply *Word) {
+	if reply.Choice == schemas.ChoiceApprove {
+		if a.approve(reply) {
+			a.d.Deliver()
+		}
+		return
+	}
+	answered, _ := a.newReply(reply)
+	a.end(answered)
+	a.d.withdraw(a.task())
+	a.d.fail(a.task(), schemas.FailureRejected, a.d.disapproval(reply))
+}
