@@ -144,9 +144,9 @@ func (o *approvers) recorded(what string) int {
 }
 
 // await waits until so many words were refused for a reason.
-func (o *approvers) await(what, reason string, n int) {
+func (o *approvers) await(what string, reason schemas.Rejection, n int) {
 	o.t.Helper()
-	within(o.t, patience, what, func() bool { return o.recorded(`"reason":"`+reason+`"`) == n })
+	within(o.t, patience, what, func() bool { return o.recorded(`"reason":"`+string(reason)+`"`) == n })
 	if done := o.effects(); done > 1 {
 		o.t.Fatalf("%s: %d orders", what, done)
 	}

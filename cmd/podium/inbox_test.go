@@ -295,7 +295,7 @@ func TestWordsAreRefusedWithWhatToDo(t *testing.T) {
 		found := of(c.change)
 		err := unsayable(found, c.action)
 		if c.reason != "" {
-			err = refusedWord(found, c.reason)
+			err = refusedWord(found, schemas.Rejection(c.reason))
 		}
 		if !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("%s: %q is not said, but: %v", name, c.want, err)
