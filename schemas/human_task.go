@@ -1,7 +1,5 @@
 package schemas
 
-import "slices"
-
 // HumanTaskKind says what a human task asks people for.
 type HumanTaskKind string
 
@@ -25,7 +23,6 @@ const (
 
 // A humanTaskTraits holds what all human tasks of one kind have in common.
 type humanTaskTraits struct {
-	choices []InquiryChoice
 	// restricted kinds take replies only from a person who is asked and proves who they are: knowing the email that asks is not enough.
 	restricted bool
 	// separate kinds take no reply from the requester of the run who is asked by name.
@@ -34,33 +31,34 @@ type humanTaskTraits struct {
 	failure  bool // of a task or of the review
 }
 
-var (
-	choicesOfApproval = []InquiryChoice{ChoiceApprove, ChoiceReject}
-	choicesOfFailure  = []InquiryChoice{ChoiceRetry, ChoiceSkip, ChoiceAnswer, ChoiceReplan, ChoiceEnd}
-)
-
 func (k HumanTaskKind) traits() humanTaskTraits {
 	switch k {
-	case HumanTaskInput:
-		return humanTaskTraits{choices: []InquiryChoice{ChoiceAnswer}}
-	case HumanTaskWork:
-		return humanTaskTraits{choices: []InquiryChoice{ChoiceAnswer, ChoiceReject}}
-	case HumanTaskApproval:
-		return humanTaskTraits{choices: choicesOfApproval, restricted: true, separate: true, approval: true}
-	case HumanTaskAnswerApproval:
-		return humanTaskTraits{choices: choicesOfApproval, restricted: true, separate: true, approval: true}
-	case HumanTaskFailure:
-		return humanTaskTraits{choices: choicesOfFailure, restricted: true, failure: true}
+	case HumanTaskApproval, HumanTaskAnswerApproval:
+		return humanTaskTraits{restricted: true, separate: true, approval: true}
+	case HumanTaskFailure, HumanTaskReview:
+		return humanTaskTraits{restricted: true, failure: true}
 	case HumanTaskBudget:
-		return humanTaskTraits{choices: []InquiryChoice{ChoiceRaise, ChoiceReject}, restricted: true, separate: true}
-	case HumanTaskReview:
-		return humanTaskTraits{choices: choicesOfFailure, restricted: true, failure: true}
+		return humanTaskTraits{restricted: true, separate: true}
+	case HumanTaskInput, HumanTaskWork:
 	}
 	return humanTaskTraits{}
 }
 
 // Choices returns the choices that a reply to a human task of the kind may make.
-func (k HumanTaskKind) Choices() []InquiryChoice { return slices.Clone(k.traits().choices) }
+func (k HumanTaskKind) Choices() []InquiryChoice {
+	switch k {
+	case HumanTaskWork:
+		return []InquiryChoice{ChoiceAnswer, ChoiceReject}
+	case HumanTaskApproval, HumanTaskAnswerApproval:
+		return []InquiryChoice{ChoiceApprove, ChoiceReject}
+	case HumanTaskFailure, HumanTaskReview:
+		return []InquiryChoice{ChoiceRetry, ChoiceSkip, ChoiceAnswer, ChoiceReplan, ChoiceEnd}
+	case HumanTaskBudget:
+		return []InquiryChoice{ChoiceRaise, ChoiceReject}
+	case HumanTaskInput:
+	}
+	return []InquiryChoice{ChoiceAnswer}
+}
 
 // IsRestricted reports whether a reply has to come from a person who is asked and proves who they are, or from the operator: knowing the email that
 // asks is not enough.

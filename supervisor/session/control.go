@@ -118,8 +118,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 			said.Choice = "" // nobody's words are a result by chance
 		}
 	}
-	choice, rejection := said.Choice, schemas.Rejection("")
-	switch {
+	var rejection schemas.Rejection
+	switch choice := said.Choice; {
 	case d.env.Unconfigured, control.As != "" && !d.speaksFor(control.As, inquiry):
 		rejection = schemas.WordNotAllowed
 	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
