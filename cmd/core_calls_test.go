@@ -18,7 +18,7 @@ import (
 // What the core may still have of what it is losing, until its decisions are one ordered list of rules. The numbers only go down.
 const (
 	mostInCycles = 86  // functions that call each other in cycles
-	mostActing   = 55  // functions that return a bool and emit an event
+	mostActing   = 54  // functions that return a bool and emit an event
 	mostMethods  = 331 // methods of one type, promoted ones included
 )
 
@@ -37,8 +37,11 @@ func TestCoreCalls(t *testing.T) {
 	}
 	predicates, plantedToo := apart(actingPredicates(calls))
 	wide, plantedTypes := apart(methodsOf(core.packages))
-	most := wide[len(wide)-1]
-	if inCycles > mostInCycles || len(predicates) > mostActing || most > fmt.Sprintf("%4d", mostMethods+1) {
+	most, methods := wide[len(wide)-1], 0
+	if _, err = fmt.Sscan(most, &methods); err != nil {
+		t.Fatal(err)
+	}
+	if inCycles > mostInCycles || len(predicates) > mostActing || methods > mostMethods {
 		t.Errorf("%d functions in cycles, %d predicates that act, and a type with %s methods: more than %d, %d and %d\n%s\n%s",
 			inCycles, len(predicates), most, mostInCycles, mostActing, mostMethods, strings.Join(cycles, "\n"), strings.Join(predicates, "\n"))
 	}

@@ -192,7 +192,7 @@ type InquiryOpened struct {
 	// Sets are the arguments, by name, that become true when somebody agrees.
 	Sets []string `json:"sets,omitzero"`
 	Need int      `json:"need,omitzero"` // as ApprovalRule.Need; a task may ask by two inquiries for the same, its requester by one of them
-	// Choices, of a failure of a task or of the review, are what may be said to it. Upstream says that whoever has asked for the run is asked, by its progress and by no letter.
+	// Choices are the choices that a reply to kind failure or review may make. Upstream asks the caller of the run, by progress and not by email.
 	Choices  []InquiryChoice `json:"choices,omitzero"`
 	Upstream bool            `json:"upstream,omitzero"`
 	// Usage is what the attempt has used, where the profile has a budget. Shortage is what a HumanTaskBudget is about.

@@ -63,7 +63,7 @@ var wrongAgents = []struct {
 	{fault: "tells-nothing", check: "tells-that-it-works", why: "without any progress, so that its work counts as not begun", flags: slow},
 	{fault: "tells-once", check: "shows-signs-of-life", why: "while it works, and promises a sign of life every 3s", flags: slow},
 	{fault: "keeps-nothing", check: "keeps-its-request", why: "its request was handed out 2 times while it worked", flags: slow},
-	{fault: "hears-no-hint", check: "stops-when-cancelled", why: "s later its request is not acknowledged", flags: slow},
+	{fault: "hears-no-hint", check: "stops-when-cancelled", why: "its request was cancelled, and it has not acknowledged it before its work would have ended", flags: slow},
 	{fault: "one-after-the-other", check: "works-on-several", why: "it is configured for 2 requests at a time, and begins the second when the first is answered", flags: slow},
 	{fault: "asks-for-no-permit", check: "asks-for-a-permit", why: "it has side effects outside, and has answered without asking", flags: "--side-effects external"},
 	{fault: "acts-all-the-same", check: "obeys-a-refusal", why: "its permit was refused, and its answer is completed", flags: "--side-effects external"},

@@ -201,7 +201,7 @@ func (o *approvers) asksInChat(message webhook) (path, key, inquiry string) {
 	if err == nil {
 		err = json.Unmarshal(body, &told)
 	}
-	if err != nil || status != http.StatusOK || !told.Inquiry.Kind.IsApproval() || told.Run == "" {
+	if err != nil || status != http.StatusOK || told.Inquiry.Kind != schemas.HumanTaskApproval || told.Run == "" {
 		o.t.Fatalf("%d %s (%v)", status, body, err)
 	}
 	path, key, _ = strings.Cut(told.Run, "?")

@@ -137,7 +137,7 @@ func (i *deployment) asksTheDoctor(words string) (asking workflow.RunHistory) {
 	i.podium("send", words).succeeds(i.t)
 	within(i.t, patience, "the doctor is asked", func() bool {
 		for _, run := range i.runs() {
-			if open := waitingFor(&run); open != nil && open.Kind.IsApproval() {
+			if open := waitingFor(&run); open != nil && open.Kind == schemas.HumanTaskApproval {
 				asking = run
 				return open.Notices > 0
 			}

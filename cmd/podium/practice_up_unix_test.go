@@ -197,7 +197,7 @@ func (d *playedDay) doctorDecides(messages []*dayMessage) {
 	d.t.Helper()
 	for _, run := range d.runs() {
 		open := waitingFor(&run)
-		if open == nil || !open.Kind.IsApproval() || open.Notices == 0 {
+		if open == nil || open.Kind != schemas.HumanTaskApproval || open.Notices == 0 {
 			continue
 		}
 		verb := "approve"

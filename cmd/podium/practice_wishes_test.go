@@ -136,7 +136,7 @@ func TestPracticeTellsStrangersNothing(t *testing.T) {
 	within(t, patience, "the doctor is asked about each", func() bool {
 		waiting = nil
 		for _, run := range i.runs() {
-			if open := waitingFor(&run); open != nil && open.Kind.IsApproval() && open.Notices > 0 {
+			if open := waitingFor(&run); open != nil && open.Kind == schemas.HumanTaskApproval && open.Notices > 0 {
 				waiting = append(waiting, schemas.InquiryID(run.ID, open.Inquiry))
 			}
 		}

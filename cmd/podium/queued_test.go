@@ -36,8 +36,9 @@ profiles:
 		t.Fatalf("the sender of a second message sees %d %q", beside.code, beside.stderr)
 	}
 	session, number, err := schemas.ParseRunID(second)
-	if err != nil {
-		t.Fatal(err)
+	firstSession, firstNumber, errOfFirst := schemas.ParseRunID(first[0].Run)
+	if err != nil || errOfFirst != nil || session != firstSession || number <= firstNumber {
+		t.Fatalf("the second message waits as run %s behind %s (%v, %v)", second, first[0].Run, err, errOfFirst)
 	}
 	if shown := i.podium("runs", "show", second); shown.code != exitNotFound || !strings.Contains(shown.stderr, "podium runs show "+first[0].Run) {
 		t.Errorf("it is shown: %d %q", shown.code, shown.stderr)

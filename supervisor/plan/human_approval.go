@@ -46,18 +46,21 @@ func (a approvalTask) hasApproved(actor schemas.Actor) bool {
 
 // applyReply starts the task once enough people have approved it. A rejection by one of them fails it.
 func (a approvalTask) applyReply(reply *Word) {
-	if reply.Choice == schemas.ChoiceApprove {
-		if a.approve(reply) {
-			a.d.start(a.task())
-		}
+	if reply.Choice != schemas.ChoiceApprove {
+		a.reject(reply)
 		return
 	}
-	a.reject(reply)
+	if a.approve(reply); a.isApproved() {
+		a.d.start(a.task())
+	}
 }
 
-// approve records an approval, and reports whether enough people have approved. Only those count who are still in the profile, each once. Where
-// the approval edits the arguments, the others are asked about the edited ones.
-func (a approvalTask) approve(reply *Word) bool {
+// isApproved reports whether enough people have approved.
+func (a approvalTask) isApproved() bool { return a.d.Run.Inquiry(a.asked.Inquiry).Approved() }
+
+// approve records an approval. Only people who are still in the profile count, each once. An approval that edits the arguments has the others asked
+// about the edited ones.
+func (a approvalTask) approve(reply *Word) {
 	answered, _ := a.newReply(reply)
 	d, hash := a.d, a.asked.Hash
 	if len(answered.Arguments) > 0 {
@@ -66,12 +69,12 @@ func (a approvalTask) approve(reply *Word) bool {
 	answered.Lacking = d.lackingPersons(a.asked, hash, approval.Names(a.asked, answered.Actor))
 	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
 		d.Emit(answered)
-		return false
+		return
 	}
 	a.end(answered)
 	if answered.Lacking == 0 {
 		d.withdraw(a.task())
-		return true
+		return
 	}
 	asked := []schemas.InquiryOpened{besides(&a.asked.InquiryOpened, a.asked.People)}
 	for _, other := range d.Run.Inquiries {
@@ -84,7 +87,6 @@ func (a approvalTask) approve(reply *Word) bool {
 		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(a.asked.Inquiry).AgreedOperation()
 	}
 	d.askToApprove(a.task(), asked...)
-	return false
 }
 
 // reject fails the task, and every other one that would do the same and waits for its approval.
@@ -148,7 +150,7 @@ type answerApproval struct{ approvalTask }
 // applyReply delivers the answer once enough people have approved it. A rejection by one of them fails its delivery.
 func (a answerApproval) applyReply(reply *Word) {
 	if reply.Choice == schemas.ChoiceApprove {
-		if a.approve(reply) {
+		if a.approve(reply); a.isApproved() {
 			a.d.Deliver()
 		}
 		return

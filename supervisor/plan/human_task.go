@@ -98,18 +98,6 @@ func (h humanTask) ReadChoice(reply *Word) bool {
 // Accepts accepts every reply.
 func (humanTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return "" }
 
-// An unknownTask accepts no reply.
-type unknownTask struct{ humanTask }
-
-// Accepts rejects every reply.
-func (unknownTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return schemas.WordNotAsked }
-
-func (unknownTask) applyReply(*Word) {}
-
-func (unknownTask) applyEnd() {}
-
-func (unknownTask) askAgain() {}
-
 // newReply returns the event of a reply, and the needs that its values do not meet.
 func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unfit []schemas.Need) {
 	values, unfit := h.d.valuesIn(h.asked, reply)
@@ -125,3 +113,15 @@ func (h humanTask) end(answered *schemas.InquiryAnswered) {
 	h.d.Emit(answered)
 	h.d.withdrawNotices(h.asked.Inquiry)
 }
+
+// An unknownTask accepts no reply.
+type unknownTask struct{ humanTask }
+
+// Accepts rejects every reply.
+func (unknownTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return schemas.WordNotAsked }
+
+func (unknownTask) applyReply(*Word) {}
+
+func (unknownTask) applyEnd() {}
+
+func (unknownTask) askAgain() {}

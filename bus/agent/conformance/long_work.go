@@ -18,7 +18,7 @@ const (
 	beginWithin = 3 * time.Second
 	// slack is how much later than promised a sign of life may come on a busy machine.
 	slack = 2 * time.Second
-	// stopWithin is how much time cancelled work has at least to stop. It has to stop before it would have ended.
+	// stopWithin is the least time that cancelled work has to stop.
 	stopWithin = 3 * time.Second
 )
 
@@ -189,9 +189,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stopLimit returns how much time cancelled work has to stop: less than it takes, by how much longer that may be on a busy machine.
+// stopLimit returns how much time cancelled work has to stop: what it takes without a cancel, less slack, and stopWithin at least.
 func (x *exchange) stopLimit() time.Duration {
-	return max(stopWithin, x.long.took-slack).Round(time.Second)
+	return max(stopWithin, x.long.took-slack)
 }
 
 // cancel tells that nobody waits for a request any more, again and again as an owner does.
@@ -225,7 +225,7 @@ func stopsWhenCancelled(ctx context.Context, x *exchange) error {
 		return err
 	}
 	if !stopped {
-		return fmt.Errorf("it was told that nobody waits any more, and %s later its request is not acknowledged", x.stopLimit())
+		return errors.New("its request was cancelled, and it has not acknowledged it before its work would have ended")
 	}
 	s, err := x.nextAnswer(ctx, r, quiet)
 	switch {
