@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -57,6 +59,9 @@ func plansIn(t *testing.T, folder string) map[string]string {
 	found := map[string]string{}
 	for _, entry := range entries {
 		body, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was written under another name, and has been renamed since it was listed
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
