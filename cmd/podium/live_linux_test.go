@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,20 +87,35 @@ func (i *deployment) inTerminal(columns, rows int, environment []string, argumen
 	return w
 }
 
+// lastByte ends what is written to a terminal, see leaves.
+const lastByte = 0x05
+
 // read takes what the program writes until it has ended.
 func (w *terminal) read() {
 	piece := make([]byte, 4096)
 	for {
 		n, err := w.master.Read(piece)
+		written, _, last := bytes.Cut(piece[:n], []byte{lastByte})
 		w.mu.Lock()
-		if n > 0 && w.broken == nil {
-			_, w.broken = w.shows.Write(piece[:n])
+		if len(written) > 0 && w.broken == nil {
+			_, w.broken = w.shows.Write(written)
 		}
 		w.mu.Unlock()
-		if err != nil { // nobody has the other end any more
+		if err != nil || last { // nobody has the other end any more
 			return
 		}
 	}
+}
+
+// leaves returns what is left of all that was written to the slave of the terminal, as restored does. What was written last may be lost when the slave is closed before it is read.
+func (w *terminal) leaves(slave *os.File, read chan struct{}) (lines []string, raw string) {
+	w.t.Helper()
+	if _, err := slave.Write([]byte{lastByte}); err != nil {
+		w.t.Fatal(err)
+	}
+	<-read
+	_ = slave.Close()
+	return w.restored()
 }
 
 func (w *terminal) size(columns, rows int) {
@@ -294,9 +310,7 @@ func TestWatcherIsSafe(t *testing.T) {
 	if err := watcher.Close(); err != nil {
 		t.Error(err)
 	}
-	_ = slave.Close()
-	<-read
-	lines, _ := w.restored()
+	lines, _ := w.leaves(slave, read)
 	if told := strings.Join(lines, "\n"); strings.Count(told, "↳ inner ") != 4 || strings.Count(told, " failed") != 160 || strings.Count(told, "  7 › 39: the agent works on it") != 4 {
 		t.Errorf("it leaves\n%s", told)
 	}
@@ -325,9 +339,7 @@ func TestSmallPictureStandsAmongTheLines(t *testing.T) {
 		if err := watcher.Close(); err != nil {
 			t.Error(err)
 		}
-		_ = slave.Close()
-		<-read
-		lines, raw := w.restored()
+		lines, raw := w.leaves(slave, read)
 		if told := strings.Join(lines, "\n"); !strings.HasPrefix(told, strings.Repeat("before\n", 30)+"░") || strings.Count(told, "░\n") > 0 || strings.Count(told, "executing") != 1 || strings.Contains(told, "decomposing") {
 			t.Errorf("%s: it leaves\n%s", name, told)
 		}
