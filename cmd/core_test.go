@@ -86,7 +86,7 @@ func plantedKinds(asked *workflow.Inquiry) bool {
 }
 
 func plantedActs(d *Decision) bool {
-	emit := func() { d.Emit(&schemas.TaskReady{}) }
+	emit := func() { d.emit(&schemas.TaskReady{}) }
 	emit()
 	return true
 }

@@ -445,29 +445,30 @@ type StopReason string
 
 // The stop reasons.
 const (
-	StopCompleted    StopReason = "completed"
-	StopTaskFailed   StopReason = "task_failed"
-	StopTimeout      StopReason = "timeout"
-	StopNoRoute      StopReason = "no_route"
-	StopCancelled    StopReason = "cancelled"
-	StopReplyFailed  StopReason = "reply_failed"
-	StopDirectAnswer StopReason = "direct_answer" // answered without an agent (O-13)
-	StopInvalidPlan  StopReason = "invalid_plan"
-	StopExpired      StopReason = "expired"    // nobody waits any more, or the run's own deadline has passed
-	StopSuperseded   StopReason = "superseded" // a newer message took its place
-	StopBlocked      StopReason = "blocked"    // it waits for whoever asked
-	StopUnavailable  StopReason = "agent_unavailable"
-	StopFinished     StopReason = "finished"         // the session was closed (O-13)
-	StopRefuted      StopReason = "sender_refuted"   // it was not begun: the sender is forged
-	StopRejected     StopReason = "rejected"         // a person who was asked will not
-	StopUnapproved   StopReason = "unapproved"       // it would act outside on what comes from outside, and nobody has agreed
-	StopBudget       StopReason = "budget_exhausted" // what is left does not fit the budget
-	StopGivenUp      StopReason = "answer_given_up"  // its work is done, and a person has given up its answer
-	StopNoAnswer     StopReason = "no_answer"        // a person was asked, and nobody has answered
-	StopStepLimit    StopReason = "step_limit"       // it has taken as many steps as it may
-	StopCondition    StopReason = "condition"        // a condition of the profile has ended it
-	StopReviewFailed StopReason = "review_failed"    // what it has made is not right
-	StopPartial      StopReason = "partial_result"   // all is done, and an agent says that it is not all that was asked for
+	StopCompleted     StopReason = "completed"
+	StopTaskFailed    StopReason = "task_failed"
+	StopTimeout       StopReason = "timeout"
+	StopNoRoute       StopReason = "no_route"
+	StopCancelled     StopReason = "cancelled"
+	StopReplyFailed   StopReason = "reply_failed"
+	StopDirectAnswer  StopReason = "direct_answer" // answered without an agent (O-13)
+	StopInvalidPlan   StopReason = "invalid_plan"
+	StopExpired       StopReason = "expired"    // nobody waits any more, or the run's own deadline has passed
+	StopSuperseded    StopReason = "superseded" // a newer message took its place
+	StopBlocked       StopReason = "blocked"    // it waits for whoever asked
+	StopUnavailable   StopReason = "agent_unavailable"
+	StopFinished      StopReason = "finished"         // the session was closed (O-13)
+	StopRefuted       StopReason = "sender_refuted"   // it was not begun: the sender is forged
+	StopRejected      StopReason = "rejected"         // a person who was asked will not
+	StopUnapproved    StopReason = "unapproved"       // it would act outside on what comes from outside, and nobody has agreed
+	StopBudget        StopReason = "budget_exhausted" // what is left does not fit the budget
+	StopGivenUp       StopReason = "answer_given_up"  // its work is done, and a person has given up its answer
+	StopInternalFault StopReason = "internal_fault"   // the rules that decide about it have come to no end
+	StopNoAnswer      StopReason = "no_answer"        // a person was asked, and nobody has answered
+	StopStepLimit     StopReason = "step_limit"       // it has taken as many steps as it may
+	StopCondition     StopReason = "condition"        // a condition of the profile has ended it
+	StopReviewFailed  StopReason = "review_failed"    // what it has made is not right
+	StopPartial       StopReason = "partial_result"   // all is done, and an agent says that it is not all that was asked for
 )
 
 // RunSettled fixes the outcome of the work and the words of the answer; the

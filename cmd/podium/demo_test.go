@@ -113,6 +113,16 @@ func readable(t *testing.T, data string, summary *demo.Summary) {
 			t.Errorf("runs show does not say %q:\n%s", words, shown)
 		}
 	}
+	for _, told := range []string{
+		at("runs", "show", summary.Runs[0].Run, "--why").stdout, at("runs", "show", summary.Runs[0].Run, "--why", "-o", "json").stdout,
+		at("replay", "--run", summary.Runs[0].Run, "--why").stdout,
+	} {
+		for _, rule := range []string{": request to calculator, attempt 1  [start]", "  [input]", "  [finish]"} {
+			if !strings.Contains(told, rule) || strings.Contains(told, "[?]") {
+				t.Errorf("no rule is told as%s:\n%s", rule, told)
+			}
+		}
+	}
 	of := lines[replayed](t, at("replay", "--run", summary.Runs[0].Run, "-o", "json", "--work"))
 	all := lines[replayed](t, at("replay", "-o", "json", "--work"))
 	if len(of) == 0 || len(of) >= len(all) {

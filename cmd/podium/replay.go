@@ -29,6 +29,7 @@ type replayCommand struct {
 	Since   string `help:"Only what was stored since then: RFC 3339, or how long ago, such as 1h." placeholder:"TIME"`
 	Subject string `help:"Only subjects that match, with the wildcards of NATS." placeholder:"SUBJECT"`
 	Work    bool   `help:"Also the requests to agents."`
+	Why     bool   `help:"With --run: the rule that has led to each fact, found by deciding the records again."`
 	Verify  bool   `help:"Decide every transition again and compare, fact by fact; with -c also by the profiles of that configuration."`
 	All     bool   `help:"With --verify and -c: every transition that would be decided otherwise, and not only the first of each run."`
 }
@@ -47,6 +48,7 @@ Nobody is asked anything, and what would have followed from another decision is 
 
   podium replay --data ./podium-data
   podium replay --run 5f0c…-1 -o json          # one CloudEvent a line
+  podium replay --run 5f0c…-1 --why            # with the rule behind each fact
   podium replay --subject 'podium.in.>' --since 1h
   podium replay --verify
   podium replay --verify --nats nats://nats.example.org:4222 --credentials core.nk
@@ -77,6 +79,9 @@ func (c *replayCommand) Run(env *environment) error {
 func (c *replayCommand) check() error {
 	if c.Verify && (c.ID != "" || c.Since != "" || c.Subject != "" || c.Work) {
 		return errors.New("--verify takes the whole ledger; leave --run, --since, --subject and --work out")
+	}
+	if c.Why && c.ID == "" {
+		return errors.New("--why goes with --run RUN: it decides the records of the session of that run again")
 	}
 	if c.All && (!c.Verify || c.Config == "") {
 		return errors.New("--all goes with --verify and -c FILE: it is about what the profiles of that would decide otherwise")
@@ -247,6 +252,12 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 	if err != nil {
 		return err
 	}
+	var rules map[uint64][][]string
+	if c.Why {
+		if rules, err = env.rulesOf(core, session); err != nil {
+			return err
+		}
+	}
 	for message, err := range env.runLog(core).Messages(env.ctx, c.Subject, c.Work) {
 		if err != nil {
 			return err
@@ -258,11 +269,20 @@ func (c *replayCommand) print(env *environment, core bus.Core) error {
 		if session != "" && !runlog.Concerns(&event, &message, session, c.ID) {
 			continue
 		}
-		if err = env.printMessage(&message, &event, malformed); err != nil {
+		if err = env.printMessageWhy(&message, &event, malformed, rules); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rulesOf returns by record of a session which rule of its run has led to each fact, as verify.RulesOf does.
+func (e *environment) rulesOf(core bus.Core, session string) (map[uint64][][]string, error) {
+	profiles, err := restore.NewProfiles(e.ctx, core.Artifacts(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return verify.RulesOf(e.ctx, core, profiles, schemas.ShardOf(session, core.Shards()), session)
 }
 
 func (c *replayCommand) since(now time.Time) (time.Time, error) {
@@ -301,11 +321,26 @@ type replayed struct {
 	Event    json.RawMessage `json:"event,omitempty"` // a CloudEvent in structured mode
 	Error    string          `json:"error,omitempty"` // why it is not one
 	Body     []byte          `json:"body,omitempty"`  // then
+	Rules    [][]string      `json:"rules,omitempty"` // of a record, by transition and fact; an empty one is that the input has led to the fact
 }
 
 func (e *environment) printMessage(message *bus.Message, event *schemas.Event, malformed error) error {
+	return e.printMessageWhy(message, event, malformed, nil)
+}
+
+// printMessageWhy prints a message. Of a record of the session that rules are of, it prints the rule that has led to each fact; nil is none.
+func (e *environment) printMessageWhy(message *bus.Message, event *schemas.Event, malformed error, rules map[uint64][][]string) error {
+	var record schemas.Record
+	isRecord := event.Type == schemas.TypeRecord && malformed == nil && schemas.Unmarshal(event.Data, &record) == nil
 	if !e.json {
-		return e.printPlain(message, event, malformed)
+		lines := view.Lines(&record)
+		if rules != nil {
+			lines = view.LinesWhy(&record, 0, rules[record.Number])
+		}
+		if !isRecord {
+			lines = nil
+		}
+		return e.printPlain(message, event, malformed, lines)
 	}
 	line := replayed{Stream: message.Stream, Sequence: message.Sequence, Recorded: message.Recorded, Subject: message.Subject}
 	if malformed == nil {
@@ -314,10 +349,14 @@ func (e *environment) printMessage(message *bus.Message, event *schemas.Event, m
 	if malformed != nil {
 		line.Error, line.Body = malformed.Error(), message.Body
 	}
+	if isRecord {
+		line.Rules = rules[record.Number]
+	}
 	return json.NewEncoder(e.stdout).Encode(line)
 }
 
-func (e *environment) printPlain(message *bus.Message, event *schemas.Event, malformed error) error {
+// printPlain prints a message for people, with lines of what a record says.
+func (e *environment) printPlain(message *bus.Message, event *schemas.Event, malformed error, lines []string) error {
 	what := event.Type
 	if malformed != nil {
 		what = "not readable: " + malformed.Error()
@@ -328,14 +367,8 @@ func (e *environment) printPlain(message *bus.Message, event *schemas.Event, mal
 	if event.Type == schemas.TypeControl && malformed == nil && schemas.Unmarshal(event.Data, &control) == nil {
 		return errors.Join(err, e.print("    %s\n", view.Control(&control)))
 	}
-	if event.Type != schemas.TypeRecord || malformed != nil {
-		return err
-	}
-	var record schemas.Record
-	if schemas.Unmarshal(event.Data, &record) == nil {
-		for _, line := range view.Lines(&record) {
-			err = errors.Join(err, e.print("    %s\n", line))
-		}
+	for _, line := range lines {
+		err = errors.Join(err, e.print("    %s\n", line))
 	}
 	return err
 }

@@ -179,7 +179,7 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 	decision := plan.Decision{
 		Session: schemas.SessionID(profile.Name, "route"), Run: run, Profile: profile, Now: time.Now(), Read: read, Admission: plan.Unlimited{},
 	}
-	decision.Emit = func(fact schemas.Fact) {
+	decision.Emit = func(fact schemas.Fact, _ string) {
 		run.Apply(fact, decision.Now)
 		switch fact := fact.(type) {
 		case *schemas.ComplexityAssessed:
@@ -196,6 +196,7 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 		}
 	}
 	decision.Begin(said)
+	decision.Resume()
 	for i := range tasks {
 		tasks[i].Description = schemas.Content{Result: plan.ResolveContent(tasks[i].Description, read)}
 	}

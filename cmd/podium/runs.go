@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -156,7 +157,8 @@ func (e *environment) printRuns(runs []*workflow.RunHistory) error {
 }
 
 type runsShowCommand struct {
-	ID string `arg:"" name:"run" help:"The run's id, or its beginning."`
+	ID  string `arg:"" name:"run" help:"The run's id, or its beginning."`
+	Why bool   `help:"Also each event of the run with the rule that has led to it, found by deciding the records again."`
 }
 
 func (runsShowCommand) Help() string {
@@ -164,6 +166,7 @@ func (runsShowCommand) Help() string {
 of it, and the runs that supervisors among the agents have begun for it. With -o json attempts are in attempts. Names and addresses of senders are for whoever may read the ledger.
 
   podium runs show 5f0c
+  podium runs show 5f0c --why      # [start] is the rule of that name, [input] what the input itself says
   podium runs show 5f0c -o json`
 }
 
@@ -199,6 +202,10 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 		if err != nil {
 			return err
 		}
+		why, err := c.why(env, ledger.Core, run)
+		if err != nil {
+			return err
+		}
 		if env.json {
 			return env.printLine(struct {
 				*workflow.RunHistory
@@ -206,7 +213,8 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 
 				Attempts     []chronicle.Attempt `json:"attempts,omitzero"`
 				TaskPlanPath string              `json:"task_plan_path,omitzero"`
-			}{run.WithoutSeal(), &beside, kept.Attempts, path})
+				Rules        []string            `json:"rules,omitzero"`
+			}{run.WithoutSeal(), &beside, kept.Attempts, path, why})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err
@@ -227,8 +235,28 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 			about = append(about, full...)
 		}
 		about = append(about, said...)
-		return env.print("%s", view.Run(run, kept, answer, about...))
+		if err = env.print("%s", view.Run(run, kept, answer, about...)); err != nil || len(why) == 0 {
+			return err
+		}
+		return env.print("\nrules\n  %s\n", strings.Join(why, "\n  "))
 	}
+}
+
+// why returns the events of a run, each with its time and the rule that has led to it; none unless that is wanted.
+func (c *runsShowCommand) why(env *environment, core bus.Core, run *workflow.RunHistory) (told []string, err error) {
+	if !c.Why {
+		return nil, nil
+	}
+	rules, err := env.rulesOf(core, run.Session)
+	if err != nil {
+		return nil, err
+	}
+	err = env.runLog(core).FoldRun(env.ctx, run, func(record *schemas.Record) {
+		for _, line := range view.LinesWhy(record, run.Number, rules[record.Number]) {
+			told = append(told, record.Transitions[0].Cause.Time.Local().Format(time.DateTime)+"  "+line)
+		}
+	})
+	return told, err
 }
 
 // chronicle reads what the records of a run say beside its state, and tells which run it replaces and what people have said of it as a whole.

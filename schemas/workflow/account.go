@@ -168,7 +168,8 @@ func (r *Run) unpark(now time.Time) {
 
 // Parked returns the first task because of which the run waits for the next day, or nil.
 func (r *Run) Parked() *Task {
-	for task := range r.All {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
 		if task.HeldForDay() && task.Day.Parked {
 			return task
 		}

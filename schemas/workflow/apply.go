@@ -285,7 +285,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 	case !f.RetryAt.IsZero():
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskReady, t.Agent, f.Agent, t.Attempt, 0
+		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskDue, t.Agent, f.Agent, t.Attempt, 0
 		t.Inquired = 0
 		t.Due = time.Time{}
 	case f.Recovering != "":

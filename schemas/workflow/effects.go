@@ -9,7 +9,8 @@ func (r *Run) PossibleEffects() (effects []string) {
 	if upstream == nil || upstream.Effect == "" {
 		return nil
 	}
-	for task := range r.All {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
 		if task.HumanTask() > 0 {
 			continue // letters of two attempts are two
 		}

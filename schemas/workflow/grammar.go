@@ -132,7 +132,8 @@ func (r *Run) checkPlan(f *schemas.PlanCreated) error {
 // checkTasks holds new tasks to ids that nothing in the run has, and to dependencies on other tasks of its plan.
 func (r *Run) checkTasks(tasks []schemas.PlannedTask) error {
 	known := map[string]bool{schemas.DeliveryTask: true, "": true} // and whether nothing can depend on it
-	for task := range r.All {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
 		known[task.ID] = task.Plan == nil
 	}
 	for i := range tasks {
@@ -309,7 +310,7 @@ func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
 // checkAskedAgain lets a task wait once more for what the answer to an inquiry of the same attempt does not say as it is needed.
 func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
 	before := r.Inquiry(f.After)
-	if before == nil || before.Answered == nil || before.Task != f.Task || before.Attempt != f.Attempt || f.Attempt == 0 || task.State != TaskReady {
+	if before == nil || before.Answered == nil || before.Task != f.Task || before.Attempt != f.Attempt || f.Attempt == 0 || task.State != TaskDue {
 		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
 	}
 	return nil

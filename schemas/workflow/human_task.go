@@ -128,13 +128,13 @@ func (failureRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) er
 
 func (failureRule) suspend(*Task, *schemas.InquiryOpened) {} // it is blocked, and its attempt has failed
 
-// resume makes the task ready if people have decided to retry it. Where the effect of the failed attempt is unknown, it may have a permit once more.
+// resume makes the task due if people have decided to retry it. Where the effect of the failed attempt is unknown, it may have a permit once more.
 func (failureRule) resume(run *Run, ended *Inquiry) {
 	task := run.change(ended.Task)
 	if ended.Answered == nil || ended.Answered.Choice != schemas.ChoiceRetry || task == nil || task.State != TaskBlocked {
 		return
 	}
-	task.State = TaskReady
+	task.State = TaskDue
 	if task.Failure().Cause == schemas.FailureUnknownEffect && !fault.Is("a retry of what nobody knows keeps the permit") {
 		task.Permit, task.Retried = "", int32(ended.Inquiry) //nolint:gosec // at most schemas.MaxInquiries
 	}
@@ -192,7 +192,7 @@ func (r *Run) checkWaits(task *Task, opened *schemas.InquiryOpened) error {
 		return task.current(opened.Attempt)
 	case task.State.WaitsForPerson() && !slices.ContainsFunc(r.Inquiries, open):
 		return nil // it is asked anew
-	case task.State != TaskPending && task.State != TaskReady:
+	case task.State != TaskPending && task.State != TaskReady && task.State != TaskDue:
 		return fmt.Errorf("task %q is %s", opened.Task, task.State)
 	}
 	return nil
@@ -207,9 +207,9 @@ func (t *Task) suspend(state TaskState, opened *schemas.InquiryOpened) {
 	}
 }
 
-// resumeTask makes a task ready that waits for people.
+// resumeTask makes a task due that waits for people.
 func (r *Run) resumeTask(id string) {
 	if task := r.change(id); task != nil && task.State.WaitsForPerson() {
-		task.State = TaskReady
+		task.State = TaskDue
 	}
 }

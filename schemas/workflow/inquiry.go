@@ -190,8 +190,9 @@ func (r *Run) Blocked() bool {
 	if r.Settled() || !slices.ContainsFunc(r.Inquiries, decides) {
 		return false
 	}
-	for task := range r.All {
-		if !task.NotifiesPeople() && (task.State.UnderWay() || task.State == TaskReady || task.State == TaskWaiting) {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
+		if !task.NotifiesPeople() && (task.State.UnderWay() || task.State == TaskReady || task.State == TaskDue || task.State == TaskWaiting) {
 			return false
 		}
 	}

@@ -99,20 +99,35 @@ func changeAt(place **Task) *Task {
 	return &changed
 }
 
-// All yields every task: those of the plan in order, then the others. No run has none.
-func (r *Run) All(yield func(*Task) bool) {
+// TaskCount counts every task: those of the plan, and the others. No run has none.
+func (r *Run) TaskCount() int {
 	if r == nil {
-		return
+		return 0
 	}
-	for _, tasks := range [...][]*Task{r.Tasks, r.DecisionTasks} {
-		for _, task := range tasks {
-			if !yield(task) {
-				return
-			}
-		}
-	}
+	count := len(r.Tasks) + len(r.DecisionTasks)
 	if r.Delivery != nil {
-		yield(r.Delivery)
+		count++
+	}
+	return count
+}
+
+// TaskAt returns a task: those of the plan in order are first, then come the others, and the delivery is last.
+func (r *Run) TaskAt(i int) *Task {
+	switch planned := len(r.Tasks); {
+	case i < planned:
+		return r.Tasks[i]
+	case i < planned+len(r.DecisionTasks):
+		return r.DecisionTasks[i-planned]
+	}
+	return r.Delivery
+}
+
+// All yields every task, in the order of TaskAt.
+func (r *Run) All(yield func(*Task) bool) {
+	for i := range r.TaskCount() {
+		if !yield(r.TaskAt(i)) {
+			return
+		}
 	}
 }
 
@@ -213,7 +228,8 @@ func (r *Run) Deadlines() []schemas.Deadline {
 		deadlines = append(deadlines, schemas.Deadline{Run: r.Number, Kind: schemas.DeadlineRun, At: r.Expires})
 	}
 	judged := r.Judge() != nil && !fault.Is("a retry does not wait for the judge")
-	for task := range r.All {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
 		if judged && task.Plan != nil && task.State == TaskWaiting {
 			continue // see HoldsBack
 		}

@@ -15,6 +15,7 @@ type TaskState string
 const (
 	TaskPending    TaskState = "pending"    // waits for other tasks
 	TaskReady      TaskState = "ready"      // may begin as soon as its agent has room and its resources are free
+	TaskDue        TaskState = "due"        // may start, and waits for nothing; no decision leaves a task in this state
 	TaskDispatched TaskState = "dispatched" // asked for, nobody has begun
 	TaskRunning    TaskState = "running"
 	TaskWaiting    TaskState = "waiting" // for its next attempt
@@ -35,7 +36,7 @@ func (s TaskState) Ended() bool {
 	switch s {
 	case TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 		return true
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
+	case TaskPending, TaskReady, TaskDue, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
 	}
 	return false
 }
@@ -317,7 +318,7 @@ func (t *Task) deadlines(to []schemas.Deadline, run int) []schemas.Deadline {
 		add(schemas.DeadlineSlow, t.Slow)
 	case TaskWaiting:
 		add(schemas.DeadlineRetry, t.Due)
-	case TaskPending, TaskWaitingInput, TaskWaitingApproval, TaskBlocked, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
+	case TaskPending, TaskDue, TaskWaitingInput, TaskWaitingApproval, TaskBlocked, TaskCompleted, TaskFailed, TaskSkipped, TaskCancelled:
 	}
 	return to
 }

@@ -36,7 +36,7 @@ func (s TaskState) step() schemas.StepStatus {
 		return schemas.StepCompleted
 	case TaskFailed, TaskSkipped, TaskCancelled:
 		return schemas.StepFailed
-	case TaskPending, TaskReady, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
+	case TaskPending, TaskReady, TaskDue, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskBlocked:
 	}
 	return schemas.StepPending
 }
@@ -53,7 +53,7 @@ func (h *RunHistory) whyNot(task *Task) string {
 		return told
 	case TaskSkipped:
 		return h.whySkipped(task, told)
-	case TaskPending, TaskReady, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskCancelled:
+	case TaskPending, TaskReady, TaskDue, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskCancelled:
 	}
 	return ""
 }

@@ -15,7 +15,8 @@ func (r *Run) WaitingUntil() time.Time {
 			first = until
 		}
 	}
-	for task := range r.All {
+	for i := range r.TaskCount() {
+		task := r.TaskAt(i)
 		switch {
 		case task.State.Ended() || task.HumanTask() > 0:
 		case task.State.UnderWay():

@@ -102,22 +102,22 @@ func (d *Decision) approvalHash(task *workflow.Task, proposed *schemas.Operation
 	return of.Hash(schemas.RunID(d.Session, d.Run.Number) + "/" + task.ID)
 }
 
-// approved reports whether a task may go to its agent as far as people have to agree. Else they are asked, or it has failed.
-func (d *Decision) approved(task *workflow.Task) bool {
-	if d.approval(task) > 0 {
-		return true
+// unapprovedRule returns the rule by which people have to approve a task before it goes to its agent, and have not; nil is none.
+func (d *Decision) unapprovedRule(task *workflow.Task) *schemas.ApprovalRule {
+	if fault.Is("nobody has to agree") || d.approval(task) > 0 {
+		return nil
 	}
-	rule := d.approvalRule(task)
-	if rule == nil {
-		return true
-	}
+	return d.approvalRule(task)
+}
+
+// askForApproval asks people to approve a task by a rule.
+func (d *Decision) askForApproval(task *workflow.Task, rule *schemas.ApprovalRule) {
 	opened := approvalBy(rule, schemas.HumanTaskApproval)
 	opened.Hash = d.approvalHash(task, nil)
 	if use := d.Profile.agentUse(task.Agent); use.Action == schemas.ActionArguments {
 		opened.Call = approval.Call(d.Profile.rules.Arguments(task.Agent, task.Arguments(), opened.Sets))
 	}
 	d.askToApprove(task, d.withRequester(rule, &opened)...)
-	return false
 }
 
 // disagrees reports whether an agent may not do what it names because somebody has to agree, and has not, or has agreed to something else. Who has agreed
@@ -226,7 +226,7 @@ func (d *Decision) edits(inquiry *workflow.Inquiry, answered *schemas.InquiryAns
 		answered.Hash = d.approvalHash(task, &edited)
 		return answered.Hash
 	}
-	d.Emit(d.edited(task, answered.Arguments))
+	d.emit(d.edited(task, answered.Arguments))
 	task = d.Run.Task(task.ID)
 	answered.Hash = d.approvalHash(task, nil)
 	if inquiry.Call != "" {
@@ -341,19 +341,20 @@ func (d *Decision) decides(person string) bool {
 	return known || approval.IsOperator(person) || person == approval.Requester
 }
 
-// proposes has people asked about what an agent would do, and reports whether they are. The attempt is over then, and not spent.
-func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) bool {
+// proposalOf returns the human tasks by which people approve what an agent would do; none when nobody is asked. The attempt is over then, and not spent. Where
+// people would have to approve and cannot be asked, the failure says so.
+func (d *Decision) proposalOf(task *workflow.Task, failed *schemas.TaskFailed) []schemas.InquiryOpened {
 	if failed.Operation == nil || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || d.Run.Proposals(task.ID) >= maxProposals {
-		return false
+		return nil
 	}
 	rule := d.operationRule(task)
 	if rule == nil {
-		return false
+		return nil
 	}
 	opened := approvalBy(rule, schemas.HumanTaskApproval)
 	call, err := d.Profile.rules.Proposed(task.Agent, failed.Operation, opened.Sets).Call()
 	if err != nil {
-		return false
+		return nil
 	}
 	proposed := d.Profile.rules.Proposed(task.Agent, failed.Operation, nil)
 	opened.Attempt, opened.Tokens, opened.Findings = task.Attempt, failed.Tokens, failed.Findings
@@ -361,12 +362,15 @@ func (d *Decision) proposes(task *workflow.Task, failed *schemas.TaskFailed) boo
 	asked, cause, detail := d.toApprove(task, d.withRequester(rule, &opened))
 	if cause != "" {
 		failed.Cause, failed.Category, failed.Detail = cause, "", detail
-		return false
+		return nil
 	}
-	for i := range asked {
-		d.open(task, &asked[i])
+	return asked
+}
+
+func (d *Decision) openAll(task *workflow.Task, opened []schemas.InquiryOpened) {
+	for i := range opened {
+		d.open(task, &opened[i])
 	}
-	return true
 }
 
 // maxProposals bounds what a task proposes.

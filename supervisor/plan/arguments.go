@@ -16,40 +16,31 @@ import (
 	"podium/supervisor/arguments"
 )
 
-// fill gives a task the arguments that its agent takes, and reports whether the task can begin. Else it
-// waits, for an extractor or a person, or has failed.
-func (d *Decision) fill(task *workflow.Task) bool {
+// fillArguments gives a task the arguments that its agent takes, as far as they are known.
+func (d *Decision) fillArguments(task *workflow.Task) {
 	filler := d.Profile.fillers[task.Agent]
 	if filler == nil || task.Plan == nil || d.isFilled(task) {
-		return true
+		return
 	}
-	extracted, asked := d.extracted(task)
-	if asked && extracted == nil {
-		return false // its answer is awaited
-	}
+	extracted, _ := d.extracted(task)
 	filled := d.fillWith(filler, task, extracted)
 	if len(filled.Missing) > 0 && filler.Input() == arguments.InputEither {
-		return true // the agent works on the words
+		return // the agent works on the words
 	}
-	fact := schemas.ArgumentsFilled{
+	event := schemas.ArgumentsFilled{
 		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Values: filled.Values, Missing: needsOf(filled.Missing),
 		Answers: len(d.answersTo(task)), Extracted: extracted != nil,
 	}
 	if len(filled.Sources) > 0 {
-		fact.Sources = make(map[string]schemas.ArgumentSource, len(filled.Sources))
+		event.Sources = make(map[string]schemas.ArgumentSource, len(filled.Sources))
 		for _, path := range slices.Sorted(maps.Keys(filled.Sources)) {
-			fact.Sources[path] = schemas.ArgumentSource(filled.Sources[path])
+			event.Sources[path] = schemas.ArgumentSource(filled.Sources[path])
 		}
 	}
 	for _, refused := range filled.Refused {
-		fact.Refused = append(fact.Refused, strings.TrimPrefix(refused.Path+": "+refused.Why, ": "))
+		event.Refused = append(event.Refused, strings.TrimPrefix(refused.Path+": "+refused.Why, ": "))
 	}
-	d.Emit(&fact)
-	task = d.Run.Task(task.ID)
-	if len(fact.Missing) > 0 && len(fact.Refused) == 0 && !asked && d.extract(task) {
-		return false
-	}
-	return d.isComplete(task)
+	d.emit(&event)
 }
 
 // isFilled reports whether the arguments of a task have been filled with all that is known.
@@ -57,19 +48,34 @@ func (d *Decision) isFilled(task *workflow.Task) bool {
 	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(d.answersTo(task)) && len(task.Filled.Missing) == 0)
 }
 
-// isComplete goes on with a task whose arguments were filled: it has them, asks for the rest, or fails.
-func (d *Decision) isComplete(task *workflow.Task) bool {
-	switch filled := task.Filled; {
-	case len(filled.Refused) > 0:
-		d.fail(task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
-	case len(filled.Missing) == 0 || fault.Is("arguments that lack something go out"):
-		return true
-	case !d.inquire(task, schemas.InquiryOpened{Needs: filled.Missing}):
-		d.failWith(task, schemas.TaskFailed{
-			Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: d.lacking(filled.Missing),
-		})
+// lacksArguments reports whether the arguments that were filled for the agent of a task are not all that it takes.
+func (d *Decision) lacksArguments(task *workflow.Task) bool {
+	filler, filled := d.Profile.fillers[task.Agent], task.Filled
+	if filler == nil || task.Plan == nil || filled == nil || filled.Edited || filled.Agent != task.Agent {
+		return false
 	}
-	return false
+	return len(filled.Refused) > 0 || len(filled.Missing) > 0 && !fault.Is("arguments that lack something go out")
+}
+
+// completeArguments asks an extractor for the arguments that a task lacks, or else the requester; it fails the task when there is nobody to ask.
+func (d *Decision) completeArguments(task *workflow.Task) {
+	filled := task.Filled
+	if len(filled.Refused) > 0 {
+		d.fail(task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
+		return
+	}
+	use := d.Profile.agentUse(task.Agent)
+	if _, asked := d.extracted(task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
+		d.ask(workflow.NewExtraction(task.ID, use.Extractor))
+		return
+	}
+	if opened := d.inputFor(task, schemas.InquiryOpened{Needs: filled.Missing}); opened != nil {
+		d.open(task, opened)
+		return
+	}
+	d.failWith(task, schemas.TaskFailed{
+		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: d.lacking(filled.Missing),
+	})
 }
 
 // Arguments are those that the agent of a task is told. What only whoever agrees sets is true by an inquiry that sets it, and everywhere else false.
@@ -227,15 +233,13 @@ func (d *Decision) filesAtHand() []arguments.File {
 	return files
 }
 
-// extract asks the extractor of the agent of a task that has not begun for arguments, once. The task goes on when the
-// answer is there, which it is at once when the extractor cannot be asked.
-func (d *Decision) extract(task *workflow.Task) bool {
-	use := d.Profile.agentUse(task.Agent)
-	if use.Extractor == "" || task.State != workflow.TaskPending {
+// awaitsExtraction reports whether the extractor of the agent of a task is asked for its arguments.
+func (d *Decision) awaitsExtraction(task *workflow.Task) bool {
+	if filler := d.Profile.fillers[task.Agent]; filler == nil || task.Plan == nil || d.isFilled(task) {
 		return false
 	}
-	d.ask(workflow.NewExtraction(task.ID, use.Extractor))
-	return true
+	found, asked := d.extracted(task)
+	return asked && found == nil
 }
 
 // extracted returns what the extractor has found, an empty object when that is nothing, and whether it was asked;

@@ -25,16 +25,17 @@ func (d *Decision) need(task *workflow.Task) *schemas.Usage {
 	return &need
 }
 
-// affords reports whether a request for a task fits the budget. Else the task is held: it waits until what is under way has left enough, which Resume
-// finds, or says that it never will.
-func (d *Decision) affords(task *workflow.Task) bool {
+// exceedsBudget reports whether a request for a task does not fit what is left of the budget.
+func (d *Decision) exceedsBudget(task *workflow.Task) bool {
 	need := d.need(task)
-	if need == nil || budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need) == nil {
-		return true
-	}
+	return need != nil && budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need) != nil
+}
+
+// hold has a task wait until what is under way has left enough of the budget.
+func (d *Decision) hold(task *workflow.Task) {
 	known := d.Run.Task(task.ID)
 	if known != nil && known.State == workflow.TaskReady && known.Held && !known.HeldForDay() && known.Agent == task.Agent {
-		return false
+		return
 	}
 	held := d.taskReady(task)
 	held.Held = true
@@ -43,8 +44,7 @@ func (d *Decision) affords(task *workflow.Task) bool {
 			held.Until = known.Due // it was ready before
 		}
 	}
-	d.Emit(held)
-	return false
+	d.emit(held)
 }
 
 // dayClaim is what a request for a task needs of the budget of a day; nil is nothing.
@@ -68,30 +68,25 @@ func (d *Decision) admit(task *workflow.Task) AdmissionResult {
 	return d.Admission.Admit(task.Agent)
 }
 
-// affordsDay reports whether the task that is granted fits the budget of the day. Else it is held: its owner sees when there is some left.
-func (d *Decision) affordsDay(task *workflow.Task) bool {
-	claim := d.dayClaim(task)
-	if claim == nil {
-		return true
+// dayShortage is what the budget of the day lacks for the task that is granted; nil is nothing.
+func (d *Decision) dayShortage(task *workflow.Task) *schemas.Shortage {
+	if d.dayClaim(task) == nil || fault.Is("a grant skips the budget of the day") {
+		return nil
 	}
-	if task.Day == nil {
-		d.ready(task) // the grant was for nothing of the day's
-		return false
-	}
-	lacking := d.Admission.LacksDay(task.Agent)
-	if lacking == nil || fault.Is("a grant skips the budget of the day") {
-		return true
-	}
-	short := *lacking
+	return d.Admission.LacksDay(task.Agent)
+}
+
+// holdForDay has the task that is granted wait for the budget of the day: its owner sees when there is some left.
+func (d *Decision) holdForDay(task *workflow.Task, lacking *schemas.Shortage) {
+	claim, short := d.dayClaim(task), *lacking
 	short.Offer = d.offer(&short)
-	claim.Short, claim.Alone = &short, !d.worksBeside(task)
+	claim.Short, claim.Alone = &short, !worksBeside(d, task)
 	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
 	held := d.taskReady(task)
 	if held.Held, held.Day = true, claim; task.Kind != schemas.TaskKindPlan {
 		held.Until = task.Due
 	}
-	d.Emit(held)
-	return false
+	d.emit(held)
 }
 
 // askForDay has the budget of the day looked at anew for a task that waits for it.
@@ -101,7 +96,7 @@ func (d *Decision) askForDay(task *workflow.Task) {
 	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
 		ready.Until = d.Now.Add(wait)
 	}
-	d.Emit(ready)
+	d.emit(ready)
 }
 
 // spend notes what the attempt of a task that is answered now has used.
@@ -145,58 +140,41 @@ func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
 	return spent
 }
 
-// Resume is the last of each decision. It goes on with what the budget has held back, and it asks whoever has written the next thing,
-// whatever has ended the question before.
-func (d *Decision) Resume() {
-	if d.Run == nil {
-		return
-	}
-	if d.Profile.Budget != nil {
-		d.resumeHeld()
-	}
-	d.notifyNext()
-}
-
-// resumeHeld goes on with what the budget has held back: what fits now begins. When nothing works and nothing fits, people are asked for more or
-// the run ends.
-func (d *Decision) resumeHeld() {
-	// Each turn but the last ends a task. Those that are made meanwhile count, too.
-	most := len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
-	for turn := 0; turn < most && !d.Run.Settled() && d.resumeOnce(); turn++ {
-		if !fault.Is("what is asked meanwhile has no turn") {
-			most = len(d.Run.Tasks) + len(d.Run.DecisionTasks) + 1
+// restartHeld starts the first task that the budget has held back and that fits it now.
+func restartHeld(d *Decision) {
+	for _, id := range heldTasks(d) {
+		if task := d.Run.Task(id); !task.HeldForDay() && !d.Run.HoldsBack(task) {
+			if restart(d, task); d.Run.Task(id).State != workflow.TaskReady || !d.Run.Task(id).Held {
+				return
+			}
 		}
 	}
-	if asked := d.Run.AsksForBudget(); asked != nil && !d.Run.Settled() && d.firstHeld() == nil {
+}
+
+// handleExhausted does something about the first task that is held back, when nothing works and nothing fits: people are asked for more, or the run ends.
+func handleExhausted(d *Decision) {
+	held := firstHeld(d)
+	switch {
+	case held == nil || d.Run.AsksForBudget() != nil || works(d):
+	case held.HeldForDay() && !held.Day.Alone:
+		d.askForDay(held) // what was under way then may have left some
+	default:
+		d.exhausted(held)
+	}
+}
+
+// withdrawShortage withdraws what people are asked about the budget when nothing is held back any more.
+func withdrawShortage(d *Decision) {
+	if asked := d.Run.AsksForBudget(); asked != nil && firstHeld(d) == nil {
 		d.closeInquiry(asked, schemas.InquiryWithdrawn)
 	}
 }
 
-// resumeOnce begins what fits, or does something about what never will. It reports whether there may be more to do.
-func (d *Decision) resumeOnce() bool {
-	for _, id := range d.heldBack() {
-		if task := d.Run.Task(id); !d.Run.Settled() && task.State == workflow.TaskReady && task.Held && !task.HeldForDay() && !d.Run.HoldsBack(task) {
-			d.restart(task)
-		}
-	}
-	if d.Run.Settled() {
-		return false
-	}
-	held := d.firstHeld()
-	switch {
-	case held == nil || d.Run.AsksForBudget() != nil || d.works():
-		return false
-	case held.HeldForDay() && !held.Day.Alone:
-		d.askForDay(held) // what was under way then may have left some
-		return false
-	}
-	return d.exhausted(held)
-}
-
-// heldBack are the tasks that wait for the budget, in the order in which they may begin: who asks decides first.
-func (d *Decision) heldBack() []string {
+// heldTasks are the tasks that wait for the budget, in the order in which they may begin: who asks decides first.
+func heldTasks(d *Decision) []string {
 	var ranks [6][]string
-	for task := range d.Run.All {
+	for i := range d.Run.TaskCount() {
+		task := d.Run.TaskAt(i)
 		if task.State == workflow.TaskReady && task.Held {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
@@ -206,8 +184,8 @@ func (d *Decision) heldBack() []string {
 }
 
 // firstHeld is the first task that waits for the budget alone, or nil.
-func (d *Decision) firstHeld() *workflow.Task {
-	for _, id := range d.heldBack() {
+func firstHeld(d *Decision) *workflow.Task {
+	for _, id := range heldTasks(d) {
 		if task := d.Run.Task(id); !d.Run.HoldsBack(task) {
 			return task
 		}
@@ -216,7 +194,7 @@ func (d *Decision) firstHeld() *workflow.Task {
 }
 
 // restart begins a task that was held, if it fits now.
-func (d *Decision) restart(task *workflow.Task) {
+func restart(d *Decision, task *workflow.Task) {
 	if task.Plan != nil {
 		d.start(task)
 		return
@@ -226,16 +204,17 @@ func (d *Decision) restart(task *workflow.Task) {
 
 // works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
 // not keep them from being asked.
-func (d *Decision) works() bool { return d.worksBeside(nil) }
+func works(d *Decision) bool { return worksBeside(d, nil) }
 
 // worksBeside is works, without one of the tasks.
-func (d *Decision) worksBeside(but *workflow.Task) bool {
+func worksBeside(d *Decision, but *workflow.Task) bool {
 	asks := d.asksForMore()
-	for task := range d.Run.All {
+	for i := range d.Run.TaskCount() {
+		task := d.Run.TaskAt(i)
 		switch {
 		case task == but || task.NotifiesPeople() || task.State.Ended() || task.State == workflow.TaskPending:
 		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
-		case d.waitsForJudge(task), d.waitsForOthers(task, asks):
+		case waitsForEvaluator(d, task), waitsForOthers(task, asks):
 		case asks && task.State.WaitsForPerson():
 		default:
 			return true
@@ -244,15 +223,15 @@ func (d *Decision) worksBeside(but *workflow.Task) bool {
 	return false
 }
 
-// waitsForJudge reports whether a task goes on once a judge has answered, for whom the budget may have no room.
-func (d *Decision) waitsForJudge(task *workflow.Task) bool {
+// waitsForEvaluator reports whether a task goes on once a judge has answered, for whom the budget may have no room.
+func waitsForEvaluator(d *Decision, task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
 	return waits && !fault.Is("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task)
 }
 
 // waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
 // somebody has said what is done about it, who keeps nobody from being asked for more.
-func (d *Decision) waitsForOthers(task *workflow.Task, asks bool) bool {
+func waitsForOthers(task *workflow.Task, asks bool) bool {
 	return task.State == workflow.TaskBlocked && (asks || task.Mending() && !fault.Is("who waits for what mends a failure is taken for somebody who works"))
 }
 
@@ -261,18 +240,19 @@ func (d *Decision) asksForMore() bool {
 	return d.Profile.Budget.Exhausted == schemas.BudgetAsks && (d.Run.Account == nil || !d.Run.Account.Refused)
 }
 
-// exhausted does something about a task that will not fit: the run does without it, people are asked, or the run ends. It reports whether the run
-// may have gone on.
-func (d *Decision) exhausted(task *workflow.Task) bool {
+// exhausted does something about a task that will not fit: the run does without it, people are asked, or the run ends.
+func (d *Decision) exhausted(task *workflow.Task) {
 	if task.Optional() || d.hasDefault(task) {
 		d.fail(task, schemas.FailureBudget, d.texts().OutOfBudget)
-		return true
+		return
 	}
-	if d.asksForMore() && d.askForMore(task) || task.HeldForDay() && task.Day.Parked {
-		return false
+	opened := d.raiseFor(task)
+	switch {
+	case opened != nil:
+		d.open(task, opened)
+	case !task.HeldForDay() || !task.Day.Parked:
+		d.outOfBudget(task)
 	}
-	d.outOfBudget(task)
-	return false
 }
 
 // hasDefault reports whether a question need not be answered: routers and the answer have a way without.
@@ -306,8 +286,11 @@ func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
 	return short
 }
 
-// askForMore asks people for more than the run may use, and reports whether any of them can be asked.
-func (d *Decision) askForMore(task *workflow.Task) bool {
+// raiseFor returns the human task by which people raise the budget for a task; nil when none of them is asked.
+func (d *Decision) raiseFor(task *workflow.Task) *schemas.InquiryOpened {
+	if !d.asksForMore() {
+		return nil
+	}
 	policy, short := d.Profile.Budget, d.shortage(task)
 	opened := schemas.InquiryOpened{}
 	byRequester := slices.Contains(policy.People, schemas.ApprovingRequester)
@@ -315,12 +298,11 @@ func (d *Decision) askForMore(task *workflow.Task) bool {
 		opened = d.reachedToApprove(policy.People)
 	}
 	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !d.reachesRequester() || !byRequester && len(opened.To) == 0 {
-		return false
+		return nil
 	}
 	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.HumanTaskBudget, policy.Remind, policy.Expire, short
 	opened.Question = d.shortfall(task, short, opened.People)
-	d.open(task, &opened)
-	return true
+	return &opened
 }
 
 // shortfall is what people are told who may raise a budget.

@@ -19,8 +19,7 @@ import (
 	"podium/supervisor/route"
 )
 
-// A Decision is made about a run. Every fact goes through Emit, which
-// applies it to the run before it returns.
+// A Decision is made about a run. Emit applies an event to the run before it returns; it is told which of the rules has led to the event.
 type Decision struct {
 	Session string
 	Shard   int
@@ -28,7 +27,7 @@ type Decision struct {
 	Run     *workflow.Run
 	Profile *Profile
 	Now     time.Time
-	Emit    func(schemas.Fact)
+	Emit    func(event schemas.Fact, rule string)
 	// Read returns what a Content that points into the ledger stands for.
 	Read      func(schemas.Content) schemas.Result
 	Admission Admission
@@ -50,6 +49,8 @@ type Decision struct {
 	// Found is what was found in long messages before they are decided about; nil is nothing.
 	Found *route.Found
 
+	emitted       int            // events since the first rule was tried
+	rule          string         // that is applied; empty is none, and events are what the input says
 	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy
 	spentBy       string
 	final         bool     // a person has the run end, and every further attempt begin anew
@@ -57,6 +58,12 @@ type Decision struct {
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 	requested     *language.Said      // what the requester has written; likewise
+}
+
+// emit applies an event to the run.
+func (d *Decision) emit(event schemas.Fact) {
+	d.emitted++
+	d.Emit(event, d.rule)
 }
 
 // An Admission is what a decision knows of the agents. Whoever decides again gives the

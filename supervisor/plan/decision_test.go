@@ -65,12 +65,27 @@ func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus pla
 	}})
 	var facts []schemas.Fact
 	decision := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
-	decision.Emit = func(f schemas.Fact) {
+	decision.Emit = func(f schemas.Fact, _ string) {
 		run.Apply(f, decision.Now)
 		facts = append(facts, f)
 	}
 	decision.Begin(schemas.Result{Text: text})
+	decision.Resume()
 	return decision, &facts
+}
+
+// respond gives an answer of an agent to a task, and applies the rules.
+func respond(decision *plan.Decision, task *workflow.Task, response plan.Response) {
+	decision.HandleResponse(task, response)
+	decision.Resume()
+}
+
+// expire lets a deadline pass, and reports whether that has changed anything.
+func expire(decision *plan.Decision, facts *[]schemas.Fact, deadline schemas.Deadline) bool {
+	before := len(*facts)
+	decision.Expire(deadline)
+	decision.Resume()
+	return len(*facts) > before
 }
 
 // TestWaitDoubles_M25: 2^(attempt-1) times the configured wait, capped.
@@ -98,16 +113,16 @@ func TestWaitDoubles_M25(t *testing.T) {
 				if task.Attempt != i+1 || task.State != workflow.TaskDispatched {
 					t.Fatalf("attempt %d is %s", task.Attempt, task.State)
 				}
-				decision.HandleResponse(task, plan.Response{Status: schemas.StatusFailed})
+				respond(decision, task, plan.Response{Status: schemas.StatusFailed})
 				if got := schemas.As[*schemas.TaskFailed]((*facts)[len(*facts)-1]).RetryAt.Sub(decision.Now); got != want {
 					t.Errorf("the wait after attempt %d is %s, want %s", i+1, got, want)
 				}
 				decision.Now = decision.Run.Tasks[0].Due
-				if !decision.Expire(decision.Run.Deadlines()[0]) {
+				if !expire(decision, facts, decision.Run.Deadlines()[0]) {
 					t.Fatal("the wait is not over")
 				}
 			}
-			decision.HandleResponse(decision.Run.Tasks[0], plan.Response{Status: schemas.StatusFailed})
+			respond(decision, decision.Run.Tasks[0], plan.Response{Status: schemas.StatusFailed})
 			if decision.Run.Phase != workflow.PhaseComplete || decision.Run.Status != schemas.RunFailed {
 				t.Errorf("after the last attempt the run is %s, %s", decision.Run.Phase, decision.Run.Status)
 			}
@@ -149,7 +164,7 @@ func TestSettle_M56(t *testing.T) {
 				if len(deadlines) != 1 {
 					t.Fatalf("it waits for %v", deadlines)
 				}
-				decision.HandleResponse(decision.Run.Task(deadlines[0].Task), answer)
+				respond(decision, decision.Run.Task(deadlines[0].Task), answer)
 			}
 			var states []workflow.TaskState
 			for i := range decision.Run.Tasks {
@@ -208,12 +223,12 @@ func TestDeadlines(t *testing.T) {
 		{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}, // not due
 		{Run: 2, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork},
 	} {
-		if decision.Expire(void) {
+		if expire(decision, facts, void) {
 			t.Errorf("%+v did something", void)
 		}
 	}
 	decision.Now = start().Add(2 * time.Hour)
-	if !decision.Expire(schemas.Deadline{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}) {
+	if !expire(decision, facts, schemas.Deadline{Run: 1, Task: "t1", Attempt: 1, Kind: schemas.DeadlineWork}) {
 		t.Error("a deadline that is due did nothing")
 	}
 	wait(schemas.DeadlineRetry, 1, 2*time.Hour+time.Second)
@@ -222,9 +237,15 @@ func TestDeadlines(t *testing.T) {
 // TestCancel: it works once, until the outcome is fixed, and ends every task.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	decision, _ := begun(t, compile(t, steps()), "one then two then three", "mail")
-	decision.HandleResponse(decision.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
-	if !decision.Cancel() {
+	decision, facts := begun(t, compile(t, steps()), "one then two then three", "mail")
+	respond(decision, decision.Run.Tasks[0], plan.Response{Status: schemas.StatusCompleted})
+	cancel := func() (stopped bool) {
+		before := len(*facts)
+		decision.Cancel()
+		decision.Resume()
+		return len(*facts) > before
+	}
+	if !cancel() {
 		t.Fatal("it could not be stopped")
 	}
 	for i, want := range []workflow.TaskState{workflow.TaskCompleted, workflow.TaskCancelled, workflow.TaskCancelled} {
@@ -235,11 +256,11 @@ func TestCancel(t *testing.T) {
 	if decision.Run.Phase != workflow.PhaseAssembling || decision.Run.Status != schemas.RunCancelled || len(decision.Run.Answer) != 1 {
 		t.Errorf("the run is %s, %s with %d parts", decision.Run.Phase, decision.Run.Status, len(decision.Run.Answer))
 	}
-	if decision.Cancel() {
+	if cancel() {
 		t.Error("it was stopped twice")
 	}
-	decision.HandleResponse(decision.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
-	if decision.Run.Phase != workflow.PhaseComplete || decision.Cancel() {
+	respond(decision, decision.Run.Delivery, plan.Response{Status: schemas.StatusCompleted, Delivered: "id"})
+	if decision.Run.Phase != workflow.PhaseComplete || cancel() {
 		t.Errorf("the run is %s", decision.Run.Phase)
 	}
 }
@@ -254,9 +275,9 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 	clone := *decision
 	clone.Run = decision.Run.Clone()
-	clone.Emit = func(f schemas.Fact) { clone.Run.Apply(f, clone.Now) }
+	clone.Emit = func(f schemas.Fact, _ string) { clone.Run.Apply(f, clone.Now) }
 	for len(clone.Run.Deadlines()) > 0 {
-		clone.HandleResponse(clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Response{Status: schemas.StatusCompleted})
+		respond(&clone, clone.Run.Task(clone.Run.Deadlines()[0].Task), plan.Response{Status: schemas.StatusCompleted})
 	}
 	after, err := schemas.Marshal(decision.Run)
 	if err != nil || clone.Run.Phase != workflow.PhaseComplete || string(before) != string(after) {

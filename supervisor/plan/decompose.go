@@ -35,10 +35,16 @@ func (d *Decision) Begin(content schemas.Result) {
 	}
 	words := content.Text
 	kind := d.Profile.planner()
-	complexity := d.assess(words, kind)
+	complexity := kind == schemas.PlannerAgent // a plan is always called for when there is no check
+	if d.Profile.Complexity != nil && (kind == schemas.PlannerRules || kind == schemas.PlannerAgent) {
+		assessed := d.Profile.router.AssessComplexity(words)
+		d.emit(&schemas.ComplexityAssessed{Run: d.Run.Number, Complexity: assessed})
+		complexity = assessed.Complex
+	}
 	switch kind {
 	case schemas.PlannerTemplate:
-		if d.fromTemplate(words) {
+		if name, tasks, fits := d.templateFor(words); fits {
+			d.adopt(schemas.PlannerTemplate, name, tasks)
 			return
 		}
 	case schemas.PlannerRules:
@@ -58,16 +64,6 @@ func (d *Decision) Begin(content schemas.Result) {
 	d.singleTask("t1", content)
 }
 
-// assess says whether a plan is called for: always when there is no check.
-func (d *Decision) assess(words string, kind schemas.PlannerKind) bool {
-	if d.Profile.Complexity == nil || kind != schemas.PlannerRules && kind != schemas.PlannerAgent {
-		return kind == schemas.PlannerAgent
-	}
-	complexity := d.Profile.router.AssessComplexity(words)
-	d.Emit(&schemas.ComplexityAssessed{Run: d.Run.Number, Complexity: complexity})
-	return complexity.Complex
-}
-
 // singleTask is the plan of one task, which is what was asked for.
 func (d *Decision) singleTask(id string, content schemas.Result) {
 	task := schemas.PlannedTask{Task: id, Description: d.Run.Message.Text, TaskOptions: d.requestOptions(content)}
@@ -77,7 +73,8 @@ func (d *Decision) singleTask(id string, content schemas.Result) {
 	d.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
 
-func (d *Decision) fromTemplate(words string) bool {
+// templateFor returns the first template that fits the words of a request, filled with them.
+func (d *Decision) templateFor(words string) (name string, tasks []schemas.PlannedTask, fits bool) {
 	for _, candidate := range d.Profile.templates {
 		values, fits := candidate.fits(words, d.Found)
 		if !fits {
@@ -87,10 +84,9 @@ func (d *Decision) fromTemplate(words string) bool {
 		if err != nil {
 			continue // Compile has filled it once, so that this cannot be
 		}
-		d.adopt(schemas.PlannerTemplate, candidate.Name, tasks)
-		return true
+		return candidate.Name, tasks, true
 	}
-	return false
+	return "", nil, false
 }
 
 // stepsOf are the tasks that some words fall into. What was given to work with is
@@ -155,8 +151,7 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 	if source == schemas.PlannerNone {
 		source = ""
 	}
-	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: source, Template: template, Tasks: tasks})
-	d.routing()
+	d.emit(&schemas.PlanCreated{Run: d.Run.Number, Source: source, Template: template, Tasks: tasks})
 }
 
 // describeByTemplate points at the message where a description is all of it and too long for the record.
@@ -180,11 +175,10 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 		}
 		task.Routed = d.Profile.assigns(task.Agent)
 	}
-	d.Emit(&schemas.PlanCreated{Run: d.Run.Number, Source: former.Source, Tasks: retry.Tasks})
+	d.emit(&schemas.PlanCreated{Run: d.Run.Number, Source: former.Source, Tasks: retry.Tasks})
 	for _, id := range retry.Brought {
-		d.Emit(recovery.Brings(d.Run.Number, former, id))
+		d.emit(recovery.Brings(d.Run.Number, former, id))
 	}
-	d.routing()
 }
 
 // maxFaults bounds the faults of a plan that are told.
@@ -197,10 +191,17 @@ func (d *Decision) refuse(source schemas.PlannerKind, faults []string) {
 	for i := range faults {
 		faults[i] = truncate(faults[i], maxFault)
 	}
-	d.Emit(&schemas.PlanRefused{Run: d.Run.Number, Source: source, Faults: faults})
+	d.emit(&schemas.PlanRefused{Run: d.Run.Number, Source: source, Faults: faults})
 }
 
 const maxFault = 512
+
+// planWithoutPlanner goes on without a plan once the question for one has ended without.
+func planWithoutPlanner(d *Decision) {
+	if question := d.Run.Task(schemas.PlanTask); d.Run.Phase == workflow.PhaseDecomposing && question != nil && question.State.Ended() {
+		d.withoutPlan()
+	}
+}
 
 // withoutPlan goes on without a plan, as the profile says.
 func (d *Decision) withoutPlan() {

@@ -27,37 +27,7 @@ func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
 		failed.Usage.Tokens = 0
 	}
 	d.chooseRecovery(task, &failed)
-	if d.recovers(task, &failed) {
-		d.advance()
-		return
-	}
-	d.Emit(&failed)
-	switch {
-	case !failed.RetryAt.IsZero():
-	case failed.Agent != "":
-		d.start(d.Run.Task(task.ID))
-	case task.HumanTask() > 0:
-		d.noticeFailed(task, failed.Cause)
-	case task.ID == schemas.DeliveryTask:
-		d.undelivered(failed.Cause)
-	case task.Kind == schemas.TaskKindPlan:
-		d.withoutPlan()
-	case task.Kind.AsksEvaluator(): // the plan holds
-		d.advance()
-	case task.Kind != schemas.TaskKindWork:
-		d.questionEnded(task.Kind, task.Subject().Task)
-	default:
-		d.goOn(task, failed.Action)
-	}
-}
-
-// goOn goes on after a task has failed for good, or ends the run.
-func (d *Decision) goOn(task *workflow.Task, action schemas.Recovery) {
-	if action != schemas.RecoverySkip && d.Profile.Execution.OnFailure == schemas.FailureAborts && d.Profile.Replan == nil && !review.IsFix(task) && !d.forPlanner(d.Run.Task(task.ID)) {
-		d.abort()
-		return
-	}
-	d.advance()
+	d.recover(task, &failed)
 }
 
 func category(cause schemas.FailureKind) schemas.FailureCategory {
@@ -171,29 +141,31 @@ func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schema
 	return schemas.RecoveryEscalateToCoordinator
 }
 
-// recovers has something done about a failure for good, as the profile says, and reports whether it does: the task is blocked until then.
-func (d *Decision) recovers(task *workflow.Task, failed *schemas.TaskFailed) bool {
+// recover emits a failure, and what is done about one for good, as the profile says: the task is blocked until then.
+func (d *Decision) recover(task *workflow.Task, failed *schemas.TaskFailed) {
 	way := d.way(task, failed)
-	if way == schemas.WayFix {
-		d.haveMended(task, failed)
-		return true
-	}
 	opened, asks := d.escalation(task, way, failed.Cause)
-	if way != schemas.WaySkip && !asks {
+	switch {
+	case way == schemas.WayFix:
+		d.haveMended(task, failed)
+	case way == schemas.WaySkip:
+		failed.Action, failed.Recovering = recovery.Action(way), way
+		d.emit(failed)
+		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+	case asks:
+		failed.Action, failed.Recovering = recovery.Action(way), way
+		d.emit(failed)
+		opened.Question = d.whatNow(d.Run.Task(task.ID), &opened)
+		d.open(task, &opened)
+	default:
 		if way == schemas.WayPlanner {
 			failed.Action = recovery.Action(way)
 		}
-		return false
+		d.emit(failed)
+		if task.ID == schemas.DeliveryTask && failed.RetryAt.IsZero() {
+			d.undelivered(failed.Cause)
+		}
 	}
-	failed.Action, failed.Recovering = recovery.Action(way), way
-	d.Emit(failed)
-	if way == schemas.WaySkip {
-		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
-		return true
-	}
-	opened.Question = d.whatNow(d.Run.Task(task.ID), &opened)
-	d.open(task, &opened)
-	return true
 }
 
 // way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
@@ -238,50 +210,44 @@ func (d *Decision) blamed(task *workflow.Task, failed *schemas.TaskFailed) []*wo
 func (d *Decision) haveMended(task *workflow.Task, failed *schemas.TaskFailed) {
 	blamed := d.blamed(task, failed)
 	failed.Action, failed.Recovering = recovery.Action(schemas.WayFix), schemas.WayFix
-	d.Emit(failed)
+	d.emit(failed)
 	change := d.nextChange(review.MendNames(blamed))
-	d.Emit(&schemas.PlanChanged{
+	d.emit(&schemas.PlanChanged{
 		Run: d.Run.Number, Change: change, Source: schemas.OccasionFix, Tasks: review.Mends(d.Run, d.Run.Task(task.ID), blamed, change),
 	})
 }
 
-// mended goes on with what is blocked, where that is mended or nobody has been able to. It reports whether the run has ended by that.
-func (d *Decision) mended() bool {
-	for i := range d.Run.Tasks {
-		task := d.Run.Tasks[i]
+// resumeRepaired goes on with the first task that is blocked until others have mended what it has found, and they have ended.
+func resumeRepaired(d *Decision) {
+	for _, task := range d.Run.Tasks {
 		if !task.Mending() {
 			continue
 		}
 		_, fixes := d.Run.Mendings(task.ID)
-		if d.mendingStill(fixes) {
-			continue
-		}
-		d.useMended(task, fixes)
-		if d.Run.Settled() {
-			return true
+		if !slices.ContainsFunc(fixes, func(fix *workflow.Task) bool { return !fix.State.Ended() }) {
+			d.useMended(task, fixes)
+			return
 		}
 	}
-	return false
 }
 
-// mendingStill reports whether any of the tasks that mend something has not ended. Where the run has no step left for them none of them begins, and
-// none that lacks what another one of them was to make.
-func (d *Decision) mendingStill(fixes []*workflow.Task) bool {
+// skipRepairs skips the tasks that mend something for which the run has no step left.
+func skipRepairs(d *Decision) {
 	limit := d.Profile.StepLimit()
-	still := false
-	for _, fix := range fixes {
-		missing := d.missing(fix)
-		switch {
-		case fix.State.Ended():
-		case fix.State == workflow.TaskPending && missing != nil && !fault.Is("nobody goes on when what mends something lacks another"):
-			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
-		case unbegun(fix) && limit > 0 && d.Run.Steps() >= limit:
-			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
-		default:
-			still = true
+	if limit == 0 || d.Run.Steps() < limit {
+		return
+	}
+	for _, task := range d.Run.Tasks {
+		if !task.Mending() {
+			continue
+		}
+		_, fixes := d.Run.Mendings(task.ID)
+		for _, fix := range fixes {
+			if unbegun(fix) {
+				d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
+			}
 		}
 	}
-	return still
 }
 
 // useMended takes what was made anew as the result of a task, or has it looked at that once more.
@@ -291,14 +257,13 @@ func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
 	switch {
 	case at < 0:
 		d.forsake(task)
-		d.goOn(task, task.Failure().Action)
 	case fixes[at].Origin() == task.ID:
-		d.Emit(&schemas.TaskCompleted{
+		d.emit(&schemas.TaskCompleted{
 			Run: d.Run.Number, Task: task.ID, Result: fixes[at].Result, Sequence: fixes[at].Answered, Partial: fixes[at].Partial, Proven: fixes[at].Proven,
 			Recovered: task.Failure().Action,
 		})
 	default:
-		d.Emit(&schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent})
+		d.emit(&schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent})
 		d.start(d.Run.Task(task.ID))
 	}
 }
@@ -351,10 +316,10 @@ func (d *Decision) forsake(task *workflow.Task) {
 	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", d.giveUp(task, failed.Cause)
 	failed.Tokens, failed.Usage = 0, nil // they are counted
 	if fault.Is("nobody's answer leaves the task out") {
-		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
 		return
 	}
-	d.Emit(&failed)
+	d.emit(&failed)
 }
 
 // decidedWith are the tasks about which something is decided by a new plan: whoever is upstream plans anew for all that they are asked about.
@@ -402,16 +367,16 @@ func insteadIn(text string) (Verdict, error) {
 	return said, err
 }
 
-// asksAboutReview has people say what becomes of a review that has failed for good, where the profile has it so, and reports whether they are asked.
-func (d *Decision) asksAboutReview() bool {
+// askPeopleAboutReview has people say what becomes of a review that has failed for good, where the profile has it so.
+func askPeopleAboutReview(d *Decision) {
 	channel := recovery.Deciding(&d.Profile.Profile)
 	_, answered := d.Run.AsksAboutReview()
 	if d.Profile.Review.OnFailed != schemas.ReviewAsks || channel == nil || answered >= schemas.MaxEscalations || len(d.Run.Inquiries) >= schemas.MaxInquiries {
-		return false
+		return
 	}
 	opened := d.reached(channel.People)
 	if len(opened.To) == 0 {
-		return false
+		return
 	}
 	returns := !d.Run.Review.Forced && d.Run.Steps() < d.Profile.StepLimit()
 	opened.Kind, opened.Remind, opened.Expire = schemas.HumanTaskReview, channel.Remind, channel.Expire
@@ -430,7 +395,6 @@ func (d *Decision) asksAboutReview() bool {
 		Detail: d.shown(d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest))),
 	}), schemas.RecordInlineLimit)
 	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
-	return true
 }
 
 // asked are the words of the request, or else what the plan says that is to be done.
@@ -465,6 +429,13 @@ func stepsOf(steps []string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	return readVerdict(body)
+}
+
+// hasFailed reports whether a task has failed for good that the run cannot go on without, and no evaluator is told of it instead.
+func hasFailed(d *Decision) bool {
+	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
+		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !d.forPlanner(task)
+	})
 }
 
 // abort ends the run because one task failed.

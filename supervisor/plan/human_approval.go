@@ -44,33 +44,40 @@ func (a approvalTask) hasApproved(actor schemas.Actor) bool {
 	return approved.Has(approval.Names(a.asked, actor)...) && !fault.Is("same person twice")
 }
 
-// applyReply starts the task once enough people have approved it. A rejection by one of them fails it.
+// applyReply makes the task due once enough people have approved it. A rejection by one of them fails it.
 func (a approvalTask) applyReply(reply *Word) {
-	if reply.Choice != schemas.ChoiceApprove {
-		a.reject(reply)
+	if reply.Choice == schemas.ChoiceApprove && len(reply.Arguments) > 0 {
+		a.approveEdited(reply)
 		return
 	}
-	if a.approve(reply); a.isApproved() {
-		a.d.start(a.task())
-	}
+	a.applyHeld(reply)
 }
 
-// isApproved reports whether enough people have approved.
-func (a approvalTask) isApproved() bool { return a.d.Run.Inquiry(a.asked.Inquiry).Approved() }
-
-// approve records an approval. Only people who are still in the profile count, each once. An approval that edits the arguments has the others asked
-// about the edited ones.
-func (a approvalTask) approve(reply *Word) {
-	answered, _ := a.newReply(reply)
-	d, hash := a.d, a.asked.Hash
-	if len(answered.Arguments) > 0 {
-		hash = d.edits(a.asked, answered)
-	}
-	answered.Lacking = d.lackingPersons(a.asked, hash, approval.Names(a.asked, answered.Actor))
-	if answered.Lacking > 0 && len(answered.Arguments) == 0 {
-		d.Emit(answered)
+func (a approvalTask) applyHeld(reply *Word) {
+	if reply.Choice == schemas.ChoiceApprove {
+		a.approve(reply)
 		return
 	}
+	a.reject(reply)
+}
+
+// approve records an approval. Only people who are still in the profile count, each once.
+func (a approvalTask) approve(reply *Word) {
+	answered, _ := a.newReply(reply)
+	answered.Lacking = a.d.lackingPersons(a.asked, a.asked.Hash, approval.Names(a.asked, answered.Actor))
+	if answered.Lacking > 0 {
+		a.d.emit(answered)
+		return
+	}
+	a.end(answered)
+	a.d.withdraw(a.task())
+}
+
+// approveEdited records an approval that edits the arguments, and asks the others to approve the edited ones.
+func (a approvalTask) approveEdited(reply *Word) {
+	answered, _ := a.newReply(reply)
+	d, hash := a.d, a.d.edits(a.asked, answered)
+	answered.Lacking = d.lackingPersons(a.asked, hash, approval.Names(a.asked, answered.Actor))
 	a.end(answered)
 	if answered.Lacking == 0 {
 		d.withdraw(a.task())
@@ -95,15 +102,13 @@ func (a approvalTask) reject(reply *Word) {
 	a.end(answered)
 	d, detail := a.d, a.d.disapproval(reply)
 	d.withdraw(a.task())
-	for number := 1; number <= len(d.Run.Inquiries) && !d.Run.Settled(); number++ {
+	for number := 1; number <= len(d.Run.Inquiries); number++ {
 		if other := d.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
 			d.withdraw(d.Run.Task(other.Task))
 			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, detail)
 		}
 	}
-	if !d.Run.Settled() {
-		d.fail(a.task(), schemas.FailureRejected, detail)
-	}
+	d.fail(a.task(), schemas.FailureRejected, detail)
 }
 
 // applyEnd fails the task unless others who are asked may still be enough.
@@ -127,9 +132,6 @@ func (a approvalTask) applyEnd() {
 		d.withdraw(task)
 		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
 	}
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
 }
 
 // approvers returns the people who may still decide a human task.
@@ -147,12 +149,10 @@ func (a approvalTask) askAgain() {
 // An answerApproval asks people to approve the answer of a run before it is delivered.
 type answerApproval struct{ approvalTask }
 
-// applyReply delivers the answer once enough people have approved it. A rejection by one of them fails its delivery.
+// applyReply makes the delivery due once enough people have approved the answer. A rejection by one of them fails it.
 func (a answerApproval) applyReply(reply *Word) {
 	if reply.Choice == schemas.ChoiceApprove {
-		if a.approve(reply); a.isApproved() {
-			a.d.Deliver()
-		}
+		a.approve(reply)
 		return
 	}
 	answered, _ := a.newReply(reply)

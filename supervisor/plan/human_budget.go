@@ -32,7 +32,7 @@ func (b budgetTask) applyReply(reply *Word) {
 	b.end(answered)
 	d := b.d
 	if reply.Choice == schemas.ChoiceRaise && b.asked.Shortage.Day != "" {
-		for _, id := range d.heldBack() {
+		for _, id := range heldTasks(d) {
 			if task := d.Run.Task(id); task.HeldForDay() {
 				d.askForDay(task)
 			}
@@ -40,6 +40,6 @@ func (b budgetTask) applyReply(reply *Word) {
 	}
 }
 
-func (b budgetTask) applyEnd() { b.d.notifyNext() }
+func (budgetTask) applyEnd() {}
 
 func (b budgetTask) askAgain() {} // Resume asks

@@ -7,6 +7,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/fault"
+	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 )
 
@@ -47,22 +48,18 @@ func (f failureTask) applyReply(reply *Word) {
 	f.end(answered)
 	d, task := f.d, f.task()
 	switch reply.Choice {
-	case schemas.ChoiceRetry:
-		d.start(task)
+	case schemas.ChoiceRetry: // the task is due
 	case schemas.ChoiceAnswer:
 		d.workDone(task, reply)
 	case schemas.ChoiceSkip:
-		d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
-		d.advance()
+		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
 	case schemas.ChoiceReplan:
 		f.replan(reply)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
 		d.forsake(task)
-		if fault.Is("whoever says end is not heard") {
-			d.advance()
-			return
+		if !fault.Is("whoever says end is not heard") {
+			d.abort()
 		}
-		d.abort()
 	}
 }
 
@@ -80,22 +77,13 @@ func (f failureTask) replan(reply *Word) {
 	if can {
 		change.replaces = fault.Either("what is done instead comes on top", nil, failed)
 		d.adoptChange(schemas.OccasionPerson, change)
-		return
-	}
-	d.advance()
-}
-
-// applyEnd fails the task, and goes on by its failure policy.
-func (f failureTask) applyEnd() {
-	d, task := f.d, f.task()
-	d.forsake(task)
-	d.goOn(task, task.Failure().Action)
-	if !d.Run.Settled() {
-		d.notifyNext()
 	}
 }
 
-// askAgain asks the people who can be reached, or fails the task and goes on by its failure policy.
+// applyEnd fails the task.
+func (f failureTask) applyEnd() { f.d.forsake(f.task()) }
+
+// askAgain asks the people who can be reached, or fails the task.
 func (f failureTask) askAgain() {
 	d, task := f.d, f.task()
 	opened := besides(&f.asked.InquiryOpened, f.asked.People)
@@ -105,7 +93,6 @@ func (f failureTask) askAgain() {
 		return
 	}
 	d.forsake(task)
-	d.goOn(task, task.Failure().Action)
 }
 
 // A reviewTask asks people how the run goes on after its review has failed.
@@ -126,11 +113,10 @@ func (r reviewTask) applyReply(reply *Word) {
 	d := r.d
 	switch reply.Choice {
 	case schemas.ChoiceRetry:
-		if !d.mend() {
-			d.beginReview(false)
+		if fixIssues(d); d.Run.Phase == workflow.PhaseReviewing {
+			d.beginReview(false) // there is nobody to mend anything
 		}
-	case schemas.ChoiceSkip:
-		d.summarize()
+	case schemas.ChoiceSkip: // the results are taken as they are
 	case schemas.ChoiceAnswer:
 		d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(r.asked.Inquiry, 1), Body: reply.Text}})
 	case schemas.ChoiceReplan:
@@ -138,12 +124,12 @@ func (r reviewTask) applyReply(reply *Word) {
 			d.adoptChange(schemas.OccasionPerson, change)
 			return
 		}
-		d.reviewFailed()
+		failReview(d)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		d.reviewFailed()
+		failReview(d)
 	}
 }
 
-func (r reviewTask) applyEnd() { r.d.reviewFailed() }
+func (r reviewTask) applyEnd() { failReview(r.d) }
 
-func (r reviewTask) askAgain() { r.d.review() }
+func (reviewTask) askAgain() {} // a review that has failed asks

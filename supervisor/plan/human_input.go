@@ -11,12 +11,15 @@ import (
 // An inputTask asks the requester for what a task lacks.
 type inputTask struct{ humanTask }
 
-// applyReply starts the task, or asks for what the values of the reply do not meet.
+// applyReply makes the task due, whose agent receives the text, or asks for what the values of the reply do not meet.
 func (i inputTask) applyReply(reply *Word) {
 	answered, unfit := i.newReply(reply)
 	i.end(answered)
-	if len(unfit) == 0 || !i.d.inquire(i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}) {
-		i.d.start(i.task()) // its agent receives the text
+	if len(unfit) == 0 {
+		return
+	}
+	if opened := i.d.inputFor(i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}); opened != nil {
+		i.d.open(i.task(), opened)
 	}
 }
 
@@ -27,9 +30,6 @@ func (i inputTask) applyEnd() {
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: i.asked.Needs,
 		Detail: strings.TrimSpace(d.texts().Unanswered + " " + d.lacking(i.asked.Needs)),
 	})
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
 }
 
 func (inputTask) askAgain() {} // the requester is asked, who is always the same
@@ -46,18 +46,23 @@ func (w workTask) applyReply(reply *Word) {
 		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
 		return
 	}
-	if fault := d.languageFault(task, schemas.Result{Text: reply.Whole}); fault != "" {
-		people := inquiry.People
-		if slices.Contains(people, reply.Actor.ID) {
-			people = []string{reply.Actor.ID}
-		}
-		if inquiry.After > 0 || !d.handBack(task, people, inquiry.Inquiry) {
-			d.fail(task, schemas.FailureInvalidResult, fault)
-		}
+	fault := d.languageFault(task, schemas.Result{Text: reply.Whole})
+	if fault == "" {
+		d.workDone(task, reply)
 		return
 	}
-	d.workDone(task, reply)
+	people := inquiry.People
+	if slices.Contains(people, reply.Actor.ID) {
+		people = []string{reply.Actor.ID}
+	}
+	if opened := d.workAgain(task, people, inquiry.Inquiry); opened != nil && inquiry.After == 0 {
+		d.open(task, opened)
+		return
+	}
+	d.fail(task, schemas.FailureInvalidResult, fault)
 }
+
+func (w workTask) applyHeld(reply *Word) { w.applyReply(reply) }
 
 // applyEnd fails the task.
 func (w workTask) applyEnd() {
@@ -66,7 +71,9 @@ func (w workTask) applyEnd() {
 
 // askAgain asks the others if those who have replied in another language are gone.
 func (w workTask) askAgain() {
-	if w.asked.After == 0 || !w.d.handBack(w.task(), w.asked.People, w.asked.After) {
-		w.d.handOver(w.task())
+	if opened := w.d.workAgain(w.task(), w.asked.People, w.asked.After); opened != nil && w.asked.After > 0 {
+		w.d.open(w.task(), opened)
+		return
 	}
+	w.d.handOver(w.task())
 }

@@ -30,6 +30,8 @@ type HumanTask interface {
 
 	// applyReply does what an accepted reply decides.
 	applyReply(reply *Word)
+	// applyHeld does what a reply decides that was given before the run has adopted the human task. It edits nothing.
+	applyHeld(reply *Word)
 	// applyEnd does what follows once the human task has ended without a decision.
 	applyEnd()
 	// askAgain asks those people who can be reached now, after the human task was withdrawn.
@@ -61,9 +63,6 @@ func (d *Decision) HumanTask(asked *workflow.Inquiry) HumanTask {
 // Answer applies an accepted reply to an open human task.
 func (d *Decision) Answer(asked *workflow.Inquiry, reply *Word) {
 	d.HumanTask(asked).applyReply(reply)
-	if !d.Run.Settled() {
-		d.notifyNext()
-	}
 }
 
 // Unanswered ends a human task without a reply.
@@ -95,6 +94,8 @@ func (h humanTask) ReadChoice(reply *Word) bool {
 	return decides
 }
 
+func (humanTask) applyHeld(*Word) {} // only work and approvals are adopted
+
 // Accepts accepts every reply.
 func (humanTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return "" }
 
@@ -110,7 +111,7 @@ func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unf
 // end emits the reply that ends the human task, and cancels its notifications that were not sent.
 func (h humanTask) end(answered *schemas.InquiryAnswered) {
 	answered.RunExpires = h.d.resumed(h.asked)
-	h.d.Emit(answered)
+	h.d.emit(answered)
 	h.d.withdrawNotices(h.asked.Inquiry)
 }
 

@@ -12,16 +12,15 @@ import (
 	"podium/supervisor/arguments"
 )
 
-// inquire has a task wait until a person has said what it lacks. It reports false, and does nothing, when
+// inputFor returns the human task by which the requester says what a task lacks; nil when
 // nobody can be asked, or the task has asked as often as it may. An attempt of 0 has not begun.
-func (d *Decision) inquire(task *workflow.Task, opened schemas.InquiryOpened) bool {
+func (d *Decision) inputFor(task *workflow.Task, opened schemas.InquiryOpened) *schemas.InquiryOpened {
 	if !d.reachesRequester() || d.Run.InquiriesOf(task.ID) >= d.Profile.Waiting.Asks+fault.Either("a task asks without end", 9, 0) || len(d.Run.Inquiries) >= schemas.MaxInquiries {
-		return false
+		return nil
 	}
 	opened.Kind, opened.Remind, opened.Expire = schemas.HumanTaskInput, d.Profile.Waiting.Remind, d.Profile.Waiting.Expire
 	opened.Question = d.question(task, &opened)
-	d.open(task, &opened)
-	return true
+	return &opened
 }
 
 func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
@@ -32,8 +31,8 @@ func (d *Decision) open(task *workflow.Task, opened *schemas.InquiryOpened) {
 	if opened.Attempt > 0 {
 		opened.Usage = d.takeSpent(task)
 	}
-	d.Emit(opened)
-	d.notifyNext()
+	d.emit(opened)
+	notifyPeople(d)
 }
 
 // reached says where people are told, those of them whom one account writes to.
@@ -68,18 +67,14 @@ func (d *Decision) inThread(people []string) bool {
 	return known
 }
 
-// handOver has people do a task, and reports whether its agent is some. What they say is its result.
-func (d *Decision) handOver(task *workflow.Task) bool {
-	if !d.worksAsPerson(task) || task.PreviousAgent != "" && fault.Is("a machine does what is a person's after a fallback") {
-		return false
-	}
+// handOver has people do a task. What they say is its result.
+func (d *Decision) handOver(task *workflow.Task) {
 	opened := d.work(task, d.Profile.agentUse(task.Agent).Person.People)
 	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		d.fail(task, schemas.FailurePermanent, "")
-		return true
+		return
 	}
 	d.openOrAdopt(task, &opened)
-	return true
 }
 
 // openOrAdopt asks people something about a task, unless an earlier attempt of the same piece of work has: then what they have said to that, and will, counts.
@@ -98,7 +93,7 @@ func (d *Decision) openOrAdopt(task *workflow.Task, opened *schemas.InquiryOpene
 	for _, word := range words {
 		inquiry := d.Run.Inquiry(number)
 		if said, may := d.held(word, inquiry); may && inquiry.Open() {
-			d.Answer(inquiry, &said)
+			d.HumanTask(inquiry).applyHeld(&said)
 		}
 	}
 }
@@ -112,17 +107,21 @@ func (d *Decision) work(task *workflow.Task, people []string) schemas.InquiryOpe
 	return opened
 }
 
-// handBack has people do a task once more whose answer is in another language than its requester's, and reports whether any of them can be
+// workAgain returns the human task by which people do a task once more whose answer is in another language than its requester's; nil when none of them can be
 // asked. After is the inquiry that has that answer.
-func (d *Decision) handBack(task *workflow.Task, people []string, after int) bool {
+func (d *Decision) workAgain(task *workflow.Task, people []string, after int) *schemas.InquiryOpened {
 	opened := d.work(task, people)
 	if len(opened.To) == 0 || len(d.Run.Inquiries) >= schemas.MaxInquiries {
-		return false
+		return nil
 	}
 	opened.After = after
 	opened.Question = truncate(strings.TrimSpace(d.texts().WrongLanguage+"\n\n"+opened.Question), maxQuestion)
-	d.open(task, &opened)
-	return true
+	return &opened
+}
+
+// isForPeople reports whether a task is handed over to people.
+func (d *Decision) isForPeople(task *workflow.Task) bool {
+	return d.worksAsPerson(task) && (task.PreviousAgent == "" || !fault.Is("a machine does what is a person's after a fallback"))
 }
 
 // worksAsPerson reports whether people do a task.
@@ -157,32 +156,30 @@ func (d *Decision) reachesRequester() bool {
 	return d.Profile.Waiting != nil && d.Run.Message.ReplyAgent() != "" && d.Withheld == "" && d.AnswerFrom.IsZero()
 }
 
-// lacks has a task wait for what its agent says that it lacks, if the requester can say that.
-func (d *Decision) lacks(task *workflow.Task, failed *schemas.TaskFailed) bool {
+// lackedInput returns the human task by which the requester says what an agent says that a task lacks; nil when they cannot. Then the failure says what is lacking.
+func (d *Decision) lackedInput(task *workflow.Task, failed *schemas.TaskFailed) *schemas.InquiryOpened {
 	askable := func(need schemas.Need) bool { return need.From == "" || need.From == schemas.NeededFromRequester }
 	if failed.Cause != schemas.FailureBlocked || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || failed.Operation != nil {
-		return false
+		return nil
 	}
 	needs := failed.Needs
 	if len(needs) == 0 && failed.Category == schemas.CategoryInput && failed.Detail != "" {
 		needs = []schemas.Need{{Name: "answer", Question: d.inLanguage(failed.Detail)}}
 	}
 	if len(needs) == 0 || slices.ContainsFunc(needs, func(need schemas.Need) bool { return !askable(need) }) {
-		return false
+		return nil
 	}
 	needs, wordless := d.askable(needs)
 	if len(wordless) > 0 && d.reachesRequester() {
 		failed.Cause, failed.Category = schemas.FailureInvalidResult, ""
 		failed.Detail = truncate("What is lacking needs a question in the language "+d.Run.Message.Language+": "+strings.Join(wordless, ", "), maxFeedback)
-		return false
+		return nil
 	}
-	if d.inquire(task, schemas.InquiryOpened{Attempt: task.Attempt, Needs: needs, Tokens: failed.Tokens, Findings: failed.Findings}) {
-		return true
-	}
-	if d.Profile.Waiting != nil && len(failed.Needs) > 0 {
+	opened := d.inputFor(task, schemas.InquiryOpened{Attempt: task.Attempt, Needs: needs, Tokens: failed.Tokens, Findings: failed.Findings})
+	if opened == nil && d.Profile.Waiting != nil && len(failed.Needs) > 0 {
 		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+d.lacking(needs)), maxFeedback)
 	}
-	return false
+	return opened
 }
 
 // question is what a person is asked for what a task lacks.
@@ -246,8 +243,8 @@ func titleOf(need *schemas.Need) string {
 	return need.Name
 }
 
-// notifyNext tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
-func (d *Decision) notifyNext() {
+// notifyPeople tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
+func notifyPeople(d *Decision) {
 	for _, open := range d.Run.Inquiries {
 		if open.Open() && open.Notices == 0 && !open.Upstream && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
 			d.notify(workflow.NewNotification(open.Inquiry, schemas.NotificationQuestion))
@@ -267,13 +264,17 @@ func (d *Decision) notify(notification *workflow.Task) {
 	}
 }
 
-// noticeFailed closes an inquiry that nobody could be told of. Where nobody knows whether they were, it is waited for a word.
-func (d *Decision) noticeFailed(notice *workflow.Task, cause schemas.FailureKind) {
-	inquiry := d.Run.Inquiry(notice.HumanTask())
-	if cause == schemas.FailureUnknownEffect || notice.Permit != "" || inquiry.Notices > 1 || notice.IsExplanation() {
-		return
+// endUnreachable closes a human task whose question nobody could be sent. Where nobody knows whether it was sent, a reply is waited for.
+func endUnreachable(d *Decision) {
+	for _, notice := range d.Run.DecisionTasks {
+		if notice.HumanTask() == 0 || notice.State != workflow.TaskFailed || notice.IsExplanation() || notice.Permit != "" || notice.Failure().Cause == schemas.FailureUnknownEffect {
+			continue
+		}
+		if asked := d.Run.Inquiry(notice.HumanTask()); asked.Open() && asked.Notices <= 1 {
+			d.Unanswered(asked, schemas.InquiryUnreachable)
+			return
+		}
 	}
-	d.Unanswered(inquiry, schemas.InquiryUnreachable)
 }
 
 // workDone takes what a person has said as the result of a task.
@@ -287,12 +288,11 @@ func (d *Decision) workDone(task *workflow.Task, word *Word) {
 			completed.Proven = append(completed.Proven, hash)
 		}
 	}
-	d.Emit(&completed)
-	d.advance()
+	d.emit(&completed)
 }
 
 func (d *Decision) closeInquiry(inquiry *workflow.Inquiry, reason schemas.InquiryReason) {
-	d.Emit(&schemas.InquiryClosed{
+	d.emit(&schemas.InquiryClosed{
 		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Reason: reason, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
 	})
 	d.withdrawNotices(inquiry.Inquiry)
@@ -305,7 +305,7 @@ func (d *Decision) withdrawNotices(inquiry int) {
 	}
 	for _, task := range d.Run.DecisionTasks {
 		if task.HumanTask() == inquiry && !task.State.Ended() && !(d.Run.Inquiry(inquiry).Answered != nil && fault.Is("the notice of an inquiry is sent again after its answer")) {
-			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt})
+			d.emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt})
 		}
 	}
 }

@@ -12,38 +12,41 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
-	"podium/supervisor/review"
 )
 
-// defers does what a profile with a judge does before anything else begins. It reports whether the run goes no further now: it has
-// ended, or a judge is asked.
-func (d *Decision) defers() bool {
-	switch {
-	case d.Profile.Replan == nil && recovery.Judge(&d.Profile.Profile) == "":
-		return d.Run.Judge() != nil // the results are being told
-	case d.Run.Judge() != nil:
-		return true
-	case d.endedByCondition():
-		return true
-	}
-	if occasion, agent, due := d.occasion(); due {
-		if d.Run.Steps() >= d.Profile.StepLimit() {
-			if !d.forceReview() {
-				d.stepLimit()
-			}
-			return true
+// stopByCondition stops a run of which a condition that ends it is true (C-09).
+func stopByCondition(d *Decision) {
+	for i, known := range d.Profile.Conditions(d.Run, d.Read) {
+		if !d.Profile.Replan.Conditions[i].End || string(known.Value) != "true" {
+			continue
 		}
+		if isDone(d) {
+			d.finish() // there is nothing left that it could keep from being done
+			return
+		}
+		d.incomplete(schemas.StopCondition, "the condition "+known.Name+" has ended the run")
+		return
+	}
+}
+
+// askEvaluator asks an evaluator what the profile asks one about now. Without a step left for that the run ends, or what there is of it is reviewed.
+func askEvaluator(d *Decision) {
+	occasion, agent, due := d.occasion()
+	switch {
+	case !due:
+	case d.Run.Steps() < d.Profile.StepLimit():
 		d.ask(d.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
-		return true // where nobody can be asked the run has gone on by now
+	case d.reviewed():
+		d.forceReview()
+	default:
+		d.stepLimit()
 	}
-	failed := func(task *workflow.Task) bool {
-		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task)
-	}
-	if d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
-		d.abort()
-		return true
-	}
-	return false
+}
+
+// awaitsEvaluator reports whether nothing else begins until an evaluator has answered, or until the evaluation that is due is made.
+func awaitsEvaluator(d *Decision) bool {
+	_, _, due := d.occasion()
+	return due || d.Run.Judge() != nil
 }
 
 // stepwise reports whether a judge is asked after each step.
@@ -87,7 +90,7 @@ func begun(task *workflow.Task) bool {
 		return false
 	case workflow.TaskReady:
 		return task.Attempt > 0
-	case workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
+	case workflow.TaskDue, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 	}
 	return true
 }
@@ -108,9 +111,13 @@ func (d *Decision) mayBegin() bool {
 	return d.Run.Judge() == nil && d.Run.Steps() < d.Profile.StepLimit()
 }
 
-// outOfSteps ends a run that has nothing under way and no step left for what is still to be done.
-func (d *Decision) outOfSteps() {
-	if d.Profile.StepLimit() > 0 && d.Run.Judge() == nil && d.Run.Steps() >= d.Profile.StepLimit() && !slices.ContainsFunc(d.Run.Tasks, unended) && !d.forceReview() {
+// stopOutOfSteps ends a run that has nothing under way and no step left for what is still to be done.
+func stopOutOfSteps(d *Decision) {
+	switch {
+	case d.Profile.StepLimit() == 0 || d.Run.Steps() < d.Profile.StepLimit() || slices.ContainsFunc(d.Run.Tasks, unended):
+	case d.reviewed():
+		d.forceReview()
+	default:
 		d.stepLimit()
 	}
 }
@@ -148,22 +155,6 @@ func without(sentence string) string {
 	return strings.TrimSpace(strings.NewReplacer("{detail}", "", "{task}", "", "{agent}", "").Replace(sentence))
 }
 
-// endedByCondition ends a run when a condition that ends it is true (C-09), and reports whether it has.
-func (d *Decision) endedByCondition() bool {
-	for i, known := range d.Profile.Conditions(d.Run, d.Read) {
-		if !d.Profile.Replan.Conditions[i].End || string(known.Value) != "true" {
-			continue
-		}
-		if d.done() {
-			d.finish() // there is nothing left that it could keep from being done
-			return true
-		}
-		d.incomplete(schemas.StopCondition, "the condition "+known.Name+" has ended the run")
-		return true
-	}
-	return false
-}
-
 // judgeAnswered takes the answer of a judge, or says what is wrong with it.
 func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	switch question.Occasion() {
@@ -186,7 +177,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	if outcome, says := checked(answer.Findings); says && errors.Is(err, errSaysNothing) {
 		judged.Outcome = outcome
 		d.completed(question, answer)
-		d.Emit(&judged)
+		d.emit(&judged)
 		d.follow(&judged)
 		return
 	}
@@ -201,7 +192,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 		}
 		judged.Outcome = schemas.OutcomeResponse
 		d.completed(question, answer)
-		d.Emit(&judged)
+		d.emit(&judged)
 		if said.NoAnswer {
 			d.cancelTasks(schemas.InquiryWithdrawn)
 			why := d.runFailure(schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
@@ -218,7 +209,7 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 	}
 	judged.Repeated = change.repeated
 	d.completed(question, answer)
-	d.Emit(&judged)
+	d.emit(&judged)
 	d.adoptChange(judged.Occasion, change)
 }
 
@@ -243,13 +234,11 @@ func (d *Decision) follow(judged *schemas.Judged) {
 	switch {
 	case judged.Outcome == schemas.OutcomePassed:
 		for _, id := range d.failuresTold() {
-			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: id, Reason: schemas.SkippedForgone})
+			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: id, Reason: schemas.SkippedForgone})
 		}
 	case judged.Occasion == schemas.OccasionStep:
 		d.incomplete(schemas.StopTaskFailed, "the judge has found that what was done is not right")
-		return
 	}
-	d.advance()
 }
 
 // respond ends the run by the words of a judge. What is under way is not waited for any more.

@@ -136,40 +136,29 @@ func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopRea
 	if status == schemas.RunCompleted || status == schemas.RunPartial && reason == schemas.StopPartial {
 		settled.Summary = d.summaryOf(settled.Answer)
 	}
-	d.Emit(&settled)
-	agent := d.Run.Message.ReplyAgent()
-	if agent != "" && d.Run.Message.Withheld == "" && d.holdsAnswer() {
-		return
-	}
-	if agent != "" && d.delaysAnswer() {
-		return
-	}
-	if agent != "" && d.Withheld != "" {
-		d.Emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
-		agent = ""
-	}
-	if agent == "" {
+	d.emit(&settled)
+	rule := d.answerRule()
+	switch {
+	case d.Run.Message.ReplyAgent() == "":
 		d.end(reason, "")
+	case rule != nil && d.Run.Message.Withheld == "":
+		d.holdAnswer(rule)
+	case d.AnswerFrom.IsZero() && d.Withheld != "":
+		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
+		d.end(reason, "")
+	default:
+		d.deliverDelayed()
+	}
+}
+
+// deliverDelayed delivers the answer of a settled run, or has it wait until its budget has capacity for it.
+// The run stays under way, so that later messages of its session wait and answers go out in order.
+func (d *Decision) deliverDelayed() {
+	if d.AnswerFrom.IsZero() {
+		d.Deliver()
 		return
 	}
-	d.Deliver()
-}
-
-// delaysAnswer has the answer of a settled run wait until its budget has capacity for it, and reports whether it has to.
-// The run stays under way, so that later messages of its session wait and answers go out in order.
-func (d *Decision) delaysAnswer() bool {
-	if d.AnswerFrom.IsZero() {
-		return false
-	}
-	d.Emit(&schemas.AnswerDelayed{Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Until: d.AnswerFrom})
-	return true
-}
-
-// deliverDelayed delivers an answer that has waited for its budget, or has it wait on.
-func (d *Decision) deliverDelayed() {
-	if !d.delaysAnswer() {
-		d.Deliver()
-	}
+	d.emit(&schemas.AnswerDelayed{Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Until: d.AnswerFrom})
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
@@ -195,7 +184,7 @@ func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
 }
 
 func (d *Decision) end(reason schemas.StopReason, delivered string) {
-	d.Emit(&schemas.RunEnded{
+	d.emit(&schemas.RunEnded{
 		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered, Final: d.final && d.Run.LeavesAll(),
 	})
 }
@@ -322,55 +311,55 @@ func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAc
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
-// Cancel stops the run for a person, for good. It reports false when the outcome is
+// Cancel stops the run for a person, for good. It does nothing when the outcome is
 // already fixed, and its answer waits for nobody.
-func (d *Decision) Cancel() bool {
+func (d *Decision) Cancel() {
 	d.final = true
-	return d.Release()
+	d.Release()
 }
 
 // Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
-func (d *Decision) Withdraw() bool {
+func (d *Decision) Withdraw() {
 	told := d.texts().Cancelled
 	if !d.completedAny() {
 		told = cmp.Or(d.texts().Withdrawn, told)
 	}
 	d.final = true
-	return d.release(told)
+	d.release(told)
 }
 
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() bool { return d.release(d.texts().Cancelled) }
+func (d *Decision) Release() { d.release(d.texts().Cancelled) }
 
-func (d *Decision) release(told string) bool {
+func (d *Decision) release(told string) {
 	if d.Run.Settled() {
-		return d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
+		d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
+		return
 	}
 	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
 		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
-	return true
 }
 
 // Supersede stops the run because a newer message takes its place; nobody is
-// told, since that one will be answered. It reports false when the outcome is
+// told, since that one will be answered. It does nothing when the outcome is
 // already fixed, and its answer waits for nobody.
-func (d *Decision) Supersede() bool {
+func (d *Decision) Supersede() {
 	if d.Run.Settled() {
-		return d.discardAnswer(schemas.StopSuperseded, schemas.InquirySuperseded)
+		d.discardAnswer(schemas.StopSuperseded, schemas.InquirySuperseded)
+		return
 	}
 	d.cancelTasks(schemas.InquirySuperseded)
-	d.Emit(&schemas.RunSettled{
+	d.emit(&schemas.RunSettled{
 		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
 	})
 	d.end(schemas.StopSuperseded, "")
-	return true
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
 func (d *Decision) Refuse() {
-	d.Emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
+	d.emit(&schemas.RunSettled{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopRefuted})
 	if d.Run.Message.ReplyAgent() != "" && d.Withheld != "" {
-		d.Emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
+		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
 	}
 	d.end(schemas.StopRefuted, "")
 }
@@ -390,9 +379,10 @@ func (d *Decision) cancelTasks(closed schemas.InquiryReason) {
 	if closed != schemas.InquiryCancelled || !fault.Is("a wait survives a cancel") {
 		d.closeInquiries(closed)
 	}
-	for task := range d.Run.All {
+	for i := range d.Run.TaskCount() {
+		task := d.Run.TaskAt(i)
 		if !task.State.Ended() {
-			d.Emit(&schemas.TaskCancelled{
+			d.emit(&schemas.TaskCancelled{
 				Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			})
 		}
@@ -434,17 +424,12 @@ func (p *Profile) Unagreed(run *workflow.Run) bool {
 	return !asked && (&Decision{Run: run, Profile: p}).answerRule() != nil
 }
 
-// holdsAnswer has the answer of a settled run wait until people have agreed to it, and reports whether somebody has to.
-func (d *Decision) holdsAnswer() bool {
-	rule := d.answerRule()
-	if rule == nil {
-		return false
-	}
+// holdAnswer has the answer of a settled run wait until people have approved it by a rule.
+func (d *Decision) holdAnswer(rule *schemas.ApprovalRule) {
 	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
 	opened.Hash = d.answerHash()
 	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
 	d.askToApprove(workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)
-	return true
 }
 
 // agreedAnswer is the inquiry by which people have agreed to the answer as it is; 0 is none. It is for all attempts to send it, which are one letter.
@@ -509,14 +494,13 @@ const (
 	maxRecipients = 512
 )
 
-// discardAnswer ends a run whose answer waits for people, or for room since they have agreed: nothing is sent. It reports false when it does not wait.
-func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.InquiryReason) bool {
+// discardAnswer ends a run whose answer waits for people, or for room since they have agreed: nothing is sent. It does nothing when it does not wait.
+func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.InquiryReason) {
 	if !d.Run.AnswerWaits() {
-		return false
+		return
 	}
 	d.cancelTasks(closed)
-	d.Emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
-	return true
+	d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
 }
 
 // GiveUpAnswer ends a run whose work is done, for a person, without sending its answer.
@@ -528,7 +512,7 @@ func (d *Decision) GiveUpAnswer() {
 // undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
 func (d *Decision) undelivered(cause schemas.FailureKind) {
 	if reason := stopReason(cause); d.Run.Delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
-		d.Emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunFailed, Reason: reason})
+		d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunFailed, Reason: reason})
 		return
 	}
 	d.end(schemas.StopReplyFailed, "")

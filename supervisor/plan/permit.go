@@ -36,11 +36,11 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 	switch {
 	case reason == "" && !known:
 		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
-		d.Emit(&schemas.PermitGranted{
+		d.emit(&schemas.PermitGranted{
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Again: task.Permit != "", Call: asked.Call,
 		})
 	case reason != "" && !known:
-		d.Emit(&schemas.PermitRefused{
+		d.emit(&schemas.PermitRefused{
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: asked.Call,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {

@@ -175,7 +175,7 @@ func TestManyAgents_P18(t *testing.T) {
 			source.Agents[i].Kinds = []schemas.RequestKind{schemas.KindWork, schemas.KindAssess}
 		}
 		decision, _ := begun(t, compile(t, source), "do it", "")
-		decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
+		respond(decision, decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Text: `["one","two","three"]`}})
 		if len(decision.Run.DecisionTasks) != 1+3*count {
 			t.Errorf("%d agents have been asked %d times", count, len(decision.Run.DecisionTasks)-1)
 		}
@@ -185,7 +185,7 @@ func TestManyAgents_P18(t *testing.T) {
 				score = `{"score":1}`
 			}
 			said := schemas.Result{Data: []byte(score)}
-			decision.HandleResponse(decision.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Content{Result: said}})
+			respond(decision, decision.Run.Task(question.ID), plan.Response{Status: schemas.StatusCompleted, WholeResult: said, Result: schemas.Content{Result: said}})
 		}
 		for _, task := range decision.Run.Tasks {
 			if task.Agent != "second" {

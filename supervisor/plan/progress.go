@@ -33,7 +33,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksCompleted = append(told.TasksCompleted, task.ID)
 		case workflow.TaskRunning:
 			told.TasksInProgress = append(told.TasksInProgress, inProgress(task, slowdown))
-		case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
+		case workflow.TaskPending, workflow.TaskReady, workflow.TaskDue, workflow.TaskDispatched, workflow.TaskWaiting:
 			if asked := run.AsksForBudget(); task.Held && asked != nil {
 				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: asked.Question})
 				continue
@@ -189,15 +189,15 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 			started.Slow = d.Now.Add(2 * estimate)
 		}
 		started.Silence, started.WaitingUntil = silence, waiting
-		d.Emit(&started)
+		d.emit(&started)
 	} else {
 		regular := heartbeat > 0 && waiting.IsZero() && d.Now.Sub(task.Heartbeat) >= heartbeat/2 // it may come a little early
 		if regular || waits || changed(task.WaitingUntil(), waiting) {
-			d.Emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence, WaitingUntil: waiting})
+			d.emit(&schemas.TaskHeartbeat{Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Silence: silence, WaitingUntil: waiting})
 		}
 	}
 	if percentage > task.Percentage || message != "" && message != task.Message {
-		d.Emit(&schemas.TaskProgressed{
+		d.emit(&schemas.TaskProgressed{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
 			Percentage: max(percentage, task.Percentage), Message: message,
 		})

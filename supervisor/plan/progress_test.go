@@ -16,7 +16,7 @@ import (
 // states are all that a task can be in.
 func states() []workflow.TaskState {
 	return []workflow.TaskState{
-		workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting,
+		workflow.TaskPending, workflow.TaskReady, workflow.TaskDue, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting,
 		workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled,
 	}
 }
@@ -99,7 +99,7 @@ func listOf(task *workflow.Task) string {
 		return "failed"
 	case workflow.TaskSkipped, workflow.TaskCancelled:
 		return "skipped"
-	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskWaiting:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDue, workflow.TaskDispatched, workflow.TaskWaiting:
 	}
 	return "pending"
 }

@@ -76,13 +76,13 @@ func answer(tb testing.TB, decision *plan.Decision, said plan.Response) schemas.
 	tb.Helper()
 	said.Status = schemas.StatusCompleted
 	var completed *schemas.TaskCompleted
-	decision.Emit = func(f schemas.Fact) {
+	decision.Emit = func(f schemas.Fact, _ string) {
 		if schemas.As[*schemas.TaskCompleted](f) != nil {
 			completed = schemas.As[*schemas.TaskCompleted](f)
 		}
 		decision.Run.Apply(f, decision.Now)
 	}
-	decision.HandleResponse(decision.Run.Tasks[0], said)
+	respond(decision, decision.Run.Tasks[0], said)
 	if completed == nil {
 		tb.Fatal("the task is not completed")
 	}

@@ -111,7 +111,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	decision, facts := begun(t, compile(t, source), "do it", "")
-	decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Data: body}})
+	respond(decision, decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: schemas.Result{Data: body}})
 	for i := range *facts {
 		record(t, (*facts)[i])
 		if refused := schemas.As[*schemas.PlanRefused]((*facts)[i]); refused != nil {
@@ -154,7 +154,7 @@ func FuzzReadPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
 		result := schemas.Result{Data: data, Text: text}
 		decision, facts := begun(t, profile, "do it", "")
-		decision.HandleResponse(decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: result})
+		respond(decision, decision.Run.Task("plan"), plan.Response{Status: schemas.StatusCompleted, WholeResult: result})
 		if len(decision.Run.Tasks) > 0 {
 			if tasks, err := plan.ReadPlan(result); err != nil || len(tasks) != len(decision.Run.Tasks) {
 				t.Fatalf("%d tasks were read, %d are done: %v", len(tasks), len(decision.Run.Tasks), err)
@@ -185,11 +185,13 @@ func finish(tb testing.TB, decision *plan.Decision) {
 			return
 		case next.State == workflow.TaskReady:
 			decision.Grant(schemas.Grant{Run: decision.Run.Number, Task: next.ID})
+			decision.Resume()
 		case next.State.UnderWay():
-			decision.HandleResponse(next, plan.Response{Status: schemas.StatusCompleted})
+			respond(decision, next, plan.Response{Status: schemas.StatusCompleted})
 		default:
 			decision.Now = slices.MinFunc(decision.Run.Deadlines(), func(a, b schemas.Deadline) int { return a.At.Compare(b.At) }).At
 			decision.Expire(decision.Run.Deadlines()[0])
+			decision.Resume()
 		}
 	}
 	tb.Fatal("it never ends")

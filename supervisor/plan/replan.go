@@ -44,15 +44,14 @@ func (d *Decision) change(said *Verdict) (*planChange, []string) {
 	return &c.planChange, c.faults
 }
 
-// adoptChange carries out a change of the plan: what was not begun and is not kept is skipped, and what is new is routed.
+// adoptChange carries out a change of the plan: what was not begun and is not kept is skipped.
 func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 	if c.same {
-		d.advance()
 		return
 	}
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || fault.Is("a change takes what it keeps")) {
-			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
+			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
 			d.withdrawQuestions(task.ID)
 		}
 	}
@@ -61,15 +60,14 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 	for i := range changed.Tasks {
 		changed.Tasks[i].Routed = d.Profile.assigns(changed.Tasks[i].Agent)
 	}
-	d.Emit(&changed)
-	d.routing()
+	d.emit(&changed)
 }
 
 // withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
 func (d *Decision) withdrawQuestions(about string) {
 	for _, question := range d.Run.DecisionTasks {
 		if question.Kind != schemas.TaskKindPlan && question.Subject().Task == about && question.Kind != schemas.TaskKindNotify && !question.State.Ended() {
-			d.Emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
+			d.emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
 		}
 	}
 }

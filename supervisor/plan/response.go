@@ -47,9 +47,11 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		case d.asksOnUnknown(task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if !d.proposes(task, &failed) {
-			d.failWith(task, failed)
+		if proposal := d.proposalOf(task, &failed); len(proposal) > 0 {
+			d.openAll(task, proposal)
+			return
 		}
+		d.failWith(task, failed)
 		return
 	}
 	switch answer.Status {
@@ -67,7 +69,11 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if !d.proposes(task, &failed) && !d.lacks(task, &failed) {
+		if proposal := d.proposalOf(task, &failed); len(proposal) > 0 {
+			d.openAll(task, proposal)
+		} else if lacked := d.lackedInput(task, &failed); lacked != nil {
+			d.open(task, lacked)
+		} else {
 			d.failWith(task, failed)
 		}
 	case schemas.StatusFailed:
@@ -133,9 +139,7 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		d.end(d.Run.Reason, answer.Delivered)
 		return
 	case task.Kind != schemas.TaskKindWork:
-		kind, about := task.Kind, task.Subject().Task
 		d.completed(task, answer)
-		d.questionEnded(kind, about)
 		return
 	}
 	partial := answer.Status == schemas.StatusPartial
@@ -164,7 +168,6 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 	}
 	d.flagMismatches(task, answer.WholeResult)
 	d.completed(task, answer)
-	d.advance()
 }
 
 func (d *Decision) completed(task *workflow.Task, answer *Response) {
@@ -182,7 +185,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 		provenance.result(answer.WholeResult, &completed)
 		completed.Unproven = nil
 	}
-	d.Emit(&completed)
+	d.emit(&completed)
 }
 
 // flagMismatches flags an answer about another entity than the session's (G-30).
@@ -196,7 +199,7 @@ func (d *Decision) flagMismatches(task *workflow.Task, result schemas.Result) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Run.Entities)) {
 		if found, ok := scalar(said[name]); ok && found != d.Run.Entities[name] {
-			d.Emit(&schemas.EntityMismatched{
+			d.emit(&schemas.EntityMismatched{
 				Run: d.Run.Number, Task: task.ID, Entity: name, Found: found,
 			})
 		}

@@ -14,20 +14,31 @@ import (
 	"podium/supervisor/review"
 )
 
-// reuse completes a task with an answer that its agent gave to the same input
-// before, where the profile allows it (M-29).
-func (d *Decision) reuse(task *workflow.Task) bool {
+// earlierResult returns the result of a task that has not begun, where it is known: from an earlier attempt of the same piece of work, or from the same input.
+func (d *Decision) earlierResult(task *workflow.Task) *schemas.TaskCompleted {
+	if task.State != workflow.TaskPending {
+		return nil
+	}
+	if brought := d.broughtResult(task); brought != nil {
+		return brought
+	}
+	return d.reusedResult(task)
+}
+
+// reusedResult returns the answer that the agent of a task gave to the same input
+// before, where the profile allows that (M-29); nil is none.
+func (d *Decision) reusedResult(task *workflow.Task) *schemas.TaskCompleted {
 	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
-		return false
+		return nil
 	}
 	found, ok := d.Admission.Reuse(task.Agent, d.inputHash(task), time.Duration(use.Reuse))
 	if !ok {
-		return false
+		return nil
 	}
 	if check := d.Profile.outputs[task.Agent]; check != nil {
 		if checkSchema(d.content(schemas.Content{Sequence: found.Sequence, Size: found.Size}).Data, check) != nil {
-			return false // it was given under another profile
+			return nil // it was given under another profile
 		}
 	}
 	completed := schemas.TaskCompleted{
@@ -38,9 +49,7 @@ func (d *Decision) reuse(task *workflow.Task) bool {
 		provenance := provenance{decision: d, task: task, put: found.Proven}
 		provenance.result(d.content(completed.Result), &completed)
 	}
-	d.Emit(&completed)
-	d.advance()
-	return true
+	return &completed
 }
 
 // ReusableResult returns an answer as it may be used again for the same input, or
@@ -87,20 +96,18 @@ func (d *Decision) agentToldHash(task *workflow.Task) string {
 	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read), beside)
 }
 
-// bring completes a task with what an earlier attempt of the same piece of work has completed it with, if it was told the same.
-func (d *Decision) bring(task *workflow.Task) bool {
+// broughtResult returns what an earlier attempt of the same piece of work has completed a task with, if it was told the same; nil is nothing.
+func (d *Decision) broughtResult(task *workflow.Task) *schemas.TaskCompleted {
 	left := d.Left.ResultOf(task.ID)
 	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != d.fallback(task) || left.Completed.Told != d.toldHash(task) && !fault.Is("a result is brought whatever was told") {
-		return false
+		return nil
 	}
 	completed := *left.Completed
 	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !d.worksAsPerson(task) && checkSchema(d.content(completed.Result).Data, check) != nil {
-		return false // it was given under another profile
+		return nil // it was given under another profile
 	}
 	completed.Run, completed.Brought, completed.Usage = d.Run.Number, left.Completed.Run, fault.Either("what is brought is paid again", completed.Usage, nil) // that run has paid for it
-	d.Emit(&completed)
-	d.advance()
-	return true
+	return &completed
 }
 
 func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer, beside jsontext.Value) string {

@@ -53,56 +53,35 @@ func (d *Decision) beginReview(forced bool) {
 	if d.Run.Review != nil {
 		round += fault.Either("rounds restart", 0, d.Run.Review.Round)
 	}
-	d.Emit(&schemas.ReviewBegan{Run: d.Run.Number, Round: round, Forced: forced})
-	d.review()
+	d.emit(&schemas.ReviewBegan{Run: d.Run.Number, Round: round, Forced: forced})
 }
 
-// forceReview has what is there looked at when there are no steps left for the rest (P-15), and reports whether it has, or will as soon as
-// nothing is under way any more.
-func (d *Decision) forceReview() bool {
-	if !d.reviewed() {
-		return false
-	}
+// forceReview has what is there looked at when there are no steps left for the rest (P-15), as soon as nothing is under way any more.
+func (d *Decision) forceReview() {
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) {
-			d.Emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
+			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
 		}
 	}
-	if d.done() && d.Run.Judge() == nil {
+	if isDone(d) && d.Run.Judge() == nil {
 		d.beginReview(true)
 	}
-	return true
 }
 
-// review goes on with the review under way: versions are merged, then all checks are asked, then it comes to its end.
-func (d *Decision) review() {
-	if asked, _ := d.Run.AsksAboutReview(); asked != nil || d.Run.Judge() != nil {
-		return
-	}
-	if d.Run.Review.Outcome != "" {
-		d.afterReview()
-		return
-	}
-	files := review.Files(d.Run)
-	if d.asksToMerge(files) {
-		return
-	}
-	if !slices.ContainsFunc(files, conflicts) && d.asksChecks() {
-		return
-	}
-	d.endReview(files)
+// awaitsReviewer reports whether a review goes on once an agent or people have answered.
+func awaitsReviewer(d *Decision) bool {
+	asked, _ := d.Run.AsksAboutReview()
+	return asked != nil || d.Run.Judge() != nil
 }
 
 func conflicts(file review.File) bool { return file.Conflicts() }
 
-// asksToMerge has several versions become one, once in a round. It reports whether it has, or the review has gone on by that.
-func (d *Decision) asksToMerge(files []review.File) bool {
+// mergeVersions has several versions become one, once in a round.
+func mergeVersions(d *Decision) {
 	merge := d.Profile.Review.Merge
-	if merge == "" || !d.Mergeable(files) || len(d.Run.Asked(schemas.OccasionMerge)) > 0 {
-		return false
+	if merge != "" && len(d.Run.Asked(schemas.OccasionMerge)) == 0 && d.Mergeable(review.Files(d.Run)) {
+		d.ask(d.Run.NewMerge(merge))
 	}
-	d.ask(d.Run.NewMerge(merge))
-	return true
 }
 
 // Mergeable reports whether there are versions that can be merged: it is known what each of them is, and that there are no others.
@@ -116,24 +95,24 @@ func (d *Decision) Mergeable(files []review.File) bool {
 	return slices.ContainsFunc(files, conflicts) && len(review.Cut(d.Run)) == 0
 }
 
-// asksChecks asks all that the project calls for, once in a round. It reports whether some are asked, or the review has gone on by that.
-func (d *Decision) asksChecks() bool {
+// askChecks asks all that the project calls for, once in a round, unless several versions of a file are left.
+func askChecks(d *Decision) {
+	if slices.ContainsFunc(review.Files(d.Run), conflicts) {
+		return
+	}
 	round := d.Run.Review.Round
 	for i := range d.Profile.Review.Checks {
 		check := &d.Profile.Review.Checks[i]
 		question := workflow.NewCheck(check.Agent, round)
-		if d.Run.Task(question.ID) != nil || !d.isFor(check) || i > 0 && fault.Is("a check is left out") {
+		if d.Run.Task(question.ID) != nil || !isFor(d, check) || i > 0 && fault.Is("a check is left out") {
 			continue
 		}
-		if d.ask(question); d.Run.Phase != workflow.PhaseReviewing || d.Run.Review.Outcome != "" {
-			return true // the last of them could not be asked, and all that follows is done
-		}
+		d.ask(question)
 	}
-	return d.Run.Judge() != nil
 }
 
 // isFor reports whether a check is for the type of the project (M-40).
-func (d *Decision) isFor(check *schemas.Check) bool {
+func isFor(d *Decision, check *schemas.Check) bool {
 	if len(check.For) == 0 {
 		return true
 	}
@@ -147,8 +126,8 @@ func (d *Decision) isFor(check *schemas.Check) bool {
 }
 
 // endReview says what was found, by rule and by whom was asked.
-func (d *Decision) endReview(files []review.File) {
-	policy := d.Profile.Review
+func endReview(d *Decision) {
+	policy, files := d.Profile.Review, review.Files(d.Run)
 	issues := review.Faults(d.Run, policy.Agree, func(task *workflow.Task) jsontext.Value { return d.content(task.Result).Data })
 	unassigned := review.Cut(d.Run)
 	for i := range files {
@@ -176,8 +155,7 @@ func (d *Decision) endReview(files []review.File) {
 	if more || !review.Passed(issues) && !fault.Is("what is wrong passes") {
 		judged.Outcome = schemas.OutcomeFailed
 	}
-	d.Emit(&judged)
-	d.afterReview()
+	d.emit(&judged)
 }
 
 // resultsOf are what a check has found; the error is that it says nothing of the kind.
@@ -193,17 +171,13 @@ func CheckResults(question *workflow.Task, result schemas.Result) ([]schemas.Val
 	return review.Results(question.Findings, valuesIn(result))
 }
 
-// afterReview goes on once it is known what was found. The order is: what a check wants done, what can be mended, what a judge makes of it.
-func (d *Decision) afterReview() {
+// finishReviewed goes on once the newest round has passed, or somebody has taken the results as they are.
+func finishReviewed(d *Decision) {
 	switch round := d.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
 		d.incomplete(schemas.StopStepLimit, d.stepsTaken())
 	case round.Outcome == schemas.OutcomePassed, d.takenAsItIs():
 		d.summarize()
-	case d.mayReturn() && (d.wanted() || d.mend() || d.escalates()):
-	case d.asksAboutReview():
-	default:
-		d.reviewFailed()
 	}
 }
 
@@ -213,14 +187,14 @@ func (d *Decision) notMade(question *workflow.Task) string {
 	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
 }
 
-// mayReturn reports whether the run may go back to work once more (P-15).
-func (d *Decision) mayReturn() bool {
+// mayReturn reports whether a run whose review has failed may go back to work once more (P-15).
+func mayReturn(d *Decision) bool {
 	round := d.Run.Review
-	return !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
+	return isReviewed(d) && !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
 }
 
-// wanted has the plan of the first check done that has one.
-func (d *Decision) wanted() bool {
+// adoptPlanOfCheck has the plan of the first check done that has one.
+func adoptPlanOfCheck(d *Decision) {
 	for _, question := range d.Run.Asked(schemas.OccasionReview) {
 		if _, err := d.resultsOf(question); err == nil || question.State != workflow.TaskCompleted {
 			continue
@@ -231,21 +205,20 @@ func (d *Decision) wanted() bool {
 		}
 		if change, faults := d.change(&said); len(faults) == 0 && !change.same {
 			d.adoptChange(schemas.OccasionReview, change)
-			return true
+			return
 		}
 	}
-	return false
 }
 
-// mend has whoever is responsible mend what was found (M-42). What was done outside is not done again for that.
-func (d *Decision) mend() bool {
+// fixIssues has whoever is responsible mend what was found (M-42). What was done outside is not done again for that.
+func fixIssues(d *Decision) {
 	mendable := func(made *workflow.Task) bool {
 		use := d.Profile.agentUse(made.Agent)
 		return use != nil && use.Unavailable == "" && made.Permit == ""
 	}
 	fixes := review.Fixes(d.Run, d.Run.Review.Round, review.Files(d.Run), d.Run.Review.Issues, mendable)
 	if len(fixes) == 0 {
-		return false
+		return
 	}
 	changed := schemas.PlanChanged{Run: d.Run.Number, Change: d.nextChange(nil), Source: schemas.OccasionReview, Tasks: fixes}
 	for _, task := range d.Run.Tasks { // what has failed to mend it before is tried anew
@@ -254,13 +227,11 @@ func (d *Decision) mend() bool {
 			changed.Replaces = append(changed.Replaces, task.ID)
 		}
 	}
-	d.Emit(&changed)
-	d.routing()
-	return true
+	d.emit(&changed)
 }
 
-// escalates asks the judge of failures what is to be done about what nobody is responsible for, once in a round (M-45).
-func (d *Decision) escalates() bool {
+// askAboutIssues asks the judge of failures what is to be done about what nobody is responsible for, once in a round (M-45).
+func askAboutIssues(d *Decision) {
 	agent := ""
 	switch {
 	case recovery.Judged(&d.Profile.Profile, schemas.CategoryCoordination, schemas.FailureConflict):
@@ -268,11 +239,9 @@ func (d *Decision) escalates() bool {
 	case d.changes():
 		agent = d.Profile.Replan.Agent
 	}
-	if agent == "" || len(d.Run.Asked(schemas.OccasionFailure)) > 0 {
-		return false
+	if agent != "" && len(d.Run.Asked(schemas.OccasionFailure)) == 0 {
+		d.ask(d.Run.NewEvaluation(schemas.TriggerFailure, agent))
 	}
-	d.ask(d.Run.NewEvaluation(schemas.TriggerFailure, agent))
-	return true
 }
 
 // withheldByReview reports whether the results of a run are not told: it is reviewed, and the last round has not passed them.
@@ -316,8 +285,8 @@ func (d *Decision) reviewErrors() (told string, errorsFound int) {
 	return truncate("\n- "+strings.Join(lines, "\n- "), maxFeedback), errorsFound
 }
 
-// reviewFailed ends a run whose review has failed for good, with what was found.
-func (d *Decision) reviewFailed() {
+// failReview ends a run whose review has failed for good, with what was found.
+func failReview(d *Decision) {
 	found, errorsFound := d.reviewErrors()
 	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
 	sentence := d.reviewFault(found)
@@ -349,7 +318,6 @@ func (d *Decision) reviewFault(found string) string {
 func (d *Decision) checkAnswered(question *workflow.Task, answer *Response) {
 	if _, err := review.Results(answer.Findings, valuesIn(answer.WholeResult)); err == nil {
 		d.completed(question, answer)
-		d.advance()
 		return
 	}
 	said, err := ReadVerdict(answer.WholeResult)
@@ -363,10 +331,9 @@ func (d *Decision) checkAnswered(question *workflow.Task, answer *Response) {
 		return
 	}
 	d.completed(question, answer)
-	d.Emit(&schemas.Judged{
+	d.emit(&schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePlan, Repeated: change.repeated,
 	})
-	d.advance()
 }
 
 // mergeAnswered takes merged files. Unless each conflict is settled by one, nothing is merged (M-38).
@@ -394,10 +361,9 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 		return
 	}
 	d.completed(question, answer)
-	d.Emit(&schemas.Judged{
+	d.emit(&schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionMerge, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Merged: merged,
 	})
-	d.advance()
 }
 
 // standing are the tasks whose results the answer is made of, each in the place of what it mends.

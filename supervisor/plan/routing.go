@@ -8,7 +8,6 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
-	"podium/supervisor/review"
 	"podium/supervisor/route"
 )
 
@@ -36,45 +35,15 @@ func PossibleAttempt(task string, attempt int) bool {
 	return task != "" && len(task) <= longest && attempt > 0
 }
 
-// routing routes every task that can be; for the others it asks what their
-// routers need to know. When all are routed the work begins.
-func (d *Decision) routing() {
-	for _, task := range d.Run.Tasks { // another plan may take its place meanwhile, once all of these are routed
+// routeTasks routes every task that can be, and asks what the routers of the others need to know.
+func routeTasks(d *Decision) {
+	for _, task := range d.Run.Tasks {
 		d.route(task)
 	}
-	d.routed()
-}
-
-// questionEnded routes the task that a question was about, once the answer is there or
-// will not come. Arguments are asked for after the routing, so that no chain is judged by them again.
-func (d *Decision) questionEnded(kind schemas.TaskKind, about string) {
-	if kind == schemas.TaskKindExtract {
-		d.advance()
-		return
-	}
-	if task := d.Run.Task(about); task != nil {
-		d.route(task)
-	}
-	d.routed()
-}
-
-// routed begins the work when every task has been routed.
-func (d *Decision) routed() {
-	if d.Run.Phase != workflow.PhaseExecuting || !d.allowed() {
-		return
-	}
-	failed := func(task *workflow.Task) bool {
-		return task.State == workflow.TaskFailed && !review.IsFix(task) && !task.Replaced && !d.forPlanner(task)
-	}
-	if d.Profile.Replan == nil && d.Profile.Execution.OnFailure == schemas.FailureAborts && slices.ContainsFunc(d.Run.Tasks, failed) {
-		d.abort()
-		return
-	}
-	d.advance()
 }
 
 func (d *Decision) route(task *workflow.Task) {
-	if task.Routed || task.State.Ended() {
+	if task.Routed || task.State.Ended() || d.awaitsQuestion(task.ID) {
 		return
 	}
 	words := d.content(task.Plan.Description).Text
@@ -94,25 +63,27 @@ func (d *Decision) route(task *workflow.Task) {
 		decision.NextAgent = ""
 	}
 	decision.Response = truncate(decision.Response, schemas.RecordInlineLimit)
-	d.Emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
+	d.emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
 		if found := d.otherLanguage(decision.Response); found != "" { // nobody is asked twice who is responsible
-			d.Emit(&schemas.TaskFailed{
+			d.emit(&schemas.TaskFailed{
 				Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: d.wrongLanguage(found),
 				Category: schemas.CategoryExecution, Action: d.giveUp(task, schemas.FailureInvalidResult),
 			})
 			return
 		}
-		d.Emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
+		d.emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
 	case "":
 		failed := schemas.TaskFailed{
 			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
 			Category: schemas.CategoryCoordination, Action: d.giveUp(task, schemas.FailureNoRoute),
 		}
-		if d.mayRefuse() || !d.recovers(d.Run.Task(task.ID), &failed) {
-			d.Emit(&failed)
+		if d.mayRefuse() {
+			d.emit(&failed)
+			return
 		}
+		d.recover(d.Run.Task(task.ID), &failed)
 	}
 }
 
@@ -245,7 +216,7 @@ func (d *Decision) ask(question *workflow.Task) {
 		return
 	}
 	if d.unapprovedQuestion(question.Agent) {
-		d.Emit(d.taskReady(question))
+		d.emit(d.taskReady(question))
 		d.fail(d.Run.Task(question.ID), schemas.FailureUnapproved, "")
 		return
 	}
@@ -254,7 +225,8 @@ func (d *Decision) ask(question *workflow.Task) {
 
 // pose asks an agent, once there is room and it fits the budget.
 func (d *Decision) pose(question *workflow.Task) {
-	if !d.affords(question) {
+	if d.exceedsBudget(question) {
+		d.hold(question)
 		return
 	}
 	switch d.admit(question) {
@@ -263,31 +235,30 @@ func (d *Decision) pose(question *workflow.Task) {
 	case Full:
 		d.ready(question)
 	case Unavailable:
-		d.Emit(d.taskReady(question))
+		d.emit(d.taskReady(question))
 		known := d.Run.Task(question.ID)
 		d.fail(known, schemas.FailureUnavailable, d.whyUnavailable(known))
 	}
 }
 
-// allowed holds mode single to one agent, or to a chain that the profile allows
+// refuseChain holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
-func (d *Decision) allowed() bool {
+func refuseChain(d *Decision) {
 	if !d.mayRefuse() {
-		return true
+		return
 	}
 	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
-		return true // it has begun: an agent in the place of another makes it no other plan
+		return // it has begun: an agent in the place of another makes it no other plan
 	}
 	chain := make([]string, len(d.Run.Tasks))
 	for i, task := range d.Run.Tasks {
 		chain[i] = task.Agent
 	}
 	if slices.ContainsFunc(d.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
-		return true
+		return
 	}
 	d.refuse(d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
 	d.singleTask("t0", schemas.Result{})
-	return false
 }
 
 // mayRefuse reports whether a chain of agents has to be one of those that the profile allows.

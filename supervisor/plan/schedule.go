@@ -12,40 +12,41 @@ import (
 	"podium/schemas/workflow"
 )
 
-// advance does what has become possible: skip what can never begin, begin what
-// may, the most urgent first, settle when nothing is left.
-func (d *Decision) advance() {
-	if d.Run.Phase == workflow.PhaseReviewing {
-		d.review()
-		return
-	}
-	if d.Run.Phase != workflow.PhaseExecuting || d.mended() || d.defers() {
-		return
-	}
-	d.skip()
-	for _, id := range d.startable() {
-		if task := d.Run.Task(id); task.State == workflow.TaskPending && !d.Run.Settled() && d.mayBegin() {
+// startDue starts the first task that is due.
+func startDue(d *Decision) {
+	for i := range d.Run.TaskCount() {
+		task := d.Run.TaskAt(i)
+		switch {
+		case task.State != workflow.TaskDue || fault.Is("what is due is not started"):
+		case task == d.Run.Delivery:
+			d.Deliver()
+			return
+		default:
 			d.start(task)
-			if d.Profile.stepwise() {
-				break
-			}
+			return
 		}
-	}
-	switch {
-	case d.Run.Phase != workflow.PhaseExecuting || d.Run.Judge() != nil:
-	case d.done():
-		d.finish()
-	default:
-		d.outOfSteps()
 	}
 }
 
-func (d *Decision) done() bool {
+// startTasks starts the tasks that may begin, until one of them has more to follow than that: it has failed, or has a result already.
+func startTasks(d *Decision) {
+	for _, id := range startable(d) {
+		if !d.mayBegin() {
+			return
+		}
+		d.start(d.Run.Task(id))
+		if state := d.Run.Task(id).State; d.Profile.stepwise() || state.Ended() || state == workflow.TaskBlocked || state == workflow.TaskDue || state == workflow.TaskWaiting {
+			return
+		}
+	}
+}
+
+func isDone(d *Decision) bool {
 	return !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return !task.State.Ended() })
 }
 
-// skip skips the tasks that can never begin, and those behind them.
-func (d *Decision) skip() {
+// skipTasks skips the tasks that can never begin, and those behind them.
+func skipTasks(d *Decision) {
 	for again := true; again; {
 		again = false
 		for i := range d.Run.Tasks {
@@ -54,7 +55,7 @@ func (d *Decision) skip() {
 				continue
 			}
 			if missing := d.missing(task); missing != nil {
-				d.Emit(&schemas.TaskSkipped{
+				d.emit(&schemas.TaskSkipped{
 					Run: d.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
 				})
 				again = true
@@ -79,12 +80,12 @@ func (d *Decision) missing(task *workflow.Task) *workflow.Task {
 
 // startable lists the pending tasks that may begin, the most urgent first, else
 // in the order of the plan (M-17). One that may not holds back no other (P-05).
-func (d *Decision) startable() []string {
-	barrier := d.barrier()
+func startable(d *Decision) []string {
+	barrier := barrierOf(d)
 	var ranks [6][]string
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
-		if task.State == workflow.TaskPending && d.levelOf(task) <= barrier && d.dependenciesEnded(task) {
+		if task.State == workflow.TaskPending && levelOf(d, task) <= barrier && dependenciesEnded(d, task) {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
 		}
@@ -97,16 +98,16 @@ func (d *Decision) startable() []string {
 }
 
 // levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on.
-func (d *Decision) levelOf(task *workflow.Task) int {
+func levelOf(d *Decision, task *workflow.Task) int {
 	if failed := d.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") {
 		return min(task.Level, failed.Level)
 	}
 	return task.Level
 }
 
-// barrier is the highest level that may begin: with levels, the lowest one that
+// barrierOf is the highest level that may begin: with levels, the lowest one that
 // has not ended (M-24).
-func (d *Decision) barrier() int {
+func barrierOf(d *Decision) int {
 	lowest := len(d.Run.Tasks)
 	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || fault.Is("levels are no barrier") {
 		return lowest
@@ -120,37 +121,61 @@ func (d *Decision) barrier() int {
 }
 
 // dependenciesEnded reports whether all that a task depends on has ended.
-func (d *Decision) dependenciesEnded(task *workflow.Task) bool {
+func dependenciesEnded(d *Decision, task *workflow.Task) bool {
 	return !slices.ContainsFunc(task.Dependencies(), func(id string) bool {
 		dependency := d.Run.Task(id)
 		return (dependency == nil || !dependency.State.Ended()) && !fault.Is("nobody waits for dependencies")
 	})
 }
 
-// start begins a task, or notes that it waits: for its agent to have room, or
-// for its resources, which only a grant brings.
+// start sends a task to its agent, or emits what it has to wait for: its arguments, people, the budget, room at its agent, or
+// resources, which only a grant brings.
 func (d *Decision) start(task *workflow.Task) {
-	if d.barred(task) || !d.fill(task) {
+	if why := d.disabled(task); why != "" {
+		d.fail(task, schemas.FailurePermanent, why)
 		return
 	}
-	task = d.Run.Task(task.ID)
-	if task.State == workflow.TaskPending && (d.bring(task) || d.reuse(task)) {
+	if d.awaitsExtraction(task) {
 		return
 	}
-	if fault := d.argumentFault(task); fault != "" {
-		d.fail(task, schemas.FailureArguments, fault)
+	d.fillArguments(task)
+	d.startFilled(d.Run.Task(task.ID))
+}
+
+// startFilled starts a task whose arguments were filled as far as they are known.
+func (d *Decision) startFilled(task *workflow.Task) {
+	if d.lacksArguments(task) {
+		d.completeArguments(task)
 		return
 	}
-	if d.handOver(task) || !fault.Is("nobody has to agree") && !d.approved(task) {
+	if result := d.earlierResult(task); result != nil {
+		d.emit(result)
 		return
 	}
-	if d.unapprovedUnasked(task) && d.approvalRule(task) == nil {
+	if wrong := d.argumentFault(task); wrong != "" {
+		d.fail(task, schemas.FailureArguments, wrong)
+		return
+	}
+	if d.isForPeople(task) {
+		d.handOver(task)
+		return
+	}
+	if rule := d.unapprovedRule(task); rule != nil {
+		d.askForApproval(task, rule)
+		return
+	}
+	switch {
+	case d.unapprovedUnasked(task) && d.approvalRule(task) == nil:
 		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
-		return
+	case d.exceedsBudget(task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
+		d.hold(task)
+	default:
+		d.send(task)
 	}
-	if !(fault.Is("a retry skips the budget") && task.Attempt > 0) && !d.affords(task) {
-		return
-	}
+}
+
+// send sends a task to its agent, or has it wait for room there.
+func (d *Decision) send(task *workflow.Task) {
 	admission := Full
 	if len(task.Resources()) == 0 {
 		admission = d.admit(task)
@@ -165,14 +190,12 @@ func (d *Decision) start(task *workflow.Task) {
 	}
 }
 
-// barred fails a task whose agent is not asked now, as the profile says, and reports whether it has.
-func (d *Decision) barred(task *workflow.Task) bool {
-	use := d.Profile.agentUse(task.Agent)
-	if use == nil || use.Unavailable == "" || task.Plan == nil {
-		return false
+// disabled is why the agent of a task is asked for nothing now, as the profile says; empty is that it may be.
+func (d *Decision) disabled(task *workflow.Task) string {
+	if use := d.Profile.agentUse(task.Agent); use != nil && task.Plan != nil {
+		return use.Unavailable
 	}
-	d.fail(task, schemas.FailurePermanent, use.Unavailable)
-	return true
+	return ""
 }
 
 // taskReady is the fact that a task may begin once its agent has room.
@@ -189,35 +212,45 @@ func (d *Decision) ready(task *workflow.Task) {
 	if wait := d.waitFor(task); wait > 0 {
 		ready.Until = d.Now.Add(wait)
 	}
-	d.Emit(ready)
+	d.emit(ready)
 }
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
 // more; a delivery that has not been tried goes out all the same. A grant brings
-// room with it, which nobody else has when the task does not begin. It reports false, and does nothing, when no task of that id is ready.
-func (d *Decision) Grant(grant schemas.Grant) bool {
+// room with it, which nobody else has when the task does not begin. It does nothing when no task of that id is ready.
+func (d *Decision) Grant(grant schemas.Grant) {
 	defer d.Admission.GrantDecided()
 	task := d.Run.Task(grant.Task)
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) && !fault.Is("a grant does not wait for the judge") {
-		return false
+		return
 	}
-	if !d.approved(task) && !fault.Is("nobody has to agree") {
-		return true
+	rule := d.unapprovedRule(task)
+	switch {
+	case rule != nil:
+		d.askForApproval(task, rule)
+	case d.exceedsBudget(task) && !fault.Is("a grant skips the budget"):
+		d.hold(task)
+	case task.Day == nil && d.dayClaim(task) != nil:
+		d.ready(task) // the grant was for nothing of the day's
+	default:
+		d.sendGranted(task)
 	}
-	if !fault.Is("a grant skips the budget") && !d.affords(task) {
-		return true // it waits for the budget now
-	}
-	if !d.affordsDay(task) {
-		return true
-	}
-	if task.NotifiesPeople() && task.Attempt == 0 {
+}
+
+// sendGranted sends a task that is granted to its agent, unless it does not fit the budget of the day.
+func (d *Decision) sendGranted(task *workflow.Task) {
+	lacking := d.dayShortage(task)
+	switch {
+	case lacking != nil:
+		d.holdForDay(task, lacking)
+	case task.NotifiesPeople() && task.Attempt == 0:
 		d.admitTelling(task.Agent) // a grant brings room with it
-	} else if d.Admission.Admit(task.Agent) == Unavailable {
+		d.dispatch(task)
+	case d.Admission.Admit(task.Agent) == Unavailable:
 		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
-		return true
+	default:
+		d.dispatch(task)
 	}
-	d.dispatch(task)
-	return true
 }
 
 // admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
@@ -251,17 +284,16 @@ func (d *Decision) whyUnavailable(task *workflow.Task) string {
 	return breaker + task.Agent + " open since " + told(since) + ", next probe at " + told(probe)
 }
 
-// Unserved notes that nobody serves the agent that a task waits for. It reports
-// false, and does nothing, when the task waits for it no more, or that is known.
-func (d *Decision) Unserved(absence schemas.Absence) bool {
+// Unserved notes that nobody serves the agent that a task waits for. It
+// does nothing when the task waits for it no more, or that is known.
+func (d *Decision) Unserved(absence schemas.Absence) {
 	task := d.Run.Task(absence.Task)
 	if d.Run.Number != absence.Run || task == nil || task.Agent != absence.Agent || !task.Unbegun() || task.Unserved != nil {
-		return false
+		return
 	}
-	d.Emit(&schemas.TaskUnserved{
+	d.emit(&schemas.TaskUnserved{
 		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Since: absence.Since,
 	})
-	return true
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
@@ -299,7 +331,7 @@ func (d *Decision) dispatch(asked *workflow.Task) {
 		}
 		expires = queue
 	}
-	d.Emit(&schemas.TaskDispatched{
+	d.emit(&schemas.TaskDispatched{
 		Run: d.Run.Number, Task: asked.ID, Kind: asked.Kind, About: asked.About, Agent: agent, Attempt: attempt,
 		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, asked.ID, attempt),
 		Effect:  d.effect(run, asked),
@@ -329,30 +361,24 @@ func (d *Decision) bounded(moment time.Time) time.Time {
 	return moment
 }
 
-// Expire takes a deadline that has passed. It reports false, and does nothing,
+// Expire takes a deadline that has passed. It does nothing
 // when the run does not wait for exactly this any more.
-func (d *Decision) Expire(deadline schemas.Deadline) bool {
+func (d *Decision) Expire(deadline schemas.Deadline) {
 	pending := slices.ContainsFunc(d.Run.Deadlines(), func(other schemas.Deadline) bool {
 		return other.Run == deadline.Run && other.Task == deadline.Task && other.Attempt == deadline.Attempt &&
 			other.Kind == deadline.Kind && (fault.Is("a deadline rings before its moment") || !other.At.After(d.Now))
 	})
 	if !pending {
-		return false
-	}
-	switch deadline.Kind {
-	case schemas.DeadlineRun:
-		d.expire()
-		return true
-	case schemas.DeadlineRemind:
-		d.remind(d.Run.InquiryNotifiedBy(deadline.Task))
-		return true
-	case schemas.DeadlineInquiry:
-		d.Unanswered(d.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
-		return true
-	case schemas.DeadlineQueue, schemas.DeadlineWork, schemas.DeadlineRetry, schemas.DeadlineSlow, schemas.DeadlineSilence, schemas.DeadlineBudget:
+		return
 	}
 	task := d.Run.Task(deadline.Task)
 	switch deadline.Kind {
+	case schemas.DeadlineRun:
+		d.expire()
+	case schemas.DeadlineRemind:
+		d.remind(d.Run.InquiryNotifiedBy(deadline.Task))
+	case schemas.DeadlineInquiry:
+		d.Unanswered(d.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
 	case schemas.DeadlineQueue:
 		d.fail(task, schemas.FailureNotStarted, "")
 	case schemas.DeadlineWork:
@@ -360,18 +386,16 @@ func (d *Decision) Expire(deadline schemas.Deadline) bool {
 	case schemas.DeadlineSilence:
 		d.fail(task, schemas.FailureCrashed, "")
 	case schemas.DeadlineSlow:
-		d.Emit(&schemas.TaskDelayed{
+		d.emit(&schemas.TaskDelayed{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
 		})
 	case schemas.DeadlineRetry:
 		if d.Run.AnswerDelayed() && task == d.Run.Delivery {
 			d.deliverDelayed()
-			return true
+			return
 		}
 		d.start(task)
 	case schemas.DeadlineBudget:
 		d.askForDay(task)
-	case schemas.DeadlineRun, schemas.DeadlineRemind, schemas.DeadlineInquiry:
 	}
-	return true
 }

@@ -248,8 +248,7 @@ func (d *Decision) summaryAnswered(question *workflow.Task, answer *Response) {
 		return
 	}
 	d.completed(question, answer)
-	d.Emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
-	d.advance()
+	d.emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
 }
 
 var errNoSummary = errors.New("the answer holds no summary: response is needed, with the words of it")

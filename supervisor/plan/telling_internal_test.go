@@ -23,11 +23,11 @@ func TestOneTryPastAnOpenBreaker(t *testing.T) {
 	}
 	counts := map[string]int{}
 	decision := &Decision{Run: run, Profile: &Profile{}, Now: time.Unix(0, 0), Admission: barredWithRoom{}}
-	decision.Emit = func(fact schemas.Fact) {
+	decision.Emit = func(fact schemas.Fact, _ string) {
 		counts[fact.Name()]++
 		run.Apply(fact, decision.Now)
 	}
-	decision.notifyNext()
+	notifyPeople(decision)
 	if counts["task_dispatched"] != 1 || counts["task_ready"] != 2 {
 		t.Errorf("%v, want one dispatched", counts)
 	}

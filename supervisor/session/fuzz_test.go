@@ -146,6 +146,10 @@ func TestScriptsReachEverything(t *testing.T) {
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.Contains(what, "waiting_approval") })
 	// No script gives up an answer: the story answers_are_given_up does.
 	missing = slices.DeleteFunc(missing, func(what string) bool { return strings.HasSuffix(what, " cancelled ─► pending") })
+	// Nothing that scripts fail is mended, and no agent of theirs becomes unavailable while it is granted a task about which people are asked: stories do.
+	missing = slices.DeleteFunc(missing, func(what string) bool {
+		return what == "task blocked ─► ready" || what == "task ready ─► blocked"
+	})
 	// These come to what there is, and to what others seldom do; when a change has moved it elsewhere, the ones behind are searched.
 	scripts := []uint64{7090, 441, 371, 260, 237, 208, 201, 195, 192, 183, 174, 159, 157, 156, 115, 102}
 	for seed := range uint64(4000) {

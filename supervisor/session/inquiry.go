@@ -12,70 +12,6 @@ import (
 	"podium/supervisor/plan"
 )
 
-// answered takes a message as a word on an inquiry, and reports whether it was one. A word on what nobody waits for
-// any more may be held for a further attempt, or refused. What is of somebody who was not asked is a message like any other.
-func (d *decision) answered(message *Message, received schemas.MessageReceived) bool {
-	active := d.state.Active
-	if message.Upstream != nil || d.withheldReason(message) != "" {
-		return false
-	}
-	name, names := d.namedInquiry(message)
-	var inquiry *workflow.Inquiry
-	switch {
-	case active != nil && names:
-		inquiry = active.InquiryNamed(name)
-	case active != nil && !message.namesInquiry():
-		if inquiry = d.askedInThread(message); inquiry == nil {
-			inquiry = active.OpenInquiry()
-		}
-	}
-	if d.env.Unconfigured && (inquiry != nil || names) {
-		received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordNotAllowed)
-		d.emit(&received)
-		return true
-	}
-	if inquiry == nil && names && d.hold(message, name, received) {
-		return true
-	}
-	if inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && fault.Is("a word that counts is a message like any other") || !message.namesInquiry() && d.beforeAsked(inquiry) && (message.Answers == nil || !fault.Is("a letter that names no question answers one from after it")) {
-		return d.lateApproval(message, inquiry, received) || d.lateWork(message, received)
-	}
-	actor, may := d.requesterIn(message)
-	if len(inquiry.People) > 0 && (!may || !fault.Is("whoever has asked may do the work")) {
-		actor, may = d.personIn(message, inquiry)
-	}
-	if inquiry.Kind.IsRestricted() {
-		actor, may = d.mayDecide(message, inquiry)
-	}
-	if !may {
-		return d.stranger(message, inquiry, received)
-	}
-	if names && d.quotesAnother(message, name, inquiry) {
-		d.refuseWord(received, inquiry, schemas.WordCode)
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-		return true
-	}
-	said, says := wordIn(message, actor)
-	if !says {
-		return false
-	}
-	if len(said.Files) == 0 && !inquiry.Kind.IsReview() && d.env.Pinned.Withdraws(said.Whole, inquiry, active.Task(inquiry.Task).Agent) {
-		received.Run, received.Disposition = active.Number, schemas.DispositionControl
-		d.emit(&received)
-		d.planDecision(d.env.Pinned).Withdraw()
-		return true
-	}
-	if inquiry.Kind.IsRestricted() {
-		return d.decides(message, inquiry, &said, received)
-	}
-	if len(inquiry.People) == 0 && d.urgent(message, said.Whole) {
-		d.takeOver(message, received)
-		return true
-	}
-	d.word(inquiry, &said, received)
-	return true
-}
-
 // askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
 // A letter is of no thread, and who may not decide an inquiry is not asked by it.
 func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
@@ -127,9 +63,9 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 	return schemas.InquiryName{Run: run, Inquiry: message.Answers.Inquiry}, err == nil && session == d.state.Session
 }
 
-// hold keeps what somebody has said to an inquiry whose run has ended: it counts once a further attempt of whoever is upstream
-// adopts that. It reports false when none may, or when somebody has spoken before.
-func (d *decision) hold(message *Message, name schemas.InquiryName, received schemas.MessageReceived) bool {
+// mayHold reports whether what somebody says to an inquiry whose run has ended is kept: it counts once a further attempt of whoever is upstream
+// adopts that. Nothing is when nobody may adopt it, or when somebody has spoken before.
+func (d *decision) mayHold(message *Message, name schemas.InquiryName) bool {
 	left := d.state.left().Named(name)
 	if left == nil || left.Word != 0 && !fault.Is("a second word is held") || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
@@ -140,12 +76,7 @@ func (d *decision) hold(message *Message, name schemas.InquiryName, received sch
 		_, decides := d.env.Current.Decides(said.Whole)
 		may, says = may && actor.Proof == schemas.ProofMail && !d.quotesAnother(message, name, left.Inquiry), says && decides
 	}
-	if !may || !says {
-		return false
-	}
-	received.Run, received.Inquiry, received.Disposition = name.Run, name.Inquiry, schemas.DispositionHeld
-	d.emit(&received)
-	return true
+	return may && says
 }
 
 // heldWord is what was said to an inquiry before the run under way has adopted it, if whoever has said it may still do so.
@@ -200,29 +131,6 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 		said.Text.Offset = said.Offset
 	}
 	return said
-}
-
-// lateWork refuses what somebody who works for the profile says to a letter that nobody waits for any more: else it would begin
-// a run of their own. It reports whether the message was such a one.
-func (d *decision) lateWork(message *Message, received schemas.MessageReceived) bool {
-	actor, vouched := mailActor(message)
-	if active := d.state.Active; vouched && message.namesInquiry() && active != nil && fault.Is("the word of a second person opens another result") {
-		if decided := active.Inquiry(message.Answers.Inquiry); decided != nil && decided.Answered != nil && decided.Kind.IsWork() {
-			d.word(decided, &plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text}, received)
-			return true
-		}
-	}
-	if !vouched || !message.namesInquiry() {
-		return false
-	}
-	people := d.people()
-	works := func(name string) bool { return strings.EqualFold(people[name].Mail, actor.ID) }
-	if !slices.ContainsFunc(slices.Sorted(maps.Keys(people)), works) {
-		return false
-	}
-	received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordClosed)
-	d.emit(&received)
-	return true
 }
 
 // people are those who may say something: those of the profile in force, and nobody where there is none.

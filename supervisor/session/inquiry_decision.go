@@ -6,68 +6,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
-	"podium/supervisor/plan"
 )
-
-// decides takes what somebody says who may decide an approval. What answers the question and decides nothing is told how that is done; what only comes
-// in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
-func (d *decision) decides(message *Message, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) bool {
-	asked := d.planDecision(d.env.Pinned).HumanTask(inquiry)
-	decides := asked.ReadChoice(said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
-	if decides && message.Channel == schemas.ChannelEmail && !message.namesInquiry() {
-		d.refuseWord(received, inquiry, schemas.WordUnnamed)
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-		return true
-	}
-	if decides {
-		rejection := asked.Accepts(said, nil)
-		if rejection == "" {
-			d.word(inquiry, said, received)
-			return true
-		}
-		d.refuseWord(received, inquiry, rejection)
-		if rejection != schemas.WordDecided {
-			d.planDecision(d.env.Pinned).Explain(inquiry)
-		}
-		return true
-	}
-	if message.namesInquiry() {
-		d.refuseWord(received, inquiry, schemas.WordChoice)
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-		return true
-	}
-	if message.Channel == schemas.ChannelChat && !inquiry.InThread {
-		d.planDecision(d.env.Pinned).Explain(inquiry)
-	}
-	return false
-}
-
-// stranger refuses what names an approval and is of somebody who may not decide it. It reports whether the message was such a one.
-func (d *decision) stranger(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if !inquiry.Kind.IsRestricted() || !message.namesInquiry() {
-		return false
-	}
-	d.refuseWord(received, inquiry, schemas.WordNotAllowed)
-	return true
-}
-
-// lateApproval refuses a decision that comes after the end of what it is about, by what has become of that. It reports whether the message was one.
-func (d *decision) lateApproval(message *Message, inquiry *workflow.Inquiry, received schemas.MessageReceived) bool {
-	if inquiry == nil || !inquiry.Kind.IsRestricted() || !message.namesInquiry() {
-		return false
-	}
-	_, may := d.mayDecide(message, inquiry)
-	decides := d.planDecision(d.env.Pinned).HumanTask(inquiry).ReadChoice(&plan.Word{Whole: message.Text})
-	switch {
-	case !may:
-		d.refuseWord(received, inquiry, schemas.WordNotAllowed)
-	case !decides:
-		return false
-	default:
-		d.refuseWord(received, inquiry, overBy(inquiry))
-	}
-	return true
-}
 
 func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason schemas.Rejection) {
 	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, string(reason)

@@ -122,6 +122,22 @@ func (s *stage) wakes(tb judge, after *session.State) {
 	}
 }
 
+// rests: after a decision nothing is half done. No task is due, and the rules have nothing left to do.
+func (s *stage) rests(tb judge, after *session.State) {
+	tb.Helper()
+	for task := range after.Active.All {
+		if task.State == workflow.TaskDue {
+			tb.Fatalf("task %s is left due", task.ID)
+		}
+	}
+	var rules []string
+	env := s.env(after)
+	env.Rule = func(name string) { rules = append(rules, name) }
+	if more := session.Step(env, *after, session.Input{Now: s.now}); len(more.Facts) > 0 {
+		tb.Fatalf("without an input the rules %q go on\n%s", rules, canonical(tb, more.Facts))
+	}
+}
+
 // returns: a message begins its run as it was queued, however it was kept meanwhile.
 func (s *stage) returns(tb judge, record *schemas.Record) {
 	tb.Helper()

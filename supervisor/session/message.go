@@ -29,7 +29,8 @@ func (d *decision) message(message *Message) {
 		d.emit(&received)
 		return
 	}
-	if d.answered(message, received) && !fault.Is("an answer begins a run as well") {
+	given := d.readReply(message)
+	if d.applyReply(&given, message, received); given.kind != replyNone && !fault.Is("an answer begins a run as well") {
 		return
 	}
 	if d.state.Active != nil && d.state.Queue.IsZero() && (d.supersedes(message) || d.urgentMeanwhile(message)) {

@@ -26,7 +26,8 @@ func ProgressOf(run *workflow.Run, profile *plan.Profile, now time.Time) schemas
 			break
 		}
 	}
-	for task := range run.All {
+	for i := range run.TaskCount() {
+		task := run.TaskAt(i)
 		if task.Unserved != nil && profile != nil {
 			told.Message = unserved(profile.TextsIn(run.Message.Language), task, now)
 			break

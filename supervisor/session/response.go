@@ -137,7 +137,8 @@ func completes(task string) func(schemas.Fact) bool {
 // was dispatched.
 func (d *decision) named(request string) (*workflow.Task, int) {
 	if request == schemas.AttemptKey(request) {
-		for task := range d.state.Active.All {
+		for i := range d.state.Active.TaskCount() {
+			task := d.state.Active.TaskAt(i)
 			if task.Request != "" && schemas.AttemptKey(task.Request) == request {
 				return task, task.Attempt
 			}
@@ -155,7 +156,8 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 		return nil, 0
 	}
 	run, named := schemas.RunID(d.state.Session, active.Number), schemas.AttemptKey(request)
-	for task := range active.All {
+	for i := range active.TaskCount() {
+		task := active.TaskAt(i)
 		if task.Request == request {
 			return task, task.Attempt
 		}
@@ -191,7 +193,7 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 		return failure.Cause.Answered()
 	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval:
 		return true
-	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDue, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskSkipped, workflow.TaskCancelled:
 	}
 	return false
 }

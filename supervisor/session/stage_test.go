@@ -185,6 +185,7 @@ func (s *stage) step(tb judge, input session.Input) decided {
 	s.folds(tb, before, record, &outcome.State)
 	s.follows(tb, &input, record, &outcome.State)
 	s.wakes(tb, &outcome.State)
+	s.rests(tb, &outcome.State)
 	s.obeys(tb, record)
 	s.returns(tb, record)
 	s.told(tb, &outcome.State)

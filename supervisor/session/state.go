@@ -79,7 +79,8 @@ func (s *State) Requests(shard int) iter.Seq[string] {
 		if !yield(schemas.PlanID(run)) {
 			return
 		}
-		for task := range s.Active.All {
+		for i := range s.Active.TaskCount() {
+			task := s.Active.TaskAt(i)
 			for attempt := 1; attempt < task.Attempt; attempt++ {
 				if !yield(schemas.RequestID(shard, 0, run, task.ID, attempt)) {
 					return
@@ -102,7 +103,8 @@ func (s *State) Requests(shard int) iter.Seq[string] {
 // AwaitingGrant yields the tasks that are ready and wait for a grant, in order. Those that wait for a judge or for the budget do not.
 func (s *State) AwaitingGrant(yield func(schemas.Grant, *workflow.Task) bool) {
 	judged := s.Active != nil && s.Active.Judge() != nil && !fault.Is("a grant does not wait for the judge")
-	for task := range s.Active.All {
+	for i := range s.Active.TaskCount() {
+		task := s.Active.TaskAt(i)
 		if judged && s.Active.HoldsBack(task) {
 			continue
 		}
@@ -117,7 +119,8 @@ func (s *State) AwaitingDay(yield func(schemas.Grant, *workflow.Task) bool) {
 	if s.Active == nil || s.Active.Account == nil || s.Active.Account.Day == "" {
 		return
 	}
-	for task := range s.Active.All {
+	for i := range s.Active.TaskCount() {
+		task := s.Active.TaskAt(i)
 		if task.HeldForDay() && !s.Active.HoldsBack(task) && !yield(schemas.Grant{Run: s.Active.Number, Task: task.ID}, task) {
 			return
 		}
@@ -127,7 +130,8 @@ func (s *State) AwaitingDay(yield func(schemas.Grant, *workflow.Task) bool) {
 // AwaitingAgent yields the tasks that wait for their agent, unless it is noted that
 // nobody serves it.
 func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
-	for task := range s.Active.All {
+	for i := range s.Active.TaskCount() {
+		task := s.Active.TaskAt(i)
 		if task.Unbegun() && task.Unserved == nil && !yield(task) {
 			return
 		}
@@ -136,7 +140,8 @@ func (s *State) AwaitingAgent(yield func(*workflow.Task) bool) {
 
 // UnderWay yields the tasks that an agent has been asked for and has not answered.
 func (s *State) UnderWay(yield func(*workflow.Task) bool) {
-	for task := range s.Active.All {
+	for i := range s.Active.TaskCount() {
+		task := s.Active.TaskAt(i)
 		if (task.State.UnderWay() || task.State == workflow.TaskWaitingInput && fault.Is("a task that waits for a person keeps its place")) && !yield(task) {
 			return
 		}

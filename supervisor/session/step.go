@@ -38,6 +38,8 @@ type Env struct {
 	Admission plan.Admission
 	// Grants gives what an output names its grants; nil gives none. Deciding needs none.
 	Grants Grants
+	// Rule is told for each event of an outcome, in their order, which of the rules of a run has led to it; empty is that the input has. Nil is not told.
+	Rule func(name string)
 
 	requestInputs plan.RequestInputs
 }
@@ -109,13 +111,9 @@ func Step(env Env, state State, input Input) Outcome {
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
 }
 
-// resume goes on with what the budget of the run under way has held back, and with what people are still to be asked.
+// resume applies the rules to the run under way. One that has begun in this decision by another profile has had them applied.
 func (d *decision) resume() {
-	active, pinned := d.state.Active, d.env.Pinned
-	if active == nil || pinned == nil || active.ProfileHash != pinned.Hash {
-		return
-	}
-	if pinned.Budget != nil || len(active.Inquiries) > 0 {
+	if active, pinned := d.state.Active, d.env.Pinned; active != nil && pinned != nil && active.ProfileHash == pinned.Hash {
 		d.planDecision(pinned).Resume()
 	}
 }
@@ -141,11 +139,17 @@ type decision struct {
 	retries   int    // see schemas.RunStarted
 }
 
-func (d *decision) emit(f schemas.Fact) {
+func (d *decision) emit(f schemas.Fact) { d.emitBy(f, "") }
+
+// emitBy adds an event to the decision. The rule that has led to it is empty where the input has.
+func (d *decision) emitBy(f schemas.Fact, rule string) {
 	if d.facts == nil {
 		d.facts = make(schemas.Facts, 0, usualFacts)
 	}
 	d.facts = append(d.facts, f)
+	if d.env.Rule != nil {
+		d.env.Rule(rule)
+	}
 	d.state.Apply(f)
 }
 
@@ -158,7 +162,7 @@ func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	withheld, answerFrom := d.withheldAnswer(profile)
 	made := &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
-		Profile: profile, Now: d.input.Now, Emit: d.emit, Read: d.env.Read, Admission: &d.admission,
+		Profile: profile, Now: d.input.Now, Emit: d.emitBy, Read: d.env.Read, Admission: &d.admission,
 		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
 		Found: d.env.Found,
 	}

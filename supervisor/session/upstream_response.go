@@ -151,7 +151,7 @@ func summary(run *workflow.Run) *schemas.ExecutionSummary {
 			counted.TasksCompleted++
 		case workflow.TaskFailed:
 			counted.TasksFailed++
-		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady,
+		case workflow.TaskSkipped, workflow.TaskCancelled, workflow.TaskPending, workflow.TaskReady, workflow.TaskDue,
 			workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval,
 			workflow.TaskBlocked:
 			counted.TasksSkipped++

@@ -56,26 +56,37 @@ func Shard(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard
 
 // Instead is Shard, and decides every transition by other profiles as well, each on the state that is on record; nil is no others.
 func Instead(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string, others *Others) (Result, error) {
-	v := &verifier{
-		ctx: ctx, core: core, profiles: profiles, shard: shard, build: build, builds: map[uint64]string{},
-		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
-		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
-	}
+	v := newVerifier(ctx, core, profiles, shard, build)
 	if others != nil {
 		v.instead = newComparison(others, profiles)
 		v.result.WhatIf = &v.instead.result
 	}
-	for message, err := range core.Scan(ctx, bus.ShardStream(shard), 1) {
-		if err != nil {
-			return v.result, fmt.Errorf("verify shard %d: %w", shard, err)
-		}
-		if err = v.readMessage(message); err != nil {
-			return v.result, fmt.Errorf("verify shard %d at %d: %w", shard, message.Sequence, err)
-		}
+	if err := v.readAll(); err != nil {
+		return v.result, err
 	}
 	v.result.Sessions = len(v.sessions)
 	v.checkUndecided()
 	return v.result, nil
+}
+
+func newVerifier(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string) *verifier {
+	return &verifier{
+		ctx: ctx, core: core, profiles: profiles, shard: shard, build: build, builds: map[uint64]string{},
+		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
+		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
+	}
+}
+
+func (v *verifier) readAll() error {
+	for message, err := range v.core.Scan(v.ctx, bus.ShardStream(v.shard), 1) {
+		if err != nil {
+			return fmt.Errorf("verify shard %d: %w", v.shard, err)
+		}
+		if err = v.readMessage(message); err != nil {
+			return fmt.Errorf("verify shard %d at %d: %w", v.shard, message.Sequence, err)
+		}
+	}
+	return nil
 }
 
 type verifier struct {
@@ -93,6 +104,7 @@ type verifier struct {
 	checkpointed uint64
 	result       Result
 	instead      *comparison // with what other profiles would decide; nil is with none
+	rules        *ruleReader // of the rules that have led to facts; nil is that nobody asks
 }
 
 type verifiedSession struct {
@@ -208,6 +220,7 @@ func (v *verifier) record(id string, message bus.Message) error {
 			What: fmt.Sprintf("%s (decided by %s, this is %s)", what, build, v.build),
 		})
 	}
+	v.rules.begin(id, record)
 	at := place{session: id, record: record.Number, sequence: message.Sequence, hole: s.hole}
 	if s.state, err = v.transitions(s.state, record, at, report, differs); err != nil {
 		return err
@@ -246,6 +259,7 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, at p
 	before, outputs := state, false
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
+		v.rules.beginTransition()
 		v.result.Facts += len(transition.Facts)
 		if outputs {
 			report("a transition follows another one that has outputs")
@@ -324,6 +338,8 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 	}
 	if !same {
 		differs(difference(facts, stored.Facts))
+	} else {
+		v.rules.keep()
 	}
 	return v.decideInstead(state, epoch, stored, input, at, facts)
 }
@@ -350,7 +366,7 @@ func (v *verifier) decide(profiles *restore.Profiles, state session.State, epoch
 		failed = errors.Join(failed, err)
 		return ended
 	}
-	env.Admission = session.ReplayAdmission(&stored.Cause)
+	env.Admission, env.Rule = session.ReplayAdmission(&stored.Cause), v.rules.read
 	outcome := session.Step(env, state, input)
 	if failed != nil {
 		return nil, fmt.Errorf("what it refers to cannot be read: %w", failed)

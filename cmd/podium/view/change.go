@@ -53,7 +53,7 @@ func tasksIn(record *schemas.Record, run int) (tasks []string) {
 }
 
 func (w *Watcher) change(place Place, record *schemas.Record, run *workflow.RunHistory, tasks []*workflow.Task) {
-	said := linesAbout(record, run.Number)
+	said := linesAbout(record, run.Number, nil)
 	if len(said) == 0 && len(tasks) == 0 {
 		return
 	}

@@ -38,7 +38,7 @@ func look(state workflow.TaskState) (mark, color string) {
 		return "▸", Cyan
 	case workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 		return "?", Yellow
-	case workflow.TaskPending, workflow.TaskReady, workflow.TaskWaiting:
+	case workflow.TaskPending, workflow.TaskReady, workflow.TaskDue, workflow.TaskWaiting:
 	}
 	return "·", ""
 }

@@ -12,26 +12,47 @@ import (
 )
 
 // Lines tells a record in plain lines, one for each fact, without the time.
-func Lines(record *schemas.Record) []string { return linesAbout(record, 0) }
+func Lines(record *schemas.Record) []string { return linesAbout(record, 0, nil) }
 
 // LinesOf is Lines of what a record says of the run with that number.
-func LinesOf(record *schemas.Record, run int) []string { return linesAbout(record, run) }
+func LinesOf(record *schemas.Record, run int) []string { return linesAbout(record, run, nil) }
 
-// linesAbout tells what a record says of the run with that number; 0 is everything.
-func linesAbout(record *schemas.Record, run int) []string {
+// LinesWhy is LinesOf with the rule that has led to each fact, as verify.RulesOf returns them: input where no rule has, and ? where that is not known. Run 0 is everything.
+func LinesWhy(record *schemas.Record, run int, rules [][]string) []string {
+	if rules == nil {
+		rules = [][]string{}
+	}
+	return linesAbout(record, run, rules)
+}
+
+// linesAbout tells what a record says of the run with that number; 0 is everything. Without rules no line has one.
+func linesAbout(record *schemas.Record, run int, rules [][]string) []string {
 	told := []string{}
 	for i := range record.Transitions {
 		transition := &record.Transitions[i]
-		for i := range transition.Facts {
-			if run > 0 && schemas.RunOf(transition.Facts[i]) != run {
+		for j := range transition.Facts {
+			if run > 0 && schemas.RunOf(transition.Facts[j]) != run {
 				continue
 			}
-			if line := factLine(record.Session, transition.Facts[i], transition.Cause.Time); line != "" {
+			line := factLine(record.Session, transition.Facts[j], transition.Cause.Time)
+			switch {
+			case line == "":
+			case rules == nil:
 				told = append(told, Line(line, 0))
+			default:
+				told = append(told, Line(line, 0)+"  ["+ruleAt(rules, i, j)+"]")
 			}
 		}
 	}
 	return told
+}
+
+// ruleAt is the rule that has led to a fact of a transition.
+func ruleAt(rules [][]string, transition, fact int) string {
+	if transition >= len(rules) || fact >= len(rules[transition]) {
+		return "?"
+	}
+	return cmp.Or(rules[transition][fact], "input")
 }
 
 func factLine(session string, f schemas.Fact, now time.Time) string {

@@ -68,7 +68,7 @@ func (w *Watcher) Show(place Place, record *schemas.Record, run *workflow.RunHis
 		if place != (Place{}) {
 			about = run.Number
 		}
-		for _, line := range linesAbout(record, about) {
+		for _, line := range linesAbout(record, about, nil) {
 			w.say(record.First().Cause.Time.Local().Format("15:04:05.000") + "  " + w.tree.path(run.ID) + line)
 		}
 		if asks := Asks(run); w.terminal == nil && len(asks) > 0 && tellsQuestion(record, run.Number) { // which nothing follows until somebody answers

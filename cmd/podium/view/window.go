@@ -30,7 +30,7 @@ func rankOf(state workflow.TaskState) int {
 		return rankAskedFor
 	case workflow.TaskFailed:
 		return rankFailed
-	case workflow.TaskReady, workflow.TaskWaiting:
+	case workflow.TaskReady, workflow.TaskDue, workflow.TaskWaiting:
 		return rankReady
 	case workflow.TaskPending:
 		return rankPending

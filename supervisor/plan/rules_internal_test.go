@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/schemas/workflow"
+)
+
+// TestRulesWithoutEndEndTheRun: rules that come to no end are applied a bounded number of times, and the run ends, whether its outcome was fixed or not.
+func TestRulesWithoutEndEndTheRun(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []workflow.Phase{workflow.PhaseExecuting, workflow.PhaseAssembling} {
+		run := &workflow.Run{Number: 1, Phase: phase, Tasks: []*workflow.Task{{ID: "t1", State: workflow.TaskRunning, Plan: &schemas.PlannedTask{Task: "t1"}}}}
+		if phase == workflow.PhaseAssembling {
+			run.Tasks, run.Delivery = nil, &workflow.Task{ID: schemas.DeliveryTask, State: workflow.TaskRunning}
+		}
+		profile := &Profile{Profile: schemas.Profile{Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{TaskFailed: "That did not work."}}}}}
+		decision, events := &Decision{Run: run, Profile: profile, Now: time.Unix(0, 0), Admission: Unlimited{}}, 0
+		decision.Emit = func(event schemas.Fact, _ string) {
+			events++
+			run.Apply(event, decision.Now)
+		}
+		endless := func(d *Decision) { d.emit(&schemas.TaskHeartbeat{Run: 1, Task: "t1"}) }
+		decision.applyRules([]ruleGroup{{applies: isOpen, rules: []rule{{name: "repeat", apply: endless}}}})
+		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopInternalFault || events > decision.mostRules()+4 {
+			t.Errorf("from %s: the run is %s, %s, after %d events", phase, run.Phase, run.Reason, events)
+		}
+	}
+}
