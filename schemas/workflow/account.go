@@ -124,8 +124,8 @@ func (a *Account) changed() *Account {
 	return &copied
 }
 
-// reserve notes what a request may use; claim is what it had to have of the budget of a day, or nil.
-func (r *Run) reserve(f *schemas.TaskDispatched, claim *schemas.DayClaim, now time.Time) {
+// reserveBudget notes what a request may use; claim is what it had to have of the budget of a day, or nil.
+func reserveBudget(r *Run, f *schemas.TaskDispatched, claim *schemas.DayClaim, now time.Time) {
 	if f.Reserved == nil {
 		return
 	}
@@ -137,8 +137,8 @@ func (r *Run) reserve(f *schemas.TaskDispatched, claim *schemas.DayClaim, now ti
 	r.Account.Open = append(slices.Clip(r.Account.Open), reserved)
 }
 
-// claim notes what a task needs of the budget of a day. Once it is not parked any more, neither is the run.
-func (r *Run) claim(task *Task, claim *schemas.DayClaim, now time.Time) {
+// claimDay notes what a task needs of the budget of a day. Once it is not parked any more, neither is the run.
+func claimDay(r *Run, task *Task, claim *schemas.DayClaim, now time.Time) {
 	parked := task.Day != nil && task.Day.Parked
 	task.Day = claim
 	if claim != nil {
@@ -151,12 +151,12 @@ func (r *Run) claim(task *Task, claim *schemas.DayClaim, now time.Time) {
 	case parks && r.Resting.IsZero():
 		r.Resting = now
 	case parked && !parks:
-		r.unpark(now)
+		unparkRun(r, now)
 	}
 }
 
-// unpark has the run's own end count again, unless it rests for another reason.
-func (r *Run) unpark(now time.Time) {
+// unparkRun has the run's own end count again, unless it rests for another reason.
+func unparkRun(r *Run, now time.Time) {
 	if r.Resting.IsZero() || r.WaitsForPeople() || r.Parked() != nil {
 		return
 	}
@@ -177,9 +177,9 @@ func (r *Run) Parked() *Task {
 	return nil
 }
 
-// settle notes what a request has used, in the place of what was reserved for it. Nothing counts that has nothing to settle, but for what tells people
+// settleAccount notes what a request has used, in the place of what was reserved for it. Nothing counts that has nothing to settle, but for what tells people
 // something: nothing is reserved for that.
-func (r *Run) settle(f schemas.Fact) {
+func settleAccount(r *Run, f schemas.Fact) {
 	spent := schemas.SpentBy(f)
 	if spent == nil {
 		return
@@ -198,8 +198,8 @@ func (r *Run) settle(f schemas.Fact) {
 	r.Account.Agents = with(r.Account.Agents, reserved.Agent, spent.Usage)
 }
 
-// raise notes what a person says to an inquiry about a budget.
-func (r *Run) raise(f *schemas.InquiryAnswered) {
+// raiseAccount notes what a person says to an inquiry about a budget.
+func raiseAccount(r *Run, f *schemas.InquiryAnswered) {
 	asked := r.Inquiry(f.Inquiry)
 	if asked == nil || !asked.Kind.IsBudget() || asked.Shortage == nil {
 		return
@@ -217,8 +217,8 @@ func (r *Run) raise(f *schemas.InquiryAnswered) {
 	}
 }
 
-// unraised notes that nobody says anything to an inquiry about a budget.
-func (r *Run) unraised(f *schemas.InquiryClosed) {
+// noteUnraised notes that nobody says anything to an inquiry about a budget.
+func noteUnraised(r *Run, f *schemas.InquiryClosed) {
 	silent := f.Reason == schemas.InquiryExpired || f.Reason == schemas.InquiryUnreachable
 	if asked := r.Inquiry(f.Inquiry); silent && asked != nil && asked.Kind.IsBudget() {
 		r.Account = r.Account.changed()

@@ -20,76 +20,76 @@ func Begin(f *schemas.RunStarted) *Run {
 func (r *Run) Apply(f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.PlanCreated:
-		r.applyPlan(f, now)
+		applyPlan(r, f, now)
 	case *schemas.PlanRefused:
 		r.Phase, r.Tasks, r.index, r.PlanFaults = PhaseDecomposing, nil, nil, f.Faults
 	case *schemas.PlanChanged:
-		r.applyChange(f)
+		applyChange(r, f)
 	case *schemas.Judged:
-		r.applyJudged(f)
+		applyJudged(r, f)
 	case *schemas.ReviewBegan:
 		r.Phase, r.Review = PhaseReviewing, &Review{Round: f.Round, Forced: f.Forced}
 	case *schemas.TaskRouted:
-		r.applyRoute(f)
+		applyRoute(r, f)
 	case *schemas.TaskReady:
-		task := r.take(f.Task, f.Kind, f.About)
+		task := takeTask(r, f.Task, f.Kind, f.About)
 		task.State, task.Agent, task.Due, task.Held = TaskReady, f.Agent, f.Until, f.Held
-		r.claim(task, f.Day, now)
+		claimDay(r, task, f.Day, now)
 		if f.Kind.AsksEvaluator() {
-			r.judged()
+			markJudged(r)
 		}
-		r.noticed(task, now)
+		noteNotified(r, task, now)
 	case *schemas.TaskDispatched:
-		r.applyDispatch(f, now)
+		applyDispatch(r, f, now)
 	case *schemas.RunSettled:
-		r.applySettled(f, now)
+		applySettled(r, f, now)
 	case *schemas.DeliveryReopened:
-		r.applyReopened(f)
+		applyReopened(r, f)
 	case *schemas.AnswerDelayed:
-		task := r.take(schemas.DeliveryTask, schemas.TaskKindDeliver, nil)
+		task := takeTask(r, schemas.DeliveryTask, schemas.TaskKindDeliver, nil)
 		task.State, task.Agent, task.Due = TaskWaiting, f.Agent, f.Until
 	case *schemas.RunEnded:
 		r.Phase = PhaseComplete
 		r.Status, r.Reason = f.Status, f.Reason
 	case *schemas.TaskUnserved, *schemas.TaskStarted, *schemas.TaskProgressed, *schemas.TaskHeartbeat, *schemas.TaskDelayed,
 		*schemas.TaskCompleted, *schemas.TaskFailed, *schemas.TaskSkipped, *schemas.TaskCancelled, *schemas.PermitGranted:
-		r.settle(f)
-		if task := r.change(schemas.TaskOf(f)); task != nil {
+		settleAccount(r, f)
+		if task := changeTask(r, schemas.TaskOf(f)); task != nil {
 			parked := task.HeldForDay() && task.Day.Parked
 			if task.apply(f, now); parked && !task.HeldForDay() {
-				r.unpark(now)
+				unparkRun(r, now)
 			}
-			r.noticeIsPermitted(task, f)
+			noticeIsPermitted(task, f)
 		}
 	case *schemas.PermitRefused:
-		r.doubt(f)
+		noteDoubt(r, f)
 	case *schemas.ArgumentsFilled:
-		if task := r.change(f.Task); task != nil {
+		if task := changeTask(r, f.Task); task != nil {
 			task.Filled = f
 		}
 	case *schemas.InquiryOpened, *schemas.InquiryAnswered, *schemas.InquiryClosed:
-		r.applyInquiry(f, now)
+		applyInquiry(r, f, now)
 	case *schemas.MessageReceived, *schemas.RunStarted, *schemas.ResendRequested: // of the session
 	case *schemas.ResponseLate:
-		r.settle(f)
+		settleAccount(r, f)
 	case *schemas.ComplexityAssessed, *schemas.EntityMismatched, *schemas.ReplyWithheld: // of its history
 	case *schemas.DeliveryBounced:
-		r.applyBounce(f)
+		applyBounce(r, f)
 	}
 }
 
 // applyBounce notes that a letter has not arrived, whatever its agent has said.
-func (r *Run) applyBounce(f *schemas.DeliveryBounced) {
+func applyBounce(r *Run, f *schemas.DeliveryBounced) {
 	switch inquiry := r.Inquiry(f.Inquiry); {
 	case !f.Failed || f.Run != r.Number:
 	case inquiry != nil && f.Recipient != "":
 		r.Inquiries[f.Inquiry-1] = inquiry.without(f.Recipient)
 	case f.Inquiry == 0 && r.Delivery != nil && r.Delivery.State == TaskCompleted:
-		r.change(schemas.DeliveryTask).State = TaskFailed
+		changeTask(r, schemas.DeliveryTask).State = TaskFailed
 	}
 }
 
-func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
+func applyPlan(r *Run, f *schemas.PlanCreated, now time.Time) {
 	r.Phase, r.Source, r.Planned = PhaseRouting, f.Source, now
 	r.Tasks, r.index = make([]*Task, len(f.Tasks)), nil
 	for i := range f.Tasks {
@@ -102,21 +102,21 @@ func (r *Run) applyPlan(f *schemas.PlanCreated, now time.Time) {
 	if len(f.Tasks) > indexed {
 		r.index = IndexOf(f.Tasks)
 	}
-	r.routed()
+	endRouting(r)
 }
 
 // indexed is how many tasks are found faster one by one than by an index.
 const indexed = 8
 
-func (r *Run) applyRoute(f *schemas.TaskRouted) {
-	if task := r.change(f.Task); task != nil {
+func applyRoute(r *Run, f *schemas.TaskRouted) {
+	if task := changeTask(r, f.Task); task != nil {
 		task.Agent, task.Routed = f.Decision.NextAgent, true
 	}
-	r.routed()
+	endRouting(r)
 }
 
-// routed goes on to the next phase when every task has been routed (P-13).
-func (r *Run) routed() {
+// endRouting goes on to the next phase when every task has been routed (P-13).
+func endRouting(r *Run) {
 	for i := range r.Tasks {
 		if !r.Tasks[i].Routed && (r.Changes == 0 || !fault.Is("what was not routed is taken for routed")) {
 			return
@@ -127,10 +127,10 @@ func (r *Run) routed() {
 	}
 }
 
-// take returns the task with that id to be changed, and makes it when it is none
+// takeTask returns the task with that id to be changed, and makes it when it is none
 // of the plan.
-func (r *Run) take(id string, kind schemas.TaskKind, about *schemas.TaskAbout) *Task {
-	if task := r.change(id); task != nil {
+func takeTask(r *Run, id string, kind schemas.TaskKind, about *schemas.TaskAbout) *Task {
+	if task := changeTask(r, id); task != nil {
 		return task
 	}
 	if id == schemas.DeliveryTask {
@@ -145,27 +145,27 @@ func (r *Run) take(id string, kind schemas.TaskKind, about *schemas.TaskAbout) *
 	return added
 }
 
-func (r *Run) applyDispatch(f *schemas.TaskDispatched, now time.Time) {
-	task := r.take(f.Task, f.Kind, f.About)
+func applyDispatch(r *Run, f *schemas.TaskDispatched, now time.Time) {
+	task := takeTask(r, f.Task, f.Kind, f.About)
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
 	task.Unapproved, task.Approval, task.Held = false, int32(f.Approval), false //nolint:gosec // at most schemas.MaxInquiries
-	r.reserve(f, task.Day, now)
-	r.claim(task, nil, now)
+	reserveBudget(r, f, task.Day, now)
+	claimDay(r, task, nil, now)
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
 	task.Slow, task.Silence, task.Heartbeat = time.Time{}, time.Time{}, time.Time{}
 	if f.Permitted {
 		task.Permit = schemas.PermitID(f.Request)
 	}
-	r.noticed(task, now)
+	noteNotified(r, task, now)
 	if f.Kind.AsksEvaluator() {
-		r.judged()
+		markJudged(r)
 	}
 }
 
-// judged notes how much a judge is told as it is asked.
-func (r *Run) judged() {
+// markJudged notes how much a judge is told as it is asked.
+func markJudged(r *Run) {
 	for i := range r.Tasks {
 		if r.Tasks[i].Worked() && !r.Tasks[i].Judged {
 			changeAt(&r.Tasks[i]).Judged = true
@@ -174,13 +174,13 @@ func (r *Run) judged() {
 }
 
 // applyChange adds the tasks of another plan. What it leaves out has ended by facts of its own.
-func (r *Run) applyChange(f *schemas.PlanChanged) {
+func applyChange(r *Run, f *schemas.PlanChanged) {
 	r.Phase, r.Changes = PhaseRouting, f.Change
 	if f.Source != schemas.OccasionReview && f.Source != schemas.OccasionPerson && f.Source != schemas.OccasionFix {
 		r.Replans = fault.Either("attempts begin anew with each change", 0, r.Replans+1)
 	}
 	for _, id := range f.Replaces {
-		if task := r.change(id); task != nil {
+		if task := changeTask(r, id); task != nil {
 			task.Replaced = true
 		}
 	}
@@ -200,12 +200,12 @@ func (r *Run) applyChange(f *schemas.PlanChanged) {
 	if r.index = nil; len(plan) > indexed {
 		r.index = IndexOf(plan)
 	}
-	r.routed()
+	endRouting(r)
 }
 
 // applySettled closes the plan. Tasks that were never begun need no fact of their own: they
 // are skipped, or cancelled with the run.
-func (r *Run) applySettled(f *schemas.RunSettled, now time.Time) {
+func applySettled(r *Run, f *schemas.RunSettled, now time.Time) {
 	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes, r.Summary = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes, f.Summary
 	closed := TaskSkipped
 	if f.Status == schemas.RunCancelled {

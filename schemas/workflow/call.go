@@ -107,7 +107,7 @@ func (t *Task) permit(request string) {
 }
 
 // noticeIsPermitted notes what becomes of the permit of a notice.
-func (r *Run) noticeIsPermitted(t *Task, f schemas.Fact) {
+func noticeIsPermitted(t *Task, f schemas.Fact) {
 	if t.HumanTask() == 0 {
 		return
 	}
@@ -126,18 +126,18 @@ func (r *Run) noticeIsPermitted(t *Task, f schemas.Fact) {
 	}
 }
 
-// doubt notes that another process was handed a request, and was not permitted: what it answers says nothing of the process that was.
-func (r *Run) doubt(f *schemas.PermitRefused) {
+// noteDoubt notes that another process was handed a request, and was not permitted: what it answers says nothing of the process that was.
+func noteDoubt(r *Run, f *schemas.PermitRefused) {
 	if f.Run == r.Number {
 		if task := r.Task(f.Task); task != nil && f.Reason == schemas.PermitUnapproved && f.Attempt == task.Attempt {
-			r.change(f.Task).Unapproved = true
+			changeTask(r, f.Task).Unapproved = true
 		}
 		switch task := r.Task(f.Task); {
 		case task == nil:
 		case task.Asked != nil:
-			r.change(f.Task).refuse(f.Attempt)
+			changeTask(r, f.Task).refuse(f.Attempt)
 		case task.Kind != schemas.TaskKindWork && task.Kind != schemas.TaskKindDeliver && f.Attempt == task.Attempt && !fault.Is("the failure of who was refused ends another attempt at a question"): // a question is no call, but for this
-			r.change(f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
+			changeTask(r, f.Task).Asked = &Asked{Calls: []Call{{Attempt: f.Attempt, Request: task.Request, Agent: task.Agent, Refused: true}}}
 		}
 		return
 	}
@@ -190,7 +190,7 @@ func (r *Run) Uncertain(inquiry *Inquiry) *schemas.UncertainLetter {
 }
 
 // leaveCalls returns the calls that may still be answered when the run has ended: its own, and those before it, for tasks that it has not completed.
-func (r *Run) leaveCalls(before []LeftCall) []LeftCall {
+func leaveCalls(r *Run, before []LeftCall) []LeftCall {
 	var left []LeftCall
 	for i := range before {
 		if task := r.Task(before[i].Task); task == nil || task.State != TaskCompleted {

@@ -19,19 +19,19 @@ func (r *Run) Check(f schemas.Fact) error {
 	case *schemas.ResponseLate, *schemas.PermitRefused, *schemas.DeliveryBounced:
 		return nil // at any time
 	case *schemas.ResendRequested:
-		return r.checkEnded()
+		return checkEnded(r)
 	case *schemas.DeliveryReopened:
-		return r.checkReopened(f)
+		return checkReopened(r, f)
 	default:
 		if r.Phase == PhaseComplete {
 			return errors.New("the run has ended")
 		}
-		return r.checkOpen(f)
+		return checkOpen(r, f)
 	}
 }
 
 // checkOpen is Check while the run has not ended.
-func (r *Run) checkOpen(f schemas.Fact) error {
+func checkOpen(r *Run, f schemas.Fact) error {
 	switch f := f.(type) {
 	case *schemas.ComplexityAssessed:
 		if r.Phase != PhaseDecomposing {
@@ -39,31 +39,31 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		}
 		return nil
 	case *schemas.PlanCreated:
-		return r.checkPlan(f)
+		return checkPlan(r, f)
 	case *schemas.PlanRefused:
-		return r.checkRefusal()
+		return checkRefusal(r)
 	case *schemas.Judged:
-		return r.checkJudged(f)
+		return checkJudged(r, f)
 	case *schemas.PlanChanged:
-		return r.checkChange(f)
+		return checkChange(r, f)
 	case *schemas.ReviewBegan:
-		return r.checkReview(f)
+		return checkReview(r, f)
 	case *schemas.TaskRouted:
-		return r.checkRoute(f)
+		return checkRoute(r, f)
 	case *schemas.TaskReady:
-		return r.checkReady(f)
+		return checkReady(r, f)
 	case *schemas.TaskDispatched:
-		return r.checkDispatch(f)
+		return checkDispatch(r, f)
 	case *schemas.ArgumentsFilled:
-		return r.checkFilled(f)
+		return checkFilled(r, f)
 	case *schemas.InquiryOpened:
-		return r.checkInquiry(f)
+		return checkInquiry(r, f)
 	case *schemas.InquiryAnswered:
-		return r.checkWord(f.Inquiry)
+		return checkWord(r, f.Inquiry)
 	case *schemas.InquiryClosed:
-		return r.checkWord(f.Inquiry)
+		return checkWord(r, f.Inquiry)
 	case *schemas.RunSettled:
-		return r.checkSettlement()
+		return checkSettlement(r)
 	case *schemas.ReplyWithheld:
 		if !r.Settled() {
 			return errNotSettled
@@ -73,7 +73,7 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		}
 		return nil
 	case *schemas.AnswerDelayed:
-		return r.checkDelayed(f)
+		return checkDelayed(r, f)
 	case *schemas.RunEnded:
 		if !r.Settled() {
 			return errNotSettled
@@ -83,7 +83,7 @@ func (r *Run) checkOpen(f schemas.Fact) error {
 		}
 		return nil
 	default:
-		return r.checkTask(f)
+		return checkTask(r, f)
 	}
 }
 
@@ -93,7 +93,7 @@ var (
 )
 
 // checkDelayed lets an answer wait that no agent was asked to deliver, and that waits for no approval.
-func (r *Run) checkDelayed(f *schemas.AnswerDelayed) error {
+func checkDelayed(r *Run, f *schemas.AnswerDelayed) error {
 	switch {
 	case !r.Settled():
 		return errNotSettled
@@ -105,15 +105,15 @@ func (r *Run) checkDelayed(f *schemas.AnswerDelayed) error {
 	return nil
 }
 
-func (r *Run) checkEnded() error {
+func checkEnded(r *Run) error {
 	if r.Phase != PhaseComplete {
 		return errors.New("the run has not ended")
 	}
 	return nil
 }
 
-func (r *Run) checkReopened(f *schemas.DeliveryReopened) error {
-	if err := r.checkEnded(); err != nil || f.Attempt == 0 {
+func checkReopened(r *Run, f *schemas.DeliveryReopened) error {
+	if err := checkEnded(r); err != nil || f.Attempt == 0 {
 		return err
 	}
 	if r.Delivery == nil || r.Delivery.Attempt != f.Attempt || !r.Delivery.State.Ended() {
@@ -122,15 +122,15 @@ func (r *Run) checkReopened(f *schemas.DeliveryReopened) error {
 	return nil
 }
 
-func (r *Run) checkPlan(f *schemas.PlanCreated) error {
+func checkPlan(r *Run, f *schemas.PlanCreated) error {
 	if r.Phase != PhaseDecomposing {
 		return errors.New("the run has a plan")
 	}
-	return r.checkTasks(f.Tasks)
+	return checkTasks(r, f.Tasks)
 }
 
 // checkTasks holds new tasks to ids that nothing in the run has, and to dependencies on other tasks of its plan.
-func (r *Run) checkTasks(tasks []schemas.PlannedTask) error {
+func checkTasks(r *Run, tasks []schemas.PlannedTask) error {
 	known := map[string]bool{schemas.DeliveryTask: true, "": true} // and whether nothing can depend on it
 	for i := range r.TaskCount() {
 		task := r.TaskAt(i)
@@ -154,7 +154,7 @@ func (r *Run) checkTasks(tasks []schemas.PlannedTask) error {
 }
 
 // checkRefusal lets a plan be taken back of which nothing has been dispatched.
-func (r *Run) checkRefusal() error {
+func checkRefusal(r *Run) error {
 	if r.Settled() {
 		return errSettled
 	}
@@ -167,9 +167,9 @@ func (r *Run) checkRefusal() error {
 }
 
 // checkJudged lets a judge say once, by the answer to its question, how a run goes on.
-func (r *Run) checkJudged(f *schemas.Judged) error {
+func checkJudged(r *Run, f *schemas.Judged) error {
 	if f.Question == "" {
-		return r.checkReviewed(f)
+		return checkReviewed(r, f)
 	}
 	question := r.Task(f.Question)
 	switch {
@@ -184,12 +184,12 @@ func (r *Run) checkJudged(f *schemas.Judged) error {
 }
 
 // checkChange lets a plan change while it is carried out: no id comes twice, and what was begun stays.
-func (r *Run) checkChange(f *schemas.PlanChanged) error {
+func checkChange(r *Run, f *schemas.PlanChanged) error {
 	mends := r.Phase == PhaseRouting && f.Source == schemas.OccasionFix
 	if r.Phase != PhaseExecuting && r.Phase != PhaseReviewing && !mends || f.Change <= r.Changes {
 		return fmt.Errorf("change %d follows change %d in phase %s", f.Change, r.Changes, r.Phase)
 	}
-	if err := r.checkTasks(f.Tasks); err != nil {
+	if err := checkTasks(r, f.Tasks); err != nil {
 		return err
 	}
 	for _, id := range f.Replaces {
@@ -200,7 +200,7 @@ func (r *Run) checkChange(f *schemas.PlanChanged) error {
 	return nil
 }
 
-func (r *Run) checkRoute(f *schemas.TaskRouted) error {
+func checkRoute(r *Run, f *schemas.TaskRouted) error {
 	task := r.Task(f.Task)
 	if task == nil || task.Plan == nil {
 		return notPlanned(f.Task)
@@ -215,7 +215,7 @@ func notPlanned(task string) error { return fmt.Errorf("task %q is not in the pl
 
 // checkPlace finds the task that is to begin: one of the plan, or one outside of it, which is
 // nil when this is the first that is heard of it.
-func (r *Run) checkPlace(id string, kind schemas.TaskKind, about *schemas.TaskAbout) (*Task, error) {
+func checkPlace(r *Run, id string, kind schemas.TaskKind, about *schemas.TaskAbout) (*Task, error) {
 	task := r.Task(id)
 	if task != nil {
 		about = task.About
@@ -223,7 +223,7 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind, about *schemas.TaskAb
 	switch {
 	case id == schemas.DeliveryTask && !r.Settled():
 		return nil, errNotSettled
-	case id != schemas.DeliveryTask && r.Settled() && !r.tellsOfAnswer(about):
+	case id != schemas.DeliveryTask && r.Settled() && !tellsOfAnswer(r, about):
 		return nil, fmt.Errorf("task %q: %w", id, errSettled)
 	case id != schemas.DeliveryTask && kind == "" && task == nil:
 		return nil, notPlanned(id)
@@ -244,13 +244,13 @@ func (r *Run) checkPlace(id string, kind schemas.TaskKind, about *schemas.TaskAb
 	return task, nil
 }
 
-func (r *Run) checkReady(f *schemas.TaskReady) error {
-	_, err := r.checkPlace(f.Task, f.Kind, f.About)
+func checkReady(r *Run, f *schemas.TaskReady) error {
+	_, err := checkPlace(r, f.Task, f.Kind, f.About)
 	return err
 }
 
-func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
-	task, err := r.checkPlace(f.Task, f.Kind, f.About)
+func checkDispatch(r *Run, f *schemas.TaskDispatched) error {
+	task, err := checkPlace(r, f.Task, f.Kind, f.About)
 	if err != nil {
 		return err
 	}
@@ -266,19 +266,19 @@ func (r *Run) checkDispatch(f *schemas.TaskDispatched) error {
 		return fmt.Errorf("task %q: attempt %d follows attempt %d", f.Task, f.Attempt, task.Attempt)
 	case f.Permitted && task.Permit != "":
 		return fmt.Errorf("task %q: its effect was permitted before", f.Task)
-	case f.Approval != 0 && !r.approves(f.Approval, f.Task), f.Task == schemas.DeliveryTask && r.AnswerHeld():
+	case f.Approval != 0 && !isApprovedBy(r, f.Approval, f.Task), f.Task == schemas.DeliveryTask && r.AnswerHeld():
 		return fmt.Errorf("task %q: nobody has agreed by inquiry %d", f.Task, f.Approval)
 	}
 	return nil
 }
 
-// approves reports whether somebody has agreed to a task by an inquiry.
-func (r *Run) approves(inquiry int, task string) bool {
+// isApprovedBy reports whether somebody has agreed to a task by an inquiry.
+func isApprovedBy(r *Run, inquiry int, task string) bool {
 	asked := r.Inquiry(inquiry)
 	return asked != nil && asked.Task == task && asked.Approved()
 }
 
-func (r *Run) checkSettlement() error {
+func checkSettlement(r *Run) error {
 	if r.Settled() {
 		return errSettled
 	}
@@ -294,7 +294,7 @@ func (r *Run) checkSettlement() error {
 }
 
 // checkFilled lets arguments be filled while nobody works with others.
-func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
+func checkFilled(r *Run, f *schemas.ArgumentsFilled) error {
 	task := r.Task(f.Task)
 	switch {
 	case task == nil || task.Plan == nil:
@@ -308,7 +308,7 @@ func (r *Run) checkFilled(f *schemas.ArgumentsFilled) error {
 }
 
 // checkAskedAgain lets a task wait once more for what the answer to an inquiry of the same attempt does not say as it is needed.
-func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
+func checkAskedAgain(r *Run, task *Task, f *schemas.InquiryOpened) error {
 	before := r.Inquiry(f.After)
 	if before == nil || before.Answered == nil || before.Task != f.Task || before.Attempt != f.Attempt || f.Attempt == 0 || task.State != TaskDue {
 		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", f.Inquiry, f.After)
@@ -317,13 +317,13 @@ func (r *Run) checkAskedAgain(task *Task, f *schemas.InquiryOpened) error {
 }
 
 // saysWrongly reports whether work is asked for once more after an answer by which it is not done.
-func (r *Run) saysWrongly(f *schemas.InquiryOpened) bool {
+func saysWrongly(r *Run, f *schemas.InquiryOpened) bool {
 	before := r.Inquiry(f.After)
 	return before != nil && before.Answered != nil && before.Answered.Choice == schemas.ChoiceAnswer && before.Task == f.Task && before.Kind == f.Kind && f.Attempt == 0
 }
 
 // checkInquiry returns why a human task may not be opened: its number, what it continues of earlier runs, or the rule of its kind.
-func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
+func checkInquiry(r *Run, f *schemas.InquiryOpened) error {
 	task := r.Task(f.Task)
 	later := func(letter schemas.InquiryName) bool { return letter.Run >= r.Number }
 	switch {
@@ -336,7 +336,7 @@ func (r *Run) checkInquiry(f *schemas.InquiryOpened) error {
 }
 
 // checkHeld lets people be asked whether an answer may be sent, before it is and one question at a time.
-func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
+func checkHeld(r *Run, f *schemas.InquiryOpened) error {
 	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
 	switch {
 	case r.Phase != PhaseAssembling:
@@ -350,7 +350,7 @@ func (r *Run) checkHeld(f *schemas.InquiryOpened) error {
 }
 
 // checkOfReview lets people be asked about a review that has failed, one question at a time.
-func (r *Run) checkOfReview(f *schemas.InquiryOpened) error {
+func checkOfReview(r *Run, f *schemas.InquiryOpened) error {
 	open, _ := r.AsksAboutReview()
 	if r.Phase != PhaseReviewing || r.Review.Outcome != schemas.OutcomeFailed || f.Task != schemas.ReviewInput(r.Review.Round) || f.Attempt > 0 || f.After > 0 || open != nil {
 		return errors.New("no review has failed, or somebody is asked about it")
@@ -359,7 +359,7 @@ func (r *Run) checkOfReview(f *schemas.InquiryOpened) error {
 }
 
 // checkEscalation lets people be asked about a failure, one question at a time.
-func (r *Run) checkEscalation(task *Task, f *schemas.InquiryOpened) error {
+func checkEscalation(r *Run, task *Task, f *schemas.InquiryOpened) error {
 	open := func(other *Inquiry) bool { return other.Open() && other.Task == f.Task }
 	if task.State != TaskBlocked || f.Attempt > 0 || f.After > 0 || f.Upstream && r.Message.Upstream == nil || slices.ContainsFunc(r.Inquiries, open) {
 		return fmt.Errorf("task %q is %s, or somebody is asked about it", f.Task, task.State)
@@ -368,7 +368,7 @@ func (r *Run) checkEscalation(task *Task, f *schemas.InquiryOpened) error {
 }
 
 // checkShortage lets people be asked for more of what a task waits for, by one inquiry at a time.
-func (r *Run) checkShortage(task *Task, f *schemas.InquiryOpened) error {
+func checkShortage(r *Run, task *Task, f *schemas.InquiryOpened) error {
 	switch {
 	case r.Settled():
 		return errSettled
@@ -381,7 +381,7 @@ func (r *Run) checkShortage(task *Task, f *schemas.InquiryOpened) error {
 }
 
 // asksBeside reports whether the requester, people by mail and people in the thread are asked for the same at once, and no person twice.
-func (r *Run) asksBeside(f *schemas.InquiryOpened) bool {
+func asksBeside(r *Run, f *schemas.InquiryOpened) bool {
 	asked := func(name string) bool { return slices.Contains(f.People, name) }
 	return !slices.ContainsFunc(r.Inquiries, func(other *Inquiry) bool {
 		same := len(other.People) == 0 && len(f.People) == 0 || slices.ContainsFunc(other.People, asked)
@@ -391,7 +391,7 @@ func (r *Run) asksBeside(f *schemas.InquiryOpened) bool {
 }
 
 // checkWord lets an inquiry end once.
-func (r *Run) checkWord(number int) error {
+func checkWord(r *Run, number int) error {
 	if inquiry := r.Inquiry(number); inquiry == nil || !inquiry.Open() {
 		return fmt.Errorf("inquiry %d is not open", number)
 	}
@@ -399,13 +399,13 @@ func (r *Run) checkWord(number int) error {
 }
 
 // checkTask is Check for what is said of one task.
-func (r *Run) checkTask(f schemas.Fact) error {
+func checkTask(r *Run, f schemas.Fact) error {
 	id := schemas.TaskOf(f)
 	task := r.Task(id)
 	switch {
 	case task == nil:
 		return notPlanned(id)
-	case r.Settled() && id != schemas.DeliveryTask && !r.tellsOfAnswer(task.About):
+	case r.Settled() && id != schemas.DeliveryTask && !tellsOfAnswer(r, task.About):
 		return fmt.Errorf("task %q: %w", id, errSettled)
 	case schemas.As[*schemas.EntityMismatched](f) != nil:
 		return nil

@@ -43,13 +43,13 @@ func ruleOf(kind schemas.HumanTaskKind) humanTaskRule {
 type inputRule struct{}
 
 func (inputRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) error {
-	if err := run.checkPlanned(task, opened); err != nil {
+	if err := checkPlanned(run, task, opened); err != nil {
 		return err
 	}
 	if opened.After > 0 {
-		return run.checkAskedAgain(task, opened)
+		return checkAskedAgain(run, task, opened)
 	}
-	return run.checkWaits(task, opened)
+	return checkWaits(run, task, opened)
 }
 
 func (inputRule) suspend(task *Task, opened *schemas.InquiryOpened) {
@@ -58,7 +58,7 @@ func (inputRule) suspend(task *Task, opened *schemas.InquiryOpened) {
 
 func (inputRule) resume(run *Run, ended *Inquiry) {
 	if ended.Answered != nil {
-		run.resumeTask(ended.Task)
+		resumeTask(run, ended.Task)
 	}
 }
 
@@ -66,13 +66,13 @@ func (inputRule) resume(run *Run, ended *Inquiry) {
 type workRule struct{}
 
 func (workRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) error {
-	if err := run.checkPlanned(task, opened); err != nil {
+	if err := checkPlanned(run, task, opened); err != nil {
 		return err
 	}
-	if opened.After > 0 && !run.saysWrongly(opened) {
+	if opened.After > 0 && !saysWrongly(run, opened) {
 		return fmt.Errorf("inquiry %d does not follow the answer to inquiry %d", opened.Inquiry, opened.After)
 	}
-	return run.checkWaits(task, opened)
+	return checkWaits(run, task, opened)
 }
 
 func (workRule) suspend(task *Task, opened *schemas.InquiryOpened) {
@@ -85,18 +85,18 @@ func (workRule) resume(*Run, *Inquiry) {} // the reply is the result of the task
 type approvalRule struct{}
 
 func (approvalRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) error {
-	if err := run.checkPlanned(task, opened); err != nil {
+	if err := checkPlanned(run, task, opened); err != nil {
 		return err
 	}
 	switch {
 	case opened.After > 0:
-		return run.checkAskedAgain(task, opened)
+		return checkAskedAgain(run, task, opened)
 	case opened.Attempt == 0 && task.State == TaskWaiting:
 		return nil // its next attempt needs an approval of its own
-	case opened.Attempt == 0 && task.State == TaskWaitingApproval && run.asksBeside(opened):
+	case opened.Attempt == 0 && task.State == TaskWaitingApproval && asksBeside(run, opened):
 		return nil
 	}
-	return run.checkWaits(task, opened)
+	return checkWaits(run, task, opened)
 }
 
 func (approvalRule) suspend(task *Task, opened *schemas.InquiryOpened) {
@@ -105,7 +105,7 @@ func (approvalRule) suspend(task *Task, opened *schemas.InquiryOpened) {
 
 func (approvalRule) resume(run *Run, ended *Inquiry) {
 	if ended.Approved() {
-		run.resumeTask(ended.Task)
+		resumeTask(run, ended.Task)
 	}
 }
 
@@ -113,24 +113,24 @@ func (approvalRule) resume(run *Run, ended *Inquiry) {
 type answerApprovalRule struct{ approvalRule }
 
 func (answerApprovalRule) check(run *Run, _ *Task, opened *schemas.InquiryOpened) error {
-	return run.checkHeld(opened)
+	return checkHeld(run, opened)
 }
 
 // A failureRule leaves the task blocked, and has it tried once more if people say so.
 type failureRule struct{}
 
 func (failureRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) error {
-	if err := run.checkPlanned(task, opened); err != nil {
+	if err := checkPlanned(run, task, opened); err != nil {
 		return err
 	}
-	return run.checkEscalation(task, opened)
+	return checkEscalation(run, task, opened)
 }
 
 func (failureRule) suspend(*Task, *schemas.InquiryOpened) {} // it is blocked, and its attempt has failed
 
 // resume makes the task due if people have decided to retry it. Where the effect of the failed attempt is unknown, it may have a permit once more.
 func (failureRule) resume(run *Run, ended *Inquiry) {
-	task := run.change(ended.Task)
+	task := changeTask(run, ended.Task)
 	if ended.Answered == nil || ended.Answered.Choice != schemas.ChoiceRetry || task == nil || task.State != TaskBlocked {
 		return
 	}
@@ -144,7 +144,7 @@ func (failureRule) resume(run *Run, ended *Inquiry) {
 type budgetRule struct{}
 
 func (budgetRule) check(run *Run, task *Task, opened *schemas.InquiryOpened) error {
-	return run.checkShortage(task, opened)
+	return checkShortage(run, task, opened)
 }
 
 func (budgetRule) suspend(*Task, *schemas.InquiryOpened) {}
@@ -155,7 +155,7 @@ func (budgetRule) resume(*Run, *Inquiry) {}
 type reviewRule struct{}
 
 func (reviewRule) check(run *Run, _ *Task, opened *schemas.InquiryOpened) error {
-	return run.checkOfReview(opened)
+	return checkOfReview(run, opened)
 }
 
 func (reviewRule) suspend(*Task, *schemas.InquiryOpened) {}
@@ -174,7 +174,7 @@ func (unknownRule) suspend(*Task, *schemas.InquiryOpened) {}
 func (unknownRule) resume(*Run, *Inquiry) {}
 
 // checkPlanned returns an error unless a human task is about a task of the plan, in a run without a result.
-func (r *Run) checkPlanned(task *Task, opened *schemas.InquiryOpened) error {
+func checkPlanned(r *Run, task *Task, opened *schemas.InquiryOpened) error {
 	switch {
 	case task == nil || task.Plan == nil:
 		return notPlanned(opened.Task)
@@ -185,7 +185,7 @@ func (r *Run) checkPlanned(task *Task, opened *schemas.InquiryOpened) error {
 }
 
 // checkWaits returns an error unless a task that was not begun, or its attempt under way, may wait for people.
-func (r *Run) checkWaits(task *Task, opened *schemas.InquiryOpened) error {
+func checkWaits(r *Run, task *Task, opened *schemas.InquiryOpened) error {
 	open := func(other *Inquiry) bool { return other.Open() && other.Task == opened.Task }
 	switch {
 	case opened.Attempt > 0:
@@ -208,8 +208,8 @@ func (t *Task) suspend(state TaskState, opened *schemas.InquiryOpened) {
 }
 
 // resumeTask makes a task due that waits for people.
-func (r *Run) resumeTask(id string) {
-	if task := r.change(id); task != nil && task.State.WaitsForPerson() {
+func resumeTask(r *Run, id string) {
+	if task := changeTask(r, id); task != nil && task.State.WaitsForPerson() {
 		task.State = TaskDue
 	}
 }

@@ -223,7 +223,7 @@ func (r *Run) AnswerDelayed() bool {
 }
 
 // tellsOfAnswer reports whether a task tells people of the answer that they are to agree to.
-func (r *Run) tellsOfAnswer(about *schemas.TaskAbout) bool {
+func tellsOfAnswer(r *Run, about *schemas.TaskAbout) bool {
 	if about == nil {
 		return false
 	}
@@ -290,7 +290,7 @@ func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
 	return r.Expires.Add(max(now.Sub(r.Resting), 0))
 }
 
-func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
+func applyInquiry(r *Run, f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.InquiryOpened:
 		if !r.WaitsForPeople() && r.Parked() == nil {
@@ -305,10 +305,10 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 		}
 		r.Inquiries = append(r.Inquiries, opened)
 		if f.Task == schemas.DeliveryTask {
-			r.take(f.Task, schemas.TaskKindDeliver, nil).Agent = r.Message.ReplyAgent()
+			takeTask(r, f.Task, schemas.TaskKindDeliver, nil).Agent = r.Message.ReplyAgent()
 		}
-		r.settle(f)
-		if task := r.change(f.Task); task != nil {
+		settleAccount(r, f)
+		if task := changeTask(r, f.Task); task != nil {
 			ruleOf(f.Kind).suspend(task, f)
 		}
 	case *schemas.InquiryAnswered:
@@ -318,17 +318,17 @@ func (r *Run) applyInquiry(f schemas.Fact, now time.Time) {
 			r.Inquiries[f.Inquiry-1] = &more
 			return
 		}
-		r.raise(f)
-		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
+		raiseAccount(r, f)
+		endInquiry(r, f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
 	case *schemas.InquiryClosed:
-		r.unraised(f)
-		r.endInquiry(f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
+		noteUnraised(r, f)
+		endInquiry(r, f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
 	default:
 	}
 }
 
 // endInquiry ends an inquiry. A task that has learned what it lacked may go on.
-func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
+func endInquiry(r *Run, number int, expires time.Time, end func(*Inquiry)) {
 	open := r.Inquiry(number)
 	if open == nil {
 		return
@@ -345,8 +345,8 @@ func (r *Run) endInquiry(number int, expires time.Time, end func(*Inquiry)) {
 	ruleOf(ended.Kind).resume(r, &ended)
 }
 
-// noticed notes that a person is told of an inquiry, or will be once there is room.
-func (r *Run) noticed(task *Task, now time.Time) {
+// noteNotified notes that a person is told of an inquiry, or will be once there is room.
+func noteNotified(r *Run, task *Task, now time.Time) {
 	inquiry := r.Inquiry(task.HumanTask())
 	if inquiry == nil {
 		return

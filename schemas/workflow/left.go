@@ -237,18 +237,18 @@ func (r *Run) Leave(before *Left, now time.Time) *Left {
 	}
 	for i, inquiry := range r.Inquiries {
 		newer := slices.ContainsFunc(r.Inquiries[i+1:], func(other *Inquiry) bool { return other.Task == inquiry.Task })
-		if own := (LeftInquiry{Run: r.Number, Inquiry: r.asTold(inquiry), Uncertain: r.Uncertain(inquiry)}); !newer && r.leaves(inquiry) && !own.Over(now) {
+		if own := (LeftInquiry{Run: r.Number, Inquiry: asTold(r, inquiry), Uncertain: r.Uncertain(inquiry)}); !newer && leavesInquiry(r, inquiry) && !own.Over(now) {
 			left.Inquiries = append(left.Inquiries, own)
 		}
 	}
 	left.Inquiries = left.Inquiries[max(len(left.Inquiries)-schemas.MaxInquiries, 0):]
-	left.Calls = r.leaveCalls(left.Calls)
+	left.Calls = leaveCalls(r, left.Calls)
 	return left.orNil()
 }
 
-// leaves reports whether people may still answer an inquiry of a run that has ended: they were written to, as far as
+// leavesInquiry reports whether people may still answer an inquiry of a run that has ended: they were written to, as far as
 // is known, and it has come to nothing because of the run alone.
-func (r *Run) leaves(inquiry *Inquiry) bool {
+func leavesInquiry(r *Run, inquiry *Inquiry) bool {
 	if inquiry.Told == "" || len(inquiry.People) == 0 || inquiry.Asked.IsZero() {
 		return false
 	}
@@ -269,7 +269,7 @@ func (r *Run) leaves(inquiry *Inquiry) bool {
 }
 
 // asTold returns an inquiry without a reminder that was taken back before it went out: whoever takes it over has to make it.
-func (r *Run) asTold(inquiry *Inquiry) *Inquiry {
+func asTold(r *Run, inquiry *Inquiry) *Inquiry {
 	newest := schemas.NoticeTask(inquiry.Inquiry, inquiry.Notices)
 	unsent := func(notice *Task) bool { return notice.ID == newest && !notice.mayHaveTold() }
 	if inquiry.Notices < 2 || !slices.ContainsFunc(r.DecisionTasks, unsent) {

@@ -14,13 +14,13 @@ func Reopen(f *schemas.DeliveryReopened) *Run {
 		made := &f.Made[i]
 		run.Tasks = append(run.Tasks, &Task{ID: made.Task, Agent: made.Agent, State: TaskCompleted, Routed: true, Deliverables: made.Deliverables, Proven: made.Proven})
 	}
-	run.applyReopened(f)
+	applyReopened(run, f)
 	return run
 }
 
 // applyReopened goes back to where the run was settled. The delivery has all its attempts
 // before it, as if the earlier ones had been asked of somebody else.
-func (r *Run) applyReopened(f *schemas.DeliveryReopened) {
+func applyReopened(r *Run, f *schemas.DeliveryReopened) {
 	r.Phase, r.Status, r.Reason, r.Answer, r.Error, r.Notes, r.Summary = PhaseAssembling, f.Status, f.Reason, f.Answer, f.Error, f.Notes, f.Summary
 	if f.Attempt == 0 {
 		return

@@ -15,7 +15,7 @@ func (h *RunHistory) Resendable(allowDuplicate bool) string {
 		return schemas.ResendNotEnded
 	case h.ResendRequested:
 		return schemas.ResendWaits
-	case slices.ContainsFunc(h.Bounces, h.cameBack):
+	case slices.ContainsFunc(h.Bounces, cameBack):
 		return schemas.ResendReturned
 	case h.Delivery == nil && h.Withheld == nil:
 		return schemas.ResendNoAnswer
@@ -70,6 +70,6 @@ func (h *RunHistory) Reopening(allowDuplicate bool) schemas.DeliveryReopened {
 }
 
 // cameBack reports whether a report is about the answer, and says that it has not arrived.
-func (h *RunHistory) cameBack(report schemas.DeliveryBounced) bool {
+func cameBack(report schemas.DeliveryBounced) bool {
 	return report.Failed && report.Inquiry == 0
 }

@@ -36,7 +36,7 @@ func (r *Run) Asked(occasion schemas.Occasion) []*Task {
 }
 
 // applyJudged notes what has come of a review, and which files it has merged.
-func (r *Run) applyJudged(f *schemas.Judged) {
+func applyJudged(r *Run, f *schemas.Judged) {
 	for _, file := range f.Merged {
 		r.Merged = append(slices.Clip(r.Merged), Merged{MergedFile: file, Question: f.Question, Planned: len(r.Tasks)})
 	}
@@ -48,12 +48,12 @@ func (r *Run) applyJudged(f *schemas.Judged) {
 }
 
 // checkReview lets a review begin when all work is over, round by round, and one that has failed be looked at again when somebody says so.
-func (r *Run) checkReview(f *schemas.ReviewBegan) error {
+func checkReview(r *Run, f *schemas.ReviewBegan) error {
 	before := 0
 	if r.Review != nil {
 		before = r.Review.Round
 	}
-	if r.Phase != PhaseExecuting && !r.reviewsAgain() || f.Round != before+1 {
+	if r.Phase != PhaseExecuting && !reviewsAgain(r) || f.Round != before+1 {
 		return fmt.Errorf("review %d follows review %d in phase %s", f.Round, before, r.Phase)
 	}
 	for _, task := range r.Tasks {
@@ -65,7 +65,7 @@ func (r *Run) checkReview(f *schemas.ReviewBegan) error {
 }
 
 // reviewsAgain reports whether somebody who was asked about the review that has failed wants it tried once more.
-func (r *Run) reviewsAgain() bool {
+func reviewsAgain(r *Run) bool {
 	if r.Phase != PhaseReviewing || r.Review.Outcome != schemas.OutcomeFailed {
 		return false
 	}
@@ -76,7 +76,7 @@ func (r *Run) reviewsAgain() bool {
 }
 
 // checkReviewed lets each round have one outcome, when nobody is asked any more.
-func (r *Run) checkReviewed(f *schemas.Judged) error {
+func checkReviewed(r *Run, f *schemas.Judged) error {
 	switch {
 	case r.Phase != PhaseReviewing || r.Review == nil || f.Round != r.Review.Round || f.Occasion != schemas.OccasionReview:
 		return fmt.Errorf("%s %d comes to no end in phase %s", f.Occasion, f.Round, r.Phase)

@@ -58,14 +58,14 @@ func (r *Run) Task(id string) *Task {
 	if id == schemas.DeliveryTask {
 		return r.Delivery
 	}
-	if place := r.place(id); place != nil {
+	if place := placeOf(r, id); place != nil {
 		return *place
 	}
 	return nil
 }
 
-// place returns where a task of the plan or of deciding stands, or nil.
-func (r *Run) place(id string) **Task {
+// placeOf returns where a task of the plan or of deciding stands, or nil.
+func placeOf(r *Run, id string) **Task {
 	if i, known := r.index[id]; known {
 		return &r.Tasks[i]
 	}
@@ -79,11 +79,11 @@ func (r *Run) place(id string) **Task {
 	return nil
 }
 
-// change returns the task of that id to be changed, as changeAt does; nil when there is none.
-func (r *Run) change(id string) *Task {
+// changeTask returns the task of that id to be changed, as changeAt does; nil when there is none.
+func changeTask(r *Run, id string) *Task {
 	place := &r.Delivery
 	if id != schemas.DeliveryTask {
-		place = r.place(id)
+		place = placeOf(r, id)
 	}
 	if place == nil || *place == nil {
 		return nil

@@ -60,7 +60,7 @@ func (h *RunHistory) WithoutSeal() *RunHistory {
 func (h *RunHistory) Apply(f schemas.Fact, now time.Time) error {
 	err := h.Check(f)
 	if err == nil {
-		err = h.note(f, now)
+		err = note(h, f, now)
 	}
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (h *RunHistory) Apply(f schemas.Fact, now time.Time) error {
 }
 
 // note keeps what the run itself does not, or says why it may not follow.
-func (h *RunHistory) note(f schemas.Fact, now time.Time) error {
+func note(h *RunHistory, f schemas.Fact, now time.Time) error {
 	switch f := f.(type) {
 	case *schemas.ComplexityAssessed:
 		if h.Complexity != nil {
@@ -99,13 +99,13 @@ func (h *RunHistory) note(f schemas.Fact, now time.Time) error {
 	case *schemas.RunEnded:
 		h.Ended, h.Replied = now, f.Replied
 	default:
-		return h.noteDelivery(f)
+		return noteDelivery(h, f)
 	}
 	return nil
 }
 
 // noteDelivery is note for what becomes of the answer.
-func (h *RunHistory) noteDelivery(f schemas.Fact) error {
+func noteDelivery(h *RunHistory, f schemas.Fact) error {
 	switch f := f.(type) {
 	case *schemas.ReplyWithheld:
 		if h.Withheld != nil {

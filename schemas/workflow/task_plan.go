@@ -18,9 +18,9 @@ func (h *RunHistory) TaskPlan() schemas.TaskPlan {
 	for i, task := range h.Tasks {
 		step := schemas.TaskStep{
 			StepNumber: i + 1, Agent: task.Agent, Description: task.Description(), Status: task.State.step(),
-			TaskID: task.ID, Dependencies: slices.Clone(task.Dependencies()), State: string(task.State), Reason: h.whyNot(task),
+			TaskID: task.ID, Dependencies: slices.Clone(task.Dependencies()), State: string(task.State), Reason: whyNot(h, task),
 		}
-		if found := h.notRight(task); found != "" {
+		if found := notRight(h, task); found != "" {
 			step.Status, step.Reason = schemas.StepFailed, found
 		}
 		plan.Tasks[i] = step
@@ -42,7 +42,7 @@ func (s TaskState) step() schemas.StepStatus {
 }
 
 // whyNot is why a task was skipped, has failed, or is blocked; empty is no reason.
-func (h *RunHistory) whyNot(task *Task) string {
+func whyNot(h *RunHistory, task *Task) string {
 	failure := task.Failure()
 	told := string(failure.Cause)
 	if failure.Detail != "" {
@@ -52,13 +52,13 @@ func (h *RunHistory) whyNot(task *Task) string {
 	case TaskFailed, TaskBlocked:
 		return told
 	case TaskSkipped:
-		return h.whySkipped(task, told)
+		return whySkipped(h, task, told)
 	case TaskPending, TaskReady, TaskDue, TaskDispatched, TaskRunning, TaskWaiting, TaskWaitingInput, TaskWaitingApproval, TaskCompleted, TaskCancelled:
 	}
 	return ""
 }
 
-func (h *RunHistory) whySkipped(task *Task, failure string) string {
+func whySkipped(h *RunHistory, task *Task, failure string) string {
 	switch task.Message {
 	case schemas.SkippedReplanned:
 		return "another plan has taken its place"
@@ -81,7 +81,7 @@ func (h *RunHistory) whySkipped(task *Task, failure string) string {
 
 // notRight is what a review has found wrong with what a task has made, when nothing more is done about that; empty is nothing. Of a task that
 // others have mended the newest of these has it.
-func (h *RunHistory) notRight(task *Task) string {
+func notRight(h *RunHistory, task *Task) string {
 	if h.Reason != schemas.StopReviewFailed || h.Review == nil || task.State != TaskCompleted || task.Replaced {
 		return ""
 	}
@@ -92,7 +92,7 @@ func (h *RunHistory) notRight(task *Task) string {
 	var found []string
 	for i := range h.Review.Issues {
 		issue := &h.Review.Issues[i]
-		if newest && issue.Severity == schemas.ValidationError && h.blames(issue, task) {
+		if newest && issue.Severity == schemas.ValidationError && blames(h, issue, task) {
 			found = append(found, issue.Message)
 		}
 	}
@@ -100,7 +100,7 @@ func (h *RunHistory) notRight(task *Task) string {
 }
 
 // blames reports whether something that was found is in what a task has made. What nobody is responsible for is in the newest work on the file.
-func (h *RunHistory) blames(issue *schemas.ReviewIssue, task *Task) bool {
+func blames(h *RunHistory, issue *schemas.ReviewIssue, task *Task) bool {
 	switch {
 	case len(issue.Tasks) > 0:
 		return slices.Contains(issue.Tasks, task.ID)

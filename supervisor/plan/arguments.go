@@ -17,19 +17,19 @@ import (
 )
 
 // fillArguments gives a task the arguments that its agent takes, as far as they are known.
-func (d *Decision) fillArguments(task *workflow.Task) {
+func fillArguments(d *Decision, task *workflow.Task) {
 	filler := d.Profile.fillers[task.Agent]
-	if filler == nil || task.Plan == nil || d.isFilled(task) {
+	if filler == nil || task.Plan == nil || isFilled(d, task) {
 		return
 	}
-	extracted, _ := d.extracted(task)
-	filled := d.fillWith(filler, task, extracted)
+	extracted, _ := extracted(d, task)
+	filled := fillWith(d, filler, task, extracted)
 	if len(filled.Missing) > 0 && filler.Input() == arguments.InputEither {
 		return // the agent works on the words
 	}
 	event := schemas.ArgumentsFilled{
 		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Values: filled.Values, Missing: needsOf(filled.Missing),
-		Answers: len(d.answersTo(task)), Extracted: extracted != nil,
+		Answers: len(answersTo(d, task)), Extracted: extracted != nil,
 	}
 	if len(filled.Sources) > 0 {
 		event.Sources = make(map[string]schemas.ArgumentSource, len(filled.Sources))
@@ -44,12 +44,12 @@ func (d *Decision) fillArguments(task *workflow.Task) {
 }
 
 // isFilled reports whether the arguments of a task have been filled with all that is known.
-func (d *Decision) isFilled(task *workflow.Task) bool {
-	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(d.answersTo(task)) && len(task.Filled.Missing) == 0)
+func isFilled(d *Decision, task *workflow.Task) bool {
+	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(answersTo(d, task)) && len(task.Filled.Missing) == 0)
 }
 
 // lacksArguments reports whether the arguments that were filled for the agent of a task are not all that it takes.
-func (d *Decision) lacksArguments(task *workflow.Task) bool {
+func lacksArguments(d *Decision, task *workflow.Task) bool {
 	filler, filled := d.Profile.fillers[task.Agent], task.Filled
 	if filler == nil || task.Plan == nil || filled == nil || filled.Edited || filled.Agent != task.Agent {
 		return false
@@ -58,23 +58,23 @@ func (d *Decision) lacksArguments(task *workflow.Task) bool {
 }
 
 // completeArguments asks an extractor for the arguments that a task lacks, or else the requester; it fails the task when there is nobody to ask.
-func (d *Decision) completeArguments(task *workflow.Task) {
+func completeArguments(d *Decision, task *workflow.Task) {
 	filled := task.Filled
 	if len(filled.Refused) > 0 {
-		d.fail(task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
+		fail(d, task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
 		return
 	}
 	use := d.Profile.agentUse(task.Agent)
-	if _, asked := d.extracted(task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
-		d.ask(workflow.NewExtraction(task.ID, use.Extractor))
+	if _, asked := extracted(d, task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
+		ask(d, workflow.NewExtraction(task.ID, use.Extractor))
 		return
 	}
-	if opened := d.inputFor(task, schemas.InquiryOpened{Needs: filled.Missing}); opened != nil {
-		d.open(task, opened)
+	if opened := inputFor(d, task, schemas.InquiryOpened{Needs: filled.Missing}); opened != nil {
+		open(d, task, opened)
 		return
 	}
-	d.failWith(task, schemas.TaskFailed{
-		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: d.lacking(filled.Missing),
+	failWith(d, task, schemas.TaskFailed{
+		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: lacking(d, filled.Missing),
 	})
 }
 
@@ -92,8 +92,8 @@ func AgreedOperation(agreed *workflow.Inquiry) *schemas.Operation {
 	return approval.Marked(agreed.AgreedOperation(), agreed.Sets, agreed.Sets)
 }
 
-// arguments are those of a task to which nobody has agreed.
-func (d *Decision) arguments(task *workflow.Task) jsontext.Value {
+// argumentsOf are those of a task to which nobody has agreed.
+func argumentsOf(d *Decision, task *workflow.Task) jsontext.Value {
 	return d.Profile.Arguments(task, nil)
 }
 
@@ -157,12 +157,12 @@ func needsOf(missing []arguments.Missing) []schemas.Need {
 }
 
 // fillWith fills what is open from all that is at hand.
-func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extracted jsontext.Value) arguments.Filled {
+func fillWith(d *Decision, filler *arguments.Filler, task *workflow.Task, extracted jsontext.Value) arguments.Filled {
 	message := &d.Run.Message
 	given := arguments.Given{
 		Arguments: d.Profile.rules.Arguments(task.Agent, task.Plan.Options().Arguments, nil), Words: d.content(task.Plan.Description).Text,
 		Tainted:  message.FromOutside(),
-		Entities: d.Run.Entities, Files: d.filesAtHand(), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
+		Entities: d.Run.Entities, Files: filesAtHand(d), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
 	}
 	given.Offers = true
 	if given.Moment.IsZero() {
@@ -174,7 +174,7 @@ func (d *Decision) fillWith(filler *arguments.Filler, task *workflow.Task, extra
 	for _, brought := range d.requestInputs.Answers(d.Run, task, d.Read) {
 		given.Words += "\n\n" + brought.Text
 	}
-	answers := d.answersTo(task)
+	answers := answersTo(d, task)
 	if len(answers) == 0 {
 		return filler.Fill(given)
 	}
@@ -208,7 +208,7 @@ func filledBefore(filled *schemas.ArgumentsFilled) arguments.Filled {
 }
 
 // answersTo are the inquiries about the arguments of a task that were answered, oldest first.
-func (d *Decision) answersTo(task *workflow.Task) []*workflow.Inquiry {
+func answersTo(d *Decision, task *workflow.Task) []*workflow.Inquiry {
 	var answered []*workflow.Inquiry
 	for _, inquiry := range d.Run.Inquiries {
 		if inquiry.Task == task.ID && inquiry.Attempt == 0 && inquiry.Answered != nil && !inquiry.Kind.IsRestricted() {
@@ -219,10 +219,10 @@ func (d *Decision) answersTo(task *workflow.Task) []*workflow.Inquiry {
 }
 
 // filesAtHand are the files of the run's messages, named as requests list them.
-func (d *Decision) filesAtHand() []arguments.File {
+func filesAtHand(d *Decision) []arguments.File {
 	var files []arguments.File
 	known := map[string]bool{}
-	for _, sequence := range d.messagesWithFiles() {
+	for _, sequence := range messagesWithFiles(d) {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
 				known[key] = true
@@ -234,18 +234,18 @@ func (d *Decision) filesAtHand() []arguments.File {
 }
 
 // awaitsExtraction reports whether the extractor of the agent of a task is asked for its arguments.
-func (d *Decision) awaitsExtraction(task *workflow.Task) bool {
-	if filler := d.Profile.fillers[task.Agent]; filler == nil || task.Plan == nil || d.isFilled(task) {
+func awaitsExtraction(d *Decision, task *workflow.Task) bool {
+	if filler := d.Profile.fillers[task.Agent]; filler == nil || task.Plan == nil || isFilled(d, task) {
 		return false
 	}
-	found, asked := d.extracted(task)
+	found, asked := extracted(d, task)
 	return asked && found == nil
 }
 
 // extracted returns what the extractor has found, an empty object when that is nothing, and whether it was asked;
 // nil while it has not answered.
-func (d *Decision) extracted(task *workflow.Task) (found jsontext.Value, asked bool) {
-	question := d.extraction(task)
+func extracted(d *Decision, task *workflow.Task) (found jsontext.Value, asked bool) {
+	question := extraction(d, task)
 	switch {
 	case question == nil:
 		return nil, false
@@ -259,7 +259,7 @@ func (d *Decision) extracted(task *workflow.Task) (found jsontext.Value, asked b
 	return jsontext.Value("{}"), true
 }
 
-func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
+func extraction(d *Decision, task *workflow.Task) *workflow.Task {
 	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Extractor == "" {
 		return nil
@@ -267,9 +267,9 @@ func (d *Decision) extraction(task *workflow.Task) *workflow.Task {
 	return d.Run.Task(schemas.ExtractTask(task.ID, use.Extractor))
 }
 
-// valuesIn reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
+// valuesInReply reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
 // words do not say as its schema wants it, with a question that says so.
-func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
+func valuesInReply(d *Decision, inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
 	if inquiry.Attempt == 0 || inquiry.Kind.IsRestricted() {
 		return nil, nil // the agent's arguments are filled with the words
 	}
@@ -286,7 +286,7 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
 	filled := filler.Fill(given) // the agent has asked, and offers nothing
 	if len(word.Files) == 0 {
-		unfit = d.unfit(inquiry, filled.Missing, word.Whole)
+		unfit = unfitNeeds(d, inquiry, filled.Missing, word.Whole)
 	}
 	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {
 		return nil, unfit // the words say it
@@ -294,8 +294,8 @@ func (d *Decision) valuesIn(inquiry *workflow.Inquiry, word *Word) (values jsont
 	return filled.Values, unfit
 }
 
-// unfit are the needs that a schema bounds and that were not found in a person's words. Words that no schema bounds are for the agent to read.
-func (d *Decision) unfit(inquiry *workflow.Inquiry, missing []arguments.Missing, words string) []schemas.Need {
+// unfitNeeds are the needs that a schema bounds and that were not found in a person's words. Words that no schema bounds are for the agent to read.
+func unfitNeeds(d *Decision, inquiry *workflow.Inquiry, missing []arguments.Missing, words string) []schemas.Need {
 	first := inquiry
 	for first.After > 0 { // its questions say nothing of earlier answers
 		first = d.Run.Inquiry(first.After)
@@ -314,7 +314,7 @@ func (d *Decision) unfit(inquiry *workflow.Inquiry, missing []arguments.Missing,
 		if len(inquiry.Needs) > 1 {
 			words = "" // they are not about this one alone
 		}
-		lines := []string{d.tellUnfit(&bound, words)}
+		lines := []string{tellUnfit(d, &bound, words)}
 		if readings := missing[at].Readings; len(bound.Enum) == 0 && len(readings) > 1 { // they fit, and nobody knows which is meant
 			need.Readings, lines = readings, nil
 		}
@@ -323,7 +323,7 @@ func (d *Decision) unfit(inquiry *workflow.Inquiry, missing []arguments.Missing,
 		} else if len(lines) > 0 {
 			lines = append(lines, strings.ReplaceAll(d.texts().Missing, "{missing}", titleOf(&need)))
 		}
-		need.Question = d.inLanguage(strings.Join(lines, " "))
+		need.Question = inLanguage(d, strings.Join(lines, " "))
 		unfit = append(unfit, need)
 	}
 	return unfit
@@ -394,7 +394,7 @@ func rulesFor(needs []schemas.Need) []arguments.Rule {
 }
 
 // tellUnfit tells a person that their words are not what is needed, and what is.
-func (d *Decision) tellUnfit(bound *bounds, words string) string {
+func tellUnfit(d *Decision, bound *bounds, words string) string {
 	const most = 60 // bytes of words that are repeated
 	texts := d.texts()
 	var lines []string

@@ -13,7 +13,7 @@ import (
 )
 
 // need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
-func (d *Decision) need(task *workflow.Task) *schemas.Usage {
+func need(d *Decision, task *workflow.Task) *schemas.Usage {
 	policy := d.Profile.Budget
 	if policy == nil || task.NotifiesPeople() {
 		return nil
@@ -26,20 +26,20 @@ func (d *Decision) need(task *workflow.Task) *schemas.Usage {
 }
 
 // exceedsBudget reports whether a request for a task does not fit what is left of the budget.
-func (d *Decision) exceedsBudget(task *workflow.Task) bool {
-	need := d.need(task)
+func exceedsBudget(d *Decision, task *workflow.Task) bool {
+	need := need(d, task)
 	return need != nil && budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need) != nil
 }
 
 // hold has a task wait until what is under way has left enough of the budget.
-func (d *Decision) hold(task *workflow.Task) {
+func hold(d *Decision, task *workflow.Task) {
 	known := d.Run.Task(task.ID)
 	if known != nil && known.State == workflow.TaskReady && known.Held && !known.HeldForDay() && known.Agent == task.Agent {
 		return
 	}
-	held := d.taskReady(task)
+	held := taskReady(d, task)
 	held.Held = true
-	if wait := d.waitFor(task); wait > 0 && task.Kind != schemas.TaskKindPlan {
+	if wait := waitFor(d, task); wait > 0 && task.Kind != schemas.TaskKindPlan {
 		if held.Until = d.Now.Add(wait); known != nil && known.State == workflow.TaskReady && !known.Due.IsZero() {
 			held.Until = known.Due // it was ready before
 		}
@@ -48,8 +48,8 @@ func (d *Decision) hold(task *workflow.Task) {
 }
 
 // dayClaim is what a request for a task needs of the budget of a day; nil is nothing.
-func (d *Decision) dayClaim(task *workflow.Task) *schemas.DayClaim {
-	need, agent := d.need(task), task.Agent
+func dayClaim(d *Decision, task *workflow.Task) *schemas.DayClaim {
+	need, agent := need(d, task), task.Agent
 	if need == nil || !budget.LimitsDay(d.Profile.Budget, agent, *need) {
 		return nil
 	}
@@ -61,28 +61,28 @@ func (d *Decision) dayClaim(task *workflow.Task) *schemas.DayClaim {
 }
 
 // admit asks whether a request may go to an agent now. What needs some of the budget of a day waits for a grant, which brings that.
-func (d *Decision) admit(task *workflow.Task) AdmissionResult {
-	if d.dayClaim(task) != nil {
+func admit(d *Decision, task *workflow.Task) AdmissionResult {
+	if dayClaim(d, task) != nil {
 		return Full
 	}
 	return d.Admission.Admit(task.Agent)
 }
 
 // dayShortage is what the budget of the day lacks for the task that is granted; nil is nothing.
-func (d *Decision) dayShortage(task *workflow.Task) *schemas.Shortage {
-	if d.dayClaim(task) == nil || fault.Is("a grant skips the budget of the day") {
+func dayShortage(d *Decision, task *workflow.Task) *schemas.Shortage {
+	if dayClaim(d, task) == nil || fault.Is("a grant skips the budget of the day") {
 		return nil
 	}
 	return d.Admission.LacksDay(task.Agent)
 }
 
 // holdForDay has the task that is granted wait for the budget of the day: its owner sees when there is some left.
-func (d *Decision) holdForDay(task *workflow.Task, lacking *schemas.Shortage) {
-	claim, short := d.dayClaim(task), *lacking
-	short.Offer = d.offer(&short)
+func holdForDay(d *Decision, task *workflow.Task, lacking *schemas.Shortage) {
+	claim, short := dayClaim(d, task), *lacking
+	short.Offer = offer(d, &short)
 	claim.Short, claim.Alone = &short, !worksBeside(d, task)
 	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
-	held := d.taskReady(task)
+	held := taskReady(d, task)
 	if held.Held, held.Day = true, claim; task.Kind != schemas.TaskKindPlan {
 		held.Until = task.Due
 	}
@@ -90,9 +90,9 @@ func (d *Decision) holdForDay(task *workflow.Task, lacking *schemas.Shortage) {
 }
 
 // askForDay has the budget of the day looked at anew for a task that waits for it.
-func (d *Decision) askForDay(task *workflow.Task) {
-	ready := d.taskReady(task)
-	ready.Until, ready.Day = task.Due, d.dayClaim(task)
+func askForDay(d *Decision, task *workflow.Task) {
+	ready := taskReady(d, task)
+	ready.Until, ready.Day = task.Due, dayClaim(d, task)
 	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
 		ready.Until = d.Now.Add(wait)
 	}
@@ -100,7 +100,7 @@ func (d *Decision) askForDay(task *workflow.Task) {
 }
 
 // spend notes what the attempt of a task that is answered now has used.
-func (d *Decision) spend(task *workflow.Task, answer *Response) {
+func spend(d *Decision, task *workflow.Task, answer *Response) {
 	if d.Profile.Budget == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (p *Profile) Spent(run *workflow.Run, task *workflow.Task, request string, 
 }
 
 // takeSpent returns what the attempt of a task has used, once: the fact that ends it says so.
-func (d *Decision) takeSpent(task *workflow.Task) *schemas.Spent {
+func takeSpent(d *Decision, task *workflow.Task) *schemas.Spent {
 	spent := d.spent
 	if spent == nil || d.spentBy != task.ID {
 		return nil
@@ -157,16 +157,16 @@ func handleExhausted(d *Decision) {
 	switch {
 	case held == nil || d.Run.AsksForBudget() != nil || works(d):
 	case held.HeldForDay() && !held.Day.Alone:
-		d.askForDay(held) // what was under way then may have left some
+		askForDay(d, held) // what was under way then may have left some
 	default:
-		d.exhausted(held)
+		exhausted(d, held)
 	}
 }
 
 // withdrawShortage withdraws what people are asked about the budget when nothing is held back any more.
 func withdrawShortage(d *Decision) {
 	if asked := d.Run.AsksForBudget(); asked != nil && firstHeld(d) == nil {
-		d.closeInquiry(asked, schemas.InquiryWithdrawn)
+		closeInquiry(d, asked, schemas.InquiryWithdrawn)
 	}
 }
 
@@ -196,10 +196,10 @@ func firstHeld(d *Decision) *workflow.Task {
 // restart begins a task that was held, if it fits now.
 func restart(d *Decision, task *workflow.Task) {
 	if task.Plan != nil {
-		d.start(task)
+		start(d, task)
 		return
 	}
-	d.pose(task)
+	pose(d, task)
 }
 
 // works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
@@ -208,7 +208,7 @@ func works(d *Decision) bool { return worksBeside(d, nil) }
 
 // worksBeside is works, without one of the tasks.
 func worksBeside(d *Decision, but *workflow.Task) bool {
-	asks := d.asksForMore()
+	asks := asksForMore(d)
 	for i := range d.Run.TaskCount() {
 		task := d.Run.TaskAt(i)
 		switch {
@@ -236,27 +236,27 @@ func waitsForOthers(task *workflow.Task, asks bool) bool {
 }
 
 // asksForMore reports whether people are asked when the budget is used up.
-func (d *Decision) asksForMore() bool {
+func asksForMore(d *Decision) bool {
 	return d.Profile.Budget.Exhausted == schemas.BudgetAsks && (d.Run.Account == nil || !d.Run.Account.Refused)
 }
 
 // exhausted does something about a task that will not fit: the run does without it, people are asked, or the run ends.
-func (d *Decision) exhausted(task *workflow.Task) {
-	if task.Optional() || d.hasDefault(task) {
-		d.fail(task, schemas.FailureBudget, d.texts().OutOfBudget)
+func exhausted(d *Decision, task *workflow.Task) {
+	if task.Optional() || hasDefault(task) {
+		fail(d, task, schemas.FailureBudget, d.texts().OutOfBudget)
 		return
 	}
-	opened := d.raiseFor(task)
+	opened := raiseFor(d, task)
 	switch {
 	case opened != nil:
-		d.open(task, opened)
+		open(d, task, opened)
 	case !task.HeldForDay() || !task.Day.Parked:
-		d.outOfBudget(task)
+		outOfBudget(d, task)
 	}
 }
 
 // hasDefault reports whether a question need not be answered: routers and the answer have a way without.
-func (d *Decision) hasDefault(task *workflow.Task) bool {
+func hasDefault(task *workflow.Task) bool {
 	switch task.Kind {
 	case schemas.TaskKindAssess, schemas.TaskKindRoute, schemas.TaskKindExtract, schemas.TaskKindSummarize:
 		return true
@@ -266,53 +266,53 @@ func (d *Decision) hasDefault(task *workflow.Task) bool {
 }
 
 // offer is what a shortage is made up for by; it is what people read.
-func (d *Decision) offer(short *schemas.Shortage) schemas.Usage {
+func offer(d *Decision, short *schemas.Shortage) schemas.Usage {
 	return budget.RoundUp(budget.Offer(d.Profile.Budget, d.Run, short))
 }
 
 // shortage is why a task does not fit, and what would be enough.
-func (d *Decision) shortage(task *workflow.Task) *schemas.Shortage {
+func shortage(d *Decision, task *workflow.Task) *schemas.Shortage {
 	if task.HeldForDay() {
 		return task.Day.Short
 	}
-	need := d.need(task)
+	need := need(d, task)
 	if need == nil {
 		return nil
 	}
 	short := budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need)
 	if short != nil {
-		short.Offer = d.offer(short)
+		short.Offer = offer(d, short)
 	}
 	return short
 }
 
 // raiseFor returns the human task by which people raise the budget for a task; nil when none of them is asked.
-func (d *Decision) raiseFor(task *workflow.Task) *schemas.InquiryOpened {
-	if !d.asksForMore() {
+func raiseFor(d *Decision, task *workflow.Task) *schemas.InquiryOpened {
+	if !asksForMore(d) {
 		return nil
 	}
-	policy, short := d.Profile.Budget, d.shortage(task)
+	policy, short := d.Profile.Budget, shortage(d, task)
 	opened := schemas.InquiryOpened{}
 	byRequester := slices.Contains(policy.People, schemas.ApprovingRequester)
 	if !byRequester {
-		opened = d.reachedToApprove(policy.People)
+		opened = reachedToApprove(d, policy.People)
 	}
-	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !d.reachesRequester() || !byRequester && len(opened.To) == 0 {
+	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !reachesRequester(d) || !byRequester && len(opened.To) == 0 {
 		return nil
 	}
 	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.HumanTaskBudget, policy.Remind, policy.Expire, short
-	opened.Question = d.shortfall(task, short, opened.People)
+	opened.Question = shortfall(d, task, short, opened.People)
 	return &opened
 }
 
 // shortfall is what people are told who may raise a budget.
-func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, people []string) string {
+func shortfall(d *Decision, task *workflow.Task, short *schemas.Shortage, people []string) string {
 	words := d.Profile.language(d.Run.Message.Language)
 	work := task.ID
 	if task.Plan != nil {
-		work = d.workAskedFor(task, people)
+		work = workAskedFor(d, task, people)
 	} else if len(people) > 0 {
-		work = d.askedBy()
+		work = askedBy(d)
 	}
 	raise := ""
 	if len(words.Raise) > 0 {
@@ -324,16 +324,16 @@ func (d *Decision) shortfall(task *workflow.Task, short *schemas.Shortage, peopl
 		asks = cmp.Or(words.Texts.DayBudget, asks)
 	}
 	return truncate(strings.NewReplacer(
-		"{agent}", d.describedTo(people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
+		"{agent}", describedTo(d, people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
 		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
 		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
 // outOfBudget ends a run of which nothing more fits, with the results that it has.
-func (d *Decision) outOfBudget(task *workflow.Task) {
+func outOfBudget(d *Decision, task *workflow.Task) {
 	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", d.texts().OutOfBudget
-	if short := d.shortage(task); short != nil {
+	if short := shortage(d, task); short != nil {
 		whose := "the run"
 		if short.Agent != "" {
 			whose = "agent " + short.Agent
@@ -350,8 +350,8 @@ func (d *Decision) outOfBudget(task *workflow.Task) {
 		sentence = without(d.texts().TaskFailed)
 	}
 	if d.Run.Message.Upstream != nil && recovery.LeavesBudget(&d.Profile.Profile) {
-		d.stop(schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
+		stop(d, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(d, schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
 		return
 	}
-	d.unfinished(schemas.StopBudget, schemas.ActionEscalate, details, sentence)
+	unfinished(d, schemas.StopBudget, schemas.ActionEscalate, details, sentence)
 }

@@ -21,8 +21,8 @@ func (d *Decision) Begin(content schemas.Result) {
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Planned {
 		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
 		if err != nil {
-			d.refuse(schemas.PlannerExternal, []string{err.Error()})
-			d.withoutPlan()
+			refuse(d, schemas.PlannerExternal, []string{err.Error()})
+			withoutPlan(d)
 			return
 		}
 		for i := range tasks {
@@ -30,7 +30,7 @@ func (d *Decision) Begin(content schemas.Result) {
 				tasks[i].Agent = "" // assigned to the supervisor itself: it finds an agent
 			}
 		}
-		d.adopt(schemas.PlannerExternal, "", tasks)
+		adopt(d, schemas.PlannerExternal, "", tasks)
 		return
 	}
 	words := content.Text
@@ -43,38 +43,38 @@ func (d *Decision) Begin(content schemas.Result) {
 	}
 	switch kind {
 	case schemas.PlannerTemplate:
-		if name, tasks, fits := d.templateFor(words); fits {
-			d.adopt(schemas.PlannerTemplate, name, tasks)
+		if name, tasks, fits := templateFor(d, words); fits {
+			adopt(d, schemas.PlannerTemplate, name, tasks)
 			return
 		}
 	case schemas.PlannerRules:
 		if complexity {
 			if steps := d.Profile.router.Steps(words); len(steps) > 0 {
-				d.adopt(kind, "", d.stepsOf(words, steps, d.requestOptions(content)))
+				adopt(d, kind, "", tasksOfSteps(d, words, steps, requestOptions(d, content)))
 				return
 			}
 		}
 	case schemas.PlannerAgent:
 		if complexity {
-			d.ask(workflow.NewPlanner(d.Profile.Planner.Agent))
+			ask(d, workflow.NewPlanner(d.Profile.Planner.Agent))
 			return
 		}
 	case schemas.PlannerNone, schemas.PlannerExternal:
 	}
-	d.singleTask("t1", content)
+	singleTask(d, "t1", content)
 }
 
 // singleTask is the plan of one task, which is what was asked for.
-func (d *Decision) singleTask(id string, content schemas.Result) {
-	task := schemas.PlannedTask{Task: id, Description: d.Run.Message.Text, TaskOptions: d.requestOptions(content)}
+func singleTask(d *Decision, id string, content schemas.Result) {
+	task := schemas.PlannedTask{Task: id, Description: d.Run.Message.Text, TaskOptions: requestOptions(d, content)}
 	if len(d.Run.Message.MergedTexts) > 0 {
-		task.Description = inlineBody(shortened(d.requestText()))
+		task.Description = inlineBody(shortened(requestText(d)))
 	}
-	d.create(schemas.PlannerNone, "", []schemas.PlannedTask{task})
+	create(d, schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
 
 // templateFor returns the first template that fits the words of a request, filled with them.
-func (d *Decision) templateFor(words string) (name string, tasks []schemas.PlannedTask, fits bool) {
+func templateFor(d *Decision, words string) (name string, tasks []schemas.PlannedTask, fits bool) {
 	for _, candidate := range d.Profile.templates {
 		values, fits := candidate.fits(words, d.Found)
 		if !fits {
@@ -89,9 +89,9 @@ func (d *Decision) templateFor(words string) (name string, tasks []schemas.Plann
 	return "", nil, false
 }
 
-// stepsOf are the tasks that some words fall into. What was given to work with is
+// tasksOfSteps are the tasks that some words fall into. What was given to work with is
 // given to each; what the whole has to yield is no single one's to yield.
-func (d *Decision) stepsOf(words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
+func tasksOfSteps(d *Decision, words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
 	if given != nil {
 		given = nilIfNoOptions(schemas.TaskOptions{
 			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
@@ -99,7 +99,7 @@ func (d *Decision) stepsOf(words string, steps []route.Step, given *schemas.Task
 	}
 	tasks := make([]schemas.PlannedTask, len(steps))
 	for i, s := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: d.describe(words, s), TaskOptions: given}
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: describe(d, words, s), TaskOptions: given}
 		if i > 0 {
 			tasks[i].Dependencies = []string{tasks[i-1].Task}
 		}
@@ -118,7 +118,7 @@ func shortened(words string) string {
 // describe keeps a step's words in place when they are small, else points at
 // them in the message. Merged messages have no place in common: there the
 // context of the request says all of it.
-func (d *Decision) describe(words string, s route.Step) schemas.Content {
+func describe(d *Decision, words string, s route.Step) schemas.Content {
 	switch {
 	case s.End-s.Start == len(words):
 		return d.Run.Message.Text
@@ -131,21 +131,21 @@ func (d *Decision) describe(words string, s route.Step) schemas.Content {
 }
 
 // adopt carries out a plan, or refuses it with every fault named (M-16).
-func (d *Decision) adopt(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+func adopt(d *Decision, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	if faults := d.Profile.check(tasks); len(faults) > 0 {
-		d.refuse(source, faults)
-		d.withoutPlan()
+		refuse(d, source, faults)
+		withoutPlan(d)
 		return
 	}
-	d.create(source, template, tasks)
+	create(d, source, template, tasks)
 }
 
-func (d *Decision) create(source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+func create(d *Decision, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
 	for i := range tasks {
 		tasks[i].Routed = d.Profile.assigns(tasks[i].Agent)
 		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
-			tasks[i].Description = d.describeByTemplate(tasks[i].Description.Text)
+			tasks[i].Description = describeByTemplate(d, tasks[i].Description.Text)
 		}
 	}
 	if source == schemas.PlannerNone {
@@ -155,9 +155,9 @@ func (d *Decision) create(source schemas.PlannerKind, template string, tasks []s
 }
 
 // describeByTemplate points at the message where a description is all of it and too long for the record.
-func (d *Decision) describeByTemplate(text string) schemas.Content {
+func describeByTemplate(d *Decision, text string) schemas.Content {
 	whole := len(d.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
-	if whole && text == d.requestText() {
+	if whole && text == requestText(d) {
 		return d.Run.Message.Text
 	}
 	return inlineBody(shortened(text)) // it may repeat the request
@@ -184,7 +184,7 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 // maxFaults bounds the faults of a plan that are told.
 const maxFaults = 50
 
-func (d *Decision) refuse(source schemas.PlannerKind, faults []string) {
+func refuse(d *Decision, source schemas.PlannerKind, faults []string) {
 	if len(faults) > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
 	}
@@ -199,29 +199,29 @@ const maxFault = 512
 // planWithoutPlanner goes on without a plan once the question for one has ended without.
 func planWithoutPlanner(d *Decision) {
 	if question := d.Run.Task(schemas.PlanTask); d.Run.Phase == workflow.PhaseDecomposing && question != nil && question.State.Ended() {
-		d.withoutPlan()
+		withoutPlan(d)
 	}
 }
 
 // withoutPlan goes on without a plan, as the profile says.
-func (d *Decision) withoutPlan() {
-	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle && !d.wordless() {
-		d.singleTask("t0", schemas.Result{})
+func withoutPlan(d *Decision) {
+	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle && !wordless(d) {
+		singleTask(d, "t0", schemas.Result{})
 		return
 	}
 	sentence := strings.NewReplacer("{detail}", "", "{task}", schemas.PlanTask, "{agent}", "").Replace(d.texts().TaskFailed)
-	d.conclude(schemas.RunFailed, schemas.StopInvalidPlan,
-		d.runFailure(schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
+	conclude(d, schemas.RunFailed, schemas.StopInvalidPlan,
+		runFailure(d, schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
 }
 
 // wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody.
-func (d *Decision) wordless() bool {
+func wordless(d *Decision) bool {
 	upstream := d.Run.Message.Upstream
 	return upstream != nil && upstream.Planned && strings.TrimSpace(d.content(d.Run.Message.Text).Text) == ""
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
-func (d *Decision) planAnswered(task *workflow.Task, answer *Response) {
+func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 	tasks, err := ReadPlan(answer.WholeResult)
 	var faults []string
 	if err != nil {
@@ -230,12 +230,12 @@ func (d *Decision) planAnswered(task *workflow.Task, answer *Response) {
 		faults = append(d.Profile.check(tasks), d.Profile.checkChosen(tasks)...)
 	}
 	if len(faults) > 0 {
-		d.refuse(schemas.PlannerAgent, faults)
-		d.fail(task, schemas.FailureInvalidResult, feedback(faults))
+		refuse(d, schemas.PlannerAgent, faults)
+		fail(d, task, schemas.FailureInvalidResult, feedback(faults))
 		return
 	}
-	d.completed(task, answer)
-	d.create(schemas.PlannerAgent, "", tasks)
+	completed(d, task, answer)
+	create(d, schemas.PlannerAgent, "", tasks)
 }
 
 // feedback tells a planner what to mend.

@@ -16,18 +16,18 @@ import (
 // fail ends an attempt, classifies the failure and does something about it
 // (M-44…M-46): another attempt, another agent, without the task, or telling
 // whoever asked.
-func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
-	d.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
+func fail(d *Decision, task *workflow.Task, cause schemas.FailureKind, detail string) {
+	failWith(d, task, schemas.TaskFailed{Cause: cause, Detail: detail})
 }
 
-func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
+func failWith(d *Decision, task *workflow.Task, failed schemas.TaskFailed) {
 	failed.Run, failed.Task, failed.Attempt = d.Run.Number, task.ID, task.Attempt
-	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), d.takeSpent(task)
+	failed.Category, failed.Usage = cmp.Or(failed.Category, category(failed.Cause)), takeSpent(d, task)
 	if fault.Is("what has failed is free") && failed.Usage != nil {
 		failed.Usage.Tokens = 0
 	}
-	d.chooseRecovery(task, &failed)
-	d.recover(task, &failed)
+	chooseRecovery(d, task, &failed)
+	recoverTask(d, task, &failed)
 }
 
 func category(cause schemas.FailureKind) schemas.FailureCategory {
@@ -47,8 +47,8 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 }
 
 // chooseRecovery chooses what is done about a failure.
-func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFailed) {
-	policy := d.policy(task)
+func chooseRecovery(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) {
+	policy := policy(d, task)
 	asked, refused := task.Attempt-task.UncountedAttempts-fault.Either("the attempt that asked is counted", 0, int(task.Inquired)), int(task.Rejections)
 	switch {
 	case !task.State.UnderWay():
@@ -60,32 +60,32 @@ func (d *Decision) chooseRecovery(task *workflow.Task, failed *schemas.TaskFaile
 	if task.NotifiesPeople() {
 		spent = asked // it waits for as long as nobody may ask, so that no answer is lost
 	}
-	if failed.Cause == schemas.FailureInvalidResult && d.worksAsPerson(task) {
+	if failed.Cause == schemas.FailureInvalidResult && worksAsPerson(d, task) {
 		spent = policy.Attempts // they have been asked once more already
 	}
-	if d.interrupted(task, failed.Cause) && !fault.Is("who was interrupted is silent") {
+	if interrupted(d, task, failed.Cause) && !fault.Is("who was interrupted is silent") {
 		policy.Attempts = spent + 1
 	}
 	done := failed.Cause == schemas.FailureInvalidResult && task.Permit != "" // an effect is not repeated for a better result
 	if retryable(failed.Cause) && !done && (spent < policy.Attempts || spent < 9 && fault.Is("there is always another attempt")) {
 		failed.Action = retryKind(failed.Cause)
-		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, d.longestRetryAfter(task, failed))))
+		failed.RetryAt = d.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, longestRetryAfter(task, failed))))
 		return
 	}
-	if task.Plan != nil && !d.worksAsPerson(task) && retryable(failed.Cause) && !done {
+	if task.Plan != nil && !worksAsPerson(d, task) && retryable(failed.Cause) && !done {
 		failed.AttemptsUsed = spent
 	}
-	if next := d.fallback(task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
-		!d.disapproved(task, failed.Cause) {
+	if next := fallback(d, task); next != "" && !done && failed.Cause != schemas.FailureBudget && failed.Cause != schemas.FailureUnknownEffect && failed.Cause != schemas.FailureVerdict &&
+		!disapproved(d, task, failed.Cause) {
 		failed.Action, failed.Agent = schemas.RecoveryFallback, next
 		return
 	}
-	failed.Action = d.giveUp(task, failed.Cause)
+	failed.Action = giveUp(d, task, failed.Cause)
 }
 
 // policy is how often something is tried; a question is asked once, because the
 // decision that needs it has a default.
-func (d *Decision) policy(task *workflow.Task) schemas.Retry {
+func policy(d *Decision, task *workflow.Task) schemas.Retry {
 	switch {
 	case task.NotifiesPeople():
 		return d.Profile.Delivery
@@ -122,7 +122,7 @@ func retryKind(cause schemas.FailureKind) schemas.Recovery {
 
 // fallback is who may be asked instead of an agent whose attempts are used up:
 // one time, for work (P-16).
-func (d *Decision) fallback(task *workflow.Task) string {
+func fallback(d *Decision, task *workflow.Task) string {
 	use := d.Profile.agentUse(task.Agent)
 	if use == nil || task.Kind != schemas.TaskKindWork || task.PreviousAgent != "" {
 		return ""
@@ -131,23 +131,23 @@ func (d *Decision) fallback(task *workflow.Task) string {
 }
 
 // giveUp names what a failure for good leads to.
-func (d *Decision) giveUp(task *workflow.Task, cause schemas.FailureKind) schemas.Recovery {
+func giveUp(d *Decision, task *workflow.Task, cause schemas.FailureKind) schemas.Recovery {
 	switch {
 	case task.Optional():
 		return schemas.RecoverySkip
-	case cause == schemas.FailureBlocked || cause == schemas.FailureConflict || task.Plan != nil && d.changes():
+	case cause == schemas.FailureBlocked || cause == schemas.FailureConflict || task.Plan != nil && changes(d):
 		return schemas.RecoveryEscalateToPlanner
 	}
 	return schemas.RecoveryEscalateToCoordinator
 }
 
-// recover emits a failure, and what is done about one for good, as the profile says: the task is blocked until then.
-func (d *Decision) recover(task *workflow.Task, failed *schemas.TaskFailed) {
-	way := d.way(task, failed)
-	opened, asks := d.escalation(task, way, failed.Cause)
+// recoverTask emits a failure, and what is done about one for good, as the profile says: the task is blocked until then.
+func recoverTask(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) {
+	way := way(d, task, failed)
+	opened, asks := escalation(d, task, way, failed.Cause)
 	switch {
 	case way == schemas.WayFix:
-		d.haveMended(task, failed)
+		haveMended(d, task, failed)
 	case way == schemas.WaySkip:
 		failed.Action, failed.Recovering = recovery.Action(way), way
 		d.emit(failed)
@@ -155,22 +155,22 @@ func (d *Decision) recover(task *workflow.Task, failed *schemas.TaskFailed) {
 	case asks:
 		failed.Action, failed.Recovering = recovery.Action(way), way
 		d.emit(failed)
-		opened.Question = d.whatNow(d.Run.Task(task.ID), &opened)
-		d.open(task, &opened)
+		opened.Question = whatNow(d, d.Run.Task(task.ID), &opened)
+		open(d, task, &opened)
 	default:
 		if way == schemas.WayPlanner {
 			failed.Action = recovery.Action(way)
 		}
 		d.emit(failed)
 		if task.ID == schemas.DeliveryTask && failed.RetryAt.IsZero() {
-			d.undelivered(failed.Cause)
+			undelivered(d, failed.Cause)
 		}
 	}
 }
 
 // way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
 // whoever has not answered, or has written and said no, is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
-func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
+func way(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
 	source := &d.Profile.Profile
 	switch {
 	case len(source.Recovery) == 0 && source.Escalation == nil, !failed.RetryAt.IsZero(), failed.Agent != "":
@@ -182,17 +182,17 @@ func (d *Decision) way(task *workflow.Task, failed *schemas.TaskFailed) schemas.
 	switch {
 	case way == schemas.WayFix && d.Profile.stepwise(): // the judge is asked about each step
 		way = schemas.WayPlanner
-	case way == schemas.WayFix && len(d.blamed(task, failed)) == 0:
+	case way == schemas.WayFix && len(blamed(d, task, failed)) == 0:
 		way = recovery.Unmended(source, failed.Cause)
 	}
-	if way == schemas.WayRequester && (d.unanswered(task) || d.declined(task)) {
+	if way == schemas.WayRequester && (unanswered(d, task) || declined(d, task)) {
 		return ""
 	}
 	return way
 }
 
 // blamed are the tasks that mend what one has found by failing; none when nobody can. What was done outside is not done again for that.
-func (d *Decision) blamed(task *workflow.Task, failed *schemas.TaskFailed) []*workflow.Task {
+func blamed(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) []*workflow.Task {
 	if rounds, _ := d.Run.Mendings(task.ID); rounds >= schemas.MaxMendings {
 		return nil
 	}
@@ -207,11 +207,11 @@ func (d *Decision) blamed(task *workflow.Task, failed *schemas.TaskFailed) []*wo
 }
 
 // haveMended has it mended what a task has found by failing, which is blocked until then.
-func (d *Decision) haveMended(task *workflow.Task, failed *schemas.TaskFailed) {
-	blamed := d.blamed(task, failed)
+func haveMended(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) {
+	blamed := blamed(d, task, failed)
 	failed.Action, failed.Recovering = recovery.Action(schemas.WayFix), schemas.WayFix
 	d.emit(failed)
-	change := d.nextChange(review.MendNames(blamed))
+	change := nextChange(d, review.MendNames(blamed))
 	d.emit(&schemas.PlanChanged{
 		Run: d.Run.Number, Change: change, Source: schemas.OccasionFix, Tasks: review.Mends(d.Run, d.Run.Task(task.ID), blamed, change),
 	})
@@ -225,7 +225,7 @@ func resumeRepaired(d *Decision) {
 		}
 		_, fixes := d.Run.Mendings(task.ID)
 		if !slices.ContainsFunc(fixes, func(fix *workflow.Task) bool { return !fix.State.Ended() }) {
-			d.useMended(task, fixes)
+			useMended(d, task, fixes)
 			return
 		}
 	}
@@ -251,12 +251,12 @@ func skipRepairs(d *Decision) {
 }
 
 // useMended takes what was made anew as the result of a task, or has it looked at that once more.
-func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
+func useMended(d *Decision, task *workflow.Task, fixes []*workflow.Task) {
 	done := func(fix *workflow.Task) bool { return fix.State == workflow.TaskCompleted }
 	at := slices.IndexFunc(fixes, done)
 	switch {
 	case at < 0:
-		d.forsake(task)
+		forsake(d, task)
 	case fixes[at].Origin() == task.ID:
 		d.emit(&schemas.TaskCompleted{
 			Run: d.Run.Number, Task: task.ID, Result: fixes[at].Result, Sequence: fixes[at].Answered, Partial: fixes[at].Partial, Proven: fixes[at].Proven,
@@ -264,12 +264,12 @@ func (d *Decision) useMended(task *workflow.Task, fixes []*workflow.Task) {
 		})
 	default:
 		d.emit(&schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent})
-		d.start(d.Run.Task(task.ID))
+		start(d, d.Run.Task(task.ID))
 	}
 }
 
 // escalation is the inquiry by which people say what is done about a failure. It reports false when the way asks nobody, or nobody can be asked.
-func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
+func escalation(d *Decision, task *workflow.Task, way schemas.RecoveryWay, cause schemas.FailureKind) (opened schemas.InquiryOpened, asks bool) {
 	channel := recovery.Channel(&d.Profile.Profile, way)
 	waits := !fault.Is("nobody upstream is waited for") && channel != nil && channel.Upstream && channel.Wait > 0 && d.Run.Message.Upstream != nil
 	if way == "" || channel != nil && (channel.Upstream && !waits || channel.Agent != "") || len(d.Run.Inquiries) >= schemas.MaxInquiries {
@@ -279,41 +279,41 @@ func (d *Decision) escalation(task *workflow.Task, way schemas.RecoveryWay, caus
 	case waits:
 		opened.Upstream, opened.Expire, asks = true, channel.Wait*fault.Either[schemas.Duration]("a wait for whoever is upstream has no end", 100, 1), true
 	case channel != nil:
-		opened = d.reached(channel.People)
+		opened = reached(d, channel.People)
 		opened.Remind, opened.Expire, asks = channel.Remind, channel.Expire, len(opened.To) > 0
-	case way == schemas.WayRequester && d.reachesRequester():
+	case way == schemas.WayRequester && reachesRequester(d):
 		opened.Remind, opened.Expire, asks = d.Profile.Waiting.Remind, d.Profile.Waiting.Expire, true
 	}
-	again := cause != schemas.FailureNoRoute && (cause != schemas.FailureRejected || d.worksAsPerson(task))
+	again := cause != schemas.FailureNoRoute && (cause != schemas.FailureRejected || worksAsPerson(d, task))
 	opened.Kind = schemas.HumanTaskFailure
 	opened.Choices = recovery.Choices(way, again, d.Profile.Execution.Mode != schemas.ExecutionSingle)
 	return opened, asks
 }
 
 // whatNow is what people are told of a failure, and what they may say. Whoever works for the profile is told what an agent has said of it as it has.
-func (d *Decision) whatNow(task *workflow.Task, opened *schemas.InquiryOpened) string {
+func whatNow(d *Decision, task *workflow.Task, opened *schemas.InquiryOpened) string {
 	language, failed := d.Profile.language(d.Run.Message.Language), task.Failure()
-	_, detail := d.failureOf(task)
-	detail, agents := strings.TrimSpace(detail), d.describedTo(opened.People, task.Agent)
+	_, detail := failureOf(d, task)
+	detail, agents := strings.TrimSpace(detail), describedTo(d, opened.People, task.Agent)
 	if !opened.OfRequester() {
 		const longest = maxFeedback / 2 // who asks is told as well
 		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
 	}
 	if task.PreviousAgent != "" {
-		agents = d.describedTo(opened.People, task.PreviousAgent) + ", " + agents
+		agents = describedTo(d, opened.People, task.PreviousAgent) + ", " + agents
 	}
 	if agents == "" {
 		agents = "–" // nobody takes it
 	}
 	return truncate(recovery.Question(language, opened.Choices, recovery.Failure{
-		Work: d.workAskedFor(task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: d.shown(detail),
+		Work: workAskedFor(d, task, opened.People), Agents: agents, Attempts: task.Attempt, Detail: shown(detail),
 	}), schemas.RecordInlineLimit)
 }
 
 // forsake ends a task that is blocked: nothing was done about its failure.
-func (d *Decision) forsake(task *workflow.Task) {
+func forsake(d *Decision, task *workflow.Task) {
 	failed := task.Failure()
-	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", d.giveUp(task, failed.Cause)
+	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", giveUp(d, task, failed.Cause)
 	failed.Tokens, failed.Usage = 0, nil // they are counted
 	if fault.Is("nobody's answer leaves the task out") {
 		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
@@ -323,7 +323,7 @@ func (d *Decision) forsake(task *workflow.Task) {
 }
 
 // decidedWith are the tasks about which something is decided by a new plan: whoever is upstream plans anew for all that they are asked about.
-func (d *Decision) decidedWith(inquiry *workflow.Inquiry) []string {
+func decidedWith(d *Decision, inquiry *workflow.Inquiry) []string {
 	tasks := []string{inquiry.Task}
 	for _, other := range d.Run.Inquiries {
 		if !fault.Is("whoever is upstream has to say the same for each task") && inquiry.Upstream && other.Upstream && other.Open() && other.Task != inquiry.Task {
@@ -334,7 +334,7 @@ func (d *Decision) decidedWith(inquiry *workflow.Inquiry) []string {
 }
 
 // instead reads what is to be done instead of some tasks, and of all that has not begun: lines are steps, and JSON is what a judge may say.
-func (d *Decision) instead(tasks []string, text string) (*planChange, bool) {
+func instead(d *Decision, tasks []string, text string) (*planChange, bool) {
 	if d.Run.Phase != workflow.PhaseExecuting {
 		return nil, false
 	}
@@ -351,7 +351,7 @@ func (d *Decision) instead(tasks []string, text string) (*planChange, bool) {
 			run.Tasks[i] = &failed
 		}
 	}
-	change, faults := trial.change(&said)
+	change, faults := change(&trial, &said)
 	return change, len(faults) == 0
 }
 
@@ -374,7 +374,7 @@ func askPeopleAboutReview(d *Decision) {
 	if d.Profile.Review.OnFailed != schemas.ReviewAsks || channel == nil || answered >= schemas.MaxEscalations || len(d.Run.Inquiries) >= schemas.MaxInquiries {
 		return
 	}
-	opened := d.reached(channel.People)
+	opened := reached(d, channel.People)
 	if len(opened.To) == 0 {
 		return
 	}
@@ -385,21 +385,21 @@ func askPeopleAboutReview(d *Decision) {
 	for i := range d.Profile.Review.Checks {
 		agents[i] = d.Profile.Review.Checks[i].Agent
 	}
-	work, longest := truncate(d.asked(), maxQuestion), maxFeedback
-	if d.requestText() != "" {
+	work, longest := truncate(asked(d), maxQuestion), maxFeedback
+	if requestText(d) != "" {
 		work = "" // which askedBy quotes
 	}
-	work, longest = truncate(strings.TrimSpace(d.askedBy()+"\n\n"+work), maxAskedWork), longest/2
+	work, longest = truncate(strings.TrimSpace(askedBy(d)+"\n\n"+work), maxAskedWork), longest/2
 	opened.Question = truncate(recovery.Question(d.Profile.language(d.Run.Message.Language), opened.Choices, recovery.Failure{
-		Work: d.shown(work), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
-		Detail: d.shown(d.reviewFault(truncate(review.Lines(d.Run.Review.Issues), longest))),
+		Work: shown(work), Agents: strings.Join(agents, ", "), Attempts: d.Run.Review.Round,
+		Detail: shown(reviewFault(d, truncate(review.Lines(d.Run.Review.Issues), longest))),
 	}), schemas.RecordInlineLimit)
-	d.open(&workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
+	open(d, &workflow.Task{ID: schemas.ReviewInput(d.Run.Review.Round)}, &opened)
 }
 
 // asked are the words of the request, or else what the plan says that is to be done.
-func (d *Decision) asked() string {
-	if words := d.requestText(); words != "" {
+func asked(d *Decision) string {
+	if words := requestText(d); words != "" {
 		return words
 	}
 	var steps []string
@@ -412,12 +412,12 @@ func (d *Decision) asked() string {
 }
 
 // afterReviewInstead reads what is to be done once a review has failed.
-func (d *Decision) afterReviewInstead(text string) (*planChange, bool) {
+func afterReviewInstead(d *Decision, text string) (*planChange, bool) {
 	said, err := insteadIn(text)
 	if err != nil || d.Run.Phase != workflow.PhaseReviewing {
 		return nil, false
 	}
-	change, faults := d.change(&said)
+	change, faults := change(d, &said)
 	return change, len(faults) == 0 && !change.same
 }
 
@@ -434,19 +434,19 @@ func stepsOf(steps []string) (Verdict, error) {
 // hasFailed reports whether a task has failed for good that the run cannot go on without, and no evaluator is told of it instead.
 func hasFailed(d *Decision) bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
-		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !d.forPlanner(task)
+		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !forPlanner(d, task)
 	})
 }
 
 // abort ends the run because one task failed.
-func (d *Decision) abort() {
-	d.cancelTasks(schemas.InquiryWithdrawn)
-	d.settle()
+func abort(d *Decision) {
+	cancelTasks(d, schemas.InquiryWithdrawn)
+	settle(d)
 }
 
 // longestRetryAfter is how much of the wait that an agent asks for counts: MaxRetryWait. It is an hour for an answer or a
 // question that was not sent for want of capacity, since budgets of addresses are for an hour.
-func (d *Decision) longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
+func longestRetryAfter(task *workflow.Task, failed *schemas.TaskFailed) time.Duration {
 	if task.NotifiesPeople() && failed.Category == schemas.CategoryResource {
 		return time.Hour
 	}

@@ -39,7 +39,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 			remedy := func(task workflow.Task) schemas.TaskFailed {
 				task.State = workflow.TaskRunning
 				failed := schemas.TaskFailed{Cause: cause}
-				decision.chooseRecovery(&task, &failed)
+				chooseRecovery(decision, &task, &failed)
 				return failed
 			}
 			if got := category(cause); got != want.category {
@@ -76,7 +76,7 @@ func TestNoRoomToDeliver(t *testing.T) {
 		task := run.Task(id)
 		task.State, task.Attempt = workflow.TaskRunning, task.Attempt+1
 		failed := schemas.TaskFailed{Task: id, Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
-		decision.chooseRecovery(task, &failed)
+		chooseRecovery(decision, task, &failed)
 		run.Apply(&failed, decision.Now)
 		return failed.RetryAt.Sub(decision.Now), !failed.RetryAt.IsZero()
 	}

@@ -40,7 +40,7 @@ func (a approvalTask) Accepts(reply *Word, edit jsontext.Value) schemas.Rejectio
 
 // hasApproved reports whether a person has approved the same before: their second reply does not count as that of another person.
 func (a approvalTask) hasApproved(actor schemas.Actor) bool {
-	approved := a.d.agreedPersons(a.asked, a.asked.Hash)
+	approved := agreedPersons(a.d, a.asked, a.asked.Hash)
 	return approved.Has(approval.Names(a.asked, actor)...) && !fault.Is("same person twice")
 }
 
@@ -64,23 +64,23 @@ func (a approvalTask) applyHeld(reply *Word) {
 // approve records an approval. Only people who are still in the profile count, each once.
 func (a approvalTask) approve(reply *Word) {
 	answered, _ := a.newReply(reply)
-	answered.Lacking = a.d.lackingPersons(a.asked, a.asked.Hash, approval.Names(a.asked, answered.Actor))
+	answered.Lacking = lackingPersons(a.d, a.asked, a.asked.Hash, approval.Names(a.asked, answered.Actor))
 	if answered.Lacking > 0 {
 		a.d.emit(answered)
 		return
 	}
 	a.end(answered)
-	a.d.withdraw(a.task())
+	withdraw(a.d, a.task())
 }
 
 // approveEdited records an approval that edits the arguments, and asks the others to approve the edited ones.
 func (a approvalTask) approveEdited(reply *Word) {
 	answered, _ := a.newReply(reply)
-	d, hash := a.d, a.d.edits(a.asked, answered)
-	answered.Lacking = d.lackingPersons(a.asked, hash, approval.Names(a.asked, answered.Actor))
+	d, hash := a.d, edits(a.d, a.asked, answered)
+	answered.Lacking = lackingPersons(d, a.asked, hash, approval.Names(a.asked, answered.Actor))
 	a.end(answered)
 	if answered.Lacking == 0 {
-		d.withdraw(a.task())
+		withdraw(d, a.task())
 		return
 	}
 	asked := []schemas.InquiryOpened{besides(&a.asked.InquiryOpened, a.asked.People)}
@@ -89,61 +89,61 @@ func (a approvalTask) approveEdited(reply *Word) {
 			asked = append(asked, besides(&other.InquiryOpened, other.People))
 		}
 	}
-	d.withdraw(a.task())
+	withdraw(d, a.task())
 	for i := range asked {
 		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(a.asked.Inquiry).AgreedOperation()
 	}
-	d.askToApprove(a.task(), asked...)
+	askToApprove(d, a.task(), asked...)
 }
 
 // reject fails the task, and every other one that would do the same and waits for its approval.
 func (a approvalTask) reject(reply *Word) {
 	answered, _ := a.newReply(reply)
 	a.end(answered)
-	d, detail := a.d, a.d.disapproval(reply)
-	d.withdraw(a.task())
+	d, detail := a.d, disapproval(a.d, reply)
+	withdraw(d, a.task())
 	for number := 1; number <= len(d.Run.Inquiries); number++ {
 		if other := d.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
-			d.withdraw(d.Run.Task(other.Task))
-			d.fail(d.Run.Task(other.Task), schemas.FailureRejected, detail)
+			withdraw(d, d.Run.Task(other.Task))
+			fail(d, d.Run.Task(other.Task), schemas.FailureRejected, detail)
 		}
 	}
-	d.fail(a.task(), schemas.FailureRejected, detail)
+	fail(d, a.task(), schemas.FailureRejected, detail)
 }
 
 // applyEnd fails the task unless others who are asked may still be enough.
 func (a approvalTask) applyEnd() {
 	d, task := a.d, a.task()
 	if fault.Is("expired approved") {
-		d.dispatch(task)
+		dispatch(d, task)
 		return
 	}
-	persons := d.agreedPersons(a.asked, a.asked.Hash)
+	persons := agreedPersons(d, a.asked, a.asked.Hash)
 	for _, other := range d.Run.Inquiries {
 		if !other.Open() || other.Task != a.asked.Task || other.Hash != a.asked.Hash {
 			continue
 		}
-		for _, person := range d.approvers(other) {
+		for _, person := range approvers(d, other) {
 			persons.Add(person)
 		}
 	}
 	waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == a.asked.Task })
 	if !waits || persons.Count < max(a.asked.Need, 1) {
-		d.withdraw(task)
-		d.fail(task, schemas.FailureRejected, d.texts().Unanswered)
+		withdraw(d, task)
+		fail(d, task, schemas.FailureRejected, d.texts().Unanswered)
 	}
 }
 
 // approvers returns the people who may still decide a human task.
-func (d *Decision) approvers(asked *workflow.Inquiry) []string {
+func approvers(d *Decision, asked *workflow.Inquiry) []string {
 	if len(asked.People) == 0 {
 		return []string{approval.Requester}
 	}
-	return slices.DeleteFunc(slices.Clone(asked.People), func(name string) bool { return !d.decides(name) })
+	return slices.DeleteFunc(slices.Clone(asked.People), func(name string) bool { return !decides(d, name) })
 }
 
 func (a approvalTask) askAgain() {
-	a.d.askToApprove(a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
+	askToApprove(a.d, a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
 }
 
 // An answerApproval asks people to approve the answer of a run before it is delivered.
@@ -157,6 +157,6 @@ func (a answerApproval) applyReply(reply *Word) {
 	}
 	answered, _ := a.newReply(reply)
 	a.end(answered)
-	a.d.withdraw(a.task())
-	a.d.fail(a.task(), schemas.FailureRejected, a.d.disapproval(reply))
+	withdraw(a.d, a.task())
+	fail(a.d, a.task(), schemas.FailureRejected, disapproval(a.d, reply))
 }

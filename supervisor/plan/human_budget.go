@@ -34,7 +34,7 @@ func (b budgetTask) applyReply(reply *Word) {
 	if reply.Choice == schemas.ChoiceRaise && b.asked.Shortage.Day != "" {
 		for _, id := range heldTasks(d) {
 			if task := d.Run.Task(id); task.HeldForDay() {
-				d.askForDay(task)
+				askForDay(d, task)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (f failureTask) ReadChoice(reply *Word) bool {
 // Accepts rejects a choice that is not offered, and a plan that cannot be carried out.
 func (f failureTask) Accepts(reply *Word, _ jsontext.Value) schemas.Rejection {
 	return f.rejection(reply, func() bool {
-		_, can := f.d.instead(f.d.decidedWith(f.asked), reply.Whole)
+		_, can := instead(f.d, decidedWith(f.d, f.asked), reply.Whole)
 		return can
 	})
 }
@@ -50,15 +50,15 @@ func (f failureTask) applyReply(reply *Word) {
 	switch reply.Choice {
 	case schemas.ChoiceRetry: // the task is due
 	case schemas.ChoiceAnswer:
-		d.workDone(task, reply)
+		workDone(d, task, reply)
 	case schemas.ChoiceSkip:
 		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
 	case schemas.ChoiceReplan:
 		f.replan(reply)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		d.forsake(task)
+		forsake(d, task)
 		if !fault.Is("whoever says end is not heard") {
-			d.abort()
+			abort(d)
 		}
 	}
 }
@@ -66,33 +66,33 @@ func (f failureTask) applyReply(reply *Word) {
 // replan replaces the failed tasks by what the reply plans. The caller of a run plans for all failures that it is asked about.
 func (f failureTask) replan(reply *Word) {
 	d := f.d
-	failed := d.decidedWith(f.asked)
-	change, can := d.instead(failed, reply.Whole)
+	failed := decidedWith(d, f.asked)
+	change, can := instead(d, failed, reply.Whole)
 	for _, id := range failed {
 		if other := d.Run.AsksAbout(id); other != nil {
-			d.closeInquiry(other, schemas.InquiryWithdrawn)
+			closeInquiry(d, other, schemas.InquiryWithdrawn)
 		}
-		d.forsake(d.Run.Task(id))
+		forsake(d, d.Run.Task(id))
 	}
 	if can {
 		change.replaces = fault.Either("what is done instead comes on top", nil, failed)
-		d.adoptChange(schemas.OccasionPerson, change)
+		adoptChange(d, schemas.OccasionPerson, change)
 	}
 }
 
 // applyEnd fails the task.
-func (f failureTask) applyEnd() { f.d.forsake(f.task()) }
+func (f failureTask) applyEnd() { forsake(f.d, f.task()) }
 
 // askAgain asks the people who can be reached, or fails the task.
 func (f failureTask) askAgain() {
 	d, task := f.d, f.task()
 	opened := besides(&f.asked.InquiryOpened, f.asked.People)
-	if reached := d.reached(f.asked.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
+	if reached := reached(d, f.asked.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
 		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
-		d.open(task, &opened)
+		open(d, task, &opened)
 		return
 	}
-	d.forsake(task)
+	forsake(d, task)
 }
 
 // A reviewTask asks people how the run goes on after its review has failed.
@@ -101,7 +101,7 @@ type reviewTask struct{ failureTask }
 // Accepts rejects a choice that is not offered, and a plan that cannot be carried out.
 func (r reviewTask) Accepts(reply *Word, _ jsontext.Value) schemas.Rejection {
 	return r.rejection(reply, func() bool {
-		_, can := r.d.afterReviewInstead(reply.Whole)
+		_, can := afterReviewInstead(r.d, reply.Whole)
 		return can
 	})
 }
@@ -114,14 +114,14 @@ func (r reviewTask) applyReply(reply *Word) {
 	switch reply.Choice {
 	case schemas.ChoiceRetry:
 		if fixIssues(d); d.Run.Phase == workflow.PhaseReviewing {
-			d.beginReview(false) // there is nobody to mend anything
+			beginReview(d, false) // there is nobody to mend anything
 		}
 	case schemas.ChoiceSkip: // the results are taken as they are
 	case schemas.ChoiceAnswer:
-		d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(r.asked.Inquiry, 1), Body: reply.Text}})
+		concludeWith(d, schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(r.asked.Inquiry, 1), Body: reply.Text}})
 	case schemas.ChoiceReplan:
-		if change, can := d.afterReviewInstead(reply.Whole); can {
-			d.adoptChange(schemas.OccasionPerson, change)
+		if change, can := afterReviewInstead(d, reply.Whole); can {
+			adoptChange(d, schemas.OccasionPerson, change)
 			return
 		}
 		failReview(d)

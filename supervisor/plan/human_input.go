@@ -18,17 +18,17 @@ func (i inputTask) applyReply(reply *Word) {
 	if len(unfit) == 0 {
 		return
 	}
-	if opened := i.d.inputFor(i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}); opened != nil {
-		i.d.open(i.task(), opened)
+	if opened := inputFor(i.d, i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}); opened != nil {
+		open(i.d, i.task(), opened)
 	}
 }
 
 // applyEnd fails the task for what it lacks.
 func (i inputTask) applyEnd() {
 	d := i.d
-	d.failWith(i.task(), schemas.TaskFailed{
+	failWith(d, i.task(), schemas.TaskFailed{
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: i.asked.Needs,
-		Detail: strings.TrimSpace(d.texts().Unanswered + " " + d.lacking(i.asked.Needs)),
+		Detail: strings.TrimSpace(d.texts().Unanswered + " " + lacking(d, i.asked.Needs)),
 	})
 }
 
@@ -43,37 +43,37 @@ func (w workTask) applyReply(reply *Word) {
 	w.end(answered)
 	d, inquiry, task := w.d, w.asked, w.task()
 	if reply.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
-		d.fail(task, schemas.FailureRejected, d.texts().Rejected)
+		fail(d, task, schemas.FailureRejected, d.texts().Rejected)
 		return
 	}
-	fault := d.languageFault(task, schemas.Result{Text: reply.Whole})
+	fault := languageFault(d, task, schemas.Result{Text: reply.Whole})
 	if fault == "" {
-		d.workDone(task, reply)
+		workDone(d, task, reply)
 		return
 	}
 	people := inquiry.People
 	if slices.Contains(people, reply.Actor.ID) {
 		people = []string{reply.Actor.ID}
 	}
-	if opened := d.workAgain(task, people, inquiry.Inquiry); opened != nil && inquiry.After == 0 {
-		d.open(task, opened)
+	if opened := workAgain(d, task, people, inquiry.Inquiry); opened != nil && inquiry.After == 0 {
+		open(d, task, opened)
 		return
 	}
-	d.fail(task, schemas.FailureInvalidResult, fault)
+	fail(d, task, schemas.FailureInvalidResult, fault)
 }
 
 func (w workTask) applyHeld(reply *Word) { w.applyReply(reply) }
 
 // applyEnd fails the task.
 func (w workTask) applyEnd() {
-	w.d.failWith(w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: w.d.texts().Unanswered})
+	failWith(w.d, w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: w.d.texts().Unanswered})
 }
 
 // askAgain asks the others if those who have replied in another language are gone.
 func (w workTask) askAgain() {
-	if opened := w.d.workAgain(w.task(), w.asked.People, w.asked.After); opened != nil && w.asked.After > 0 {
-		w.d.open(w.task(), opened)
+	if opened := workAgain(w.d, w.task(), w.asked.People, w.asked.After); opened != nil && w.asked.After > 0 {
+		open(w.d, w.task(), opened)
 		return
 	}
-	w.d.handOver(w.task())
+	handOver(w.d, w.task())
 }

@@ -67,13 +67,13 @@ func (d *Decision) Answer(asked *workflow.Inquiry, reply *Word) {
 
 // Unanswered ends a human task without a reply.
 func (d *Decision) Unanswered(asked *workflow.Inquiry, reason schemas.InquiryReason) {
-	d.closeInquiry(asked, reason)
+	closeInquiry(d, asked, reason)
 	d.HumanTask(asked).applyEnd()
 }
 
 // AskAnew withdraws a human task and asks those people who can be reached now.
 func (d *Decision) AskAnew(asked *workflow.Inquiry) {
-	d.closeInquiry(asked, schemas.InquiryWithdrawn)
+	closeInquiry(d, asked, schemas.InquiryWithdrawn)
 	d.HumanTask(asked).askAgain()
 }
 
@@ -101,7 +101,7 @@ func (humanTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return "" }
 
 // newReply returns the event of a reply, and the needs that its values do not meet.
 func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unfit []schemas.Need) {
-	values, unfit := h.d.valuesIn(h.asked, reply)
+	values, unfit := valuesInReply(h.d, h.asked, reply)
 	return &schemas.InquiryAnswered{
 		Run: h.d.Run.Number, Inquiry: h.asked.Inquiry, Choice: reply.Choice, Actor: reply.Actor, Sequence: reply.Sequence, Text: reply.Text,
 		Files: len(reply.Files), Values: values, Arguments: reply.Arguments,
@@ -110,9 +110,9 @@ func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unf
 
 // end emits the reply that ends the human task, and cancels its notifications that were not sent.
 func (h humanTask) end(answered *schemas.InquiryAnswered) {
-	answered.RunExpires = h.d.resumed(h.asked)
+	answered.RunExpires = resumed(h.d, h.asked)
 	h.d.emit(answered)
-	h.d.withdrawNotices(h.asked.Inquiry)
+	withdrawNotices(h.d, h.asked.Inquiry)
 }
 
 // An unknownTask accepts no reply.

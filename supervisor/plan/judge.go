@@ -21,31 +21,31 @@ func stopByCondition(d *Decision) {
 			continue
 		}
 		if isDone(d) {
-			d.finish() // there is nothing left that it could keep from being done
+			finish(d) // there is nothing left that it could keep from being done
 			return
 		}
-		d.incomplete(schemas.StopCondition, "the condition "+known.Name+" has ended the run")
+		incomplete(d, schemas.StopCondition, "the condition "+known.Name+" has ended the run")
 		return
 	}
 }
 
 // askEvaluator asks an evaluator what the profile asks one about now. Without a step left for that the run ends, or what there is of it is reviewed.
 func askEvaluator(d *Decision) {
-	occasion, agent, due := d.occasion()
+	occasion, agent, due := occasion(d)
 	switch {
 	case !due:
 	case d.Run.Steps() < d.Profile.StepLimit():
-		d.ask(d.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
-	case d.reviewed():
-		d.forceReview()
+		ask(d, d.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
+	case reviewed(d):
+		forceReview(d)
 	default:
-		d.stepLimit()
+		stepLimit(d)
 	}
 }
 
 // awaitsEvaluator reports whether nothing else begins until an evaluator has answered, or until the evaluation that is due is made.
 func awaitsEvaluator(d *Decision) bool {
-	_, _, due := d.occasion()
+	_, _, due := occasion(d)
 	return due || d.Run.Judge() != nil
 }
 
@@ -53,12 +53,12 @@ func awaitsEvaluator(d *Decision) bool {
 func (p *Profile) stepwise() bool { return p.Replan != nil && p.Replan.After == schemas.OccasionStep }
 
 // occasion is what a judge is to be asked for now, and who; false is nothing, or that the attempts at the request are used up.
-func (d *Decision) occasion() (occasion schemas.Occasion, agent string, due bool) {
-	if slices.ContainsFunc(d.Run.Tasks, d.forPlanner) {
+func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
+	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return forPlanner(d, task) }) {
 		return schemas.OccasionFailure, recovery.Judge(&d.Profile.Profile), true
 	}
 	replan := d.Profile.Replan
-	if !d.changes() {
+	if !changes(d) {
 		return "", "", false
 	}
 	untold := func(task *workflow.Task) bool {
@@ -71,14 +71,14 @@ func (d *Decision) occasion() (occasion schemas.Occasion, agent string, due bool
 }
 
 // forPlanner reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
-func (d *Decision) forPlanner(task *workflow.Task) bool {
+func forPlanner(d *Decision, task *workflow.Task) bool {
 	failed := task.Failure()
 	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
 		recovery.Judged(&d.Profile.Profile, failed.Category, failed.Cause)
 }
 
 // changes reports whether the plan may still be changed.
-func (d *Decision) changes() bool {
+func changes(d *Decision) bool {
 	replan := d.Profile.Replan
 	return replan != nil && (replan.Attempts == 0 || d.Run.Attempts() < replan.Attempts)
 }
@@ -101,7 +101,7 @@ func unended(task *workflow.Task) bool {
 }
 
 // mayBegin reports whether one more task may begin: with a judge after each step one at a time, and never more than the steps allow.
-func (d *Decision) mayBegin() bool {
+func mayBegin(d *Decision) bool {
 	if d.Profile.StepLimit() == 0 {
 		return true
 	}
@@ -115,39 +115,39 @@ func (d *Decision) mayBegin() bool {
 func stopOutOfSteps(d *Decision) {
 	switch {
 	case d.Profile.StepLimit() == 0 || d.Run.Steps() < d.Profile.StepLimit() || slices.ContainsFunc(d.Run.Tasks, unended):
-	case d.reviewed():
-		d.forceReview()
+	case reviewed(d):
+		forceReview(d)
 	default:
-		d.stepLimit()
+		stepLimit(d)
 	}
 }
 
 // stepLimit stops the run, with what is there (C-11, C-13).
-func (d *Decision) stepLimit() {
-	d.incomplete(schemas.StopStepLimit, d.stepsTaken())
+func stepLimit(d *Decision) {
+	incomplete(d, schemas.StopStepLimit, stepsTaken(d))
 }
 
-func (d *Decision) stepsTaken() string {
+func stepsTaken(d *Decision) string {
 	return "the run has taken all of the " + strconv.Itoa(d.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
 }
 
 // incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.
-func (d *Decision) incomplete(reason schemas.StopReason, details string) {
-	d.unfinished(reason, schemas.ActionEscalate, details, without(d.texts().TaskFailed))
+func incomplete(d *Decision, reason schemas.StopReason, details string) {
+	unfinished(d, reason, schemas.ActionEscalate, details, without(d.texts().TaskFailed))
 }
 
 // unfinished stops a run before its work is done. Its results are told, or else what a review has found wrong with them.
-func (d *Decision) unfinished(reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) {
+func unfinished(d *Decision, reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) {
 	status := schemas.RunFailed
 	switch {
-	case d.tellsResults():
+	case tellsResults(d):
 		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
-	case d.withheldByReview():
-		if found, errorsFound := d.reviewErrors(); errorsFound > 0 {
-			sentence += "\n\n" + d.reviewFault(found)
+	case withheldByReview(d):
+		if found, errorsFound := reviewErrors(d); errorsFound > 0 {
+			sentence += "\n\n" + reviewFault(d, found)
 		}
 	}
-	d.stop(status, reason, schemas.InquiryWithdrawn, d.runFailure(schemas.ErrorSystem, action, details, sentence))
+	stop(d, status, reason, schemas.InquiryWithdrawn, runFailure(d, schemas.ErrorSystem, action, details, sentence))
 }
 
 // without is a sentence that is about nothing in particular.
@@ -156,16 +156,16 @@ func without(sentence string) string {
 }
 
 // judgeAnswered takes the answer of a judge, or says what is wrong with it.
-func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
+func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	switch question.Occasion() {
 	case schemas.OccasionReview:
-		d.checkAnswered(question, answer)
+		checkAnswered(d, question, answer)
 		return
 	case schemas.OccasionMerge:
-		d.mergeAnswered(question, answer)
+		mergeAnswered(d, question, answer)
 		return
 	case schemas.OccasionSummary:
-		d.summaryAnswered(question, answer)
+		summaryAnswered(d, question, answer)
 		return
 	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
@@ -173,12 +173,12 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 		Run: d.Run.Number, Question: question.ID, Occasion: question.Occasion(), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}
 	said, err := ReadVerdict(answer.WholeResult)
-	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
+	refuse := func(why string) { fail(d, question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
 	if outcome, says := checked(answer.Findings); says && errors.Is(err, errSaysNothing) {
 		judged.Outcome = outcome
-		d.completed(question, answer)
+		completed(d, question, answer)
 		d.emit(&judged)
-		d.follow(&judged)
+		follow(d, &judged)
 		return
 	}
 	if err != nil {
@@ -186,31 +186,31 @@ func (d *Decision) judgeAnswered(question *workflow.Task, answer *Response) {
 		return
 	}
 	if said.Response != "" {
-		if found := d.otherLanguage(said.Response); found != "" {
-			refuse(d.wrongLanguage(found))
+		if found := otherLanguage(d, said.Response); found != "" {
+			refuse(wrongLanguage(d, found))
 			return
 		}
 		judged.Outcome = schemas.OutcomeResponse
-		d.completed(question, answer)
+		completed(d, question, answer)
 		d.emit(&judged)
 		if said.NoAnswer {
-			d.cancelTasks(schemas.InquiryWithdrawn)
-			why := d.runFailure(schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
-			d.concludeWith(schemas.RunFailed, schemas.StopTaskFailed, why, nil)
+			cancelTasks(d, schemas.InquiryWithdrawn)
+			why := runFailure(d, schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
+			concludeWith(d, schemas.RunFailed, schemas.StopTaskFailed, why, nil)
 			return
 		}
-		d.respond(question.ID, said.Response)
+		respond(d, question.ID, said.Response)
 		return
 	}
-	change, faults := d.change(&said)
+	change, faults := change(d, &said)
 	if len(faults) > 0 {
 		refuse(feedback(faults))
 		return
 	}
 	judged.Repeated = change.repeated
-	d.completed(question, answer)
+	completed(d, question, answer)
 	d.emit(&judged)
-	d.adoptChange(judged.Occasion, change)
+	adoptChange(d, judged.Occasion, change)
 }
 
 // checked is what a judge has found by checks: they have passed when each has, and found nothing that is an error (M-10, M-41).
@@ -230,21 +230,21 @@ func checked(findings *schemas.Findings) (schemas.Outcome, bool) {
 
 // follow goes on as checks say: what has passed lets the run go on by its plan, without what the judge was told to have failed. A step that has
 // not passed ends the run, because nothing is said of what else is to be done; a failure that has not stays one.
-func (d *Decision) follow(judged *schemas.Judged) {
+func follow(d *Decision, judged *schemas.Judged) {
 	switch {
 	case judged.Outcome == schemas.OutcomePassed:
-		for _, id := range d.failuresTold() {
+		for _, id := range failuresTold(d) {
 			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: id, Reason: schemas.SkippedForgone})
 		}
 	case judged.Occasion == schemas.OccasionStep:
-		d.incomplete(schemas.StopTaskFailed, "the judge has found that what was done is not right")
+		incomplete(d, schemas.StopTaskFailed, "the judge has found that what was done is not right")
 	}
 }
 
 // respond ends the run by the words of a judge. What is under way is not waited for any more.
-func (d *Decision) respond(question, words string) {
-	d.cancelTasks(schemas.InquiryWithdrawn)
-	d.concludeWith(schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}})
+func respond(d *Decision, question, words string) {
+	cancelTasks(d, schemas.InquiryWithdrawn)
+	concludeWith(d, schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}})
 }
 
 func (p *Profile) replanFaults() []error {

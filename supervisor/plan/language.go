@@ -81,41 +81,41 @@ func count(words, markers []string) int {
 
 // languageFault says what is wrong with the language of a result that a person is to read; empty is
 // nothing. What was done outside is not done again for it.
-func (d *Decision) languageFault(task *workflow.Task, result schemas.Result) string {
+func languageFault(d *Decision, task *workflow.Task, result schemas.Result) string {
 	if d.Profile.CheckLanguage == "" || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
 		return ""
 	}
-	found := d.otherLanguage(cmp.Or(d.Profile.Tell(d.Run, task, result).Text, result.Text))
+	found := otherLanguage(d, cmp.Or(d.Profile.Tell(d.Run, task, result).Text, result.Text))
 	if d.Profile.CheckLanguage == schemas.CheckWords {
 		found = d.Profile.OtherLanguage(result.Text, d.Run.Message.Language)
 	}
 	if found == "" {
 		return ""
 	}
-	return d.wrongLanguage(found)
+	return wrongLanguage(d, found)
 }
 
-func (d *Decision) wrongLanguage(found string) string {
+func wrongLanguage(d *Decision, found string) string {
 	return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
 }
 
 // otherLanguage returns the language of a text that a person is to read, or of a part of it, if that is surely another one than theirs and
 // the profile judges texts.
-func (d *Decision) otherLanguage(text string) string {
+func otherLanguage(d *Decision, text string) string {
 	if d.Profile.detector == nil {
 		return ""
 	}
-	return d.Profile.detector.Other(text, d.Run.Message.Language, d.said())
+	return d.Profile.detector.Other(text, d.Run.Message.Language, said(d))
 }
 
 // fits reports whether what an agent says beside its result may be told in its own words: where the profile judges texts, only what is rather in
 // the requester's language than in any other.
-func (d *Decision) fits(text string) bool {
-	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, d.said())
+func fits(d *Decision, text string) bool {
+	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, said(d))
 }
 
 // said is what the requester has written. It is read once in a turn: an agent may say as much as it likes in pieces of a line.
-func (d *Decision) said() language.Said {
+func said(d *Decision) language.Said {
 	if d.requested == nil {
 		said := language.SaidIn(RequestText(&d.Run.Message, d.Read))
 		d.requested = &said
@@ -142,20 +142,20 @@ func (p *Profile) compileLanguage() []error {
 	return faults
 }
 
-// askable are the needs of an agent as people may be asked for them, in its own words where these are in their language. It also returns
+// askableNeeds are the needs of an agent as people may be asked for them, in its own words where these are in their language. It also returns
 // the names of those for which it has no words that are.
-func (d *Decision) askable(needs []schemas.Need) (asked []schemas.Need, wordless []string) {
+func askableNeeds(d *Decision, needs []schemas.Need) (asked []schemas.Need, wordless []string) {
 	if d.Profile.detector == nil {
 		return needs, nil
 	}
 	asked = slices.Clone(needs)
 	for i := range asked {
 		need, tag := &asked[i], d.Run.Message.Language
-		if !d.fits(need.Question[tag]) {
+		if !fits(d, need.Question[tag]) {
 			need.Question = maps.Clone(need.Question)
 			delete(need.Question, tag)
 		}
-		if need.Question[tag] == "" && (need.Title == "" || !d.fits(need.Title)) {
+		if need.Question[tag] == "" && (need.Title == "" || !fits(d, need.Title)) {
 			wordless = append(wordless, need.Name)
 		}
 	}
@@ -163,10 +163,10 @@ func (d *Decision) askable(needs []schemas.Need) (asked []schemas.Need, wordless
 }
 
 // fitting returns the lines of what an agent says of a failure that a person may read. All of it stands with the task on record.
-func (d *Decision) fitting(detail string) string {
+func fitting(d *Decision, detail string) string {
 	var lines []string
 	for line := range strings.Lines(detail) {
-		if d.fits(line) {
+		if fits(d, line) {
 			lines = append(lines, line)
 		}
 	}
@@ -174,25 +174,25 @@ func (d *Decision) fitting(detail string) string {
 }
 
 // findings are those of what agents have said beside their results that may be told in their words.
-func (d *Decision) findings(said schemas.Findings) schemas.Findings {
+func findings(d *Decision, said schemas.Findings) schemas.Findings {
 	if d.Profile.detector == nil {
 		return said
 	}
 	var told schemas.Findings
 	for _, issue := range said.Issues {
-		if d.fits(issue.Description) {
+		if fits(d, issue.Description) {
 			told.Issues = append(told.Issues, issue)
 		}
 	}
 	for _, verdict := range said.ValidationResults {
-		if !d.fits(verdict.Details) {
+		if !fits(d, verdict.Details) {
 			verdict.Details = ""
 		}
-		verdict.Issues = slices.DeleteFunc(slices.Clone(verdict.Issues), func(issue schemas.ValidationIssue) bool { return !d.fits(issue.Message) })
+		verdict.Issues = slices.DeleteFunc(slices.Clone(verdict.Issues), func(issue schemas.ValidationIssue) bool { return !fits(d, issue.Message) })
 		told.ValidationResults = append(told.ValidationResults, verdict)
 	}
 	for _, advice := range said.Recommendations {
-		if d.fits(advice) {
+		if fits(d, advice) {
 			told.Recommendations = append(told.Recommendations, advice)
 		}
 	}
@@ -201,8 +201,8 @@ func (d *Decision) findings(said schemas.Findings) schemas.Findings {
 
 // untold is what is told of a result that was not to be repeated, or not made for people, and is in another language than theirs; empty
 // when the result may be told.
-func (d *Decision) untold(part *schemas.AnswerPart) string {
-	if d.Profile.detector == nil || d.otherLanguage(cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
+func untold(d *Decision, part *schemas.AnswerPart) string {
+	if d.Profile.detector == nil || otherLanguage(d, cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
 		return ""
 	}
 	return cmp.Or(d.texts().Untold, d.texts().Empty)

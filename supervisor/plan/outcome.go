@@ -17,43 +17,43 @@ import (
 // settle fixes the outcome when no task is left: completed when every task is
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
-func (d *Decision) settle() {
-	completed, failed := d.tellsResults(), d.decisive()
+func settle(d *Decision) {
+	completed, failed := tellsResults(d), decisive(d)
 	switch {
-	case failed == nil && d.partial() != nil:
-		d.conclude(schemas.RunPartial, schemas.StopPartial, d.partialResult(d.partial()))
+	case failed == nil && partial(d) != nil:
+		conclude(d, schemas.RunPartial, schemas.StopPartial, partialResult(d, partial(d)))
 	case failed == nil:
-		d.conclude(schemas.RunCompleted, d.completionReason(), nil)
-	case failed.Failure().Cause == schemas.FailureBlocked && d.unanswered(failed):
-		d.concludeUnfinished(schemas.RunBlocked, schemas.StopNoAnswer, d.failure(failed, completed))
-	case failed.Failure().Cause == schemas.FailureUnapproved && d.onTainted(failed) == schemas.OnTaintedAsk:
-		d.concludeUnfinished(schemas.RunBlocked, schemas.StopUnapproved, d.failure(failed, completed))
-	case failed.Failure().Cause == schemas.FailureBlocked, d.forUpstream(failed):
-		d.concludeUnfinished(schemas.RunBlocked, schemas.StopBlocked, d.failure(failed, completed))
+		conclude(d, schemas.RunCompleted, completionReason(d), nil)
+	case failed.Failure().Cause == schemas.FailureBlocked && unanswered(d, failed):
+		concludeUnfinished(d, schemas.RunBlocked, schemas.StopNoAnswer, failure(d, failed, completed))
+	case failed.Failure().Cause == schemas.FailureUnapproved && onTainted(d, failed) == schemas.OnTaintedAsk:
+		concludeUnfinished(d, schemas.RunBlocked, schemas.StopUnapproved, failure(d, failed, completed))
+	case failed.Failure().Cause == schemas.FailureBlocked, forUpstream(d, failed):
+		concludeUnfinished(d, schemas.RunBlocked, schemas.StopBlocked, failure(d, failed, completed))
 	case completed:
-		d.concludeUnfinished(schemas.RunPartial, stopReason(failed.Failure().Cause), d.failure(failed, true))
+		concludeUnfinished(d, schemas.RunPartial, stopReason(failed.Failure().Cause), failure(d, failed, true))
 	default:
-		d.concludeUnfinished(schemas.RunFailed, stopReason(failed.Failure().Cause), d.failure(failed, false))
+		concludeUnfinished(d, schemas.RunFailed, stopReason(failed.Failure().Cause), failure(d, failed, false))
 	}
 }
 
 // forUpstream reports whether whoever is upstream decides about a failure: they are told what is there, and plan anew (M-20).
-func (d *Decision) forUpstream(failed *workflow.Task) bool {
+func forUpstream(d *Decision, failed *workflow.Task) bool {
 	failure := failed.Failure()
 	return failed.State == workflow.TaskFailed && d.Run.Message.Upstream != nil && recovery.Upstream(&d.Profile.Profile, failure.Category, failure.Cause)
 }
 
-func (d *Decision) completedAny() bool {
+func completedAny(d *Decision) bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
 }
 
 // tellsResults reports whether some of the results of a run whose work is not done are told.
-func (d *Decision) tellsResults() bool { return d.completedAny() && !d.withheldByReview() }
+func tellsResults(d *Decision) bool { return completedAny(d) && !withheldByReview(d) }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
 // at all was done.
-func (d *Decision) decisive() *workflow.Task {
+func decisive(d *Decision) *workflow.Task {
 	var failed, skipped *workflow.Task
 	for i := range d.Run.Tasks {
 		task := d.Run.Tasks[i]
@@ -65,7 +65,7 @@ func (d *Decision) decisive() *workflow.Task {
 			skipped = task
 		}
 	}
-	if failed == nil && !d.completedAny() {
+	if failed == nil && !completedAny(d) {
 		return skipped
 	}
 	return failed
@@ -73,7 +73,7 @@ func (d *Decision) decisive() *workflow.Task {
 
 // partial returns the first task that the run cannot do without and whose result is not all
 // that was asked for; nil when there is none.
-func (d *Decision) partial() *workflow.Task {
+func partial(d *Decision) *workflow.Task {
 	for _, task := range d.Run.Tasks {
 		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (d.Profile.Review == nil && d.Run.Standing(task.ID) == task || d.Profile.Review != nil && review.Stands(d.Run, task)) {
 			return task
@@ -82,13 +82,13 @@ func (d *Decision) partial() *workflow.Task {
 	return nil
 }
 
-func (d *Decision) partialResult(task *workflow.Task) *schemas.Error {
-	return d.runFailure(schemas.ErrorToolFailure, schemas.ActionEscalate,
+func partialResult(d *Decision, task *workflow.Task) *schemas.Error {
+	return runFailure(d, schemas.ErrorToolFailure, schemas.ActionEscalate,
 		"task "+task.ID+" of agent "+task.Agent+": the agent says that its result is partial", d.texts().Partial)
 }
 
 // completionReason tells apart who has answered (O-13).
-func (d *Decision) completionReason() schemas.StopReason {
+func completionReason(d *Decision) schemas.StopReason {
 	direct := len(d.Run.Tasks) > 0
 	for i := range d.Run.Tasks {
 		switch d.Run.Tasks[i].Agent {
@@ -105,9 +105,9 @@ func (d *Decision) completionReason() schemas.StopReason {
 	return schemas.StopCompleted
 }
 
-func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+func conclude(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
 	var answer []schemas.AnswerPart
-	for _, task := range d.standing() {
+	for _, task := range standing(d) {
 		if status == schemas.RunCompleted || !fault.Is("only what was completed is told") {
 			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
@@ -115,45 +115,45 @@ func (d *Decision) conclude(status schemas.RunStatus, reason schemas.StopReason,
 	if status == schemas.RunCompleted && d.Profile.stepwise() && len(answer) > 1 {
 		answer = answer[len(answer)-1:] // the others were on the way to it
 	}
-	d.concludeWith(status, reason, failure, answer)
+	concludeWith(d, status, reason, failure, answer)
 }
 
 // concludeUnfinished is conclude for a run whose work is not done: results that a review has not passed are not told.
-func (d *Decision) concludeUnfinished(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	if d.withheldByReview() {
-		d.concludeWith(status, reason, failure, nil)
+func concludeUnfinished(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+	if withheldByReview(d) {
+		concludeWith(d, status, reason, failure, nil)
 		return
 	}
-	d.conclude(status, reason, failure)
+	conclude(d, status, reason, failure)
 }
 
-func (d *Decision) concludeWith(status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
+func concludeWith(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
 	if asked := d.Run.AsksForBudget(); asked != nil {
-		d.closeInquiry(asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
+		closeInquiry(d, asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
 	}
 	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
-	d.tell(&settled)
+	tell(d, &settled)
 	if status == schemas.RunCompleted || status == schemas.RunPartial && reason == schemas.StopPartial {
-		settled.Summary = d.summaryOf(settled.Answer)
+		settled.Summary = summaryOf(d, settled.Answer)
 	}
 	d.emit(&settled)
-	rule := d.answerRule()
+	rule := answerRule(d)
 	switch {
 	case d.Run.Message.ReplyAgent() == "":
-		d.end(reason, "")
+		end(d, reason, "")
 	case rule != nil && d.Run.Message.Withheld == "":
-		d.holdAnswer(rule)
+		holdAnswer(d, rule)
 	case d.AnswerFrom.IsZero() && d.Withheld != "":
 		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
-		d.end(reason, "")
+		end(d, reason, "")
 	default:
-		d.deliverDelayed()
+		deliverDelayed(d)
 	}
 }
 
 // deliverDelayed delivers the answer of a settled run, or has it wait until its budget has capacity for it.
 // The run stays under way, so that later messages of its session wait and answers go out in order.
-func (d *Decision) deliverDelayed() {
+func deliverDelayed(d *Decision) {
 	if d.AnswerFrom.IsZero() {
 		d.Deliver()
 		return
@@ -163,17 +163,17 @@ func (d *Decision) deliverDelayed() {
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it, or on what has mended it, or was to.
-func (d *Decision) inAnswer(task *workflow.Task) bool {
+func inAnswer(d *Decision, task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
 	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), d.isOf(task))
+		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), isOf(d, task))
 	})
 }
 
 // isOf reports whether a result is that of a task, also by the id of what has mended that.
-func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
+func isOf(d *Decision, task *workflow.Task) func(id string) bool {
 	return func(id string) bool {
 		if id == task.ID {
 			return true
@@ -183,7 +183,7 @@ func (d *Decision) isOf(task *workflow.Task) func(id string) bool {
 	}
 }
 
-func (d *Decision) end(reason schemas.StopReason, delivered string) {
+func end(d *Decision, reason schemas.StopReason, delivered string) {
 	d.emit(&schemas.RunEnded{
 		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered, Final: d.final && d.Run.LeavesAll(),
 	})
@@ -215,14 +215,14 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 const maxFailuresTold = 5
 
 // failure tells why a run has failed in the requester's language (G-28): by the task that decides it, and by the others behind it.
-func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
-	failure, sentence := d.failureOf(task)
+func failure(d *Decision, task *workflow.Task, partial bool) *schemas.Error {
+	failure, sentence := failureOf(d, task)
 	told := []string{sentence}
 	for _, other := range d.Run.Tasks {
 		if other == task || other.State != workflow.TaskFailed || other.Replaced || review.IsFix(other) {
 			continue
 		}
-		also, sentence := d.failureOf(other)
+		also, sentence := failureOf(d, other)
 		failure.InternalDetails = truncate(failure.InternalDetails+"; "+also.InternalDetails, maxFeedback)
 		if !slices.Contains(told, sentence) && len(told) < maxFailuresTold {
 			told = append(told, sentence)
@@ -231,12 +231,12 @@ func (d *Decision) failure(task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		told = append(told, d.texts().Partial)
 	}
-	failure.Message = d.inLanguage(strings.Join(told, "\n\n"))
+	failure.Message = inLanguage(d, strings.Join(told, "\n\n"))
 	return failure
 }
 
 // failureOf tells the failure of one task.
-func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
+func failureOf(d *Decision, task *workflow.Task) (*schemas.Error, string) {
 	texts := d.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
@@ -252,7 +252,7 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
 		failure.InternalDetails = "task " + task.ID + ": no router decided"
-		if texts.Undecided != "" && d.undecided(task.ID) {
+		if texts.Undecided != "" && undecided(d, task.ID) {
 			sentence, failure.ErrorType, failure.SuggestedAction = texts.Undecided, schemas.ErrorToolFailure, schemas.ActionRetry
 			failure.InternalDetails += ", and who was asked to has failed"
 		}
@@ -284,7 +284,7 @@ func (d *Decision) failureOf(task *workflow.Task) (*schemas.Error, string) {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
-	if told := d.fitting(detail); told != detail {
+	if told := fitting(d, detail); told != detail {
 		failure.InternalDetails += ", in words that are not in " + d.Run.Message.Language
 		detail = told
 	}
@@ -300,13 +300,13 @@ func namesOf(needs []schemas.Need) []string {
 	return names
 }
 
-func (d *Decision) inLanguage(sentence string) map[string]string {
+func inLanguage(d *Decision, sentence string) map[string]string {
 	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
 // runFailure tells why a run as a whole has ended, in the requester's language.
-func (d *Decision) runFailure(kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
-	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: d.inLanguage(sentence)}
+func runFailure(d *Decision, kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: inLanguage(d, sentence)}
 }
 
 func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
@@ -321,23 +321,23 @@ func (d *Decision) Cancel() {
 // Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
 func (d *Decision) Withdraw() {
 	told := d.texts().Cancelled
-	if !d.completedAny() {
+	if !completedAny(d) {
 		told = cmp.Or(d.texts().Withdrawn, told)
 	}
 	d.final = true
-	d.release(told)
+	release(d, told)
 }
 
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() { d.release(d.texts().Cancelled) }
+func (d *Decision) Release() { release(d, d.texts().Cancelled) }
 
-func (d *Decision) release(told string) {
+func release(d *Decision, told string) {
 	if d.Run.Settled() {
-		d.discardAnswer(schemas.StopCancelled, schemas.InquiryCancelled)
+		discardAnswer(d, schemas.StopCancelled, schemas.InquiryCancelled)
 		return
 	}
-	d.stop(schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
-		d.runFailure(schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
+	stop(d, schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
+		runFailure(d, schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
 }
 
 // Supersede stops the run because a newer message takes its place; nobody is
@@ -345,14 +345,14 @@ func (d *Decision) release(told string) {
 // already fixed, and its answer waits for nobody.
 func (d *Decision) Supersede() {
 	if d.Run.Settled() {
-		d.discardAnswer(schemas.StopSuperseded, schemas.InquirySuperseded)
+		discardAnswer(d, schemas.StopSuperseded, schemas.InquirySuperseded)
 		return
 	}
-	d.cancelTasks(schemas.InquirySuperseded)
+	cancelTasks(d, schemas.InquirySuperseded)
 	d.emit(&schemas.RunSettled{
 		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
 	})
-	d.end(schemas.StopSuperseded, "")
+	end(d, schemas.StopSuperseded, "")
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
@@ -361,23 +361,23 @@ func (d *Decision) Refuse() {
 	if d.Run.Message.ReplyAgent() != "" && d.Withheld != "" {
 		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
 	}
-	d.end(schemas.StopRefuted, "")
+	end(d, schemas.StopRefuted, "")
 }
 
 // expire stops the run because its time is over; what is there is kept (M-56).
-func (d *Decision) expire() {
-	d.unfinished(schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", d.texts().Timeout)
+func expire(d *Decision) {
+	unfinished(d, schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", d.texts().Timeout)
 }
 
 // stop ends all work of the run, and closes what people are asked.
-func (d *Decision) stop(status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) {
-	d.cancelTasks(closed)
-	d.concludeUnfinished(status, reason, failure)
+func stop(d *Decision, status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) {
+	cancelTasks(d, closed)
+	concludeUnfinished(d, status, reason, failure)
 }
 
-func (d *Decision) cancelTasks(closed schemas.InquiryReason) {
+func cancelTasks(d *Decision, closed schemas.InquiryReason) {
 	if closed != schemas.InquiryCancelled || !fault.Is("a wait survives a cancel") {
-		d.closeInquiries(closed)
+		closeInquiries(d, closed)
 	}
 	for i := range d.Run.TaskCount() {
 		task := d.Run.TaskAt(i)
@@ -396,20 +396,20 @@ func (d *Decision) Deliver() {
 	if d.Run.Delivery != nil {
 		delivery.Attempt = d.Run.Delivery.Attempt
 	}
-	if d.admitTelling(delivery.Agent) {
-		d.dispatch(delivery)
+	if admitTelling(d, delivery.Agent) {
+		dispatch(d, delivery)
 	} else {
-		d.ready(delivery)
+		ready(d, delivery)
 	}
 }
 
 // answerRule is the rule by which people agree before the answer of the run is sent; nil when nobody has to, or may.
-func (d *Decision) answerRule() *schemas.ApprovalRule {
+func answerRule(d *Decision) *schemas.ApprovalRule {
 	if d.Profile.rules.None() {
 		return nil
 	}
-	outside := d.deliveryNeedsApproval()
-	if outside && d.onTainted(workflow.NewDelivery("")) != schemas.OnTaintedAsk {
+	outside := deliveryNeedsApproval(d)
+	if outside && onTainted(d, workflow.NewDelivery("")) != schemas.OnTaintedAsk {
 		return nil
 	}
 	if d.Run.Status == schemas.RunFailed && fault.Is("a failure is told without leave") {
@@ -421,21 +421,21 @@ func (d *Decision) answerRule() *schemas.ApprovalRule {
 // Unagreed reports whether people have to agree to the answer of a run that is over, and nobody has asked them: it was withheld before.
 func (p *Profile) Unagreed(run *workflow.Run) bool {
 	asked := slices.ContainsFunc(run.Inquiries, func(inquiry *workflow.Inquiry) bool { return inquiry.Task == schemas.DeliveryTask })
-	return !asked && (&Decision{Run: run, Profile: p}).answerRule() != nil
+	return !asked && answerRule((&Decision{Run: run, Profile: p})) != nil
 }
 
 // holdAnswer has the answer of a settled run wait until people have approved it by a rule.
-func (d *Decision) holdAnswer(rule *schemas.ApprovalRule) {
+func holdAnswer(d *Decision, rule *schemas.ApprovalRule) {
 	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
-	opened.Hash = d.answerHash()
+	opened.Hash = answerHash(d)
 	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
-	d.askToApprove(workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)
+	askToApprove(d, workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)
 }
 
 // agreedAnswer is the inquiry by which people have agreed to the answer as it is; 0 is none. It is for all attempts to send it, which are one letter.
-func (d *Decision) agreedAnswer() int {
+func agreedAnswer(d *Decision) int {
 	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		if inquiry.Task == schemas.DeliveryTask && inquiry.Approved() && inquiry.AgreedHash() == d.answerHash() {
+		if inquiry.Task == schemas.DeliveryTask && inquiry.Approved() && inquiry.AgreedHash() == answerHash(d) {
 			return inquiry.Inquiry
 		}
 	}
@@ -443,7 +443,7 @@ func (d *Decision) agreedAnswer() int {
 }
 
 // answerHash is what people agree to who agree to the answer.
-func (d *Decision) answerHash() string {
+func answerHash(d *Decision) string {
 	of := approval.Answer{Agent: d.Run.Message.ReplyAgent(), Reply: d.Run.Message.Reply, Words: AnswerText(d.Run, d.Read)}
 	for i := range d.Run.Answer {
 		of.Parts = append(of.Parts, d.content(d.Run.Answer[i].Body))
@@ -470,7 +470,7 @@ func AnswerText(run *workflow.Run, read func(schemas.Content) schemas.Result) st
 }
 
 // sending is what people are told who are to agree to an answer: to whom it goes, and its words, of which they get what is beyond MaxShown as a file.
-func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) string {
+func sending(d *Decision, opened *schemas.InquiryOpened, texts *schemas.Texts) string {
 	reply := d.Run.Message.Reply
 	recipients := []string{strings.TrimSpace(strings.Join([]string{reply.Provider, reply.Channel}, " "))}
 	for _, to := range slices.Concat(reply.To, reply.Cc) {
@@ -481,10 +481,10 @@ func (d *Decision) sending(opened *schemas.InquiryOpened, texts *schemas.Texts) 
 	if opened.Need > 1 {
 		work += "\n\n" + strings.ReplaceAll(texts.Together, "{need}", strconv.Itoa(opened.Need))
 	}
-	work = strings.TrimSpace(work + "\n\n" + d.askedBy())
+	work = strings.TrimSpace(work + "\n\n" + askedBy(d))
 	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
 	return strings.NewReplacer(
-		"{recipients}", d.shown(truncate(strings.Join(recipients, ", "), maxRecipients)), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
+		"{recipients}", shown(truncate(strings.Join(recipients, ", "), maxRecipients)), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
 	).Replace(cmp.Or(texts.Sending, texts.Approval))
 }
 
@@ -495,25 +495,25 @@ const (
 )
 
 // discardAnswer ends a run whose answer waits for people, or for room since they have agreed: nothing is sent. It does nothing when it does not wait.
-func (d *Decision) discardAnswer(reason schemas.StopReason, closed schemas.InquiryReason) {
+func discardAnswer(d *Decision, reason schemas.StopReason, closed schemas.InquiryReason) {
 	if !d.Run.AnswerWaits() {
 		return
 	}
-	d.cancelTasks(closed)
+	cancelTasks(d, closed)
 	d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
 }
 
 // GiveUpAnswer ends a run whose work is done, for a person, without sending its answer.
 func (d *Decision) GiveUpAnswer() {
-	d.cancelTasks(schemas.InquiryCancelled)
-	d.end(schemas.StopGivenUp, "")
+	cancelTasks(d, schemas.InquiryCancelled)
+	end(d, schemas.StopGivenUp, "")
 }
 
 // undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
-func (d *Decision) undelivered(cause schemas.FailureKind) {
+func undelivered(d *Decision, cause schemas.FailureKind) {
 	if reason := stopReason(cause); d.Run.Delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
 		d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunFailed, Reason: reason})
 		return
 	}
-	d.end(schemas.StopReplyFailed, "")
+	end(d, schemas.StopReplyFailed, "")
 }

@@ -32,7 +32,7 @@ type Permission struct {
 func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, known bool) schemas.PermitAnswer {
 	permit := asked.ID
 	known = known || task.Permit == permit
-	reason := d.permitObjection(task, attempt, &asked, known)
+	reason := permitObjection(d, task, attempt, &asked, known)
 	switch {
 	case reason == "" && !known:
 		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
@@ -44,14 +44,14 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: asked.Call,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
-			d.fail(task, schemas.FailureUnknownEffect, "")
+			fail(d, task, schemas.FailureUnknownEffect, "")
 		}
 	}
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
 }
 
 // permitObjection is why an agent may not act; empty is nothing.
-func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
+func permitObjection(d *Decision, task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.MayActOutside() && !fault.Is("a question has a permit"):
 		return schemas.PermitQuestion
@@ -65,18 +65,18 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Perm
 		return schemas.PermitStale
 	case task.Permit == asked.ID:
 		return ""
-	case d.worksElsewhere(task) && !fault.Is("permitted again elsewhere"):
+	case worksElsewhere(d, task) && !fault.Is("permitted again elsewhere"):
 		return schemas.PermitElsewhere
-	case d.needsApproval(task) && !d.Profile.holds(task.Agent, asked.Call) && !(fault.Is("whatever has a name is permitted") && asked.Call != "") &&
-		!(fault.Is("who says nothing is permitted") && asked.Call == "") && !d.agreedOutside(task):
+	case needsApproval(d, task) && !d.Profile.holds(task.Agent, asked.Call) && !(fault.Is("whatever has a name is permitted") && asked.Call != "") &&
+		!(fault.Is("who says nothing is permitted") && asked.Call == "") && !agreedOutside(d, task):
 		return schemas.PermitUnapproved
-	case d.disagrees(task, asked.Call):
+	case disagrees(d, task, asked.Call):
 		return schemas.PermitUnapproved
 	case known && task.Permit != "":
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case d.mayHaveActed(task) && !fault.Is("whoever asks is permitted") && (d.asksOnUnknown(task.Agent) || task.PreviousAgent != "" && d.asksOnUnknown(task.PreviousAgent) && !fault.Is("a fallback is permitted whatever its predecessor was")):
+	case mayHaveActed(d, task) && !fault.Is("whoever asks is permitted") && (asksOnUnknown(d, task.Agent) || task.PreviousAgent != "" && asksOnUnknown(d, task.PreviousAgent) && !fault.Is("a fallback is permitted whatever its predecessor was")):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
@@ -85,17 +85,17 @@ func (d *Decision) permitObjection(task *workflow.Task, attempt int, asked *Perm
 // worksElsewhere reports whether the attempt under way was permitted, and its agent has said since that the work goes
 // on elsewhere. Whoever is handed its request after that, because a crash has taken the acknowledgment along, has
 // nothing left to do.
-func (d *Decision) worksElsewhere(task *workflow.Task) bool {
-	heartbeat := d.heartbeat(task)
+func worksElsewhere(d *Decision, task *workflow.Task) bool {
+	heartbeat := heartbeat(d, task)
 	return d.Profile.Async(task.Agent) && task.Permit != "" && task.State == workflow.TaskRunning && heartbeat > 0 &&
 		task.Silence.Sub(task.Heartbeat) > missedHeartbeats*heartbeat
 }
 
-func (d *Decision) mayHaveActed(task *workflow.Task) bool {
-	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, d.effect(schemas.RunID(d.Session, d.Run.Number), task))
+func mayHaveActed(d *Decision, task *workflow.Task) bool {
+	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, effect(d, schemas.RunID(d.Session, d.Run.Number), task))
 }
 
-func (d *Decision) asksOnUnknown(agent string) bool {
+func asksOnUnknown(d *Decision, agent string) bool {
 	if agent == d.Run.Message.ReplyAgent() && d.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
@@ -108,13 +108,13 @@ func (d *Decision) asksOnUnknown(agent string) bool {
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func (d *Decision) carriesPermit(task *workflow.Task, attempt int) bool {
-	return task.Kind == schemas.TaskKindDeliver && attempt == 1 && !d.asksOnUnknown(task.Agent) && (!d.deliveryNeedsApproval() || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
+func carriesPermit(d *Decision, task *workflow.Task, attempt int) bool {
+	return task.Kind == schemas.TaskKindDeliver && attempt == 1 && !asksOnUnknown(d, task.Agent) && (!deliveryNeedsApproval(d) || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
 }
 
 // onTainted is what becomes of an effect of a task that stems from what comes from outside. An answer goes to those who take part, unless the
 // profile says otherwise, and a letter that asks goes to whom the profile names.
-func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
+func onTainted(d *Decision, task *workflow.Task) schemas.OnTainted {
 	switch use := d.Profile.agentUse(task.Agent); {
 	case task.Kind == schemas.TaskKindNotify:
 	case task.ID == schemas.DeliveryTask:
@@ -127,35 +127,35 @@ func (d *Decision) onTainted(task *workflow.Task) schemas.OnTainted {
 
 // needsApproval reports whether a task may have an effect outside only if somebody has agreed, or if the profile itself holds what is to be done:
 // all that a run for words from outside is told and makes comes from there.
-func (d *Decision) needsApproval(task *workflow.Task) bool {
-	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.MayActOutside() && d.onTainted(task) != schemas.OnTaintedAllow
+func needsApproval(d *Decision, task *workflow.Task) bool {
+	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.MayActOutside() && onTainted(d, task) != schemas.OnTaintedAllow
 }
 
 // deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.
-func (d *Decision) deliveryNeedsApproval() bool {
-	return d.needsApproval(workflow.NewDelivery(""))
+func deliveryNeedsApproval(d *Decision) bool {
+	return needsApproval(d, workflow.NewDelivery(""))
 }
 
 // unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
 // until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
-func (d *Decision) unapprovedUnasked(task *workflow.Task) bool {
-	if task.NotifiesPeople() || !d.needsApproval(task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
+func unapprovedUnasked(d *Decision, task *workflow.Task) bool {
+	if task.NotifiesPeople() || !needsApproval(d, task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
 		return false
 	}
 	switch d.Profile.agentUse(task.Agent).Action {
 	case schemas.ActionNamed, fault.Either("whoever sees everything is asked", schemas.ActionKnown(""), schemas.ActionNamed):
 		return false
 	case schemas.ActionArguments:
-		return !d.Profile.holds(task.Agent, approval.Call(d.arguments(task))) && !fault.Is("arguments are not compared")
+		return !d.Profile.holds(task.Agent, approval.Call(argumentsOf(d, task))) && !fault.Is("arguments are not compared")
 	}
 	return true
 }
 
 // unapprovedQuestion reports whether an agent is not even asked a question: what is done with words from outside by one that cannot say what it
 // does is its own affair, whatever they are handed to it as. Who does what its arguments say is handed none of a task.
-func (d *Decision) unapprovedQuestion(agent string) bool {
+func unapprovedQuestion(d *Decision, agent string) bool {
 	use := d.Profile.agentUse(agent)
-	return use != nil && use.Action == "" && d.needsApproval(&workflow.Task{Agent: agent})
+	return use != nil && use.Action == "" && needsApproval(d, &workflow.Task{Agent: agent})
 }
 
 // holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.

@@ -170,9 +170,9 @@ type Sign struct {
 
 // Progress takes a sign of life. The first one says that work began.
 func (d *Decision) Progress(task *workflow.Task, sign Sign) {
-	heartbeat, percentage, message := d.heartbeat(task), sign.Percentage, sign.Message
-	waiting := d.waitingUntil(task, sign.WaitingUntil)
-	silence, waits := d.silence(task, sign.WaitingUntil, heartbeat)
+	heartbeat, percentage, message := heartbeat(d, task), sign.Percentage, sign.Message
+	waiting := waitingUntil(d, task, sign.WaitingUntil)
+	silence, waits := silence(d, task, sign.WaitingUntil, heartbeat)
 	if !waiting.IsZero() && heartbeat > 0 && !fault.Is("who waits has crashed when it is silent") {
 		silence = waiting.Add(missedHeartbeats * heartbeat)
 	}
@@ -184,7 +184,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 		if task.Kind != schemas.TaskKindWork {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
-		started.Deadline = d.bounded(started.Deadline)
+		started.Deadline = bounded(d, started.Deadline)
 		if estimate := task.Estimate(); estimate > 0 {
 			started.Slow = d.Now.Add(2 * estimate)
 		}
@@ -206,7 +206,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 
 // waitingUntil is until when an agent waits and takes no place: one that lets go of what it has taken over, as it says. No request waits longer than it is
 // good for. Another sign of life that does not say so ends it.
-func (d *Decision) waitingUntil(task *workflow.Task, until time.Time) time.Time {
+func waitingUntil(d *Decision, task *workflow.Task, until time.Time) time.Time {
 	if !d.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
 		return time.Time{}
 	}
@@ -231,7 +231,7 @@ func changed(before *time.Time, now time.Time) bool {
 // Waits says that the agent has just said so: that it may wait longer than signs of life are apart, which counts for
 // one that answers by a callback. It waits no longer than its request is good for, and the work deadline is before that.
 // What it has said holds, also when another process is handed the request.
-func (d *Decision) silence(task *workflow.Task, until time.Time, heartbeat time.Duration) (silence time.Time, waits bool) {
+func silence(d *Decision, task *workflow.Task, until time.Time, heartbeat time.Duration) (silence time.Time, waits bool) {
 	if heartbeat == 0 {
 		return time.Time{}, false
 	}
@@ -254,7 +254,7 @@ func (d *Decision) silence(task *workflow.Task, until time.Time, heartbeat time.
 	return silence, waits
 }
 
-func (d *Decision) heartbeat(task *workflow.Task) time.Duration {
+func heartbeat(d *Decision, task *workflow.Task) time.Duration {
 	if use := d.Profile.agentUse(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}

@@ -24,7 +24,7 @@ type provenance struct {
 func (p *provenance) holds(hash string) bool {
 	if p.given == nil {
 		p.given = map[string]struct{}{}
-		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task), p.decision.deliveredTo(p.task)} {
+		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task), deliveredTo(p.decision, p.task)} {
 			for _, given := range hashes {
 				p.given[given] = struct{}{}
 			}
@@ -42,7 +42,7 @@ func (p *provenance) answer(answer *Response, completed *schemas.TaskCompleted) 
 	copied := false
 	for i := range answer.Deliverables {
 		file, names := DeliverableFile(&answer.Deliverables[i])
-		if !names || p.holds(file.Artifact.SHA256) || p.decision.sentWithRequest(file.Artifact.SHA256) {
+		if !names || p.holds(file.Artifact.SHA256) || sentWithRequest(p.decision, file.Artifact.SHA256) {
 			continue
 		}
 		leaveOut(completed, &file)
@@ -67,7 +67,7 @@ func (p *provenance) result(result schemas.Result, completed *schemas.TaskComple
 	for _, file := range AttachmentsIn(result) {
 		switch hash := file.Artifact.SHA256; {
 		case !schemas.ValidHash(hash) || slices.Contains(completed.Proven, hash):
-		case !p.decision.sentWithRequest(hash) || !prove(completed, hash):
+		case !sentWithRequest(p.decision, hash) || !prove(completed, hash):
 			leaveOut(completed, &file)
 		}
 	}
@@ -93,11 +93,11 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 
 // sentWithRequest reports whether a person has sent a file with the words of the run. The
 // messages are read once in a turn.
-func (d *Decision) sentWithRequest(hash string) bool {
+func sentWithRequest(d *Decision, hash string) bool {
 	if d.files == nil {
 		d.files = map[string]struct{}{}
-		for _, sequence := range slices.Concat(d.messagesWithFiles(), d.Earlier) {
-			d.addFiles(sequence)
+		for _, sequence := range slices.Concat(messagesWithFiles(d), d.Earlier) {
+			addFiles(d, sequence)
 		}
 	}
 	_, came := d.files[hash]
@@ -105,7 +105,7 @@ func (d *Decision) sentWithRequest(hash string) bool {
 }
 
 // messagesWithFiles are the inputs of the run's messages, if a person has sent these.
-func (d *Decision) messagesWithFiles() []uint64 {
+func messagesWithFiles(d *Decision) []uint64 {
 	message := &d.Run.Message
 	if message.Upstream != nil {
 		return nil
@@ -126,7 +126,7 @@ func (d *Decision) messagesWithFiles() []uint64 {
 }
 
 // deliveredTo are the files of deliverables that the request for a task lists.
-func (d *Decision) deliveredTo(task *workflow.Task) []string {
+func deliveredTo(d *Decision, task *workflow.Task) []string {
 	var hashes []string
 	for i := range d.Run.Merged {
 		if file, is := DeliverableFile(&d.Run.Merged[i].Deliverable); is && review.IsFix(task) {
@@ -146,7 +146,7 @@ func (d *Decision) deliveredTo(task *workflow.Task) []string {
 }
 
 // addFiles takes the files of a message of the run.
-func (d *Decision) addFiles(sequence uint64) {
+func addFiles(d *Decision, sequence uint64) {
 	for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 		d.files[file.Artifact.SHA256] = struct{}{}
 	}

@@ -28,8 +28,8 @@ type planChange struct {
 }
 
 // change reads a plan of a judge as a change of the run's, or names all of its faults.
-func (d *Decision) change(said *Verdict) (*planChange, []string) {
-	c := changing{d: d, planChange: planChange{number: d.nextChange(namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
+func change(d *Decision, said *Verdict) (*planChange, []string) {
+	c := changing{d: d, planChange: planChange{number: nextChange(d, namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
 	if said.Steps {
 		c.steps(said.Tasks)
 	} else {
@@ -45,17 +45,17 @@ func (d *Decision) change(said *Verdict) (*planChange, []string) {
 }
 
 // adoptChange carries out a change of the plan: what was not begun and is not kept is skipped.
-func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
+func adoptChange(d *Decision, source schemas.Occasion, c *planChange) {
 	if c.same {
 		return
 	}
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || fault.Is("a change takes what it keeps")) {
 			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
-			d.withdrawQuestions(task.ID)
+			withdrawQuestions(d, task.ID)
 		}
 	}
-	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: d.failuresTold()}
+	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: failuresTold(d)}
 	changed.Replaces = append(changed.Replaces, c.replaces...)
 	for i := range changed.Tasks {
 		changed.Tasks[i].Routed = d.Profile.assigns(changed.Tasks[i].Agent)
@@ -64,7 +64,7 @@ func (d *Decision) adoptChange(source schemas.Occasion, c *planChange) {
 }
 
 // withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
-func (d *Decision) withdrawQuestions(about string) {
+func withdrawQuestions(d *Decision, about string) {
 	for _, question := range d.Run.DecisionTasks {
 		if question.Kind != schemas.TaskKindPlan && question.Subject().Task == about && question.Kind != schemas.TaskKindNotify && !question.State.Ended() {
 			d.emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
@@ -73,7 +73,7 @@ func (d *Decision) withdrawQuestions(about string) {
 }
 
 // failuresTold are the tasks that the judge knows to have failed, unless another plan has replaced them.
-func (d *Decision) failuresTold() []string {
+func failuresTold(d *Decision) []string {
 	var failed []string
 	for _, task := range d.Run.Tasks {
 		if task.State == workflow.TaskFailed && (task.Judged || fault.Is("a change replaces what no judge was told")) && !task.Replaced {
@@ -85,7 +85,7 @@ func (d *Decision) failuresTold() []string {
 
 // nextChange is the number of the next change, in which tasks of these names have ids that no task of the run has: a plan from outside may have
 // such ids.
-func (d *Decision) nextChange(names []string) int {
+func nextChange(d *Decision, names []string) int {
 	for n := d.Run.Changes + 1; ; n++ {
 		if !slices.ContainsFunc(names, func(name string) bool { return d.Run.Task(schemas.ChangeTask(n, name)) != nil }) {
 			return n
@@ -133,13 +133,13 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 	}
 	var left []schemas.PlannedTask
 	for i := range steps {
-		if d.repeats(&steps[i]) != nil {
+		if repeats(d, &steps[i]) != nil {
 			c.repeated = append(c.repeated, truncate(steps[i].Description.Text, maxFault))
 			continue
 		}
 		left = append(left, steps[i])
 	}
-	if len(d.failuresTold()) == 0 && len(left) > 0 && d.planned(left) {
+	if len(failuresTold(d)) == 0 && len(left) > 0 && isPlanned(d, left) {
 		c.same = true
 		return
 	}
@@ -155,15 +155,15 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 	}
 }
 
-// planned reports whether steps are those of the plan that were not begun.
-func (d *Decision) planned(steps []schemas.PlannedTask) bool {
+// isPlanned reports whether steps are those of the plan that were not begun.
+func isPlanned(d *Decision, steps []schemas.PlannedTask) bool {
 	var waiting []string
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) {
-			waiting = append(waiting, d.folded(task.Plan))
+			waiting = append(waiting, folded(d, task.Plan))
 		}
 	}
-	return slices.EqualFunc(steps, waiting, func(step schemas.PlannedTask, known string) bool { return d.folded(&step) == known })
+	return slices.EqualFunc(steps, waiting, func(step schemas.PlannedTask, known string) bool { return folded(d, &step) == known })
 }
 
 // tasks takes a plan of tasks. One that the run has stays, or is done, if nothing else is said of it; the others are new.
@@ -192,11 +192,11 @@ func (c *changing) place(said *schemas.PlannedTask) {
 	case twice:
 		c.fault("task %q: another task has this id", id)
 		return
-	case existing != nil && (existing.Plan == nil || !d.sameTask(existing, said)):
+	case existing != nil && (existing.Plan == nil || !sameTask(d, existing, said)):
 		c.fault("task %q: another task of the run has this id, and says something else; give it an id of its own", id)
 		return
 	case existing == nil:
-		if done := d.repeats(said); done != nil {
+		if done := repeats(d, said); done != nil {
 			c.stands[id] = done.ID
 			c.repeated = append(c.repeated, id)
 			return
@@ -221,24 +221,24 @@ func (c *changing) place(said *schemas.PlannedTask) {
 }
 
 // sameTask reports whether nothing is said of a task that the plan does not say.
-func (d *Decision) sameTask(existing *workflow.Task, said *schemas.PlannedTask) bool {
+func sameTask(d *Decision, existing *workflow.Task, said *schemas.PlannedTask) bool {
 	planned, options, more := existing.Plan, existing.Plan.Options(), said.Options()
-	return (said.Description.Text == "" || d.folded(planned) == d.folded(said)) &&
+	return (said.Description.Text == "" || folded(d, planned) == folded(d, said)) &&
 		(said.Agent == "" || said.Agent == existing.Agent || said.Agent == planned.Agent) &&
 		(len(said.Dependencies) == 0 || slices.Equal(said.Dependencies, planned.Dependencies)) &&
-		(len(more.Arguments) == 0 || d.sameArguments(existing.Agent, more.Arguments, options.Arguments))
+		(len(more.Arguments) == 0 || sameArguments(d, existing.Agent, more.Arguments, options.Arguments))
 }
 
 // repeats returns the task that has done, or is doing, what is said to be done again; nil when there is none, or when something
 // has failed since, so that it may well be done again.
-func (d *Decision) repeats(said *schemas.PlannedTask) *workflow.Task {
+func repeats(d *Decision, said *schemas.PlannedTask) *workflow.Task {
 	if d.Run.Phase == workflow.PhaseReviewing {
 		return nil // it is known to be done, and not to be right
 	}
-	words, arguments := d.folded(said), said.Options().Arguments
+	words, arguments := folded(d, said), said.Options().Arguments
 	for i, task := range d.Run.Tasks {
-		if task.State != workflow.TaskCompleted && !begun(task) || d.folded(task.Plan) != words ||
-			len(arguments) > 0 && !d.sameArguments(task.Agent, arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
+		if task.State != workflow.TaskCompleted && !begun(task) || folded(d, task.Plan) != words ||
+			len(arguments) > 0 && !sameArguments(d, task.Agent, arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
 			continue
 		}
 		failedSince := slices.ContainsFunc(d.Run.Tasks[i+1:], func(other *workflow.Task) bool {
@@ -255,7 +255,7 @@ func (d *Decision) repeats(said *schemas.PlannedTask) *workflow.Task {
 }
 
 // folded are the words of a task without its number, so that what a model writes twice is the same.
-func (d *Decision) folded(task *schemas.PlannedTask) string {
+func folded(d *Decision, task *schemas.PlannedTask) string {
 	words := strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(d.content(task.Description).Text))), " ")
 	rest := strings.TrimLeft(strings.TrimPrefix(words, "step "), "0123456789")
 	if bare := strings.TrimLeft(rest, ".):-*# "); rest != words && bare != rest || strings.HasPrefix(words, "- ") || strings.HasPrefix(words, "* ") {
@@ -293,14 +293,14 @@ func (c *changing) check() {
 			continue
 		}
 		for _, id := range graph[i].Dependencies {
-			if task := d.Run.Task(id); task != nil && task.State == workflow.TaskFailed && d.missingNow(task) {
+			if task := d.Run.Task(id); task != nil && task.State == workflow.TaskFailed && missingNow(d, task) {
 				c.fault("task %q: it depends on %q, which has failed", cmp.Or(c.said[graph[i].Task], graph[i].Task), id)
 			}
 		}
 	}
 }
 
-func (d *Decision) missingNow(task *workflow.Task) bool {
+func missingNow(d *Decision, task *workflow.Task) bool {
 	return d.Profile.Execution.OnFailure != schemas.FailureContinues && !task.Optional()
 }
 

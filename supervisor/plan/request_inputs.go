@@ -137,7 +137,7 @@ func bindingConstraints(constraints jsontext.Value) bool {
 
 // requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func (d *Decision) requestOptions(content schemas.Result) *schemas.TaskOptions {
+func requestOptions(d *Decision, content schemas.Result) *schemas.TaskOptions {
 	upstream := d.Run.Message.Upstream
 	if upstream == nil || !upstream.HasArguments {
 		return nil

@@ -35,7 +35,7 @@ type Response struct {
 
 // HandleResponse takes an agent's answer to the current attempt of a task.
 func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
-	d.spend(task, &answer)
+	spend(d, task, &answer)
 	if undone := answer.Status == schemas.StatusBlocked || answer.Status == schemas.StatusFailed; undone && task.Unapproved {
 		failed := answer.failed(schemas.FailureUnapproved)
 		// Another process of the agent may have the permit, and this may be the answer of the one that was refused.
@@ -44,19 +44,19 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		switch {
 		case !unsure:
 			failed.Detail = d.texts().Unapproved
-		case d.asksOnUnknown(task.Agent):
+		case asksOnUnknown(d, task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if proposal := d.proposalOf(task, &failed); len(proposal) > 0 {
-			d.openAll(task, proposal)
+		if proposal := proposalOf(d, task, &failed); len(proposal) > 0 {
+			openAll(d, task, proposal)
 			return
 		}
-		d.failWith(task, failed)
+		failWith(d, task, failed)
 		return
 	}
 	switch answer.Status {
 	case schemas.StatusCompleted, schemas.StatusPartial:
-		d.accept(task, &answer)
+		accept(d, task, &answer)
 	case schemas.StatusBlocked:
 		failed := answer.failed(schemas.FailureBlocked)
 		if answer.Category == schemas.CategoryInput && d.Profile.Waiting != nil {
@@ -66,40 +66,40 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 			failed.Detail = truncate(failed.Operation.Summary, maxFeedback)
 		}
 		failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
-		if failed.EffectUnknown && d.asksOnUnknown(task.Agent) {
+		if failed.EffectUnknown && asksOnUnknown(d, task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if proposal := d.proposalOf(task, &failed); len(proposal) > 0 {
-			d.openAll(task, proposal)
-		} else if lacked := d.lackedInput(task, &failed); lacked != nil {
-			d.open(task, lacked)
+		if proposal := proposalOf(d, task, &failed); len(proposal) > 0 {
+			openAll(d, task, proposal)
+		} else if lacked := lackedInput(d, task, &failed); lacked != nil {
+			open(d, task, lacked)
 		} else {
-			d.failWith(task, failed)
+			failWith(d, task, failed)
 		}
 	case schemas.StatusFailed:
 		if task.Kind == schemas.TaskKindCheck && answer.Findings != nil && len(answer.Findings.ValidationResults) > 0 {
-			d.accept(task, &answer) // it has looked, and says what is wrong
+			accept(d, task, &answer) // it has looked, and says what is wrong
 			return
 		}
-		d.agentFailed(task, &answer)
+		agentFailed(d, task, &answer)
 	}
 }
 
 // Malformed ends the attempt of a task by an answer that cannot be read.
 func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
-	d.spend(task, &Response{Request: task.Request})
-	d.failWith(task, schemas.TaskFailed{
+	spend(d, task, &Response{Request: task.Request})
+	failWith(d, task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
 }
 
 // agentFailed takes a failure that the agent tells. Whether there is another attempt
 // when its effect was permitted and may have happened, is for the profile to say.
-func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
+func agentFailed(d *Decision, task *workflow.Task, answer *Response) {
 	failed := answer.failed(schemas.FailureAgent)
 	failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
 	switch {
-	case failed.EffectUnknown && d.asksOnUnknown(task.Agent):
+	case failed.EffectUnknown && asksOnUnknown(d, task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
@@ -113,7 +113,7 @@ func (d *Decision) agentFailed(task *workflow.Task, answer *Response) {
 	if answer.Category == schemas.CategoryDependency {
 		failed.Category = schemas.CategoryDependency
 	}
-	d.failWith(task, failed)
+	failWith(d, task, failed)
 }
 
 // failed is the failure of an attempt, with all that its agent has said.
@@ -123,23 +123,23 @@ func (answer *Response) failed(cause schemas.FailureKind) schemas.TaskFailed {
 	}
 }
 
-func (d *Decision) accept(task *workflow.Task, answer *Response) {
+func accept(d *Decision, task *workflow.Task, answer *Response) {
 	switch {
 	case task.Kind == schemas.TaskKindPlan:
-		d.planAnswered(task, answer)
+		planAnswered(d, task, answer)
 		return
 	case task.Kind.AsksEvaluator():
-		d.judgeAnswered(task, answer)
+		judgeAnswered(d, task, answer)
 		return
 	case task.Kind == schemas.TaskKindNotify:
-		d.completed(task, answer)
+		completed(d, task, answer)
 		return
 	case task.Kind == schemas.TaskKindDeliver:
-		d.completed(task, answer)
-		d.end(d.Run.Reason, answer.Delivered)
+		completed(d, task, answer)
+		end(d, d.Run.Reason, answer.Delivered)
 		return
 	case task.Kind != schemas.TaskKindWork:
-		d.completed(task, answer)
+		completed(d, task, answer)
 		return
 	}
 	partial := answer.Status == schemas.StatusPartial
@@ -147,7 +147,7 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
 			failed.Detail = "The result is not what was asked for: " + truncate(err.Error(), maxFeedback)
-			d.failWith(task, failed)
+			failWith(d, task, failed)
 			return
 		}
 	}
@@ -157,29 +157,29 @@ func (d *Decision) accept(task *workflow.Task, answer *Response) {
 		var proves schemas.TaskCompleted
 		(&provenance{decision: d, task: task, put: answer.PutArtifacts}).result(answer.WholeResult, &proves)
 		failed.Proven = proves.Proven
-		d.failWith(task, failed)
+		failWith(d, task, failed)
 		return
 	}
-	if fault := d.languageFault(task, answer.WholeResult); fault != "" {
+	if fault := languageFault(d, task, answer.WholeResult); fault != "" {
 		failed := answer.failed(schemas.FailureInvalidResult)
 		failed.Detail = fault
-		d.failWith(task, failed)
+		failWith(d, task, failed)
 		return
 	}
-	d.flagMismatches(task, answer.WholeResult)
-	d.completed(task, answer)
+	flagMismatches(d, task, answer.WholeResult)
+	completed(d, task, answer)
 }
 
-func (d *Decision) completed(task *workflow.Task, answer *Response) {
+func completed(d *Decision, task *workflow.Task, answer *Response) {
 	completed := schemas.TaskCompleted{
 		Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Result: answer.Result, Tokens: answer.Tokens,
-		Sequence: answer.Sequence, Findings: answer.Findings, Usage: d.takeSpent(task),
+		Sequence: answer.Sequence, Findings: answer.Findings, Usage: takeSpent(d, task),
 		Partial: answer.Status == schemas.StatusPartial && task.Kind == schemas.TaskKindWork,
 	}
 	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
 	switch {
 	case task.Kind == schemas.TaskKindWork:
-		completed.Recovered, completed.Told = task.Failure().Action, d.toldHash(task)
+		completed.Recovered, completed.Told = task.Failure().Action, toldHash(d, task)
 		provenance.answer(answer, &completed)
 	case task.Kind == schemas.TaskKindPlan || task.Kind.AsksEvaluator(): // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)
@@ -189,7 +189,7 @@ func (d *Decision) completed(task *workflow.Task, answer *Response) {
 }
 
 // flagMismatches flags an answer about another entity than the session's (G-30).
-func (d *Decision) flagMismatches(task *workflow.Task, result schemas.Result) {
+func flagMismatches(d *Decision, task *workflow.Task, result schemas.Result) {
 	if len(d.Run.Entities) == 0 || len(result.Data) == 0 {
 		return
 	}

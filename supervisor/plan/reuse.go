@@ -15,24 +15,24 @@ import (
 )
 
 // earlierResult returns the result of a task that has not begun, where it is known: from an earlier attempt of the same piece of work, or from the same input.
-func (d *Decision) earlierResult(task *workflow.Task) *schemas.TaskCompleted {
+func earlierResult(d *Decision, task *workflow.Task) *schemas.TaskCompleted {
 	if task.State != workflow.TaskPending {
 		return nil
 	}
-	if brought := d.broughtResult(task); brought != nil {
+	if brought := broughtResult(d, task); brought != nil {
 		return brought
 	}
-	return d.reusedResult(task)
+	return reusedResult(d, task)
 }
 
 // reusedResult returns the answer that the agent of a task gave to the same input
 // before, where the profile allows that (M-29); nil is none.
-func (d *Decision) reusedResult(task *workflow.Task) *schemas.TaskCompleted {
+func reusedResult(d *Decision, task *workflow.Task) *schemas.TaskCompleted {
 	use := d.Profile.agentUse(task.Agent)
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return nil
 	}
-	found, ok := d.Admission.Reuse(task.Agent, d.inputHash(task), time.Duration(use.Reuse))
+	found, ok := d.Admission.Reuse(task.Agent, inputHash(d, task), time.Duration(use.Reuse))
 	if !ok {
 		return nil
 	}
@@ -59,58 +59,58 @@ func (d *Decision) ReusableResult(task *workflow.Task, sequence uint64, size int
 	if use == nil || use.Reuse <= 0 || task.Plan == nil {
 		return schemas.Reuse{}, false
 	}
-	return schemas.Reuse{Agent: task.Agent, Input: d.inputHash(task), Sequence: sequence, Size: size, Proven: put}, true
+	return schemas.Reuse{Agent: task.Agent, Input: inputHash(d, task), Sequence: sequence, Size: size, Proven: put}, true
 }
 
 // inputHash is the hash of all that an agent is told about a task, but for ids,
 // moments and the session around it.
-func (d *Decision) inputHash(task *workflow.Task) string {
-	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read), nil)
+func inputHash(d *Decision, task *workflow.Task) string {
+	return hashTold(d, task, d.requestInputs.Answers(d.Run, task, d.Read), nil)
 }
 
 // toldHash is the hash of what whoever does a task is told, in a run whose upstream may ask once more; else it is empty. People are not told
 // what others have answered.
-func (d *Decision) toldHash(task *workflow.Task) string {
+func toldHash(d *Decision, task *workflow.Task) string {
 	if !d.Run.LeavesAll() || task.Plan == nil {
 		return ""
 	}
-	if d.worksAsPerson(task) {
-		return d.hashTold(task, nil, nil)
+	if worksAsPerson(d, task) {
+		return hashTold(d, task, nil, nil)
 	}
-	return d.agentToldHash(task)
+	return agentToldHash(d, task)
 }
 
 // calledHash is the hash of what an agent that may answer by a callback is told; else it is empty.
-func (d *Decision) calledHash(task *workflow.Task, agent string) string {
+func calledHash(d *Decision, task *workflow.Task, agent string) string {
 	if task.Plan == nil || !d.Profile.Async(agent) {
 		return ""
 	}
-	return d.agentToldHash(task)
+	return agentToldHash(d, task)
 }
 
-func (d *Decision) agentToldHash(task *workflow.Task) string {
+func agentToldHash(d *Decision, task *workflow.Task) string {
 	var beside jsontext.Value
 	if d.ToldBeside != nil {
 		beside = d.ToldBeside(task)
 	}
-	return d.hashTold(task, d.requestInputs.Answers(d.Run, task, d.Read), beside)
+	return hashTold(d, task, d.requestInputs.Answers(d.Run, task, d.Read), beside)
 }
 
 // broughtResult returns what an earlier attempt of the same piece of work has completed a task with, if it was told the same; nil is nothing.
-func (d *Decision) broughtResult(task *workflow.Task) *schemas.TaskCompleted {
+func broughtResult(d *Decision, task *workflow.Task) *schemas.TaskCompleted {
 	left := d.Left.ResultOf(task.ID)
-	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != d.fallback(task) || left.Completed.Told != d.toldHash(task) && !fault.Is("a result is brought whatever was told") {
+	if left == nil || task.Attempt > 0 || left.Agent != task.Agent && left.Agent != fallback(d, task) || left.Completed.Told != toldHash(d, task) && !fault.Is("a result is brought whatever was told") {
 		return nil
 	}
 	completed := *left.Completed
-	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !d.worksAsPerson(task) && checkSchema(d.content(completed.Result).Data, check) != nil {
+	if check := d.Profile.outputs[task.Agent]; check != nil && !completed.Partial && !worksAsPerson(d, task) && checkSchema(d.content(completed.Result).Data, check) != nil {
 		return nil // it was given under another profile
 	}
 	completed.Run, completed.Brought, completed.Usage = d.Run.Number, left.Completed.Run, fault.Either("what is brought is paid again", completed.Usage, nil) // that run has paid for it
 	return &completed
 }
 
-func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer, beside jsontext.Value) string {
+func hashTold(d *Decision, task *workflow.Task, answers []schemas.InquiryAnswer, beside jsontext.Value) string {
 	told := struct {
 		Task        schemas.PlannedTask          `json:"task"`
 		Description schemas.Result               `json:"description"`
@@ -126,7 +126,7 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 		Found       []schemas.ReviewIssue        `json:"found,omitzero"` // that it is to mend
 		Failed      *schemas.TaskInput           `json:"failed,omitzero"`
 		Detail      string                       `json:"detail,omitzero"`
-	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: d.requestText(), Entities: d.Run.Entities, Language: d.Run.Message.Language}
+	}{Beside: beside, Task: *task.Plan, Description: d.content(task.Plan.Description), Request: requestText(d), Entities: d.Run.Entities, Language: d.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	if options := told.Task.Options(); d.Profile.rules.Sets(task.Agent) {
 		options.Arguments = d.Profile.rules.Arguments(task.Agent, options.Arguments, nil)
@@ -149,14 +149,14 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 	for _, brought := range answers {
 		told.Answers = append(told.Answers, brought.Text)
 	}
-	told.Files = d.filesTold(task)
+	told.Files = filesTold(d, task)
 	if failed := d.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" {
 		told.Failed, told.Detail = &schemas.TaskInput{Result: d.content(failed.Result)}, failed.Failure().Detail
 	} else if d.Run.Review != nil {
 		told.Found = review.Of(d.Run.Review.Issues, task.Plan.Options().Fixes)
 	}
 	if task.Filled != nil {
-		told.Filled = d.arguments(task)
+		told.Filled = argumentsOf(d, task)
 	}
 	body, err := schemas.Marshal(told)
 	if err != nil {
@@ -167,9 +167,9 @@ func (d *Decision) hashTold(task *workflow.Task, answers []schemas.InquiryAnswer
 }
 
 // filesTold are the files of the run's messages and of the deliverables that a task builds on: what results name stands in these.
-func (d *Decision) filesTold(task *workflow.Task) []string {
+func filesTold(d *Decision, task *workflow.Task) []string {
 	var told []string
-	for _, sequence := range d.messagesWithFiles() {
+	for _, sequence := range messagesWithFiles(d) {
 		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
 			told = append(told, file.Name+" "+file.Artifact.SHA256)
 		}
@@ -187,4 +187,4 @@ func (d *Decision) filesTold(task *workflow.Task) []string {
 }
 
 // requestText are all that the person has said.
-func (d *Decision) requestText() string { return RequestText(&d.Run.Message, d.Read) }
+func requestText(d *Decision) string { return RequestText(&d.Run.Message, d.Read) }

@@ -18,37 +18,37 @@ import (
 )
 
 // finish does what follows when all tasks have ended: what they have made is reviewed, if the profile has it so, then told.
-func (d *Decision) finish() {
-	if d.reviewed() && (d.Run.Review == nil || !fault.Is("what was mended is not looked at")) {
-		d.beginReview(false)
+func finish(d *Decision) {
+	if reviewed(d) && (d.Run.Review == nil || !fault.Is("what was mended is not looked at")) {
+		beginReview(d, false)
 		return
 	}
-	d.summarize()
+	summarize(d)
 }
 
 // reviewed reports whether what the run has made is looked at. What waits for whoever has asked comes again, and where nothing was done
 // there is nothing to look at.
-func (d *Decision) reviewed() bool {
+func reviewed(d *Decision) bool {
 	policy := d.Profile.Review
-	if policy == nil || !d.completedAny() {
+	if policy == nil || !completedAny(d) {
 		return false
 	}
-	if failed := d.decisive(); failed != nil && (failed.Failure().Cause == schemas.FailureBlocked || failed.Failure().Cause == schemas.FailureUnapproved) {
+	if failed := decisive(d); failed != nil && (failed.Failure().Cause == schemas.FailureBlocked || failed.Failure().Cause == schemas.FailureUnapproved) {
 		return false
 	}
-	return policy.When != schemas.ReviewComplex || d.complex()
+	return policy.When != schemas.ReviewComplex || isComplex(d)
 }
 
-// complex reports whether the request is one of several steps (P-17).
-func (d *Decision) complex() bool {
+// isComplex reports whether the request is one of several steps (P-17).
+func isComplex(d *Decision) bool {
 	if upstream := d.Run.Message.Upstream; d.Profile.Complexity == nil || upstream != nil && upstream.Planned {
 		roots := slices.DeleteFunc(slices.Clone(d.Run.Tasks), review.IsFix)
 		return len(roots) > 1
 	}
-	return d.Profile.router.AssessComplexity(d.requestText()).Complex
+	return d.Profile.router.AssessComplexity(requestText(d)).Complex
 }
 
-func (d *Decision) beginReview(forced bool) {
+func beginReview(d *Decision, forced bool) {
 	round := 1
 	if d.Run.Review != nil {
 		round += fault.Either("rounds restart", 0, d.Run.Review.Round)
@@ -57,14 +57,14 @@ func (d *Decision) beginReview(forced bool) {
 }
 
 // forceReview has what is there looked at when there are no steps left for the rest (P-15), as soon as nothing is under way any more.
-func (d *Decision) forceReview() {
+func forceReview(d *Decision) {
 	for _, task := range d.Run.Tasks {
 		if unbegun(task) {
 			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
 		}
 	}
 	if isDone(d) && d.Run.Judge() == nil {
-		d.beginReview(true)
+		beginReview(d, true)
 	}
 }
 
@@ -80,7 +80,7 @@ func conflicts(file review.File) bool { return file.Conflicts() }
 func mergeVersions(d *Decision) {
 	merge := d.Profile.Review.Merge
 	if merge != "" && len(d.Run.Asked(schemas.OccasionMerge)) == 0 && d.Mergeable(review.Files(d.Run)) {
-		d.ask(d.Run.NewMerge(merge))
+		ask(d, d.Run.NewMerge(merge))
 	}
 }
 
@@ -107,7 +107,7 @@ func askChecks(d *Decision) {
 		if d.Run.Task(question.ID) != nil || !isFor(d, check) || i > 0 && fault.Is("a check is left out") {
 			continue
 		}
-		d.ask(question)
+		ask(d, question)
 	}
 }
 
@@ -137,14 +137,14 @@ func endReview(d *Decision) {
 	}
 	more := false
 	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		found, err := d.resultsOf(question)
+		found, err := resultsOf(d, question)
 		switch {
 		case err == nil:
 			issues = append(issues, review.Issues(question.Agent, found)...)
 		case question.State == workflow.TaskCompleted:
 			more = true // it says what is to be done instead
 		default:
-			unassigned = append(unassigned, schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: d.notMade(question)})
+			unassigned = append(unassigned, schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: notMade(question)})
 		}
 	}
 	review.Assign(d.Run, files, issues)
@@ -159,7 +159,7 @@ func endReview(d *Decision) {
 }
 
 // resultsOf are what a check has found; the error is that it says nothing of the kind.
-func (d *Decision) resultsOf(question *workflow.Task) ([]schemas.ValidationResult, error) {
+func resultsOf(d *Decision, question *workflow.Task) ([]schemas.ValidationResult, error) {
 	return CheckResults(question, d.content(question.Result))
 }
 
@@ -175,14 +175,14 @@ func CheckResults(question *workflow.Task, result schemas.Result) ([]schemas.Val
 func finishReviewed(d *Decision) {
 	switch round := d.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
-		d.incomplete(schemas.StopStepLimit, d.stepsTaken())
-	case round.Outcome == schemas.OutcomePassed, d.takenAsItIs():
-		d.summarize()
+		incomplete(d, schemas.StopStepLimit, stepsTaken(d))
+	case round.Outcome == schemas.OutcomePassed, takenAsItIs(d):
+		summarize(d)
 	}
 }
 
 // notMade tells that a check could not be made, which one, and what it says.
-func (d *Decision) notMade(question *workflow.Task) string {
+func notMade(question *workflow.Task) string {
 	failure := question.Failure()
 	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
 }
@@ -196,15 +196,15 @@ func mayReturn(d *Decision) bool {
 // adoptPlanOfCheck has the plan of the first check done that has one.
 func adoptPlanOfCheck(d *Decision) {
 	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		if _, err := d.resultsOf(question); err == nil || question.State != workflow.TaskCompleted {
+		if _, err := resultsOf(d, question); err == nil || question.State != workflow.TaskCompleted {
 			continue
 		}
 		said, err := ReadVerdict(d.content(question.Result))
 		if err != nil {
 			continue
 		}
-		if change, faults := d.change(&said); len(faults) == 0 && !change.same {
-			d.adoptChange(schemas.OccasionReview, change)
+		if change, faults := change(d, &said); len(faults) == 0 && !change.same {
+			adoptChange(d, schemas.OccasionReview, change)
 			return
 		}
 	}
@@ -220,7 +220,7 @@ func fixIssues(d *Decision) {
 	if len(fixes) == 0 {
 		return
 	}
-	changed := schemas.PlanChanged{Run: d.Run.Number, Change: d.nextChange(nil), Source: schemas.OccasionReview, Tasks: fixes}
+	changed := schemas.PlanChanged{Run: d.Run.Number, Change: nextChange(d, nil), Source: schemas.OccasionReview, Tasks: fixes}
 	for _, task := range d.Run.Tasks { // what has failed to mend it before is tried anew
 		again := slices.ContainsFunc(fixes, func(fix schemas.PlannedTask) bool { return fix.Options().Fixes == review.Root(task) })
 		if again && review.IsFix(task) && task.State == workflow.TaskFailed && !task.Replaced {
@@ -236,21 +236,21 @@ func askAboutIssues(d *Decision) {
 	switch {
 	case recovery.Judged(&d.Profile.Profile, schemas.CategoryCoordination, schemas.FailureConflict):
 		agent = recovery.Judge(&d.Profile.Profile)
-	case d.changes():
+	case changes(d):
 		agent = d.Profile.Replan.Agent
 	}
 	if agent != "" && len(d.Run.Asked(schemas.OccasionFailure)) == 0 {
-		d.ask(d.Run.NewEvaluation(schemas.TriggerFailure, agent))
+		ask(d, d.Run.NewEvaluation(schemas.TriggerFailure, agent))
 	}
 }
 
 // withheldByReview reports whether the results of a run are not told: it is reviewed, and the last round has not passed them.
-func (d *Decision) withheldByReview() bool {
-	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && !d.takenAsItIs()
+func withheldByReview(d *Decision) bool {
+	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && !takenAsItIs(d)
 }
 
 // takenAsItIs reports whether somebody who was asked about the newest round has said skip.
-func (d *Decision) takenAsItIs() bool {
+func takenAsItIs(d *Decision) bool {
 	return d.Run.Review != nil && slices.ContainsFunc(d.Run.Inquiries, func(i *workflow.Inquiry) bool {
 		return i.Task == schemas.ReviewInput(d.Run.Review.Round) && i.Answered != nil && i.Answered.Choice == schemas.ChoiceSkip
 	})
@@ -260,7 +260,7 @@ func (d *Decision) takenAsItIs() bool {
 const maxErrorsTold = 10
 
 // reviewErrors are the errors that the last round has found, as they are told, and how many there are.
-func (d *Decision) reviewErrors() (told string, errorsFound int) {
+func reviewErrors(d *Decision) (told string, errorsFound int) {
 	var lines []string
 	for i := range d.Run.Review.Issues {
 		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
@@ -269,7 +269,7 @@ func (d *Decision) reviewErrors() (told string, errorsFound int) {
 			if !strings.Contains(told, issue.File) {
 				told = review.Where(issue) + told
 			}
-			if line := d.fitting(told); line != "" && !slices.Contains(lines, line) {
+			if line := fitting(d, told); line != "" && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}
@@ -287,23 +287,23 @@ func (d *Decision) reviewErrors() (told string, errorsFound int) {
 
 // failReview ends a run whose review has failed for good, with what was found.
 func failReview(d *Decision) {
-	found, errorsFound := d.reviewErrors()
+	found, errorsFound := reviewErrors(d)
 	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
-	sentence := d.reviewFault(found)
+	sentence := reviewFault(d, found)
 	partial := d.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {
 		sentence += "\n\n" + d.texts().Partial
 	}
-	failure := d.runFailure(schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
+	failure := runFailure(d, schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
 	if partial || fault.Is("what has failed to pass is told") {
-		d.conclude(schemas.RunPartial, schemas.StopReviewFailed, failure)
+		conclude(d, schemas.RunPartial, schemas.StopReviewFailed, failure)
 		return
 	}
-	d.concludeWith(schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
+	concludeWith(d, schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
 }
 
 // reviewFault tells whoever has asked what a review has found.
-func (d *Decision) reviewFault(found string) string {
+func reviewFault(d *Decision, found string) string {
 	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", found).Replace(d.texts().ReviewFailed))
 	if sentence == "" {
 		sentence = without(d.texts().TaskFailed)
@@ -315,29 +315,29 @@ func (d *Decision) reviewFault(found string) string {
 }
 
 // checkAnswered takes what a check has found, or what it wants done.
-func (d *Decision) checkAnswered(question *workflow.Task, answer *Response) {
+func checkAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	if _, err := review.Results(answer.Findings, valuesIn(answer.WholeResult)); err == nil {
-		d.completed(question, answer)
+		completed(d, question, answer)
 		return
 	}
 	said, err := ReadVerdict(answer.WholeResult)
 	if err != nil || said.Response != "" {
-		d.fail(question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
+		fail(d, question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
 		return
 	}
-	change, faults := d.change(&said)
+	change, faults := change(d, &said)
 	if len(faults) > 0 {
-		d.fail(question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
+		fail(d, question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
 		return
 	}
-	d.completed(question, answer)
+	completed(d, question, answer)
 	d.emit(&schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePlan, Repeated: change.repeated,
 	})
 }
 
 // mergeAnswered takes merged files. Unless each conflict is settled by one, nothing is merged (M-38).
-func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
+func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	made := schemas.TaskCompleted{Run: d.Run.Number, Task: question.ID}
 	(&provenance{decision: d, task: question, put: answer.PutArtifacts}).answer(answer, &made)
 	var merged []schemas.MergedFile
@@ -357,24 +357,24 @@ func (d *Decision) mergeAnswered(question *workflow.Task, answer *Response) {
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})
 	}
 	if len(left) > 0 && !fault.Is("merged in part") {
-		d.fail(question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
+		fail(d, question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
 		return
 	}
-	d.completed(question, answer)
+	completed(d, question, answer)
 	d.emit(&schemas.Judged{
 		Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionMerge, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Merged: merged,
 	})
 }
 
 // standing are the tasks whose results the answer is made of, each in the place of what it mends.
-func (d *Decision) standing() []*workflow.Task {
+func standing(d *Decision) []*workflow.Task {
 	var tasks []*workflow.Task
 	for _, task := range d.Run.Tasks {
 		switch {
 		case review.IsFix(task):
-		case d.Profile.Review == nil && task.State == workflow.TaskCompleted && d.inAnswer(task):
+		case d.Profile.Review == nil && task.State == workflow.TaskCompleted && inAnswer(d, task):
 			tasks = append(tasks, d.Run.Standing(task.ID))
-		case d.Profile.Review != nil && task.State == workflow.TaskCompleted && !d.leadsOn(task):
+		case d.Profile.Review != nil && task.State == workflow.TaskCompleted && !leadsOn(d, task):
 			tasks = append(tasks, review.Newest(d.Run, task.ID))
 		}
 	}
@@ -382,7 +382,7 @@ func (d *Decision) standing() []*workflow.Task {
 }
 
 // leadsOn is what inAnswer denies, where tasks may be mended.
-func (d *Decision) leadsOn(task *workflow.Task) bool {
+func leadsOn(d *Decision, task *workflow.Task) bool {
 	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return false
 	}
@@ -395,11 +395,11 @@ func (d *Decision) leadsOn(task *workflow.Task) bool {
 	})
 }
 
-// checked are what the checks of the newest round have found.
-func (d *Decision) checked() []schemas.Findings {
+// checkFindings are what the checks of the newest round have found.
+func checkFindings(d *Decision) []schemas.Findings {
 	var said []schemas.Findings
 	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		if found, err := d.resultsOf(question); err == nil {
+		if found, err := resultsOf(d, question); err == nil {
 			said = append(said, schemas.Findings{ValidationResults: found})
 		}
 	}

@@ -38,24 +38,24 @@ func PossibleAttempt(task string, attempt int) bool {
 // routeTasks routes every task that can be, and asks what the routers of the others need to know.
 func routeTasks(d *Decision) {
 	for _, task := range d.Run.Tasks {
-		d.route(task)
+		routeTask(d, task)
 	}
 }
 
-func (d *Decision) route(task *workflow.Task) {
-	if task.Routed || task.State.Ended() || d.awaitsQuestion(task.ID) {
+func routeTask(d *Decision, task *workflow.Task) {
+	if task.Routed || task.State.Ended() || awaitsQuestion(d, task.ID) {
 		return
 	}
 	words := d.content(task.Plan.Description).Text
-	evidence := d.evidence(task.ID)
+	evidence := evidence(d, task.ID)
 	need := d.Profile.router.Need(words, task.Plan.Agent, evidence)
 	for _, agent := range need.Assess {
-		d.ask(workflow.NewAssessment(task.ID, agent))
+		ask(d, workflow.NewAssessment(task.ID, agent))
 	}
 	if need.Choose != "" {
-		d.ask(workflow.NewRouting(task.ID, need.Choose))
+		ask(d, workflow.NewRouting(task.ID, need.Choose))
 	}
-	if !need.Empty() || d.awaitsQuestion(task.ID) {
+	if !need.Empty() || awaitsQuestion(d, task.ID) {
 		return
 	}
 	decision, decided := d.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
@@ -66,10 +66,10 @@ func (d *Decision) route(task *workflow.Task) {
 	d.emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		if found := d.otherLanguage(decision.Response); found != "" { // nobody is asked twice who is responsible
+		if found := otherLanguage(d, decision.Response); found != "" { // nobody is asked twice who is responsible
 			d.emit(&schemas.TaskFailed{
-				Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: d.wrongLanguage(found),
-				Category: schemas.CategoryExecution, Action: d.giveUp(task, schemas.FailureInvalidResult),
+				Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: wrongLanguage(d, found),
+				Category: schemas.CategoryExecution, Action: giveUp(d, task, schemas.FailureInvalidResult),
 			})
 			return
 		}
@@ -77,18 +77,18 @@ func (d *Decision) route(task *workflow.Task) {
 	case "":
 		failed := schemas.TaskFailed{
 			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
-			Category: schemas.CategoryCoordination, Action: d.giveUp(task, schemas.FailureNoRoute),
+			Category: schemas.CategoryCoordination, Action: giveUp(d, task, schemas.FailureNoRoute),
 		}
-		if d.mayRefuse() {
+		if mayRefuse(d) {
 			d.emit(&failed)
 			return
 		}
-		d.recover(d.Run.Task(task.ID), &failed)
+		recoverTask(d, d.Run.Task(task.ID), &failed)
 	}
 }
 
 // awaitsQuestion reports whether an answer that a task's routers need is still awaited.
-func (d *Decision) awaitsQuestion(task string) bool {
+func awaitsQuestion(d *Decision, task string) bool {
 	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
 		return question.Subject().Task == task && !question.State.Ended()
 	})
@@ -96,22 +96,22 @@ func (d *Decision) awaitsQuestion(task string) bool {
 
 // interrupted reports whether a router's question went unanswered because the process that had asked it is gone: whoever worked on it may have gone with
 // it. It is asked anew, since what an agent could not say is nothing that it has said.
-func (d *Decision) interrupted(question *workflow.Task, cause schemas.FailureKind) bool {
+func interrupted(d *Decision, question *workflow.Task, cause schemas.FailureKind) bool {
 	late := cause == schemas.FailureNotStarted || cause == schemas.FailureTimeout || cause == schemas.FailureCrashed
 	switch {
 	case !late || !ofRouter(question.Kind):
 		return false
 	case question.State.UnderWay():
-		return d.ofEarlierEpoch(question, question.Request, question.Attempt)
+		return ofEarlierEpoch(d, question, question.Request, question.Attempt)
 	}
 	// It never went out. What kept the places of its agent may be what went out before the process ended.
 	return question.Rejections == 0 && slices.ContainsFunc(d.Run.DecisionTasks, func(other *workflow.Task) bool {
 		return other.Agent == question.Agent &&
-			(d.ofEarlierEpoch(other, other.Request, other.Attempt) || d.ofEarlierEpoch(other, other.PreviousRequest, other.Attempt-1))
+			(ofEarlierEpoch(d, other, other.Request, other.Attempt) || ofEarlierEpoch(d, other, other.PreviousRequest, other.Attempt-1))
 	})
 }
 
-func (d *Decision) ofEarlierEpoch(question *workflow.Task, request string, attempt int) bool {
+func ofEarlierEpoch(d *Decision, question *workflow.Task, request string, attempt int) bool {
 	return request != "" && request != schemas.RequestID(d.Shard, d.Epoch, schemas.RunID(d.Session, d.Run.Number), question.ID, attempt)
 }
 
@@ -121,7 +121,7 @@ func ofRouter(kind schemas.TaskKind) bool {
 
 // waitFor is how long the answer to a question is waited for; 0 leaves it to the deadlines of work. One that is asked anew waits as well until
 // the bus gives up those who had it before, and keep the places of its agent.
-func (d *Decision) waitFor(task *workflow.Task) time.Duration {
+func waitFor(d *Decision, task *workflow.Task) time.Duration {
 	wait := d.Profile.questionTimeout(task.Kind, task.Agent)
 	if question := d.Run.Task(task.ID); wait > 0 && ofRouter(task.Kind) && question != nil && question.LastFailure != nil {
 		wait += schemas.Redelivery
@@ -131,7 +131,7 @@ func (d *Decision) waitFor(task *workflow.Task) time.Duration {
 
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
-func (d *Decision) evidence(task string) route.Evidence {
+func evidence(d *Decision, task string) route.Evidence {
 	evidence := route.Evidence{Source: d.Run.Message.Channel, Found: d.Found}
 	for i := range d.Run.DecisionTasks {
 		question := d.Run.DecisionTasks[i]
@@ -204,47 +204,47 @@ func choiceFailure(question *workflow.Task) string {
 }
 
 // undecided reports whether nobody is responsible for a task because an agent that was to say who is has said nothing.
-func (d *Decision) undecided(task string) bool {
+func undecided(d *Decision, task string) bool {
 	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
 		return question.Kind == schemas.TaskKindRoute && question.Subject().Task == task && question.State == workflow.TaskFailed
 	})
 }
 
 // ask asks an agent something that a decision needs, once.
-func (d *Decision) ask(question *workflow.Task) {
+func ask(d *Decision, question *workflow.Task) {
 	if d.Run.Task(question.ID) != nil {
 		return
 	}
-	if d.unapprovedQuestion(question.Agent) {
-		d.emit(d.taskReady(question))
-		d.fail(d.Run.Task(question.ID), schemas.FailureUnapproved, "")
+	if unapprovedQuestion(d, question.Agent) {
+		d.emit(taskReady(d, question))
+		fail(d, d.Run.Task(question.ID), schemas.FailureUnapproved, "")
 		return
 	}
-	d.pose(question)
+	pose(d, question)
 }
 
 // pose asks an agent, once there is room and it fits the budget.
-func (d *Decision) pose(question *workflow.Task) {
-	if d.exceedsBudget(question) {
-		d.hold(question)
+func pose(d *Decision, question *workflow.Task) {
+	if exceedsBudget(d, question) {
+		hold(d, question)
 		return
 	}
-	switch d.admit(question) {
+	switch admit(d, question) {
 	case Admitted:
-		d.dispatch(question)
+		dispatch(d, question)
 	case Full:
-		d.ready(question)
+		ready(d, question)
 	case Unavailable:
-		d.emit(d.taskReady(question))
+		d.emit(taskReady(d, question))
 		known := d.Run.Task(question.ID)
-		d.fail(known, schemas.FailureUnavailable, d.whyUnavailable(known))
+		fail(d, known, schemas.FailureUnavailable, whyUnavailable(d, known))
 	}
 }
 
 // refuseChain holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
 func refuseChain(d *Decision) {
-	if !d.mayRefuse() {
+	if !mayRefuse(d) {
 		return
 	}
 	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
@@ -257,12 +257,12 @@ func refuseChain(d *Decision) {
 	if slices.ContainsFunc(d.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
 		return
 	}
-	d.refuse(d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
-	d.singleTask("t0", schemas.Result{})
+	refuse(d, d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
+	singleTask(d, "t0", schemas.Result{})
 }
 
 // mayRefuse reports whether a chain of agents has to be one of those that the profile allows.
-func (d *Decision) mayRefuse() bool {
+func mayRefuse(d *Decision) bool {
 	given := d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate
 	return d.Profile.Execution.Mode == schemas.ExecutionSingle && len(d.Run.Tasks) > 1 && !given
 }

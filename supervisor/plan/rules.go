@@ -92,20 +92,20 @@ func RuleStories() map[string]string {
 // Resume applies the rules until none of them emits an event. It is the last part of each decision about a run.
 func (d *Decision) Resume() {
 	if d.Run != nil {
-		d.applyRules(runRules[:])
+		applyRules(d, runRules[:])
 	}
 }
 
 // applyRules applies the first rule that emits an event, again and again. A run in which they come to no end is ended.
-func (d *Decision) applyRules(groups []ruleGroup) {
+func applyRules(d *Decision, groups []ruleGroup) {
 	var last [8]string
 	for n := 0; ; n++ {
-		if n == d.mostRules() {
-			d.endForFault("these rules come to no end: " + strings.Join(last[:], ", "))
+		if n == mostRules(d) {
+			endForFault(d, "these rules come to no end: "+strings.Join(last[:], ", "))
 			break
 		}
 		d.emitted = 0
-		d.applyFirst(groups)
+		applyFirst(d, groups)
 		if d.emitted == 0 || fault.Is("one rule is applied for each input") {
 			break
 		}
@@ -115,10 +115,10 @@ func (d *Decision) applyRules(groups []ruleGroup) {
 }
 
 // mostRules bounds how many rules are applied in one decision: each of them moves something forward that there is a bounded number of.
-func (d *Decision) mostRules() int { return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)) }
+func mostRules(d *Decision) int { return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)) }
 
 // applyFirst applies the first rule that emits an event.
-func (d *Decision) applyFirst(groups []ruleGroup) {
+func applyFirst(d *Decision, groups []ruleGroup) {
 	for i := range groups {
 		if !groups[i].applies(d) {
 			continue
@@ -136,13 +136,13 @@ func (d *Decision) applyFirst(groups []ruleGroup) {
 }
 
 // endForFault ends a run because of a fault of the rules.
-func (d *Decision) endForFault(details string) {
+func endForFault(d *Decision, details string) {
 	if d.Run.Settled() {
-		d.cancelTasks(schemas.InquiryWithdrawn)
-		d.end(schemas.StopInternalFault, "")
+		cancelTasks(d, schemas.InquiryWithdrawn)
+		end(d, schemas.StopInternalFault, "")
 		return
 	}
-	d.incomplete(schemas.StopInternalFault, details)
+	incomplete(d, schemas.StopInternalFault, details)
 }
 
 func isOpen(d *Decision) bool { return d.Run.Phase != workflow.PhaseComplete }
@@ -173,13 +173,13 @@ func hasBudget(d *Decision) bool { return d.Profile.Budget != nil && !d.Run.Sett
 // abortOnFailure ends the run because a task has failed.
 func abortOnFailure(d *Decision) {
 	if d.Profile.Execution.OnFailure == schemas.FailureAborts && (d.Profile.Replan == nil || !awaitsEvaluator(d)) && hasFailed(d) {
-		d.abort()
+		abort(d)
 	}
 }
 
 // finishDone goes on when all tasks have ended.
 func finishDone(d *Decision) {
 	if isDone(d) {
-		d.finish()
+		finish(d)
 	}
 }

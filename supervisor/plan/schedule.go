@@ -22,7 +22,7 @@ func startDue(d *Decision) {
 			d.Deliver()
 			return
 		default:
-			d.start(task)
+			start(d, task)
 			return
 		}
 	}
@@ -31,10 +31,10 @@ func startDue(d *Decision) {
 // startTasks starts the tasks that may begin, until one of them has more to follow than that: it has failed, or has a result already.
 func startTasks(d *Decision) {
 	for _, id := range startable(d) {
-		if !d.mayBegin() {
+		if !mayBegin(d) {
 			return
 		}
-		d.start(d.Run.Task(id))
+		start(d, d.Run.Task(id))
 		if state := d.Run.Task(id).State; d.Profile.stepwise() || state.Ended() || state == workflow.TaskBlocked || state == workflow.TaskDue || state == workflow.TaskWaiting {
 			return
 		}
@@ -54,7 +54,7 @@ func skipTasks(d *Decision) {
 			if task.State != workflow.TaskPending {
 				continue
 			}
-			if missing := d.missing(task); missing != nil {
+			if missing := missing(d, task); missing != nil {
 				d.emit(&schemas.TaskSkipped{
 					Run: d.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
 				})
@@ -65,7 +65,7 @@ func skipTasks(d *Decision) {
 }
 
 // missing returns a dependency that has ended without what the task needs.
-func (d *Decision) missing(task *workflow.Task) *workflow.Task {
+func missing(d *Decision, task *workflow.Task) *workflow.Task {
 	if d.Profile.Execution.OnFailure == schemas.FailureContinues {
 		return nil
 	}
@@ -130,68 +130,68 @@ func dependenciesEnded(d *Decision, task *workflow.Task) bool {
 
 // start sends a task to its agent, or emits what it has to wait for: its arguments, people, the budget, room at its agent, or
 // resources, which only a grant brings.
-func (d *Decision) start(task *workflow.Task) {
-	if why := d.disabled(task); why != "" {
-		d.fail(task, schemas.FailurePermanent, why)
+func start(d *Decision, task *workflow.Task) {
+	if why := disabled(d, task); why != "" {
+		fail(d, task, schemas.FailurePermanent, why)
 		return
 	}
-	if d.awaitsExtraction(task) {
+	if awaitsExtraction(d, task) {
 		return
 	}
-	d.fillArguments(task)
-	d.startFilled(d.Run.Task(task.ID))
+	fillArguments(d, task)
+	startFilled(d, d.Run.Task(task.ID))
 }
 
 // startFilled starts a task whose arguments were filled as far as they are known.
-func (d *Decision) startFilled(task *workflow.Task) {
-	if d.lacksArguments(task) {
-		d.completeArguments(task)
+func startFilled(d *Decision, task *workflow.Task) {
+	if lacksArguments(d, task) {
+		completeArguments(d, task)
 		return
 	}
-	if result := d.earlierResult(task); result != nil {
+	if result := earlierResult(d, task); result != nil {
 		d.emit(result)
 		return
 	}
-	if wrong := d.argumentFault(task); wrong != "" {
-		d.fail(task, schemas.FailureArguments, wrong)
+	if wrong := argumentFault(d, task); wrong != "" {
+		fail(d, task, schemas.FailureArguments, wrong)
 		return
 	}
-	if d.isForPeople(task) {
-		d.handOver(task)
+	if isForPeople(d, task) {
+		handOver(d, task)
 		return
 	}
-	if rule := d.unapprovedRule(task); rule != nil {
-		d.askForApproval(task, rule)
+	if rule := unapprovedRule(d, task); rule != nil {
+		askForApproval(d, task, rule)
 		return
 	}
 	switch {
-	case d.unapprovedUnasked(task) && d.approvalRule(task) == nil:
-		d.fail(task, schemas.FailureUnapproved, d.texts().Unapproved)
-	case d.exceedsBudget(task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
-		d.hold(task)
+	case unapprovedUnasked(d, task) && approvalRule(d, task) == nil:
+		fail(d, task, schemas.FailureUnapproved, d.texts().Unapproved)
+	case exceedsBudget(d, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
+		hold(d, task)
 	default:
-		d.send(task)
+		send(d, task)
 	}
 }
 
 // send sends a task to its agent, or has it wait for room there.
-func (d *Decision) send(task *workflow.Task) {
+func send(d *Decision, task *workflow.Task) {
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = d.admit(task)
+		admission = admit(d, task)
 	}
 	switch admission {
 	case Admitted:
-		d.dispatch(task)
+		dispatch(d, task)
 	case Full:
-		d.ready(task)
+		ready(d, task)
 	case Unavailable:
-		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
+		fail(d, task, schemas.FailureUnavailable, whyUnavailable(d, task))
 	}
 }
 
 // disabled is why the agent of a task is asked for nothing now, as the profile says; empty is that it may be.
-func (d *Decision) disabled(task *workflow.Task) string {
+func disabled(d *Decision, task *workflow.Task) string {
 	if use := d.Profile.agentUse(task.Agent); use != nil && task.Plan != nil {
 		return use.Unavailable
 	}
@@ -199,17 +199,17 @@ func (d *Decision) disabled(task *workflow.Task) string {
 }
 
 // taskReady is the fact that a task may begin once its agent has room.
-func (d *Decision) taskReady(task *workflow.Task) *schemas.TaskReady {
+func taskReady(d *Decision, task *workflow.Task) *schemas.TaskReady {
 	return &schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, About: task.About}
 }
 
-func (d *Decision) ready(task *workflow.Task) {
-	ready := d.taskReady(task)
-	ready.Day = d.dayClaim(task)
+func ready(d *Decision, task *workflow.Task) {
+	ready := taskReady(d, task)
+	ready.Day = dayClaim(d, task)
 	if known := d.Run.Task(task.ID); known != nil && known.State == workflow.TaskReady && known.Agent == task.Agent && !known.Held && (known.Day == nil) == (ready.Day == nil) {
 		return
 	}
-	if wait := d.waitFor(task); wait > 0 {
+	if wait := waitFor(d, task); wait > 0 {
 		ready.Until = d.Now.Add(wait)
 	}
 	d.emit(ready)
@@ -224,37 +224,37 @@ func (d *Decision) Grant(grant schemas.Grant) {
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) && !fault.Is("a grant does not wait for the judge") {
 		return
 	}
-	rule := d.unapprovedRule(task)
+	rule := unapprovedRule(d, task)
 	switch {
 	case rule != nil:
-		d.askForApproval(task, rule)
-	case d.exceedsBudget(task) && !fault.Is("a grant skips the budget"):
-		d.hold(task)
-	case task.Day == nil && d.dayClaim(task) != nil:
-		d.ready(task) // the grant was for nothing of the day's
+		askForApproval(d, task, rule)
+	case exceedsBudget(d, task) && !fault.Is("a grant skips the budget"):
+		hold(d, task)
+	case task.Day == nil && dayClaim(d, task) != nil:
+		ready(d, task) // the grant was for nothing of the day's
 	default:
-		d.sendGranted(task)
+		sendGranted(d, task)
 	}
 }
 
 // sendGranted sends a task that is granted to its agent, unless it does not fit the budget of the day.
-func (d *Decision) sendGranted(task *workflow.Task) {
-	lacking := d.dayShortage(task)
+func sendGranted(d *Decision, task *workflow.Task) {
+	lacking := dayShortage(d, task)
 	switch {
 	case lacking != nil:
-		d.holdForDay(task, lacking)
+		holdForDay(d, task, lacking)
 	case task.NotifiesPeople() && task.Attempt == 0:
-		d.admitTelling(task.Agent) // a grant brings room with it
-		d.dispatch(task)
+		admitTelling(d, task.Agent) // a grant brings room with it
+		dispatch(d, task)
 	case d.Admission.Admit(task.Agent) == Unavailable:
-		d.fail(task, schemas.FailureUnavailable, d.whyUnavailable(task))
+		fail(d, task, schemas.FailureUnavailable, whyUnavailable(d, task))
 	default:
-		d.dispatch(task)
+		dispatch(d, task)
 	}
 }
 
 // admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
-func (d *Decision) admitTelling(agent string) bool {
+func admitTelling(d *Decision, agent string) bool {
 	switch d.Admission.Admit(agent) {
 	case Admitted:
 		return true
@@ -269,7 +269,7 @@ func (d *Decision) admitTelling(agent string) bool {
 
 // whyUnavailable says that the circuit breaker of the agent of a task is open, since when, and when the next request may go to it. An agent that cannot
 // do its work at present has said why when it was asked the last time.
-func (d *Decision) whyUnavailable(task *workflow.Task) string {
+func whyUnavailable(d *Decision, task *workflow.Task) string {
 	const breaker = "circuit breaker of "
 	since, probe := d.Admission.OpenSince(task.Agent)
 	if since.IsZero() {
@@ -297,12 +297,12 @@ func (d *Decision) Unserved(absence schemas.Absence) {
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func (d *Decision) argumentFault(task *workflow.Task) string {
+func argumentFault(d *Decision, task *workflow.Task) string {
 	check := d.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	arguments := d.arguments(task)
+	arguments := argumentsOf(d, task)
 	if len(task.Arguments()) == 0 && d.Profile.worksOnWords(task.Agent) {
 		return ""
 	}
@@ -316,7 +316,7 @@ func (d *Decision) argumentFault(task *workflow.Task) string {
 }
 
 // dispatch asks the agent of a task for its next attempt. The run need not know the task yet.
-func (d *Decision) dispatch(asked *workflow.Task) {
+func dispatch(d *Decision, asked *workflow.Task) {
 	run, agent, attempt := schemas.RunID(d.Session, d.Run.Number), asked.Agent, asked.Attempt+1
 	queue := d.Now.Add(time.Duration(d.Profile.Deadlines.Queue))
 	task := d.Run.Task(asked.ID)
@@ -324,7 +324,7 @@ func (d *Decision) dispatch(asked *workflow.Task) {
 		task = asked
 	}
 	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
-	if wait := d.waitFor(asked); wait > 0 {
+	if wait := waitFor(d, asked); wait > 0 {
 		queue = d.Now.Add(wait)
 		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due
@@ -334,16 +334,16 @@ func (d *Decision) dispatch(asked *workflow.Task) {
 	d.emit(&schemas.TaskDispatched{
 		Run: d.Run.Number, Task: asked.ID, Kind: asked.Kind, About: asked.About, Agent: agent, Attempt: attempt,
 		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, asked.ID, attempt),
-		Effect:  d.effect(run, asked),
-		Queue:   d.bounded(queue),
-		Expires: d.bounded(expires), Permitted: d.carriesPermit(asked, attempt), Told: d.calledHash(task, agent), Approval: d.approval(task),
-		Reserved: d.need(asked),
+		Effect:  effect(d, run, asked),
+		Queue:   bounded(d, queue),
+		Expires: bounded(d, expires), Permitted: carriesPermit(d, asked, attempt), Told: calledHash(d, task, agent), Approval: approvalOf(d, task),
+		Reserved: need(d, asked),
 	})
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
 // work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: an inquiry is adopted and its letter is not written again.
-func (d *Decision) effect(run string, task *workflow.Task) string {
+func effect(d *Decision, run string, task *workflow.Task) string {
 	if task.HumanTask() > 0 {
 		return schemas.EffectID(run, task.ID)
 	}
@@ -354,7 +354,7 @@ func (d *Decision) effect(run string, task *workflow.Task) string {
 }
 
 // bounded is the earlier of a moment and the end of the run.
-func (d *Decision) bounded(moment time.Time) time.Time {
+func bounded(d *Decision, moment time.Time) time.Time {
 	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && !d.Run.Rests() && expires.Before(moment) {
 		return expires
 	}
@@ -374,28 +374,28 @@ func (d *Decision) Expire(deadline schemas.Deadline) {
 	task := d.Run.Task(deadline.Task)
 	switch deadline.Kind {
 	case schemas.DeadlineRun:
-		d.expire()
+		expire(d)
 	case schemas.DeadlineRemind:
-		d.remind(d.Run.InquiryNotifiedBy(deadline.Task))
+		remind(d, d.Run.InquiryNotifiedBy(deadline.Task))
 	case schemas.DeadlineInquiry:
 		d.Unanswered(d.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
 	case schemas.DeadlineQueue:
-		d.fail(task, schemas.FailureNotStarted, "")
+		fail(d, task, schemas.FailureNotStarted, "")
 	case schemas.DeadlineWork:
-		d.fail(task, schemas.FailureTimeout, "")
+		fail(d, task, schemas.FailureTimeout, "")
 	case schemas.DeadlineSilence:
-		d.fail(task, schemas.FailureCrashed, "")
+		fail(d, task, schemas.FailureCrashed, "")
 	case schemas.DeadlineSlow:
 		d.emit(&schemas.TaskDelayed{
 			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
 		})
 	case schemas.DeadlineRetry:
 		if d.Run.AnswerDelayed() && task == d.Run.Delivery {
-			d.deliverDelayed()
+			deliverDelayed(d)
 			return
 		}
-		d.start(task)
+		start(d, task)
 	case schemas.DeadlineBudget:
-		d.askForDay(task)
+		askForDay(d, task)
 	}
 }

@@ -61,14 +61,14 @@ func (p *Profile) wordsIn(tag string) answer.Words {
 
 // tell adds to an outcome what people are told besides words. What is told stands on
 // record, so that everybody who shows the answer says the same.
-func (d *Decision) tell(settled *schemas.RunSettled) {
+func tell(d *Decision, settled *schemas.RunSettled) {
 	for i := range settled.Answer {
 		part := &settled.Answer[i]
 		task := d.Run.Task(part.Task)
 		if task != nil {
 			part.Told = d.Profile.Tell(d.Run, task, d.content(part.Body)).Text
 		}
-		part.Told = cmp.Or(d.untold(part), part.Told)
+		part.Told = cmp.Or(untold(d, part), part.Told)
 	}
 	var said []schemas.Findings
 	for _, task := range d.Run.Tasks {
@@ -79,20 +79,20 @@ func (d *Decision) tell(settled *schemas.RunSettled) {
 		if task.State != workflow.TaskCompleted {
 			found.Issues = nil // what has failed is told already
 		}
-		said = append(said, d.findings(found))
+		said = append(said, findings(d, found))
 	}
-	for _, found := range d.checked() {
-		said = append(said, d.findings(found))
+	for _, found := range checkFindings(d) {
+		said = append(said, findings(d, found))
 	}
 	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
 }
 
 // askedBy tells approvers who has begun the run, how far that is known, which run it is, and what the requester has written, set apart as a
 // quotation.
-func (d *Decision) askedBy() string {
+func askedBy(d *Decision) string {
 	texts := d.texts()
 	told := strings.NewReplacer(
-		"{requester}", d.requester(), "{proof}", d.requesterProof(texts), "{run}", schemas.RunID(d.Session, d.Run.Number),
+		"{requester}", requester(d), "{proof}", requesterProof(d, texts), "{run}", schemas.RunID(d.Session, d.Run.Number),
 	).Replace(cmp.Or(texts.AskedBy, "Requested by {requester} ({proof}), run {run}"))
 	words := strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
 	if words == "" {
@@ -102,7 +102,7 @@ func (d *Decision) askedBy() string {
 }
 
 // requester is who has begun the run, as their message names them.
-func (d *Decision) requester() string {
+func requester(d *Decision) string {
 	message := &d.Run.Message
 	if message.Upstream != nil {
 		return oneLine(message.Upstream.From)
@@ -124,7 +124,7 @@ func (d *Decision) requester() string {
 }
 
 // requesterProof tells how far it is known who has begun the run.
-func (d *Decision) requesterProof(texts *schemas.Texts) string {
+func requesterProof(d *Decision, texts *schemas.Texts) string {
 	switch message := &d.Run.Message; {
 	case message.Upstream != nil:
 		return cmp.Or(texts.AskedByProgram, "a program")
@@ -138,12 +138,12 @@ func (d *Decision) requesterProof(texts *schemas.Texts) string {
 
 // workAskedFor is what a task is to do, as a question about its failure or its budget tells it: to people of the profile with who has begun the run, and
 // the requester's words set apart.
-func (d *Decision) workAskedFor(task *workflow.Task, people []string) string {
+func workAskedFor(d *Decision, task *workflow.Task, people []string) string {
 	description := d.content(task.Plan.Description).Text
 	if len(people) == 0 {
 		return truncate(description, maxQuestion)
 	}
-	return truncate(strings.TrimSpace(d.askedBy()+"\n\n"+d.describedTask(description, true)), maxAskedWork)
+	return truncate(strings.TrimSpace(askedBy(d)+"\n\n"+describedTask(d, description, true)), maxAskedWork)
 }
 
 // maxAskedWork bounds what a question to people of the profile tells of the work and of who has begun it, in bytes, so that the words by which they decide
@@ -151,16 +151,16 @@ func (d *Decision) workAskedFor(task *workflow.Task, people []string) string {
 const maxAskedWork = 2 << 10
 
 // describedTo is what an agent is called in a question: to people of the profile by what it does.
-func (d *Decision) describedTo(people []string, agent string) string {
+func describedTo(d *Decision, people []string, agent string) string {
 	if len(people) == 0 {
 		return agent
 	}
-	return d.describedAgent(agent)
+	return describedAgent(d, agent)
 }
 
 // describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
 // and a template's own words are none. Words of the requester that askedBy quotes in the same question are left out.
-func (d *Decision) describedTask(description string, isQuoted bool) string {
+func describedTask(d *Decision, description string, isQuoted bool) string {
 	told := truncate(description, maxQuestion)
 	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
 	ofProfile := d.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
@@ -175,12 +175,12 @@ func (d *Decision) describedTask(description string, isQuoted bool) string {
 
 // shown is a text that may hold words of the requester, as a question shows it: without what turns the direction of
 // writing.
-func (d *Decision) shown(text string) string {
+func shown(text string) string {
 	return schemas.RemoveControls(text)
 }
 
 // describedAgent is what an agent is called where approvers are told of it: what it does.
-func (d *Decision) describedAgent(agent string) string {
+func describedAgent(d *Decision, agent string) string {
 	use := d.Profile.agentUse(agent)
 	if use == nil {
 		return agent
@@ -217,37 +217,37 @@ func oneLine(name string) string {
 }
 
 // summarize has the results told in one text before the run is settled, where several are there and all of them are right.
-func (d *Decision) summarize() {
+func summarize(d *Decision) {
 	summary := d.Profile.Summary
-	if summary == nil || summary.Agent == "" || !d.summarizes() || d.Run.Task(schemas.SummarizeTask) != nil {
-		d.settle()
+	if summary == nil || summary.Agent == "" || !summarizes(d) || d.Run.Task(schemas.SummarizeTask) != nil {
+		settle(d)
 		return
 	}
-	d.ask(workflow.NewSummary(summary.Agent))
+	ask(d, workflow.NewSummary(summary.Agent))
 }
 
-func (d *Decision) summarizes() bool {
+func summarizes(d *Decision) bool {
 	results := 0
 	for _, task := range d.Run.Tasks {
 		if task.State == workflow.TaskCompleted && !review.IsFix(task) {
 			results++
 		}
 	}
-	return results > 1 && d.decisive() == nil
+	return results > 1 && decisive(d) == nil
 }
 
 // summaryAnswered takes the words that tell the results.
-func (d *Decision) summaryAnswered(question *workflow.Task, answer *Response) {
+func summaryAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	words, err := summaryIn(answer.WholeResult)
 	if err != nil {
-		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
+		fail(d, question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
 		return
 	}
-	if found := d.otherLanguage(words); found != "" {
-		d.fail(question, schemas.FailureInvalidResult, d.wrongLanguage(found))
+	if found := otherLanguage(d, words); found != "" {
+		fail(d, question, schemas.FailureInvalidResult, wrongLanguage(d, found))
 		return
 	}
-	d.completed(question, answer)
+	completed(d, question, answer)
 	d.emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
 }
 
@@ -270,8 +270,8 @@ func summaryIn(result schemas.Result) (string, error) {
 }
 
 // summaryOf is what is told instead of the words of an answer's parts: what an agent has said, or else the template; empty is nothing.
-func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
-	if d.Profile.Summary == nil || !d.summarizes() {
+func summaryOf(d *Decision, parts []schemas.AnswerPart) string {
+	if d.Profile.Summary == nil || !summarizes(d) {
 		return ""
 	}
 	if question := d.Run.Task(schemas.SummarizeTask); question != nil && question.State == workflow.TaskCompleted {
@@ -287,11 +287,11 @@ func (d *Decision) summaryOf(parts []schemas.AnswerPart) string {
 		Steps []toldResult `json:"steps"`
 	}
 	for i := range parts {
-		results.Tasks = append(results.Tasks, d.toldResult(d.Run.Task(parts[i].Task), &parts[i]))
+		results.Tasks = append(results.Tasks, resultToTell(d, d.Run.Task(parts[i].Task), &parts[i]))
 	}
 	for _, task := range d.Run.Tasks {
 		if task.Plan != nil && task.State == workflow.TaskCompleted {
-			results.Steps = append(results.Steps, d.toldResult(task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
+			results.Steps = append(results.Steps, resultToTell(d, task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
 		}
 	}
 	body, err := schemas.Marshal(results)
@@ -313,7 +313,7 @@ type toldResult struct {
 	Data  jsontext.Value `json:"data,omitzero"`
 }
 
-func (d *Decision) toldResult(task *workflow.Task, part *schemas.AnswerPart) toldResult {
+func resultToTell(d *Decision, task *workflow.Task, part *schemas.AnswerPart) toldResult {
 	content := d.content(part.Body)
 	told := toldResult{Task: part.Task, Text: cmp.Or(part.Told, content.Text), Data: content.Data}
 	if task != nil {

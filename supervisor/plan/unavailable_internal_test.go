@@ -41,7 +41,7 @@ func TestWhyUnavailable(t *testing.T) {
 		"nobody has said anything":  {time.Time{}, nil, ""},
 	} {
 		d := Decision{Admission: barredAgent{since: c.since}}
-		if got := d.whyUnavailable(&workflow.Task{ID: "ask:1:1", Agent: "mail", LastFailure: c.failed}); got != c.want {
+		if got := whyUnavailable(&d, &workflow.Task{ID: "ask:1:1", Agent: "mail", LastFailure: c.failed}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -140,7 +140,7 @@ func (a *attempted) lettered() int {
 	return 1 + a.random.IntN(a.story.state.Runs)
 }
 
-// word says something to an inquiry.
+// applyWord says something to an inquiry.
 func (a *attempted) word(command string) {
 	a.t.Helper()
 	a.words++

@@ -16,11 +16,11 @@ type DeliveryStatus struct {
 	Status    string
 }
 
-// bounced notes a report on an answer. It starts nothing: whoever answers a report
+// noteBounce notes a report on an answer. It starts nothing: whoever answers a report
 // may get the next one.
-func (d *decision) bounced(received schemas.MessageReceived, report *DeliveryStatus) {
+func noteBounce(d *decision, received schemas.MessageReceived, report *DeliveryStatus) {
 	received.Disposition, received.Reason = schemas.DispositionIgnored, unmatchedBounce
-	if received.Run = d.runOfMessageID(report.MessageID); received.Run > 0 {
+	if received.Run = runOfMessageID(d, report.MessageID); received.Run > 0 {
 		received.Reason = string(schemas.MailBounce)
 	}
 	d.emit(&received)
@@ -31,14 +31,14 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		Run: received.Run, Message: received.ID, Action: cut(report.Action, maxNote), Status: cut(report.Status, maxNote),
 		Failed: report.Action == "failed" || strings.HasPrefix(report.Status, "5."),
 	}
-	inquiry, explains := d.inquiryOfMessageID(received.Run, report.MessageID)
-	switch left := d.state.left().Named(d.leftOfMessageID(report.MessageID)); {
+	inquiry, explains := inquiryOfMessageID(d, received.Run, report.MessageID)
+	switch left := d.state.left().Named(leftOfMessageID(d, report.MessageID)); {
 	case inquiry != nil:
 		bounced.Inquiry = inquiry.Inquiry
 		if bounced.Failed && !explains {
 			bounced.Recipient = oneAsked(inquiry, report.Recipient)
 		}
-	case left != nil && d.onlyRecipient(left.Inquiry, report.Recipient):
+	case left != nil && onlyRecipient(d, left.Inquiry, report.Recipient):
 		bounced.Inquiry = left.Inquiry.Inquiry
 	case left != nil && bounced.Failed:
 		if bounced.Recipient = oneAsked(left.Inquiry, report.Recipient); bounced.Recipient != "" {
@@ -50,7 +50,7 @@ func (d *decision) bounced(received schemas.MessageReceived, report *DeliverySta
 		return // who is told how to decide has got the question: they have written to it
 	}
 	inquiry = d.state.Active.Inquiry(inquiry.Inquiry)
-	if nobody := bounced.Recipient != "" && !fault.Is("a question that has reached nobody stays open") && !inquiry.Reaches(); nobody || d.onlyRecipient(inquiry, report.Recipient) {
+	if nobody := bounced.Recipient != "" && !fault.Is("a question that has reached nobody stays open") && !inquiry.Reaches(); nobody || onlyRecipient(d, inquiry, report.Recipient) {
 		d.planDecision(d.env.Pinned).Unanswered(inquiry, schemas.InquiryUnreachable)
 	}
 }
@@ -69,7 +69,7 @@ func oneAsked(inquiry *workflow.Inquiry, recipient string) string {
 }
 
 // onlyRecipient reports whether a report is about all whom a question was for.
-func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bool {
+func onlyRecipient(d *decision, inquiry *workflow.Inquiry, recipient string) bool {
 	asked := inquiry.To
 	if inquiry.OfRequester() {
 		asked = recipients(d.state.Active.Message.Reply)
@@ -78,7 +78,7 @@ func (d *decision) onlyRecipient(inquiry *workflow.Inquiry, recipient string) bo
 }
 
 // inquiryOfMessageID returns the inquiry of the run under way that a notice with that Message-ID tells of, or nil, and whether the notice only explains how it is decided.
-func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workflow.Inquiry, explains bool) {
+func inquiryOfMessageID(d *decision, run int, messageID string) (inquiry *workflow.Inquiry, explains bool) {
 	if d.state.Active == nil || d.state.Active.Number != run {
 		return nil, false
 	}
@@ -89,7 +89,7 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workf
 		}
 	}
 	for _, inquiry := range d.state.Active.Inquiries {
-		if inquiry.Adopts != nil && d.letterOf(inquiry.Adopts.Letters, effect).Run > 0 {
+		if inquiry.Adopts != nil && letterOf(d, inquiry.Adopts.Letters, effect).Run > 0 {
 			return inquiry, false
 		}
 	}
@@ -97,10 +97,10 @@ func (d *decision) inquiryOfMessageID(run int, messageID string) (inquiry *workf
 }
 
 // leftOfMessageID is the name of the inquiry that a letter with that Message-ID asks about, if runs before have left it.
-func (d *decision) leftOfMessageID(messageID string) schemas.InquiryName {
+func leftOfMessageID(d *decision, messageID string) schemas.InquiryName {
 	if left := d.state.left(); left != nil {
 		for i := range left.Inquiries {
-			if name := d.letterOf(left.Inquiries[i].Letters(), schemas.EffectOfMessageID(messageID)); name.Run > 0 {
+			if name := letterOf(d, left.Inquiries[i].Letters(), schemas.EffectOfMessageID(messageID)); name.Run > 0 {
 				return schemas.InquiryName{Run: left.Inquiries[i].Run, Inquiry: left.Inquiries[i].Inquiry.Inquiry}
 			}
 		}
@@ -109,7 +109,7 @@ func (d *decision) leftOfMessageID(messageID string) schemas.InquiryName {
 }
 
 // letterOf returns the name by which one of the notices with that effect asks; none has the run 0.
-func (d *decision) letterOf(letters []schemas.InquiryName, effect string) schemas.InquiryName {
+func letterOf(d *decision, letters []schemas.InquiryName, effect string) schemas.InquiryName {
 	for _, letter := range letters {
 		for notice := 1; notice <= 2; notice++ { // the question and a reminder
 			if schemas.EffectID(schemas.RunID(d.state.Session, letter.Run), schemas.NoticeTask(letter.Inquiry, notice)) == effect {
@@ -126,14 +126,14 @@ const unmatchedBounce = "unmatched_bounce"
 
 // runOfMessageID returns the run whose answer has a Message-ID, or 0. The id begins with that
 // of the effect, and so names run and task to whoever knows the session.
-func (d *decision) runOfMessageID(messageID string) int {
+func runOfMessageID(d *decision, messageID string) int {
 	effect := schemas.EffectOfMessageID(messageID)
 	if active := d.state.Active; active != nil {
-		if inquiry, _ := d.inquiryOfMessageID(active.Number, messageID); inquiry != nil {
+		if inquiry, _ := inquiryOfMessageID(d, active.Number, messageID); inquiry != nil {
 			return active.Number
 		}
 	}
-	if left := d.leftOfMessageID(messageID); left.Run > 0 {
+	if left := leftOfMessageID(d, messageID); left.Run > 0 {
 		return left.Run
 	}
 	for number := d.state.begun(); number > 0 && effect != ""; number-- {

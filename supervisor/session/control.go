@@ -10,8 +10,8 @@ import (
 	"podium/supervisor/plan"
 )
 
-// control takes a person's command: to cancel a run, to send its answer again, or to say something to an inquiry.
-func (d *decision) control(control *schemas.Control) {
+// handleControl takes a person's command: to cancel a run, to send its answer again, or to say something to an inquiry.
+func handleControl(d *decision, control *schemas.Control) {
 	id := d.input.Event.ID
 	switch control.Action {
 	case schemas.ControlCancel, schemas.ControlResend, schemas.ControlAnswer, schemas.ControlApprove, schemas.ControlReject, schemas.ControlRaise, schemas.ControlReplan, schemas.ControlRetry,
@@ -22,9 +22,9 @@ func (d *decision) control(control *schemas.Control) {
 	if d.state.HasTaken(id) {
 		return
 	}
-	number, err := d.target(control)
+	number, err := targetRun(d, control)
 	if err != nil {
-		d.refuse(schemas.QuarantineUnknownRun, err.Error())
+		refuseInput(d, schemas.QuarantineUnknownRun, err.Error())
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence, Run: number, Disposition: schemas.DispositionControl}
@@ -34,18 +34,18 @@ func (d *decision) control(control *schemas.Control) {
 	}
 	switch {
 	case number < 1 || number > d.state.Runs:
-		d.refuse(schemas.QuarantineUnknownRun, "the session has no run of that number")
-	case control.As != "" && !d.speaksFor(control.As, nil):
+		refuseInput(d, schemas.QuarantineUnknownRun, "the session has no run of that number")
+	case control.As != "" && !speaksFor(d, control.As, nil):
 		received.Disposition, received.Reason = schemas.DispositionRefused, string(schemas.WordNotAllowed)
 		d.emit(&received)
 	case control.Action == schemas.ControlResend:
-		d.requestResend(control, received)
+		requestResend(d, control, received)
 	case control.Action == schemas.ControlRetry:
-		d.retry(control, received)
+		retryRun(d, control, received)
 	case control.Action == schemas.ControlGiveUp:
-		d.giveUpAnswer(number, received)
+		giveUpAnswer(d, number, received)
 	case control.Action != schemas.ControlCancel:
-		d.controlWord(control, number, received)
+		controlWord(d, control, number, received)
 	case d.state.Active != nil && d.state.Active.Number == number && (!d.state.Active.Settled() || d.state.Active.AnswerWaits() && !fault.Is("an answer that waits cannot be taken back")):
 		d.emit(&received)
 		if control.Run == "" { // the request's word: another attempt may follow
@@ -63,7 +63,7 @@ func (d *decision) control(control *schemas.Control) {
 }
 
 // giveUpAnswer takes a person's command that the answer of the run under way is not sent.
-func (d *decision) giveUpAnswer(number int, received schemas.MessageReceived) {
+func giveUpAnswer(d *decision, number int, received schemas.MessageReceived) {
 	active := d.state.Active
 	switch {
 	case active != nil && active.Number == number:
@@ -82,9 +82,9 @@ func (d *decision) giveUpAnswer(number int, received schemas.MessageReceived) {
 	d.planDecision(d.env.Pinned).GiveUpAnswer()
 }
 
-// target returns the run that a control word is about, by its own id or by that
+// targetRun returns the run that a control word is about, by its own id or by that
 // of the request which began it.
-func (d *decision) target(control *schemas.Control) (int, error) {
+func targetRun(d *decision, control *schemas.Control) (int, error) {
 	if control.Run == "" && control.Request != "" {
 		return d.state.RunOf(control.Request), nil
 	}
@@ -93,7 +93,7 @@ func (d *decision) target(control *schemas.Control) (int, error) {
 }
 
 // controlWord takes a word on an inquiry that a person has given to the service itself.
-func (d *decision) controlWord(control *schemas.Control, number int, received schemas.MessageReceived) {
+func controlWord(d *decision, control *schemas.Control, number int, received schemas.MessageReceived) {
 	var inquiry *workflow.Inquiry
 	name := schemas.InquiryName{Run: number, Inquiry: control.Inquiry}
 	if active := d.state.Active; active != nil && (active.Number == number || control.Inquiry > 0) {
@@ -105,8 +105,8 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		}
 	}
 	left := d.state.left().Named(name)
-	if d.ofUpstream(control) && !fault.Is("whoever is upstream decides what people are asked") {
-		inquiry, left = d.askedUpstream(number, control.Inquiry), nil
+	if ofUpstream(d, control) && !fault.Is("whoever is upstream decides what people are asked") {
+		inquiry, left = askedUpstream(d, number, control.Inquiry), nil
 	}
 	said := controlSays(control)
 	if inquiry != nil && inquiry.Upstream && control.Run == "" {
@@ -120,7 +120,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 	}
 	var rejection schemas.Rejection
 	switch choice := said.Choice; {
-	case d.env.Unconfigured, control.As != "" && !d.speaksFor(control.As, inquiry):
+	case d.env.Unconfigured, control.As != "" && !speaksFor(d, control.As, inquiry):
 		rejection = schemas.WordNotAllowed
 	case inquiry == nil && left != nil && (left.Word != 0 || left.Inquiry.Answered != nil):
 		rejection = schemas.WordDecided
@@ -138,7 +138,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		rejection = schemas.WordNotAsked
 	case inquiry.Answered != nil:
 		rejection = overBy(inquiry)
-	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !d.inTime(inquiry) && !fault.Is("a plan from upstream counts when its time is over"):
+	case inquiry.Closed == schemas.InquiryExpired || inquiry.Open() && !inTime(d, inquiry) && !fault.Is("a plan from upstream counts when its time is over"):
 		rejection = schemas.WordExpired
 	case !inquiry.Open():
 		rejection = schemas.WordClosed
@@ -148,7 +148,7 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 		rejection = schemas.WordHash
 	default:
 		if rejection = d.planDecision(d.env.Pinned).HumanTask(inquiry).Accepts(&said, control.Arguments); rejection == "" {
-			d.word(inquiry, &said, received)
+			applyWord(d, inquiry, &said, received)
 			return
 		}
 	}
@@ -157,12 +157,12 @@ func (d *decision) controlWord(control *schemas.Control, number int, received sc
 }
 
 // ofUpstream reports whether a word names a request, as whoever is upstream does: it decides nothing else than what they are asked.
-func (d *decision) ofUpstream(control *schemas.Control) bool {
+func ofUpstream(d *decision, control *schemas.Control) bool {
 	return control.Run == "" && d.state.Active != nil
 }
 
 // askedUpstream is what whoever is upstream is asked by a run under way: the inquiry of that number, or else the oldest that is open, or the newest; nil is nothing.
-func (d *decision) askedUpstream(run, number int) *workflow.Inquiry {
+func askedUpstream(d *decision, run, number int) *workflow.Inquiry {
 	active := d.state.Active
 	if active.Number != run {
 		return nil
@@ -188,16 +188,16 @@ func actorOf(control *schemas.Control) schemas.Actor {
 
 // speaksFor reports whether somebody at the command line may speak for a person of the configuration: any that is known where no inquiry is meant, and
 // where it is decided by people one of those who are asked and have not begun the run.
-func (d *decision) speaksFor(person string, inquiry *workflow.Inquiry) bool {
-	switch _, known := d.people()[person]; {
+func speaksFor(d *decision, person string, inquiry *workflow.Inquiry) bool {
+	switch _, known := peopleOf(d)[person]; {
 	case !known:
 		return false
 	case inquiry == nil || len(inquiry.People) == 0 && !inquiry.Kind.IsRestricted():
 		return true
 	case len(inquiry.People) == 0:
-		return d.hasBegun(person, "")
+		return hasBegun(d, person, "")
 	}
-	own := inquiry.Kind.ExcludesRequester() && d.hasBegun(person, "")
+	own := inquiry.Kind.ExcludesRequester() && hasBegun(d, person, "")
 	return slices.Contains(inquiry.People, person) && !own
 }
 

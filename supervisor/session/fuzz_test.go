@@ -173,7 +173,7 @@ func TestScriptsReachEverything(t *testing.T) {
 }
 
 // reached reports whether something has happened: a fact, what became of a
-// message, or the end of a run.
+// handleMessage, or the end of a run.
 func (s *stage) reached(what string) bool {
 	return s.facts[what] > 0 || s.moves[what] || what == "upstream" && len(s.answered) > 0 ||
 		slices.ContainsFunc(s.conversation.Messages, func(m workflow.ReceivedMessage) bool { return string(m.Disposition) == what }) ||

@@ -251,7 +251,7 @@ func readChat(chat *schemas.ChatReceived) *Message {
 }
 
 // Content returns what a Content that points at this input stands for, whole: a
-// message's words or an answer's result.
+// handleMessage's words or an answer's result.
 func (in *Input) Content() schemas.Result {
 	switch {
 	case in.Message != nil && in.Message.Tasks == nil && in.Message.Files == nil:

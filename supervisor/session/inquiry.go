@@ -14,7 +14,7 @@ import (
 
 // askedInThread returns the oldest open inquiry by which whoever has written is asked in the thread of the run, or nil. Whoever has begun the run is asked as that first.
 // A letter is of no thread, and who may not decide an inquiry is not asked by it.
-func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
+func askedInThread(d *decision, message *Message) *workflow.Inquiry {
 	active := d.state.Active
 	if own := active.OpenInquiry(); own != nil && message.Author != nil && userOf(message.Author) == userOf(active.Message.Author) {
 		return nil
@@ -30,9 +30,9 @@ func (d *decision) askedInThread(message *Message) *workflow.Inquiry {
 		if !inquiry.Open() || !inquiry.InThread {
 			continue
 		}
-		_, may := d.personIn(message, inquiry)
+		_, may := personIn(d, message, inquiry)
 		if may && inquiry.Kind.IsRestricted() {
-			_, may = d.mayDecide(message, inquiry)
+			_, may = mayDecide(d, message, inquiry)
 		}
 		if may {
 			return inquiry
@@ -55,7 +55,7 @@ func wordIn(message *Message, actor schemas.Actor) (plan.Word, bool) {
 }
 
 // namedInquiry is the inquiry of the session whose letter a message names, if it names one.
-func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
+func namedInquiry(d *decision, message *Message) (schemas.InquiryName, bool) {
 	if !message.namesInquiry() {
 		return schemas.InquiryName{}, false
 	}
@@ -65,16 +65,16 @@ func (d *decision) namedInquiry(message *Message) (schemas.InquiryName, bool) {
 
 // mayHold reports whether what somebody says to an inquiry whose run has ended is kept: it counts once a further attempt of whoever is upstream
 // adopts that. Nothing is when nobody may adopt it, or when somebody has spoken before.
-func (d *decision) mayHold(message *Message, name schemas.InquiryName) bool {
+func mayHold(d *decision, message *Message, name schemas.InquiryName) bool {
 	left := d.state.left().Named(name)
 	if left == nil || left.Word != 0 && !fault.Is("a second word is held") || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {
 		return false
 	}
-	actor, may := d.personIn(message, left.Inquiry)
+	actor, may := personIn(d, message, left.Inquiry)
 	said, says := wordIn(message, actor)
 	if left.Inquiry.Kind.IsRestricted() {
 		_, decides := d.env.Current.Decides(said.Whole)
-		may, says = may && actor.Proof == schemas.ProofMail && !d.quotesAnother(message, name, left.Inquiry), says && decides
+		may, says = may && actor.Proof == schemas.ProofMail && !quotesAnother(d, message, name, left.Inquiry), says && decides
 	}
 	return may && says
 }
@@ -84,12 +84,12 @@ func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Wo
 	var said plan.Word
 	input, says := d.env.InputAt(sequence), false
 	if inquiry.Kind.IsRestricted() {
-		said, says = d.heldDecision(&input, inquiry)
+		said, says = heldDecision(d, &input, inquiry)
 		return keptWord(said, sequence), says
 	}
 	switch {
 	case input.Message != nil:
-		if actor, may := d.personIn(input.Message, inquiry); may {
+		if actor, may := personIn(d, input.Message, inquiry); may {
 			said, says = wordIn(input.Message, actor)
 		}
 	case input.Control != nil:
@@ -99,7 +99,7 @@ func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Wo
 }
 
 // heldDecision is heldWord for an approval: one word that agrees to what is asked as it is, or says no. Who changes something says so to the run under way.
-func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
+func heldDecision(d *decision, input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	profile := d.env.Current
 	if pinned := d.env.Pinned; pinned != nil && pinned.Hash == d.state.Active.ProfileHash {
 		profile = pinned
@@ -108,12 +108,12 @@ func (d *decision) heldDecision(input *Input, inquiry *workflow.Inquiry) (plan.W
 	case input.Control != nil:
 		said := controlSays(input.Control)
 		same := input.Control.Hash == "" || input.Control.Hash == inquiry.Hash
-		speaks := input.Control.As == "" || d.speaksFor(input.Control.As, inquiry)
+		speaks := input.Control.As == "" || speaksFor(d, input.Control.As, inquiry)
 		return said, speaks && same && inquiry.Takes(said.Choice) && len(input.Control.Arguments) == 0
 	case input.Message == nil:
 		return plan.Word{}, false
 	}
-	actor, may := d.mayDecide(input.Message, inquiry)
+	actor, may := mayDecide(d, input.Message, inquiry)
 	said, says := wordIn(input.Message, actor)
 	choice, decides := profile.Decides(said.Whole)
 	change, sound := d.planDecision(profile).WrittenEdit(inquiry, said.Whole)
@@ -133,8 +133,8 @@ func keptWord(said plan.Word, sequence uint64) plan.Word {
 	return said
 }
 
-// people are those who may say something: those of the profile in force, and nobody where there is none.
-func (d *decision) people() map[string]schemas.Person {
+// peopleOf are those who may say something: those of the profile in force, and nobody where there is none.
+func peopleOf(d *decision) map[string]schemas.Person {
 	if d.env.Unconfigured {
 		return nil
 	}
@@ -143,9 +143,9 @@ func (d *decision) people() map[string]schemas.Person {
 
 // personIn returns which of the people who are asked has written a mail, if one has. Who they are is what the
 // profile in force says.
-func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+func personIn(d *decision, message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	if message.Channel == schemas.ChannelChat {
-		return d.personInThread(message, inquiry)
+		return personInThread(d, message, inquiry)
 	}
 	actor, vouched := mailActor(message)
 	asked := inquiry.People
@@ -162,9 +162,9 @@ func (d *decision) personIn(message *Message, inquiry *workflow.Inquiry) (schema
 }
 
 // personInThread is personIn for who has written in a chat. They are asked where they are.
-func (d *decision) personInThread(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
-	actor := d.chatActor(message)
-	people := d.people()
+func personInThread(d *decision, message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+	actor := chatActor(message)
+	people := peopleOf(d)
 	if fault.Is("who has left the chat is heard there") {
 		people = d.env.Pinned.People
 	}
@@ -199,17 +199,17 @@ func mailActor(message *Message) (schemas.Actor, bool) {
 }
 
 // beforeAsked reports whether a word was taken before its question went out. Servers of mail tell whole seconds.
-func (d *decision) beforeAsked(inquiry *workflow.Inquiry) bool {
+func beforeAsked(d *decision, inquiry *workflow.Inquiry) bool {
 	return inquiry.Asked.IsZero() || !fault.Is("a word in the thread from before the question is one on it") && d.input.Event.Time.Before(inquiry.Asked.Truncate(time.Second))
 }
 
 // inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
 // taken the word before its time was over, whenever that is decided.
-func (d *decision) inTime(inquiry *workflow.Inquiry) bool {
+func inTime(d *decision, inquiry *workflow.Inquiry) bool {
 	return (inquiry.Open() || inquiry.Answered != nil && fault.Is("a second word on the same inquiry counts")) && (inquiry.Notices > 0 || inquiry.Upstream) && (inquiry.Asked.IsZero() || len(inquiry.People) > 0 && fault.Is("work that comes late is taken") || d.input.Event.Time.Before(inquiry.Expires()) || fault.Is("a late word counts"))
 }
 
-func (d *decision) word(inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
+func applyWord(d *decision, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
 	received.Run, received.Inquiry, received.Disposition = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionAnswered
 	d.emit(&received)
 	kept := keptWord(*said, d.input.Sequence)
@@ -221,7 +221,7 @@ const cliProvider = "cli"
 
 // chatActor returns who has written a chat message, and how far that is known: a provider signs it, and who calls a
 // webhook only claims it, with the secret of the channel.
-func (d *decision) chatActor(message *Message) schemas.Actor {
+func chatActor(message *Message) schemas.Actor {
 	actor := schemas.Actor{Via: schemas.ViaChat, ID: userOf(message.Author), Proof: schemas.ProofSignature}
 	switch {
 	case message.Reply.Provider == cliProvider:
@@ -233,13 +233,13 @@ func (d *decision) chatActor(message *Message) schemas.Actor {
 }
 
 // requesterIn returns who has written a message, if they have begun the run under way.
-func (d *decision) requesterIn(message *Message) (schemas.Actor, bool) {
+func requesterIn(d *decision, message *Message) (schemas.Actor, bool) {
 	asked := &d.state.Active.Message
 	if message.Channel != asked.Channel || asked.Reply == nil {
 		return schemas.Actor{}, false
 	}
 	if message.Channel == schemas.ChannelChat {
-		actor := d.chatActor(message)
+		actor := chatActor(message)
 		return actor, actor.ID == userOf(asked.Author) || fault.Is("somebody else's word counts")
 	}
 	actor, vouched := mailActor(message)

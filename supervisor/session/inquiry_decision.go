@@ -8,7 +8,7 @@ import (
 	"podium/schemas/workflow"
 )
 
-func (d *decision) refuseWord(received schemas.MessageReceived, inquiry *workflow.Inquiry, reason schemas.Rejection) {
+func refuseWord(d *decision, received schemas.MessageReceived, inquiry *workflow.Inquiry, reason schemas.Rejection) {
 	received.Run, received.Inquiry, received.Disposition, received.Reason = d.state.Active.Number, inquiry.Inquiry, schemas.DispositionRefused, string(reason)
 	d.emit(&received)
 }
@@ -28,13 +28,13 @@ func overBy(inquiry *workflow.Inquiry) schemas.Rejection {
 
 // mayDecide returns who has written a message, and whether they decide an approval. A mail server has to vouch for a letter: to know the letter that asks is not enough. Of
 // several people who are asked, whoever has begun the run is none.
-func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
+func mayDecide(d *decision, message *Message, inquiry *workflow.Inquiry) (schemas.Actor, bool) {
 	if inquiry.OfRequester() {
-		actor, may := d.requesterIn(message)
+		actor, may := requesterIn(d, message)
 		return actor, may && actor.Proof != schemas.ProofLetter
 	}
-	actor, may := d.personIn(message, inquiry)
-	asked := may && (fault.Is("requester counts") || !d.hasBegun(actor.ID, addressOf(message.Author)))
+	actor, may := personIn(d, message, inquiry)
+	asked := may && (fault.Is("requester counts") || !hasBegun(d, actor.ID, addressOf(message.Author)))
 	if !inquiry.Kind.ExcludesRequester() {
 		asked = may || fault.Is("who knows the letter may say what is done") // they agree to nothing
 	}
@@ -44,8 +44,8 @@ func (d *decision) mayDecide(message *Message, inquiry *workflow.Inquiry) (schem
 
 // hasBegun reports whether a person of the profile, who writes from an address, has begun the run: in a chat, or by mail. All addresses of one person
 // are theirs, and one that the answer goes to is the requester's.
-func (d *decision) hasBegun(name, address string) bool {
-	begun, person := &d.state.Active.Message, d.people()[name]
+func hasBegun(d *decision, name, address string) bool {
+	begun, person := &d.state.Active.Message, peopleOf(d)[name]
 	if begun.Reply != nil && person.Chat.Is(begun.Reply.Channel, begun.Author) {
 		return !fault.Is("who has begun a run in a chat decides about it by their name")
 	}
@@ -53,17 +53,17 @@ func (d *decision) hasBegun(name, address string) bool {
 }
 
 // quotesAnother reports whether a reply to the email about an approval quotes the code of another question: then its words may be about that.
-func (d *decision) quotesAnother(message *Message, name schemas.InquiryName, inquiry *workflow.Inquiry) bool {
+func quotesAnother(d *decision, message *Message, name schemas.InquiryName, inquiry *workflow.Inquiry) bool {
 	if !inquiry.Kind.IsRestricted() || message.Channel != schemas.ChannelEmail {
 		return false
 	}
-	own := []string{d.codeOf(name)}
+	own := []string{codeOf(d, name)}
 	if d.state.Active != nil {
-		own = append(own, d.codeOf(schemas.InquiryName{Run: d.state.Active.Number, Inquiry: inquiry.Inquiry}))
+		own = append(own, codeOf(d, schemas.InquiryName{Run: d.state.Active.Number, Inquiry: inquiry.Inquiry}))
 	}
 	if inquiry.Adopts != nil {
 		for _, letter := range inquiry.Adopts.Letters {
-			own = append(own, d.codeOf(letter))
+			own = append(own, codeOf(d, letter))
 		}
 	}
 	for _, text := range []string{message.Subject, message.Text, message.Quoted} {
@@ -74,6 +74,6 @@ func (d *decision) quotesAnother(message *Message, name schemas.InquiryName, inq
 	return false
 }
 
-func (d *decision) codeOf(name schemas.InquiryName) string {
+func codeOf(d *decision, name schemas.InquiryName) string {
 	return schemas.InquiryCode(schemas.RunID(d.state.Session, name.Run), name.Inquiry)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestUncheckedMailNamesTheQuestion: where no server vouches for mail, a letter that names the answer of an earlier run is no
-// answer to what a later run asks.
+// answerOf to what a later run asks.
 func TestUncheckedMailNamesTheQuestion(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `

@@ -6,7 +6,7 @@ import (
 )
 
 // TestNoIsNoArgument: who answers a question by not wanting it any more has not said what was asked: an agent with side effects does not
-// begin with that for an argument.
+// beginRun with that for an argument.
 func TestNoIsNoArgument(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"No, please stop.", "I don't know.", "Thank you, never mind."} {

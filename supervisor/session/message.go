@@ -11,17 +11,17 @@ import (
 	"podium/supervisor/plan"
 )
 
-// message decides what becomes of a message: a run, a place behind the run under
+// handleMessage decides what becomes of a message: a run, a place behind the run under
 // way, part of what waits, the end of the run under way, or nothing.
-func (d *decision) message(message *Message) {
+func handleMessage(d *decision, message *Message) {
 	id := d.input.Event.ID
 	if d.state.HasTaken(id) && !fault.Is("a repeat is taken again") {
-		d.repeatedMessage(message, id)
+		repeatedMessage(d, message, id)
 		return
 	}
 	received := schemas.MessageReceived{ID: id, Sequence: d.input.Sequence}
 	if message.DeliveryStatus != nil {
-		d.bounced(received, message.DeliveryStatus)
+		noteBounce(d, received, message.DeliveryStatus)
 		return
 	}
 	if message.Ignore != "" {
@@ -29,43 +29,43 @@ func (d *decision) message(message *Message) {
 		d.emit(&received)
 		return
 	}
-	given := d.readReply(message)
-	if d.applyReply(&given, message, received); given.kind != replyNone && !fault.Is("an answer begins a run as well") {
+	given := readReply(d, message)
+	if applyReply(d, &given, message, received); given.kind != replyNone && !fault.Is("an answer begins a run as well") {
 		return
 	}
-	if d.state.Active != nil && d.state.Queue.IsZero() && (d.supersedes(message) || d.urgentMeanwhile(message)) {
-		d.takeOver(message, received)
+	if d.state.Active != nil && d.state.Queue.IsZero() && (supersedes(d, message) || urgentMeanwhile(d, message)) {
+		takeOver(d, message, received)
 		return
 	}
 	if !d.state.Idle() {
-		d.wait(message, received)
+		queueMessage(d, message, received)
 		return
 	}
 	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 	d.emit(&received)
-	d.begin(received.Run, message, d.incoming(message))
+	beginRun(d, received.Run, message, incoming(d, message))
 }
 
 // takeOver begins a run in the place of the one under way.
-func (d *decision) takeOver(message *Message, received schemas.MessageReceived) {
+func takeOver(d *decision, message *Message, received schemas.MessageReceived) {
 	received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionStarted
 	d.emit(&received)
 	d.planDecision(d.env.Pinned).Supersede()
-	d.begin(received.Run, message, d.incoming(message))
+	beginRun(d, received.Run, message, incoming(d, message))
 }
 
 // urgentMeanwhile reports whether whoever has begun the run under way says what cannot wait until people have answered its question.
-func (d *decision) urgentMeanwhile(message *Message) bool {
+func urgentMeanwhile(d *decision, message *Message) bool {
 	active := d.state.Active
-	if message.Upstream != nil || !slices.ContainsFunc(active.Inquiries, (*workflow.Inquiry).Open) || d.withheldReason(message) != "" {
+	if message.Upstream != nil || !slices.ContainsFunc(active.Inquiries, (*workflow.Inquiry).Open) || withheldReason(d, message) != "" {
 		return false
 	}
-	_, same := d.requesterIn(message)
-	return same && d.urgent(message, message.Text)
+	_, same := requesterIn(d, message)
+	return same && urgent(d, message, message.Text)
 }
 
 // urgent reports whether what the requester says is more urgent than the run that waits, and may take its place: nobody else would hear of that run's end.
-func (d *decision) urgent(message *Message, words string) bool {
+func urgent(d *decision, message *Message, words string) bool {
 	active := d.state.Active
 	return d.state.Queue.IsZero() && active.Message.Upstream == nil && !active.Settled() && d.env.Pinned.Urgent(words, d.env.Found) &&
 		sameRecipients(recipients(active.Message.Reply), message.Reply.To)
@@ -74,7 +74,7 @@ func (d *decision) urgent(message *Message, words string) bool {
 // repeatedMessage takes a message that came before. A request whose run has ended gets
 // its answer once more: whoever asks again has not heard it. What came before is held
 // against it first: see Refuse.
-func (d *decision) repeatedMessage(message *Message, id string) {
+func repeatedMessage(d *decision, message *Message, id string) {
 	run := d.state.RunOf(id)
 	if message.Upstream == nil || run == 0 {
 		return
@@ -91,24 +91,24 @@ func (d *decision) repeatedMessage(message *Message, id string) {
 // supersedes reports whether a message takes the place of the run under way. A
 // second attempt of a request always does: nobody waits for the first. No other
 // takes the place of a request's run, since whoever asked waits for its answer.
-func (d *decision) supersedes(message *Message) bool {
+func supersedes(d *decision, message *Message) bool {
 	if d.state.Active.Settled() && !d.state.Active.AnswerWaits() || d.state.Active.AnswerDelayed() {
 		return false // its answer is ready, and is delivered
 	}
 	upstream := d.state.Active.Message.Upstream
 	return sameEffect(message.Upstream, upstream) ||
-		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && d.withheldReason(message) == "" &&
+		upstream == nil && d.env.Current.Conversation.WhileRunning == schemas.WhileRunningSupersede && withheldReason(d, message) == "" &&
 			sameRecipients(recipients(d.state.Active.Message.Reply), message.Reply.To)
 }
 
-// wait queues a message behind the run under way, or makes it part of what waits
+// queueMessage queues a message behind the run under way, or makes it part of what waits
 // already.
-func (d *decision) wait(message *Message, received schemas.MessageReceived) {
-	incoming := d.incoming(message)
+func queueMessage(d *decision, message *Message, received schemas.MessageReceived) {
+	incoming := incoming(d, message)
 	incoming.Text = referTo(schemas.Result{Text: message.Text}, d.input.Sequence) // a long queue is small
 	incoming.Entities = d.env.Current.EntitiesIn("", message.Entities)
 	received.Message = &incoming
-	if newest, some := d.state.Queue.newest(); some && d.merges(&newest, message) {
+	if newest, some := d.state.Queue.newest(); some && merges(d, &newest, message) {
 		received.Run, received.Disposition = d.state.Runs, schemas.DispositionMerged
 	} else {
 		received.Run, received.Disposition = d.state.Runs+1, schemas.DispositionQueued
@@ -118,31 +118,31 @@ func (d *decision) wait(message *Message, received schemas.MessageReceived) {
 
 // withheldReason is why a message is not answered: nobody vouches for who wrote. Nothing of the
 // session is for such a message, and nothing of it for the session.
-func (d *decision) withheldReason(message *Message) schemas.WithheldReason {
+func withheldReason(d *decision, message *Message) schemas.WithheldReason {
 	return d.env.Current.Conversation.Answer.Withheld(message.Origin)
 }
 
 // maxMerged bounds the messages that become one run.
 const maxMerged = 32
 
-func (d *decision) merges(newest *waiting, message *Message) bool {
+func merges(d *decision, newest *waiting, message *Message) bool {
 	return d.env.Current.Conversation.WhileRunning == schemas.WhileRunningMerge &&
 		!newest.cancelled && message.Upstream == nil && newest.message.Upstream == nil &&
-		newest.message.Withheld == "" && d.withheldReason(message) == "" &&
+		newest.message.Withheld == "" && withheldReason(d, message) == "" &&
 		newest.message.Channel == message.Channel && len(newest.message.MergedTexts) < maxMerged &&
-		sameRecipients(recipients(newest.message.Reply), message.Reply.To) && d.sameAuthor(newest.message, message)
+		sameRecipients(recipients(newest.message.Reply), message.Reply.To) && sameAuthor(newest.message, message)
 }
 
 // sameAuthor reports whether two messages may be told as one of somebody's: they are
 // of the same author, and it is known as well of both.
-func (d *decision) sameAuthor(waits *schemas.Incoming, message *Message) bool {
+func sameAuthor(waits *schemas.Incoming, message *Message) bool {
 	same := waits.Author == nil && message.Author == nil || waits.Author != nil && message.Author != nil && *waits.Author == *message.Author
 	return same && waits.Origin == message.Origin
 }
 
-func (d *decision) incoming(message *Message) schemas.Incoming {
+func incoming(d *decision, message *Message) schemas.Incoming {
 	incoming := d.input.incoming(d.env.Current.LanguageFor(message.Text, message.Language))
-	incoming.Withheld = d.withheldReason(message)
+	incoming.Withheld = withheldReason(d, message)
 	incoming.Text = inlineOrReferTo(schemas.Result{Text: message.Text}, d.input.Sequence)
 	return incoming
 }
@@ -163,12 +163,12 @@ func (in *Input) incoming(language string) schemas.Incoming {
 	return incoming
 }
 
-func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
+func beginRun(d *decision, run int, message *Message, incoming schemas.Incoming) {
 	content := schemas.Result{Text: message.Text}
 	if message.Tasks != nil {
 		content = d.input.Content()
 	}
-	started := d.start(run, incoming, content.Text, message.Entities)
+	started := startRun(d, run, incoming, content.Text, message.Entities)
 	if incoming.Withheld == schemas.WithheldRefuted {
 		started.Refuse()
 		return
@@ -177,11 +177,11 @@ func (d *decision) begin(run int, message *Message, incoming schemas.Incoming) {
 	started.Resume()
 }
 
-func (d *decision) start(run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
-	message.Tainted = message.Tainted || d.inheritsTaint(&message)
+func startRun(d *decision, run int, message schemas.Incoming, words string, entities map[string]string) *plan.Decision {
+	message.Tainted = message.Tainted || inheritsTaint(d, &message)
 	started := schemas.RunStarted{
 		Run: run, Retries: d.retries, Profile: d.env.Current.Name, ProfileHash: d.env.Current.Hash, Message: message,
-		Entities: d.env.Current.EntitiesIn(words, d.entitiesBefore(&message, entities)),
+		Entities: d.env.Current.EntitiesIn(words, entitiesBefore(d, &message, entities)),
 	}
 	if limit := time.Duration(d.env.Current.Deadlines.Run); limit > 0 {
 		started.Expires = d.input.Now.Add(limit)
@@ -195,15 +195,15 @@ func (d *decision) start(run int, message schemas.Incoming, words string, entiti
 }
 
 // inheritsTaint reports whether a request of somebody upstream is about what a message before it has brought from outside, or is told what
-// people have said before: it says what comes from outside of what it brings itself alone.
-func (d *decision) inheritsTaint(message *schemas.Incoming) bool {
+// peopleOf have said before: it says what comes from outside of what it brings itself alone.
+func inheritsTaint(d *decision, message *schemas.Incoming) bool {
 	return message.Upstream != nil && message.Withheld == "" &&
 		(d.state.Tainted || len(d.state.memoryOf(recipients(message.Reply)).Said) > 0)
 }
 
 // entitiesBefore is what the session is about before a message: what a request says
 // comes before what was said earlier, which is nothing to anybody else.
-func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]string) map[string]string {
+func entitiesBefore(d *decision, message *schemas.Incoming, said map[string]string) map[string]string {
 	if message.Withheld != "" {
 		return said
 	}
@@ -219,10 +219,10 @@ func (d *decision) entitiesBefore(message *schemas.Incoming, said map[string]str
 	return known
 }
 
-// next starts what waited, once the run before it has ended (G-33). An answer that is
+// beginNext starts what waited, once the run before it has ended (G-33). An answer that is
 // to be sent again is older than what waits.
-func (d *decision) next() {
-	d.reopenDelivery()
+func beginNext(d *decision) {
+	reopenDelivery(d)
 	for d.state.Active == nil && len(d.state.Resends) == 0 && !d.state.Queue.IsZero() {
 		run, head := d.state.Queue.first, d.state.Queue.waiting.At(0)
 		message := d.env.wholeMessage(&head)
@@ -234,13 +234,13 @@ func (d *decision) next() {
 		}
 		said := message.Entities
 		message.Entities = nil
-		started := d.start(run, message, content.Text, said)
+		started := startRun(d, run, message, content.Text, said)
 		switch {
 		case head.final && !fault.Is("who was cancelled by a person while it waited is asked for again"):
 			started.Cancel()
 		case head.cancelled:
 			started.Release()
-		case d.overtaken(&message):
+		case overtaken(d, &message):
 			started.Supersede()
 		case message.Withheld == schemas.WithheldRefuted:
 			started.Refuse()
@@ -266,7 +266,7 @@ func (env *Env) wholeMessage(w *waiting) schemas.Incoming {
 
 // overtaken reports whether a person's newer message takes the place of one that
 // has waited as well.
-func (d *decision) overtaken(head *schemas.Incoming) bool {
+func overtaken(d *decision, head *schemas.Incoming) bool {
 	if d.env.Current.Conversation.WhileRunning != schemas.WhileRunningSupersede || head.Upstream != nil {
 		return false
 	}

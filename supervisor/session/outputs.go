@@ -85,7 +85,7 @@ func stillAwaited(state *State, f *schemas.TaskDispatched) bool {
 }
 
 // external reports whether what a request leads to cannot be taken back: its agent reaches
-// people or systems outside, or its task keeps others from something.
+// peopleOf or systems outside, or its task keeps others from something.
 func (env *Env) external(state *State, f *schemas.TaskDispatched) bool {
 	if f.Task == schemas.DeliveryTask || env.Pinned.External(f.Agent) {
 		return true

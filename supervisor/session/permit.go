@@ -5,20 +5,20 @@ import (
 	"podium/supervisor/plan"
 )
 
-// permit decides whether an agent may act outside. What it asks about a run that
+// handlePermit decides whether an agent may act outside. What it asks about a run that
 // has ended is refused, on record if the question's own attributes prove that
 // such a request was made.
-func (d *decision) permit(request *schemas.PermitRequest) {
+func handlePermit(d *decision, request *schemas.PermitRequest) {
 	id := d.input.Event.ID
 	known := d.state.HasTaken(permitKey(id))
-	task, attempt := d.asked(request.InReplyTo)
+	task, attempt := asked(d, request.InReplyTo)
 	switch {
 	case id == schemas.PermitID(request.InReplyTo):
-		d.refuse(schemas.QuarantineMalformed, "its id is the permit that the request brings along; a question has an id of its own")
+		refuseInput(d, schemas.QuarantineMalformed, "its id is the permit that the request brings along; a question has an id of its own")
 	case task == nil:
-		d.refuseLatePermit(request, id, known)
+		refuseLatePermit(d, request, id, known)
 	case task.AgentOf(attempt) != d.input.Agent:
-		d.wrongAgent(task.AgentOf(attempt))
+		wrongAgent(d, task.AgentOf(attempt))
 	default:
 		answer := d.planDecision(d.env.Pinned).Permit(task, attempt, plan.Permission{ID: id, Agent: d.input.Agent, Call: request.Call}, known)
 		d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &answer})
@@ -27,10 +27,10 @@ func (d *decision) permit(request *schemas.PermitRequest) {
 }
 
 // refuseLatePermit refuses what is asked about a run that is over.
-func (d *decision) refuseLatePermit(request *schemas.PermitRequest, id string, known bool) {
-	run, task, attempt, past := d.askedByEndedRun(request.InReplyTo)
+func refuseLatePermit(d *decision, request *schemas.PermitRequest, id string, known bool) {
+	run, task, attempt, past := askedByEndedRun(d, request.InReplyTo)
 	if !past {
-		d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
+		refuseInput(d, schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 		return
 	}
 	d.output(Output{Kind: OutputPermitAnswer, Agent: d.input.Agent, Permit: &schemas.PermitAnswer{Permit: id, Reason: schemas.PermitStale}})

@@ -50,7 +50,7 @@ func (s *story) call(tb testing.TB, data string) string {
 	return call
 }
 
-// permit writes down what becomes of a question.
+// handlePermit writes down what becomes of a question.
 func (s *story) permit(f schemas.Fact) string {
 	if granted := schemas.As[*schemas.PermitGranted](f); granted != nil {
 		again := ""

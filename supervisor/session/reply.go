@@ -35,47 +35,47 @@ type reply struct {
 }
 
 // readReply reads a message as a reply. What is of somebody who was not asked is a message like any other.
-func (d *decision) readReply(message *Message) reply {
-	if message.Upstream != nil || d.withheldReason(message) != "" {
+func readReply(d *decision, message *Message) reply {
+	if message.Upstream != nil || withheldReason(d, message) != "" {
 		return reply{}
 	}
-	name, names := d.namedInquiry(message)
-	inquiry := d.inquiryFor(message, name, names)
+	name, names := namedInquiry(d, message)
+	inquiry := inquiryFor(d, message, name, names)
 	switch {
 	case d.env.Unconfigured && (inquiry != nil || names):
 		return reply{kind: replyRefused, rejection: schemas.WordNotAllowed}
-	case inquiry == nil && names && d.mayHold(message, name):
+	case inquiry == nil && names && mayHold(d, message, name):
 		return reply{kind: replyHeld, name: name}
-	case inquiry == nil || !d.inTime(inquiry) || !message.namesInquiry() && fault.Is("a word that counts is a message like any other") || !message.namesInquiry() && d.beforeAsked(inquiry) && (message.Answers == nil || !fault.Is("a letter that names no question answers one from after it")):
-		return d.readLate(message, inquiry)
+	case inquiry == nil || !inTime(d, inquiry) || !message.namesInquiry() && fault.Is("a word that counts is a message like any other") || !message.namesInquiry() && beforeAsked(d, inquiry) && (message.Answers == nil || !fault.Is("a letter that names no question answers one from after it")):
+		return readLate(d, message, inquiry)
 	}
-	actor, may := d.requesterIn(message)
+	actor, may := requesterIn(d, message)
 	if len(inquiry.People) > 0 && (!may || !fault.Is("whoever has asked may do the work")) {
-		actor, may = d.personIn(message, inquiry)
+		actor, may = personIn(d, message, inquiry)
 	}
 	if inquiry.Kind.IsRestricted() {
-		actor, may = d.mayDecide(message, inquiry)
+		actor, may = mayDecide(d, message, inquiry)
 	}
 	switch {
 	case !may && inquiry.Kind.IsRestricted() && message.namesInquiry():
 		return reply{kind: replyRejected, inquiry: inquiry, rejection: schemas.WordNotAllowed}
 	case !may:
 		return reply{}
-	case names && d.quotesAnother(message, name, inquiry):
+	case names && quotesAnother(d, message, name, inquiry):
 		return reply{kind: replyRejected, inquiry: inquiry, rejection: schemas.WordCode, explains: true}
 	}
-	return d.readWord(message, inquiry, actor)
+	return readWord(d, message, inquiry, actor)
 }
 
 // inquiryFor returns the inquiry that a message may be a reply to; nil is none.
-func (d *decision) inquiryFor(message *Message, name schemas.InquiryName, names bool) *workflow.Inquiry {
+func inquiryFor(d *decision, message *Message, name schemas.InquiryName, names bool) *workflow.Inquiry {
 	active := d.state.Active
 	switch {
 	case active == nil:
 	case names:
 		return active.InquiryNamed(name)
 	case !message.namesInquiry():
-		if asked := d.askedInThread(message); asked != nil {
+		if asked := askedInThread(d, message); asked != nil {
 			return asked
 		}
 		return active.OpenInquiry()
@@ -84,7 +84,7 @@ func (d *decision) inquiryFor(message *Message, name schemas.InquiryName, names 
 }
 
 // readWord reads what somebody says who may reply.
-func (d *decision) readWord(message *Message, inquiry *workflow.Inquiry, actor schemas.Actor) reply {
+func readWord(d *decision, message *Message, inquiry *workflow.Inquiry, actor schemas.Actor) reply {
 	said, says := wordIn(message, actor)
 	switch {
 	case !says:
@@ -92,8 +92,8 @@ func (d *decision) readWord(message *Message, inquiry *workflow.Inquiry, actor s
 	case len(said.Files) == 0 && !inquiry.Kind.IsReview() && d.env.Pinned.Withdraws(said.Whole, inquiry, d.state.Active.Task(inquiry.Task).Agent):
 		return reply{kind: replyWithdraws}
 	case inquiry.Kind.IsRestricted():
-		return d.readDecision(message, inquiry, &said)
-	case len(inquiry.People) == 0 && d.urgent(message, said.Whole):
+		return readDecision(d, message, inquiry, &said)
+	case len(inquiry.People) == 0 && urgent(d, message, said.Whole):
 		return reply{kind: replySupersedes}
 	}
 	return reply{kind: replyGiven, inquiry: inquiry, word: said}
@@ -101,7 +101,7 @@ func (d *decision) readWord(message *Message, inquiry *workflow.Inquiry, actor s
 
 // readDecision reads what somebody says who may decide. What answers the question and decides nothing is told how that is done; what only comes
 // in the same conversation is a message like any other; in a chat, where nothing tells the two apart, whoever has begun the run is told it all the same. By mail only a reply to the email that asks decides: the conversation of a mail is what its writer says it is.
-func (d *decision) readDecision(message *Message, inquiry *workflow.Inquiry, said *plan.Word) reply {
+func readDecision(d *decision, message *Message, inquiry *workflow.Inquiry, said *plan.Word) reply {
 	asked := d.planDecision(d.env.Pinned).HumanTask(inquiry)
 	decides := asked.ReadChoice(said) && (d.state.Active.Explanations(inquiry.Inquiry) == 0 || !fault.Is("who was told how to decide may not"))
 	switch {
@@ -120,9 +120,9 @@ func (d *decision) readDecision(message *Message, inquiry *workflow.Inquiry, sai
 
 // readLate reads a message that no open inquiry takes: a decision that comes after the end of what it is about is rejected by what has become of that. What somebody
 // who works for the profile says to a letter that nobody waits for any more is refused, since it would begin a run of their own.
-func (d *decision) readLate(message *Message, inquiry *workflow.Inquiry) reply {
+func readLate(d *decision, message *Message, inquiry *workflow.Inquiry) reply {
 	if inquiry != nil && inquiry.Kind.IsRestricted() && message.namesInquiry() {
-		if _, may := d.mayDecide(message, inquiry); !may {
+		if _, may := mayDecide(d, message, inquiry); !may {
 			return reply{kind: replyRejected, inquiry: inquiry, rejection: schemas.WordNotAllowed}
 		}
 		if d.planDecision(d.env.Pinned).HumanTask(inquiry).ReadChoice(&plan.Word{Whole: message.Text}) {
@@ -135,7 +135,7 @@ func (d *decision) readLate(message *Message, inquiry *workflow.Inquiry) reply {
 			return reply{kind: replyGiven, inquiry: decided, word: plan.Word{Choice: schemas.ChoiceAnswer, Actor: actor, Whole: message.Text}}
 		}
 	}
-	people := d.people()
+	people := peopleOf(d)
 	works := func(name string) bool { return strings.EqualFold(people[name].Mail, actor.ID) }
 	if vouched && message.namesInquiry() && slices.ContainsFunc(slices.Sorted(maps.Keys(people)), works) {
 		return reply{kind: replyRefused, rejection: schemas.WordClosed}
@@ -144,13 +144,13 @@ func (d *decision) readLate(message *Message, inquiry *workflow.Inquiry) reply {
 }
 
 // applyReply does what a message says to a human task.
-func (d *decision) applyReply(given *reply, message *Message, received schemas.MessageReceived) {
+func applyReply(d *decision, given *reply, message *Message, received schemas.MessageReceived) {
 	switch given.kind {
 	case replyNone:
 	case replyGiven:
-		d.word(given.inquiry, &given.word, received)
+		applyWord(d, given.inquiry, &given.word, received)
 	case replyRejected:
-		d.refuseWord(received, given.inquiry, given.rejection)
+		refuseWord(d, received, given.inquiry, given.rejection)
 	case replyRefused:
 		received.Disposition, received.Reason = schemas.DispositionRefused, string(given.rejection)
 		d.emit(&received)
@@ -162,7 +162,7 @@ func (d *decision) applyReply(given *reply, message *Message, received schemas.M
 		d.emit(&received)
 		d.planDecision(d.env.Pinned).Withdraw()
 	case replySupersedes:
-		d.takeOver(message, received)
+		takeOver(d, message, received)
 	}
 	if given.explains {
 		d.planDecision(d.env.Pinned).Explain(given.inquiry)

@@ -12,7 +12,7 @@ import (
 
 // withheldAnswer returns why the answer of the run under way does not go out, and when the budget of its correspondent has capacity for it;
 // zero is now. Programs that answer each other without saying that they are programs are slowed down by the budget.
-func (d *decision) withheldAnswer(profile *plan.Profile) (schemas.WithheldReason, time.Time) {
+func withheldAnswer(d *decision, profile *plan.Profile) (schemas.WithheldReason, time.Time) {
 	active := d.state.Active
 	if active == nil || profile == nil || active.Message.Channel != schemas.ChannelEmail {
 		return "", time.Time{}

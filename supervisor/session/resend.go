@@ -27,7 +27,7 @@ func (e *EndedRun) resendObjection(allowDuplicate bool) string {
 }
 
 // requestResend takes a person's word that an answer which was not delivered is to be.
-func (d *decision) requestResend(control *schemas.Control, received schemas.MessageReceived) {
+func requestResend(d *decision, control *schemas.Control, received schemas.MessageReceived) {
 	number := received.Run
 	asked := schemas.ResendRequested{Run: number, AllowDuplicate: control.AllowDuplicate}
 	switch {
@@ -53,7 +53,7 @@ func (d *decision) requestResend(control *schemas.Control, received schemas.Mess
 
 // reopenDelivery goes on with the delivery of an answer, when one is to be sent again and no
 // other run is under way.
-func (d *decision) reopenDelivery() {
+func reopenDelivery(d *decision) {
 	if d.state.Active != nil || len(d.state.Resends) == 0 {
 		return
 	}
@@ -81,7 +81,7 @@ func (s *State) applyReopened(f *schemas.DeliveryReopened) {
 
 // endedFor reports whether a task of a run is one that nothing more happens to because the
 // run has ended; what the one under way has asked is known.
-func (d *decision) endedFor(number int, task string) bool {
+func endedFor(d *decision, number int, task string) bool {
 	active := d.state.Active
 	if active == nil || active.Number != number {
 		return number <= d.state.begun()
@@ -89,14 +89,14 @@ func (d *decision) endedFor(number int, task string) bool {
 	return active.Reopened && task != schemas.DeliveryTask
 }
 
-// retry takes a person's word that a run which has ended is begun anew. It is another run, with ids and effects of its own, for the same message.
-func (d *decision) retry(control *schemas.Control, received schemas.MessageReceived) {
+// retryRun takes a person's word that a run which has ended is begun anew. It is another run, with ids and effects of its own, for the same message.
+func retryRun(d *decision, control *schemas.Control, received schemas.MessageReceived) {
 	number := received.Run
 	former, made := d.env.EndedRun(number), recovery.Retry{}
 	if former == nil {
 		return // to be decided again once it can be read
 	}
-	if received.Reason = d.retryObjection(former, number); received.Reason == "" {
+	if received.Reason = retryObjection(d, former, number); received.Reason == "" {
 		made, received.Reason = retryOf(&former.History.Run, control)
 	}
 	if received.Reason != "" {
@@ -109,7 +109,7 @@ func (d *decision) retry(control *schemas.Control, received schemas.MessageRecei
 	message := former.History.Message
 	content := schemas.Result{Text: plan.RequestText(&message, d.env.Read)}
 	message.ID, d.retries = d.input.Event.ID, number
-	started := d.start(received.Run, message, content.Text, nil)
+	started := startRun(d, received.Run, message, content.Text, nil)
 	if len(made.Tasks) == 0 { // it never had a plan
 		started.Begin(content)
 	} else {
@@ -119,7 +119,7 @@ func (d *decision) retry(control *schemas.Control, received schemas.MessageRecei
 }
 
 // retryObjection is why a run is not begun anew, whatever of it; empty is nothing.
-func (d *decision) retryObjection(former *EndedRun, number int) string {
+func retryObjection(d *decision, former *EndedRun, number int) string {
 	switch active := d.state.Active; {
 	case active != nil && active.Number == number || d.state.Queue.has(number) || former.History == nil || former.History.Phase != workflow.PhaseComplete:
 		return schemas.ResendNotEnded

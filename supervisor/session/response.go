@@ -13,23 +13,23 @@ import (
 	"podium/supervisor/plan"
 )
 
-// response decides what an agent's answer changes.
-func (d *decision) response(response *schemas.ExecutionResponse) {
-	task, attempt := d.asked(response.InReplyTo)
+// handleResponse decides what an agent's answer changes.
+func handleResponse(d *decision, response *schemas.ExecutionResponse) {
+	task, attempt := asked(d, response.InReplyTo)
 	if task == nil && !fault.Is("an answer to an earlier run is late") {
-		task, attempt = d.askedBefore(response)
+		task, attempt = askedBefore(d, response)
 	}
 	switch {
 	case d.input.Usable() != nil:
-		d.refuse(schemas.QuarantineMalformed, errTooDeep.Error())
+		refuseInput(d, schemas.QuarantineMalformed, errTooDeep.Error())
 	case task == nil:
-		d.orphan(response)
+		orphan(d, response)
 	case task.AgentOf(attempt) != d.input.Agent && !fault.Is("anybody's answer counts"):
-		d.wrongAgent(task.AgentOf(attempt))
+		wrongAgent(d, task.AgentOf(attempt))
 	case d.env.Pinned.Async(d.input.Agent) && !fault.Is("a second answer counts") && d.state.HasTaken(settledKey(response.InReplyTo)): // it comes again
-	case !task.State.UnderWay() || attempt != task.Attempt && !fault.Is("the answer to an old attempt counts") && !d.countsForPending(task, response):
-		if !d.isRepeat(task, attempt, response) {
-			d.late(d.state.Active.Number, task.ID, attempt, response)
+	case !task.State.UnderWay() || attempt != task.Attempt && !fault.Is("the answer to an old attempt counts") && !countsForPending(d, task, response):
+		if !isRepeat(d, task, attempt, response) {
+			noteLate(d, d.state.Active.Number, task.ID, attempt, response)
 		}
 		d.doubtful = d.env.Pinned.Async(d.input.Agent) // another attempt may be under way by now
 	default:
@@ -37,9 +37,9 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 			d.settles = response.InReplyTo
 			d.state.settle(d.settles)
 		}
-		lesson, wanted := d.reusable(task, response)
+		lesson, wanted := reusable(d, task, response)
 		before := len(d.facts)
-		d.planDecision(d.env.Pinned).HandleResponse(task, d.answer(response))
+		d.planDecision(d.env.Pinned).HandleResponse(task, answerOf(d, response))
 		if wanted && slices.ContainsFunc(d.facts[before:], completes(task.ID)) {
 			d.output(Output{Kind: OutputReusable, Reuse: lesson})
 		}
@@ -50,7 +50,7 @@ func (d *decision) response(response *schemas.ExecutionResponse) {
 // way: its agent may answer by a callback, and knows all attempts of a task by their effect alone. What says that
 // nobody knows what has become of an earlier attempt says nothing about this one, and a request that is not known
 // here was made in a past that is lost.
-func (d *decision) countsForPending(task *workflow.Task, response *schemas.ExecutionResponse) bool {
+func countsForPending(d *decision, task *workflow.Task, response *schemas.ExecutionResponse) bool {
 	call, made := task.Call(response.InReplyTo)
 	if made && refusedOnly(&call, response) {
 		return false
@@ -66,7 +66,7 @@ func refusedOnly(call *workflow.Call, response *schemas.ExecutionResponse) bool 
 
 // askedBefore returns the task, and its attempt under way, that an answer to a request of an earlier run for the same effect counts for: the same
 // agent is told the same, and may answer by a callback. Nil is none.
-func (d *decision) askedBefore(response *schemas.ExecutionResponse) (*workflow.Task, int) {
+func askedBefore(d *decision, response *schemas.ExecutionResponse) (*workflow.Task, int) {
 	call := d.state.leftFor(d.state.Active).Call(response.InReplyTo)
 	if call == nil || unknowing(response) || refusedOnly(&call.Call, response) {
 		return nil, 0
@@ -99,11 +99,11 @@ func (s *State) settle(request string) {
 	s.see(settledKey(request), run)
 }
 
-// malformed takes an answer that cannot be read. If it is the one that is waited
+// handleMalformed takes an answer that cannot be read. If it is the one that is waited
 // for, by the subject that it came by, the attempt has failed; else it changes
 // nothing, and nobody is credited with it.
-func (d *decision) malformed(answer *schemas.Malformed) {
-	task, attempt := d.named(answer.Request)
+func handleMalformed(d *decision, answer *schemas.Malformed) {
+	task, attempt := named(d, answer.Request)
 	if task == nil || task.AgentOf(attempt) != d.input.Agent || attempt != task.Attempt || !task.State.UnderWay() {
 		d.doubtful = true
 		return
@@ -113,7 +113,7 @@ func (d *decision) malformed(answer *schemas.Malformed) {
 
 // reusable is what an answer may teach about others of the same input; only one
 // that completes its task does.
-func (d *decision) reusable(task *workflow.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
+func reusable(d *decision, task *workflow.Task, response *schemas.ExecutionResponse) (schemas.Reuse, bool) {
 	if response.Payload.Status != schemas.StatusCompleted || response.Payload.Result == nil {
 		return schemas.Reuse{}, false
 	}
@@ -135,7 +135,7 @@ func completes(task string) func(schemas.Fact) bool {
 
 // named is asked for what cannot be read: it may say an attempt, and not in which epoch that
 // was dispatched.
-func (d *decision) named(request string) (*workflow.Task, int) {
+func named(d *decision, request string) (*workflow.Task, int) {
 	if request == schemas.AttemptKey(request) {
 		for i := range d.state.Active.TaskCount() {
 			task := d.state.Active.TaskAt(i)
@@ -144,13 +144,13 @@ func (d *decision) named(request string) (*workflow.Task, int) {
 			}
 		}
 	}
-	return d.asked(request)
+	return asked(d, request)
 }
 
 // asked returns the task of the active run, and the attempt, that a request id stands for.
 // For the newest attempt there is one id. Another one was made in a past that is lost, and its
-// answer may be the answer to something else. Of earlier attempts nothing counts any more, but for countsForPending.
-func (d *decision) asked(request string) (*workflow.Task, int) {
+// answerOf may be the answer to something else. Of earlier attempts nothing counts any more, but for countsForPending.
+func asked(d *decision, request string) (*workflow.Task, int) {
 	active := d.state.Active
 	if active == nil || request == "" {
 		return nil, 0
@@ -173,8 +173,8 @@ func (d *decision) asked(request string) (*workflow.Task, int) {
 // isRepeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again. One that may answer by a callback is known by
 // settledKey, and what leaves open what has become of an effect by the failure: anything else that it says about an attempt was overtaken by the
-// answer to an earlier one, and is late.
-func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
+// answerOf to an earlier one, and is late.
+func isRepeat(d *decision, task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
 	}
@@ -200,16 +200,16 @@ func (d *decision) isRepeat(task *workflow.Task, attempt int, response *schemas.
 
 // orphan is an answer to nothing that the active run has asked. If its own
 // attributes prove that an earlier run asked it, it is late; else nobody did.
-func (d *decision) orphan(response *schemas.ExecutionResponse) {
+func orphan(d *decision, response *schemas.ExecutionResponse) {
 	if d.state.HasTaken(settledKey(response.InReplyTo)) {
 		return // it comes again
 	}
-	run, task, attempt, past := d.askedByEndedRun(response.InReplyTo)
+	run, task, attempt, past := askedByEndedRun(d, response.InReplyTo)
 	if past {
-		d.late(run, task, attempt, response)
+		noteLate(d, run, task, attempt, response)
 		return
 	}
-	d.refuse(schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
+	refuseInput(d, schemas.QuarantineUnknownRun, "in_reply_to names no request that this session made")
 }
 
 // HasMade reports whether the request that an answer names by its headers is one that the session has made: of the active run, of an
@@ -219,29 +219,29 @@ func (s *State) HasMade(shard int, answer *schemas.Event) bool {
 		return false
 	}
 	made := decision{state: *s, env: Env{Shard: shard}, input: &Input{Event: *answer}}
-	if task, _ := made.asked(answer.CausationID); task != nil || s.HasTaken(settledKey(answer.CausationID)) {
+	if task, _ := asked(&made, answer.CausationID); task != nil || s.HasTaken(settledKey(answer.CausationID)) {
 		return true
 	}
 	if s.leftFor(s.Active).Call(answer.CausationID) != nil {
 		return true
 	}
-	_, _, _, past := made.askedByEndedRun(answer.CausationID)
+	_, _, _, past := askedByEndedRun(&made, answer.CausationID)
 	return past
 }
 
 // askedByEndedRun reports whether the input's own attributes prove that a request is one of a
 // run that is over.
-func (d *decision) askedByEndedRun(request string) (number int, task string, attempt int, past bool) {
+func askedByEndedRun(d *decision, request string) (number int, task string, attempt int, past bool) {
 	run, task := schemas.ParseTaskSubject(d.input.Event.Subject)
 	session, number, err := schemas.ParseRunID(run)
 	attempt = d.input.Event.Attempt
-	past = err == nil && session == d.state.Session && d.endedFor(number, task) && plan.PossibleAttempt(task, attempt) &&
+	past = err == nil && session == d.state.Session && endedFor(d, number, task) && plan.PossibleAttempt(task, attempt) &&
 		schemas.RequestID(d.env.Shard, 0, run, task, attempt) == schemas.AttemptKey(request)
 	return number, task, attempt, past
 }
 
-func (d *decision) late(run int, task string, attempt int, response *schemas.ExecutionResponse) {
-	asked, undone := d.unsent(response)
+func noteLate(d *decision, run int, task string, attempt int, response *schemas.ExecutionResponse) {
+	asked, undone := unsent(d, response)
 	late := schemas.ResponseLate{
 		Run: run, Task: task, Attempt: attempt,
 		Sequence: d.input.Sequence, Status: string(response.Payload.Status), Undone: undone, Agent: d.input.Agent,
@@ -259,7 +259,7 @@ func (d *decision) late(run int, task string, attempt int, response *schemas.Exe
 
 // unsent reports whether an answer says that the one letter by which people may know of an inquiry has not gone out, and returns that inquiry when the
 // run under way has adopted it.
-func (d *decision) unsent(response *schemas.ExecutionResponse) (asked *workflow.Inquiry, undone bool) {
+func unsent(d *decision, response *schemas.ExecutionResponse) (asked *workflow.Inquiry, undone bool) {
 	failed := response.Payload.Status == schemas.StatusFailed || response.Payload.Status == schemas.StatusBlocked
 	if !failed || unknowing(response) || d.input.Agent != schemas.MailDelivery {
 		return nil, false
@@ -274,12 +274,12 @@ func (d *decision) unsent(response *schemas.ExecutionResponse) (asked *workflow.
 	return nil, d.state.left().Unsent(response.InReplyTo) != nil
 }
 
-func (d *decision) wrongAgent(asked string) {
-	d.refuse(schemas.QuarantineWrongAgent,
+func wrongAgent(d *decision, asked string) {
+	refuseInput(d, schemas.QuarantineWrongAgent,
 		"agent "+d.input.Agent+" speaks about a request that was made to agent "+asked)
 }
 
-func (d *decision) answer(response *schemas.ExecutionResponse) plan.Response {
+func answerOf(d *decision, response *schemas.ExecutionResponse) plan.Response {
 	answer := plan.Response{Status: response.Payload.Status, Delivered: deliveredID(response.Payload.Result), PutArtifacts: d.input.Proven}
 	if response.Payload.Result != nil {
 		answer.Result = inlineOrReferTo(*response.Payload.Result, d.input.Sequence)

@@ -47,7 +47,7 @@ func (s *script) letter() *schemas.Letter {
 	return &schemas.Letter{Run: schemas.RunID(s.state.Session, s.number()), Inquiry: s.next() % 3}
 }
 
-// word is what a person says to an inquiry by the service itself, or by a message.
+// applyWord is what a person says to an inquiry by the service itself, or by a message.
 func (s *script) word(tb judge) {
 	tb.Helper()
 	said := schemas.Control{

@@ -227,7 +227,7 @@ func (s *script) limit() {
 	}
 }
 
-// permit is the question of an agent whether it may act outside.
+// handlePermit is the question of an agent whether it may act outside.
 func (s *script) permit(tb judge) {
 	tb.Helper()
 	run, task, attempt, agent := s.number(), s.task(), s.attempt(), s.pick("calculator", "summary", "clerk", "mail", "chat")
@@ -430,7 +430,7 @@ func (s *script) sign(tb judge) {
 	}
 }
 
-// answer is mostly one that somebody waits for.
+// answerOf is mostly one that somebody waits for.
 func (s *script) answer(tb judge) {
 	tb.Helper()
 	task := s.asked()
@@ -443,7 +443,7 @@ func (s *script) answer(tb judge) {
 	s.put(tb, s.blurred(s.answerTo(tb, agent, s.number(), s.task(), s.attempt(), payload)), agent)
 }
 
-// malformed is an answer that cannot be read, mostly to what an agent was asked.
+// handleMalformed is an answer that cannot be read, mostly to what an agent was asked.
 func (s *script) malformed(tb judge) {
 	tb.Helper()
 	request, agent := s.request(s.number(), s.task(), s.attempt()), s.pick("calculator", "summary", "clerk", "mail", "chat")

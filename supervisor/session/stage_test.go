@@ -11,7 +11,7 @@ import (
 	"podium/supervisor/session"
 )
 
-// start is when every story begins.
+// startRun is when every story begins.
 func start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // conversationID is the session that every story is about.

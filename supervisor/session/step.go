@@ -80,17 +80,17 @@ func Step(env Env, state State, input Input) Outcome {
 	d.state.begin(cause, state.Records+1)
 	switch {
 	case input.Message != nil:
-		d.message(input.Message)
+		handleMessage(d, input.Message)
 	case input.Response != nil:
-		d.response(input.Response)
+		handleResponse(d, input.Response)
 	case input.Malformed != nil:
-		d.malformed(input.Malformed)
+		handleMalformed(d, input.Malformed)
 	case input.Progress != nil:
-		d.progress(input.Progress)
+		handleProgress(d, input.Progress)
 	case input.Permit != nil:
-		d.permit(input.Permit)
+		handlePermit(d, input.Permit)
 	case input.Control != nil:
-		d.control(input.Control)
+		handleControl(d, input.Control)
 	case d.state.Active == nil: // what no message has caused is about the run under way
 	case input.Deadline != nil:
 		d.planDecision(env.Pinned).Expire(*input.Deadline)
@@ -99,8 +99,8 @@ func Step(env Env, state State, input Input) Outcome {
 	case input.Absence != nil:
 		d.planDecision(env.Pinned).Unserved(*input.Absence)
 	}
-	d.resume()
-	d.next()
+	applyRules(d)
+	beginNext(d)
 	if len(d.facts) == 0 {
 		return Outcome{State: state, Outputs: d.outputs, Doubtful: d.doubtful}
 	}
@@ -111,8 +111,8 @@ func Step(env Env, state State, input Input) Outcome {
 	return Outcome{State: d.state, Cause: cause, Facts: d.facts, Outputs: reusable}
 }
 
-// resume applies the rules to the run under way. One that has begun in this decision by another profile has had them applied.
-func (d *decision) resume() {
+// applyRules applies the rules to the run under way. One that has begun in this decision by another profile has had them applied.
+func applyRules(d *decision) {
 	if active, pinned := d.state.Active, d.env.Pinned; active != nil && pinned != nil && active.ProfileHash == pinned.Hash {
 		d.planDecision(pinned).Resume()
 	}
@@ -159,29 +159,29 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 const usualFacts = 4
 
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
-	withheld, answerFrom := d.withheldAnswer(profile)
+	withheld, answerFrom := withheldAnswer(d, profile)
 	made := &plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emitBy, Read: d.env.Read, Admission: &d.admission,
-		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: d.earlier(profile), People: d.people(),
+		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: earlier(d, profile), People: peopleOf(d),
 		Found: d.env.Found,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {
 		made.Left, made.Held = d.state.leftFor(active), d.heldWord
-		made.ToldBeside = func(task *workflow.Task) jsontext.Value { return d.toldBeside(profile, task) }
+		made.ToldBeside = func(task *workflow.Task) jsontext.Value { return toldBeside(d, profile, task) }
 	}
 	return made
 }
 
 // earlier are the inputs of the messages before that requests of the run under way list files of.
-func (d *decision) earlier(profile *plan.Profile) []uint64 {
+func earlier(d *decision, profile *plan.Profile) []uint64 {
 	if active := d.state.Active; active == nil || profile == nil {
 		return nil
 	}
 	return earlierMessages(&d.state, &profile.Context)
 }
 
-func (d *decision) refuse(reason schemas.QuarantineReason, detail string) {
+func refuseInput(d *decision, reason schemas.QuarantineReason, detail string) {
 	d.output(Output{Kind: OutputQuarantine, Refusal: &Refusal{Reason: reason, Detail: detail}})
 	d.doubtful = reason != schemas.QuarantineMalformed // which it is in every state
 }

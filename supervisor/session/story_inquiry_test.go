@@ -14,7 +14,7 @@ import (
 	"podium/schemas"
 )
 
-// word is what a person says to the service itself.
+// applyWord is what a person says to the service itself.
 func (s *story) word(tb testing.TB, d *datadriven.TestData) schemas.Event {
 	tb.Helper()
 	said := schemas.Control{

@@ -101,7 +101,7 @@ func contextOf(tasks []schemas.Task, handedOn bool) *RequestContext {
 }
 
 // toldBeside is what the agent of a task is told of the conversation that has come with the run's request; nil is nothing.
-func (d *decision) toldBeside(profile *plan.Profile, task *workflow.Task) jsontext.Value {
+func toldBeside(d *decision, profile *plan.Profile, task *workflow.Task) jsontext.Value {
 	brought := d.env.broughtContext(&d.state.Active.Message)
 	if brought == nil || brought.Message == nil && len(brought.Messages) == 0 || profile.Reuses(task.Agent) {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"podium/supervisor/review"
 )
 
-// response is the execution_response to whoever asked for the run (M-07…M-12).
+// handleResponse is the execution_response to whoever asked for the run (M-07…M-12).
 func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 	upstream := run.Message.Upstream
 	payload := schemas.ResponsePayload{
@@ -104,7 +104,7 @@ func responseStatus(status schemas.RunStatus) schemas.ResponseStatus {
 }
 
 // result assembles what the run was asked for: its text, and the data of the
-// answer when it has one part.
+// answerOf when it has one part.
 func (env *Env) result(run *workflow.Run) *schemas.Result {
 	if len(run.Answer) == 0 {
 		return nil
