@@ -247,7 +247,7 @@ func refuseChain(d *Decision) {
 	if !mayRefuse(d) {
 		return
 	}
-	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 }) {
+	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 || task.PreviousAgent != "" }) {
 		return // it has begun: an agent in the place of another makes it no other plan
 	}
 	chain := make([]string, len(d.Run.Tasks))

@@ -73,6 +73,8 @@ func (s *State) countedReplies(now time.Time, limit int) ([]time.Time, int) {
 			own = append(own, sent.Time)
 		}
 	}
+	slices.SortFunc(own, time.Time.Compare)
+	slices.SortFunc(all, time.Time.Compare)
 	if len(all) >= schemas.MaxRepliesPerHour && len(own) < limit {
 		return all, schemas.MaxRepliesPerHour
 	}
@@ -85,12 +87,12 @@ func (s *State) asksRequester(task string) bool {
 	return inquiry != nil && inquiry.OfRequester()
 }
 
+// recentSent returns the answers by mail of the last hour. They need not be in the order of their times: the clock of another owner may have been ahead.
 func (s *State) recentSent(now time.Time) []SentReply {
+	past := func(sent SentReply) bool { return now.Sub(sent.Time) >= replyWindow }
 	sent := s.correspondents().SentReplies
-	for i := range sent {
-		if now.Sub(sent[i].Time) < replyWindow {
-			return sent[i:]
-		}
+	if !slices.ContainsFunc(sent, past) {
+		return sent
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(sent), past)
 }

@@ -403,10 +403,10 @@ func (o *oracle) upstreamAnswers() map[string][]schemas.Event {
 	return answers
 }
 
-// decidedAgain lets the machine itself decide every transition once more.
+// decidedAgain lets the machine itself decide every transition once more, and without an input after each.
 func (o *oracle) decidedAgain() {
 	for shard := range o.world.configuration.shards {
-		verification, err := verify.Shard(context.Background(), o.world.ledger, o.world.configurations[0], shard, "")
+		verification, err := verify.ShardAtRest(context.Background(), o.world.ledger, o.world.configurations[0], shard)
 		o.world.must(err)
 		for _, fault := range verification.Faults {
 			o.world.violate(DecidedAgain, "%+v", fault)

@@ -105,6 +105,7 @@ type verifier struct {
 	result       Result
 	instead      *comparison // with what other profiles would decide; nil is with none
 	rules        *ruleReader // of the rules that have led to facts; nil is that nobody asks
+	rests        bool        // it is checked that nothing is half done after a transition
 }
 
 type verifiedSession struct {
@@ -274,6 +275,9 @@ func (v *verifier) transitions(state session.State, record *schemas.Record, at p
 			return state, err
 		}
 		state = state.FoldTransition(transition, record.Number)
+		if err = v.checkRest(state, record.Epoch, transition, at, report); err != nil {
+			return state, err
+		}
 		before = state.WithinRecord()
 	}
 	return state, nil
