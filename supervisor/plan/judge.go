@@ -54,6 +54,9 @@ func (p *Profile) stepwise() bool { return p.Replan != nil && p.Replan.After == 
 
 // occasion is what a judge is to be asked for now, and who; false is nothing, or that the attempts at the request are used up.
 func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
+	if d.Profile.Replan == nil && recovery.Judge(&d.Profile.Profile) == "" {
+		return "", "", false
+	}
 	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return forPlanner(d, task) }) {
 		return schemas.OccasionFailure, recovery.Judge(&d.Profile.Profile), true
 	}
@@ -72,8 +75,8 @@ func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
 
 // forPlanner reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
 func forPlanner(d *Decision, task *workflow.Task) bool {
-	failed := task.Failure()
-	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
+	failed := task.LastFailure
+	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed != nil && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
 		recovery.Judged(&d.Profile.Profile, failed.Category, failed.Cause)
 }
 

@@ -97,16 +97,18 @@ func (d *Decision) Mergeable(files []review.File) bool {
 
 // askChecks asks all that the project calls for, once in a round, unless several versions of a file are left.
 func askChecks(d *Decision) {
-	if slices.ContainsFunc(review.Files(d.Run), conflicts) {
-		return
-	}
-	round := d.Run.Review.Round
+	var questions []*workflow.Task
 	for i := range d.Profile.Review.Checks {
 		check := &d.Profile.Review.Checks[i]
-		question := workflow.NewCheck(check.Agent, round)
-		if d.Run.Task(question.ID) != nil || !isFor(d, check) || i > 0 && fault.Is("a check is left out") {
-			continue
+		question := workflow.NewCheck(check.Agent, d.Run.Review.Round)
+		if d.Run.Task(question.ID) == nil && isFor(d, check) && (i == 0 || !fault.Is("a check is left out")) {
+			questions = append(questions, question)
 		}
+	}
+	if len(questions) == 0 || slices.ContainsFunc(review.Files(d.Run), conflicts) {
+		return
+	}
+	for _, question := range questions {
 		ask(d, question)
 	}
 }

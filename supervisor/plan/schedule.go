@@ -14,17 +14,14 @@ import (
 
 // startDue starts the first task that is due.
 func startDue(d *Decision) {
-	for i := range d.Run.TaskCount() {
-		task := d.Run.TaskAt(i)
-		switch {
-		case task.State != workflow.TaskDue || fault.Is("what is due is not started"):
-		case task == d.Run.Delivery:
-			d.Deliver()
-			return
-		default:
+	for _, task := range d.Run.Tasks {
+		if task.State == workflow.TaskDue && !fault.Is("what is due is not started") {
 			start(d, task)
 			return
 		}
+	}
+	if delivery := d.Run.Delivery; delivery != nil && delivery.State == workflow.TaskDue {
+		d.Deliver()
 	}
 }
 

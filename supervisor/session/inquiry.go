@@ -116,7 +116,8 @@ func heldDecision(d *decision, input *Input, inquiry *workflow.Inquiry) (plan.Wo
 	actor, may := mayDecide(d, input.Message, inquiry)
 	said, says := wordIn(input.Message, actor)
 	choice, decides := profile.Decides(said.Whole)
-	change, sound := d.planDecision(profile).WrittenEdit(inquiry, said.Whole)
+	own := newPlanDecision(d, profile) // beside the one that asks for the word
+	change, sound := own.WrittenEdit(inquiry, said.Whole)
 	said.Choice = choice
 	return said, may && says && decides && sound && len(change) == 0
 }

@@ -76,6 +76,7 @@ func Step(env Env, state State, input Input) Outcome {
 		env.Admission = plan.Unlimited{}
 	}
 	d := &decision{env: env, input: &input, state: state.clone(), admission: recordingAdmission{live: env.Admission}}
+	d.emitter = d.emitBy
 	cause := input.Cause(env.Current.Hash)
 	d.state.begin(cause, state.Records+1)
 	switch {
@@ -137,6 +138,8 @@ type decision struct {
 	doubtful  bool
 	settles   string // see schemas.Cause
 	retries   int    // see schemas.RunStarted
+	planned   plan.Decision
+	emitter   func(event schemas.Fact, rule string) // emitBy, made once
 }
 
 func (d *decision) emit(f schemas.Fact) { d.emitBy(f, "") }
@@ -158,11 +161,17 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 // usualFacts is how many facts most transitions have at the most.
 const usualFacts = 4
 
+// planDecision returns the decision about the run under way, anew. It is one for the whole decision of the session: what an earlier call has returned is not used any more.
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
+	d.planned = newPlanDecision(d, profile)
+	return &d.planned
+}
+
+func newPlanDecision(d *decision, profile *plan.Profile) plan.Decision {
 	withheld, answerFrom := withheldAnswer(d, profile)
-	made := &plan.Decision{
+	made := plan.Decision{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
-		Profile: profile, Now: d.input.Now, Emit: d.emitBy, Read: d.env.Read, Admission: &d.admission,
+		Profile: profile, Now: d.input.Now, Emit: d.emitter, Read: d.env.Read, Admission: &d.admission,
 		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: earlier(d, profile), People: peopleOf(d),
 		Found: d.env.Found,
 	}
