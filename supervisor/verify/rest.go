@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
 
 	"podium/bus"
 	"podium/schemas"
@@ -36,7 +35,7 @@ func (v *verifier) checkRest(state session.State, epoch uint64, stored *schemas.
 	case err != nil:
 		report("deciding without an input: " + err.Error())
 	case len(facts) > 0:
-		report(fmt.Sprintf("the rules go on without an input: %s", facts[0].Name()))
+		report("the rules go on without an input: " + facts[0].Name())
 	}
 	return nil
 }
