@@ -150,7 +150,7 @@ func applyDispatch(r *Run, f *schemas.TaskDispatched, now time.Time) {
 	task.State, task.Agent, task.Attempt, task.PreviousRequest = TaskDispatched, f.Agent, f.Attempt, task.Request
 	task.Request, task.Dispatched, task.Due, task.Expires = f.Request, now, f.Queue, f.Expires
 	task.called(f)
-	task.Unapproved, task.Approval, task.Held = false, int32(f.Approval), false //nolint:gosec // at most schemas.MaxInquiries
+	task.Unapproved, task.Approval, task.Held, task.Released = false, int32(f.Approval), false, false //nolint:gosec // at most schemas.MaxInquiries
 	reserveBudget(r, f, task.Day, now)
 	claimDay(r, task, nil, now)
 	task.Percentage, task.Message, task.Started, task.Ended = 0, "", time.Time{}, time.Time{}
@@ -286,7 +286,7 @@ func (t *Task) fail(f *schemas.TaskFailed, now time.Time) {
 		t.State, t.Due = TaskWaiting, f.RetryAt
 	case f.Agent != "":
 		t.State, t.PreviousAgent, t.Agent, t.UncountedAttempts, t.Rejections = TaskDue, t.Agent, f.Agent, t.Attempt, 0
-		t.Inquired = 0
+		t.Inquired, t.Released = 0, true
 		t.Due = time.Time{}
 	case f.Recovering != "":
 		t.State, t.Due = fault.Either("what is blocked goes on by itself", TaskPending, TaskBlocked), time.Time{}

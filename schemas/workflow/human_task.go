@@ -134,7 +134,7 @@ func (failureRule) resume(run *Run, ended *Inquiry) {
 	if ended.Answered == nil || ended.Answered.Choice != schemas.ChoiceRetry || task == nil || task.State != TaskBlocked {
 		return
 	}
-	task.State = TaskDue
+	task.State, task.Released = TaskDue, true
 	if task.Failure().Cause == schemas.FailureUnknownEffect && !fault.Is("a retry of what nobody knows keeps the permit") {
 		task.Permit, task.Retried = "", int32(ended.Inquiry) //nolint:gosec // at most schemas.MaxInquiries
 	}
@@ -210,6 +210,6 @@ func (t *Task) suspend(state TaskState, opened *schemas.InquiryOpened) {
 // resumeTask makes a task due that waits for people.
 func resumeTask(r *Run, id string) {
 	if task := changeTask(r, id); task != nil && task.State.WaitsForPerson() {
-		task.State = TaskDue
+		task.State, task.Released = TaskDue, true
 	}
 }

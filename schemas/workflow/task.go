@@ -91,6 +91,9 @@ type Task struct {
 	Held bool `json:"held,omitzero"`
 	// Day is what a ready task needs of the budget of a day; nil is nothing.
 	Day *schemas.DayClaim `json:"day,omitzero"`
+	// Released says that a reply, an approval or the failure of another agent has released it for its next attempt, which it waits for room for. Then no
+	// changed plan drops it.
+	Released bool `json:"released,omitzero"`
 	// Unapproved says that the attempt under way was refused its permit, because nobody has agreed to what it would do.
 	Unapproved bool `json:"unapproved,omitzero"`
 	// Judged says that a judge was told how it has ended, and Replaced that another plan has taken its place: nothing of the run's

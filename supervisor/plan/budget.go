@@ -80,7 +80,7 @@ func dayShortage(d *Decision, task *workflow.Task) *schemas.Shortage {
 func holdForDay(d *Decision, task *workflow.Task, lacking *schemas.Shortage) {
 	claim, short := dayClaim(d, task), *lacking
 	short.Offer = offer(d, &short)
-	claim.Short, claim.Alone = &short, !worksBeside(d, task)
+	claim.Short, claim.Alone = &short, !hasWorkBeside(d, task)
 	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
 	held := taskReady(d, task)
 	if held.Held, held.Day = true, claim; task.Kind != schemas.TaskKindPlan {
@@ -151,11 +151,11 @@ func restartHeld(d *Decision) {
 	}
 }
 
-// handleExhausted does something about the first task that is held back, when nothing works and nothing fits: people are asked for more, or the run ends.
-func handleExhausted(d *Decision) {
+// handleShortage does something about the first task that is held back, when nothing works and nothing fits: people are asked for more, or the run ends.
+func handleShortage(d *Decision) {
 	held := firstHeld(d)
 	switch {
-	case held == nil || d.Run.AsksForBudget() != nil || works(d):
+	case held == nil || d.Run.AsksForBudget() != nil || hasWorkUnderWay(d):
 	case held.HeldForDay() && !held.Day.Alone:
 		askForDay(d, held) // what was under way then may have left some
 	default:
@@ -163,8 +163,8 @@ func handleExhausted(d *Decision) {
 	}
 }
 
-// withdrawShortage withdraws what people are asked about the budget when nothing is held back any more.
-func withdrawShortage(d *Decision) {
+// withdrawBudgetTask withdraws what people are asked about the budget when nothing is held back any more.
+func withdrawBudgetTask(d *Decision) {
 	if asked := d.Run.AsksForBudget(); asked != nil && firstHeld(d) == nil {
 		closeInquiry(d, asked, schemas.InquiryWithdrawn)
 	}
@@ -202,12 +202,12 @@ func restart(d *Decision, task *workflow.Task) {
 	pose(d, task)
 }
 
-// works reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
+// hasWorkUnderWay reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
 // not keep them from being asked.
-func works(d *Decision) bool { return worksBeside(d, nil) }
+func hasWorkUnderWay(d *Decision) bool { return hasWorkBeside(d, nil) }
 
-// worksBeside is works, without one of the tasks.
-func worksBeside(d *Decision, but *workflow.Task) bool {
+// hasWorkBeside is hasWorkUnderWay, without one of the tasks.
+func hasWorkBeside(d *Decision, but *workflow.Task) bool {
 	asks := asksForMore(d)
 	for i := range d.Run.TaskCount() {
 		task := d.Run.TaskAt(i)
@@ -330,7 +330,7 @@ func shortfall(d *Decision, task *workflow.Task, short *schemas.Shortage, people
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
-// outOfBudget ends a run of which nothing more fits, with the results that it has.
+// outOfBudget ends a run of which nothing more fits. Results that a review has not passed are withheld.
 func outOfBudget(d *Decision, task *workflow.Task) {
 	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", d.texts().OutOfBudget
 	if short := shortage(d, task); short != nil {

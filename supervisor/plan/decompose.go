@@ -196,8 +196,8 @@ func refuse(d *Decision, source schemas.PlannerKind, faults []string) {
 
 const maxFault = 512
 
-// planWithoutPlanner goes on without a plan once the question for one has ended without.
-func planWithoutPlanner(d *Decision) {
+// handleMissingPlan goes on without a plan once the question for one has ended without.
+func handleMissingPlan(d *Decision) {
 	if question := d.Run.Task(schemas.PlanTask); d.Run.Phase == workflow.PhaseDecomposing && question != nil && question.State.Ended() {
 		withoutPlan(d)
 	}

@@ -217,8 +217,8 @@ func haveMended(d *Decision, task *workflow.Task, failed *schemas.TaskFailed) {
 	})
 }
 
-// resumeRepaired goes on with the first task that is blocked until others have mended what it has found, and they have ended.
-func resumeRepaired(d *Decision) {
+// endRepairWait goes on with the first task that is blocked until others have mended what it has found, and they have ended.
+func endRepairWait(d *Decision) {
 	for _, task := range d.Run.Tasks {
 		if !task.Mending() {
 			continue
@@ -431,10 +431,10 @@ func stepsOf(steps []string) (Verdict, error) {
 	return readVerdict(body)
 }
 
-// hasFailed reports whether a task has failed for good that the run cannot go on without, and no evaluator is told of it instead.
-func hasFailed(d *Decision) bool {
+// hasFatalFailure reports whether a task has failed for good that the run cannot go on without, and no evaluator is told of it instead.
+func hasFatalFailure(d *Decision) bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
-		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !forPlanner(d, task)
+		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !awaitsFailureEvaluation(d, task)
 	})
 }
 

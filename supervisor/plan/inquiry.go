@@ -32,7 +32,7 @@ func open(d *Decision, task *workflow.Task, opened *schemas.InquiryOpened) {
 		opened.Usage = takeSpent(d, task)
 	}
 	d.emit(opened)
-	notifyPeople(d)
+	notifyNext(d)
 }
 
 // reached says where people are told, those of them whom one account writes to.
@@ -243,8 +243,8 @@ func titleOf(need *schemas.Need) string {
 	return need.Name
 }
 
-// notifyPeople tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
-func notifyPeople(d *Decision) {
+// notifyNext tells people of what they are asked, unless they know of it: the requester is asked one thing at a time.
+func notifyNext(d *Decision) {
 	for _, open := range d.Run.Inquiries {
 		if open.Open() && open.Notices == 0 && !open.Upstream && (len(open.People) > 0 || open.Inquiry == d.Run.OpenInquiry().Inquiry) {
 			notify(d, workflow.NewNotification(open.Inquiry, schemas.NotificationQuestion))
@@ -264,8 +264,8 @@ func notify(d *Decision, notification *workflow.Task) {
 	}
 }
 
-// endUnreachable closes a human task whose question nobody could be sent. Where nobody knows whether it was sent, a reply is waited for.
-func endUnreachable(d *Decision) {
+// closeUndeliverable closes a human task whose question nobody could be sent. Where nobody knows whether it was sent, a reply is waited for.
+func closeUndeliverable(d *Decision) {
 	for _, notice := range d.Run.DecisionTasks {
 		if notice.HumanTask() == 0 || notice.State != workflow.TaskFailed || notice.IsExplanation() || notice.Permit != "" || notice.Failure().Cause == schemas.FailureUnknownEffect {
 			continue

@@ -57,7 +57,7 @@ func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
 	if d.Profile.Replan == nil && recovery.Judge(&d.Profile.Profile) == "" {
 		return "", "", false
 	}
-	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return forPlanner(d, task) }) {
+	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return awaitsFailureEvaluation(d, task) }) {
 		return schemas.OccasionFailure, recovery.Judge(&d.Profile.Profile), true
 	}
 	replan := d.Profile.Replan
@@ -73,8 +73,8 @@ func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
 	return replan.After, replan.Agent, slices.ContainsFunc(d.Run.Tasks, untold)
 }
 
-// forPlanner reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
-func forPlanner(d *Decision, task *workflow.Task) bool {
+// awaitsFailureEvaluation reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
+func awaitsFailureEvaluation(d *Decision, task *workflow.Task) bool {
 	failed := task.LastFailure
 	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed != nil && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
 		recovery.Judged(&d.Profile.Profile, failed.Category, failed.Cause)
@@ -92,7 +92,7 @@ func begun(task *workflow.Task) bool {
 	case workflow.TaskPending, workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled:
 		return false
 	case workflow.TaskReady:
-		return task.Attempt > 0
+		return task.Attempt > 0 || task.Released
 	case workflow.TaskDue, workflow.TaskDispatched, workflow.TaskRunning, workflow.TaskWaiting, workflow.TaskWaitingInput, workflow.TaskWaitingApproval, workflow.TaskBlocked:
 	}
 	return true

@@ -68,8 +68,8 @@ func forceReview(d *Decision) {
 	}
 }
 
-// awaitsReviewer reports whether a review goes on once an agent or people have answered.
-func awaitsReviewer(d *Decision) bool {
+// awaitsReviewReply reports whether a review goes on once an agent or people have answered.
+func awaitsReviewReply(d *Decision) bool {
 	asked, _ := d.Run.AsksAboutReview()
 	return asked != nil || d.Run.Judge() != nil
 }
@@ -173,8 +173,8 @@ func CheckResults(question *workflow.Task, result schemas.Result) ([]schemas.Val
 	return review.Results(question.Findings, valuesIn(result))
 }
 
-// finishReviewed goes on once the newest round has passed, or somebody has taken the results as they are.
-func finishReviewed(d *Decision) {
+// concludeReview goes on once the newest round has passed, or somebody has taken the results as they are.
+func concludeReview(d *Decision) {
 	switch round := d.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
 		incomplete(d, schemas.StopStepLimit, stepsTaken(d))
@@ -189,10 +189,10 @@ func notMade(question *workflow.Task) string {
 	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
 }
 
-// mayReturn reports whether a run whose review has failed may go back to work once more (P-15).
-func mayReturn(d *Decision) bool {
+// mayRework reports whether a run whose review has failed may go back to work once more (P-15).
+func mayRework(d *Decision) bool {
 	round := d.Run.Review
-	return isReviewed(d) && !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
+	return reviewAwaitsDecision(d) && !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
 }
 
 // adoptPlanOfCheck has the plan of the first check done that has one.

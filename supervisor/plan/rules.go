@@ -8,7 +8,7 @@ import (
 	"podium/schemas/workflow"
 )
 
-// A rule says what comes next in a run. It emits all events about one thing, or none.
+// A rule says what comes next in a run. Each call emits the events that follow, or none.
 type rule struct {
 	name  string
 	apply func(*Decision)
@@ -21,60 +21,62 @@ type ruleGroup struct {
 	rules   []rule
 }
 
-// runRules are the policy of a run. After each event the first rule comes first again, so that a rule which has to wait for something says so itself.
+// runRules are tried in this order after each input. When a rule has emitted events, the first one is tried again. A rule that waits for an answer emits
+// nothing, and the rules below it are tried: each rule checks what it waits for. The comment of a rule says why it stands before the next ones. The input
+// itself is handled before: a reply by human_*.go, a response by response.go, and what is done about a failure by failure.go.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
-	{isOpen, []rule{
-		{"end_unreachable", endUnreachable, "asked_unreachable"}, // a reply that nobody can give keeps nothing waiting
-		{"start_due", startDue, "approve_at_the_command_line"},   // a reply, an approval, a retry or another agent continues a task before new ones start
+	{isNotComplete, []rule{
+		{"close_undeliverable", closeUndeliverable, "asked_unreachable"}, // no reply can come to a human task whose notification has failed
+		{"start_due", startDue, "approve_at_the_command_line"},           // a task that an input has released starts before others
 	}},
 	{isDecomposing, []rule{
-		{"plan_without_planner", planWithoutPlanner, "planner_silent"}, // there is nothing to route before there is a plan
+		{"handle_missing_plan", handleMissingPlan, "planner_silent"},
 	}},
 	{isRouting, []rule{
-		{"route", routeTasks, "single_run"}, // no task starts before all of them have an agent
+		{"route", routeTasks, "single_run"},
 	}},
 	{isExecuting, []rule{
-		{"refuse_chain", refuseChain, "refused_chain_in_trouble"},    // before the first task of a chain starts that the profile does not allow
-		{"skip_repairs", skipRepairs, "step_limit_leaves_no_repair"}, // before what is repaired goes on, since no step is left for these repairs
-		{"resume_repaired", resumeRepaired, "recovery_request_fix"},  // before an evaluator is asked, who is told what has come of repairs
+		{"refuse_chain", refuseChain, "refused_chain_in_trouble"},    // no task of a refused chain may start; one single task takes its place
+		{"skip_repairs", skipRepairs, "step_limit_leaves_no_repair"}, // skipped repairs count as ended, so that end_repair_wait decides
+		{"end_repair_wait", endRepairWait, "recovery_request_fix"},   // an evaluator is told what has come of repairs
 	}},
 	{mayEvaluate, []rule{
-		{"stop_by_condition", stopByCondition, "condition_ends"}, // before an evaluator is asked, who could decide nothing else
-		{"ask_evaluator", askEvaluator, "replan_on_failure"},     // before the run is aborted, since the evaluator may replace what has failed
+		{"stop_by_condition", stopByCondition, "condition_ends"}, // a condition that ends the run overrides the evaluator
+		{"ask_evaluator", askEvaluator, "replan_on_failure"},     // the evaluator may replace what has failed
 	}},
 	{isExecuting, []rule{
-		{"abort", abortOnFailure, "aborts"}, // before anything else starts in a run that ends
+		{"abort", abortOnFailure, "aborts"}, // no pending task starts in a run that ends
 	}},
 	{mayProceed, []rule{
-		{"skip", skipTasks, "blocked"},                         // before others start, so that what waits for the skipped tasks is skipped too
-		{"start", startTasks, "single_run"},                    // before the run is finished
-		{"finish", finishDone, "single_run"},                   // when nothing could start
-		{"stop_out_of_steps", stopOutOfSteps, "review_forced"}, // when there is more to do, and it could not start
+		{"skip", skipTasks, "blocked"},                         // start does not check whether a dependency has failed
+		{"start", startTasks, "single_run"},                    // a task that fails at its start may be the last one
+		{"finish", finishDone, "single_run"},                   // all tasks have ended
+		{"stop_out_of_steps", stopOutOfSteps, "review_forced"}, // tasks are left, and none of them may start
 	}},
-	{isUnderReview, []rule{
-		{"merge_versions", mergeVersions, "merged"},      // before the checks, which look at the merged files
-		{"ask_checks", askChecks, "review_fix"},          // before the round ends
-		{"end_review", endReview, "missing_deliverable"}, // when all checks have answered
+	{canContinueReview, []rule{
+		{"merge_versions", mergeVersions, "merged"},      // checks look at the merged files
+		{"ask_checks", askChecks, "review_fix"},          // the round ends with their findings
+		{"end_review", endReview, "missing_deliverable"}, // no merge and no check is left to ask or to wait for
 	}},
-	{isReviewed, []rule{
-		{"after_review", finishReviewed, "review_fix"}, // what has passed needs nothing of the rules below
+	{reviewAwaitsDecision, []rule{
+		{"conclude_review", concludeReview, "review_fix"}, // a round that has passed, or that people have skipped, needs no rework
 	}},
-	{mayReturn, []rule{
-		{"adopt_plan_of_check", adoptPlanOfCheck, "review_critic"},      // before repairs, since a check says itself what is to be done
-		{"fix_issues", fixIssues, "review_fix"},                         // before an evaluator is asked about what nobody can fix
-		{"ask_about_issues", askAboutIssues, "recovery_merge_conflict"}, // before people are asked about what no agent decides
+	{mayRework, []rule{
+		{"adopt_plan_of_check", adoptPlanOfCheck, "review_critic"},      // a check says itself what is to be done
+		{"fix_issues", fixIssues, "review_fix"},                         // an evaluator is asked about what nobody can fix
+		{"ask_about_issues", askAboutIssues, "recovery_merge_conflict"}, // people are asked about what no agent decides
 	}},
-	{isReviewed, []rule{
-		{"ask_people_about_review", askPeopleAboutReview, "review_asks"}, // before the review fails for good
-		{"fail_review", failReview, "review_rounds"},                     // when nobody is left who could be asked
+	{reviewAwaitsDecision, []rule{
+		{"ask_people_about_review", askPeopleAboutReview, "review_asks"}, // people may still have the run go on
+		{"fail_review", failReview, "review_rounds"},                     // no further round and nobody to ask is left
 	}},
 	{hasBudget, []rule{
-		{"restart_held", restartHeld, "budget_held"},                    // what fits the budget now starts before anybody is asked for more
-		{"budget_exhausted", handleExhausted, "budget_ends"},            // when nothing works that could leave some of the budget
-		{"withdraw_shortage", withdrawShortage, "budget_question_gone"}, // when nothing is held back any more
+		{"restart_held", restartHeld, "budget_held"},                         // what fits the budget starts before anybody is asked for more
+		{"handle_shortage", handleShortage, "budget_ends"},                   // no work under way can release some of the budget
+		{"withdraw_budget_task", withdrawBudgetTask, "budget_question_gone"}, // nothing is held back any more
 	}},
-	{isOpen, []rule{
-		{"notify", notifyPeople, "asked_one_at_a_time"}, // people are told of what is asked after all of it is known
+	{isNotComplete, []rule{
+		{"notify_next", notifyNext, "asked_one_at_a_time"}, // the requester is asked one thing at a time: when one human task ends, the next is sent
 	}},
 }
 
@@ -96,11 +98,12 @@ func (d *Decision) Resume() {
 	}
 }
 
-// applyRules applies the first rule that emits an event, again and again. A run in which they come to no end is ended.
+// applyRules tries the rules until none of them emits an event. A run in which they come to no end is ended.
 func applyRules(d *Decision, groups []ruleGroup) {
+	most := mostRules(d)
 	var last [8]string
 	for n := 0; ; n++ {
-		if n == mostRules(d) {
+		if n == most {
 			endForFault(d, "these rules come to no end: "+strings.Join(last[:], ", "))
 			break
 		}
@@ -114,10 +117,12 @@ func applyRules(d *Decision, groups []ruleGroup) {
 	d.rule = ""
 }
 
-// mostRules bounds how many rules are applied in one decision: each of them moves something forward that there is a bounded number of.
-func mostRules(d *Decision) int { return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)) }
+// mostRules is how many rules one decision may apply. The tasks of a changed plan, of which there are at most Profile.MaxTasks, may come while they are applied.
+func mostRules(d *Decision) int {
+	return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)+d.Profile.MaxTasks())
+}
 
-// applyFirst applies the first rule that emits an event.
+// applyFirst tries the rules in their order until one emits an event.
 func applyFirst(d *Decision, groups []ruleGroup) {
 	for i := range groups {
 		if !groups[i].applies(d) {
@@ -145,7 +150,7 @@ func endForFault(d *Decision, details string) {
 	incomplete(d, schemas.StopInternalFault, details)
 }
 
-func isOpen(d *Decision) bool { return d.Run.Phase != workflow.PhaseComplete }
+func isNotComplete(d *Decision) bool { return d.Run.Phase != workflow.PhaseComplete }
 
 func isDecomposing(d *Decision) bool { return d.Run.Phase == workflow.PhaseDecomposing }
 
@@ -158,21 +163,21 @@ func mayEvaluate(d *Decision) bool { return isExecuting(d) && d.Run.Judge() == n
 // mayProceed reports whether the plan goes on: no evaluator is asked, or has to be.
 func mayProceed(d *Decision) bool { return isExecuting(d) && !awaitsEvaluator(d) }
 
-// isUnderReview reports whether a round of review goes on without waiting for anybody.
-func isUnderReview(d *Decision) bool {
-	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome == "" && !awaitsReviewer(d)
+// canContinueReview reports whether a round of review goes on without waiting for anybody.
+func canContinueReview(d *Decision) bool {
+	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome == "" && !awaitsReviewReply(d)
 }
 
-// isReviewed reports whether a round of review has ended, and nobody is asked what becomes of it.
-func isReviewed(d *Decision) bool {
-	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome != "" && !awaitsReviewer(d)
+// reviewAwaitsDecision reports whether a round of review has ended, and nobody is asked what becomes of it.
+func reviewAwaitsDecision(d *Decision) bool {
+	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome != "" && !awaitsReviewReply(d)
 }
 
 func hasBudget(d *Decision) bool { return d.Profile.Budget != nil && !d.Run.Settled() }
 
 // abortOnFailure ends the run because a task has failed.
 func abortOnFailure(d *Decision) {
-	if d.Profile.Execution.OnFailure == schemas.FailureAborts && (d.Profile.Replan == nil || !awaitsEvaluator(d)) && hasFailed(d) {
+	if d.Profile.Execution.OnFailure == schemas.FailureAborts && (d.Profile.Replan == nil || !awaitsEvaluator(d)) && hasFatalFailure(d) {
 		abort(d)
 	}
 }

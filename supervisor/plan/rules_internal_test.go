@@ -23,7 +23,7 @@ func TestRulesWithoutEndEndTheRun(t *testing.T) {
 			run.Apply(event, decision.Now)
 		}
 		endless := func(d *Decision) { d.emit(&schemas.TaskHeartbeat{Run: 1, Task: "t1"}) }
-		applyRules(decision, []ruleGroup{{applies: isOpen, rules: []rule{{name: "repeat", apply: endless}}}})
+		applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "repeat", apply: endless}}}})
 		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopInternalFault || events > mostRules(decision)+4 {
 			t.Errorf("from %s: the run is %s, %s, after %d events", phase, run.Phase, run.Reason, events)
 		}

@@ -27,7 +27,7 @@ func TestOneTryPastAnOpenBreaker(t *testing.T) {
 		counts[fact.Name()]++
 		run.Apply(fact, decision.Now)
 	}
-	notifyPeople(decision)
+	notifyNext(decision)
 	if counts["task_dispatched"] != 1 || counts["task_ready"] != 2 {
 		t.Errorf("%v, want one dispatched", counts)
 	}
