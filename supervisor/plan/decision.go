@@ -46,6 +46,8 @@ type Decision struct {
 	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
+	// Tried are the agents that something went to though their circuit breakers are open, in all that is decided about one input; nil is none so far.
+	Tried *[]string
 	// Found is what was found in long messages before they are decided about; nil is nothing.
 	Found *route.Found
 
@@ -53,8 +55,7 @@ type Decision struct {
 	rule          string         // that is applied; empty is none, and events are what the input says
 	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy
 	spentBy       string
-	final         bool     // a person has the run end, and every further attempt begin anew
-	tried         []string // agents that something went to though their circuit breakers are open
+	final         bool // a person has the run end, and every further attempt begin anew
 	requestInputs RequestInputs
 	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
 	requested     *language.Said      // what the requester has written; likewise

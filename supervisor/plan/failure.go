@@ -231,19 +231,21 @@ func endRepairWait(d *Decision) {
 	}
 }
 
-// skipRepairs skips the tasks that mend something for which the run has no step left.
+// skipRepairs skips the pending tasks that mend something, where the run has no step left for them, or where they lack what another one of them was to make.
 func skipRepairs(d *Decision) {
 	limit := d.Profile.StepLimit()
-	if limit == 0 || d.Run.Steps() < limit {
-		return
-	}
 	for _, task := range d.Run.Tasks {
 		if !task.Mending() {
 			continue
 		}
 		_, fixes := d.Run.Mendings(task.ID)
 		for _, fix := range fixes {
-			if unbegun(fix) {
+			missing := missing(d, fix)
+			switch {
+			case fix.State != workflow.TaskPending:
+			case missing != nil:
+				d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
+			case limit > 0 && d.Run.Steps() >= limit:
 				d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
 			}
 		}
@@ -431,10 +433,13 @@ func stepsOf(steps []string) (Verdict, error) {
 	return readVerdict(body)
 }
 
-// hasFatalFailure reports whether a task has failed for good that the run cannot go on without, and no evaluator is told of it instead.
+// hasFatalFailure reports whether a task has failed for good that the run cannot go on without, and no evaluator decides about it. What routing has found nobody
+// for counts when all tasks are routed.
 func hasFatalFailure(d *Decision) bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
-		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !awaitsFailureEvaluation(d, task)
+		evaluated := awaitsFailureEvaluation(d, task) || task.Judged && d.Run.Judge() != nil
+		routed := task.Agent == schemas.RouteRespond || task.Agent == schemas.RouteFinish || task.Failure().Cause == schemas.FailureNoRoute
+		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !evaluated && !(routed && isRouting(d))
 	})
 }
 

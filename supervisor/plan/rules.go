@@ -44,7 +44,7 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 		{"stop_by_condition", stopByCondition, "condition_ends"}, // a condition that ends the run overrides the evaluator
 		{"ask_evaluator", askEvaluator, "replan_on_failure"},     // the evaluator may replace what has failed
 	}},
-	{isExecuting, []rule{
+	{isAtWork, []rule{
 		{"abort", abortOnFailure, "aborts"}, // no pending task starts in a run that ends
 	}},
 	{mayProceed, []rule{
@@ -158,6 +158,9 @@ func isRouting(d *Decision) bool { return d.Run.Phase == workflow.PhaseRouting }
 
 func isExecuting(d *Decision) bool { return d.Run.Phase == workflow.PhaseExecuting }
 
+// isAtWork reports whether tasks may be under way: the plan is carried out, or a changed one is routed.
+func isAtWork(d *Decision) bool { return isExecuting(d) || isRouting(d) }
+
 func mayEvaluate(d *Decision) bool { return isExecuting(d) && d.Run.Judge() == nil }
 
 // mayProceed reports whether the plan goes on: no evaluator is asked, or has to be.
@@ -177,7 +180,10 @@ func hasBudget(d *Decision) bool { return d.Profile.Budget != nil && !d.Run.Sett
 
 // abortOnFailure ends the run because a task has failed.
 func abortOnFailure(d *Decision) {
-	if d.Profile.Execution.OnFailure == schemas.FailureAborts && (d.Profile.Replan == nil || !awaitsEvaluator(d)) && hasFatalFailure(d) {
+	if d.Profile.Execution.OnFailure != schemas.FailureAborts || d.Profile.Replan != nil && (isRouting(d) || awaitsEvaluator(d)) {
+		return
+	}
+	if hasFatalFailure(d) {
 		abort(d)
 	}
 }

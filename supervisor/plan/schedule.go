@@ -256,8 +256,11 @@ func admitTelling(d *Decision, agent string) bool {
 	case Admitted:
 		return true
 	case Unavailable:
-		again := slices.Contains(d.tried, agent)
-		d.tried = append(d.tried, agent)
+		if d.Tried == nil {
+			d.Tried = &[]string{}
+		}
+		again := slices.Contains(*d.Tried, agent)
+		*d.Tried = append(*d.Tried, agent)
 		return !again
 	case Full:
 	}

@@ -139,6 +139,7 @@ type decision struct {
 	settles   string // see schemas.Cause
 	retries   int    // see schemas.RunStarted
 	planned   plan.Decision
+	tried     []string                              // see plan.Decision
 	emitter   func(event schemas.Fact, rule string) // emitBy, made once
 }
 
@@ -173,7 +174,7 @@ func newPlanDecision(d *decision, profile *plan.Profile) plan.Decision {
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emitter, Read: d.env.Read, Admission: &d.admission,
 		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: earlier(d, profile), People: peopleOf(d),
-		Found: d.env.Found,
+		Found: d.env.Found, Tried: &d.tried,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {
 		made.Left, made.Held = d.state.leftFor(active), d.heldWord
