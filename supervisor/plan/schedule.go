@@ -10,6 +10,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
+	"podium/supervisor/recovery"
 )
 
 // startDue starts the first task that is due.
@@ -25,14 +26,16 @@ func startDue(d *Decision) {
 	}
 }
 
-// startTasks starts the tasks that may begin, until one of them has more to follow than that: it has failed, or has a result already.
+// startTasks starts the tasks that may begin. It stops behind one about which a rule above this one decides first. Tasks that only fail do not: as many as there
+// are may fail by one input, and each look at all of them would cost as much again.
 func startTasks(d *Decision) {
+	decides := d.Profile.Execution.OnFailure == schemas.FailureAborts || d.Profile.Replan != nil || recovery.Judge(&d.Profile.Profile) != ""
 	for _, id := range startable(d) {
 		if !mayBegin(d) {
 			return
 		}
 		start(d, d.Run.Task(id))
-		if state := d.Run.Task(id).State; d.Profile.stepwise() || state.Ended() || state == workflow.TaskBlocked || state == workflow.TaskDue || state == workflow.TaskWaiting {
+		if state := d.Run.Task(id).State; d.Profile.stepwise() || state.Ended() && decides || state == workflow.TaskBlocked || state == workflow.TaskDue {
 			return
 		}
 	}

@@ -192,6 +192,7 @@ func BenchmarkDecide(b *testing.B) {
 		{"fan1000", fanned(1000)},
 		{"approval", approved},
 		{"review", reviewed},
+		{"fail1000", failing(1000)},
 	} {
 		b.Run(run.name, func(b *testing.B) {
 			played := run.play(b)
