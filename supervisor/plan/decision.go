@@ -46,11 +46,10 @@ type Decision struct {
 	People map[string]schemas.Person
 	// Earlier are the inputs of the messages before, whose files requests list.
 	Earlier []uint64
-	// Tried are the agents that something went to though their circuit breakers are open, in all that is decided about one input; nil is none so far.
-	Tried *[]string
 	// Found is what was found in long messages before they are decided about; nil is nothing.
 	Found *route.Found
 
+	tried         []string       // agents that something went to though their circuit breakers are open
 	emitted       int            // events since the first rule was tried
 	rule          string         // that is applied; empty is none, and events are what the input says
 	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy

@@ -259,11 +259,8 @@ func admitTelling(d *Decision, agent string) bool {
 	case Admitted:
 		return true
 	case Unavailable:
-		if d.Tried == nil {
-			d.Tried = &[]string{}
-		}
-		again := slices.Contains(*d.Tried, agent)
-		*d.Tried = append(*d.Tried, agent)
+		again := slices.Contains(d.tried, agent)
+		d.tried = append(d.tried, agent)
 		return !again
 	case Full:
 	}

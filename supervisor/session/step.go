@@ -139,7 +139,6 @@ type decision struct {
 	settles   string // see schemas.Cause
 	retries   int    // see schemas.RunStarted
 	planned   plan.Decision
-	tried     []string                              // see plan.Decision
 	emitter   func(event schemas.Fact, rule string) // emitBy, made once
 }
 
@@ -162,9 +161,11 @@ func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
 // usualFacts is how many facts most transitions have at the most.
 const usualFacts = 4
 
-// planDecision returns the decision about the run under way, anew. It is one for the whole decision of the session: what an earlier call has returned is not used any more.
+// planDecision returns the decision about the run under way, which is one for all that is decided about an input.
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
-	d.planned = newPlanDecision(d, profile)
+	if active := d.state.Active; active == nil || d.planned.Run != active || d.planned.Profile != profile {
+		d.planned = newPlanDecision(d, profile)
+	}
 	return &d.planned
 }
 
@@ -174,7 +175,7 @@ func newPlanDecision(d *decision, profile *plan.Profile) plan.Decision {
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
 		Profile: profile, Now: d.input.Now, Emit: d.emitter, Read: d.env.Read, Admission: &d.admission,
 		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: earlier(d, profile), People: peopleOf(d),
-		Found: d.env.Found, Tried: &d.tried,
+		Found: d.env.Found,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {
 		made.Left, made.Held = d.state.leftFor(active), d.heldWord
