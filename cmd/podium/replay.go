@@ -331,14 +331,15 @@ func (e *environment) printMessage(message *bus.Message, event *schemas.Event, m
 // printMessageWhy prints a message. Of a record of the session that rules are of, it prints the rule that has led to each fact; nil is none.
 func (e *environment) printMessageWhy(message *bus.Message, event *schemas.Event, malformed error, rules map[uint64][][]string) error {
 	var record schemas.Record
-	isRecord := event.Type == schemas.TypeRecord && malformed == nil && schemas.Unmarshal(event.Data, &record) == nil
+	shown := !e.json || rules != nil // else the record itself is printed as it is stored
+	isRecord := shown && event.Type == schemas.TypeRecord && malformed == nil && schemas.Unmarshal(event.Data, &record) == nil
 	if !e.json {
-		lines := view.Lines(&record)
-		if rules != nil {
+		var lines []string
+		switch {
+		case isRecord && rules != nil:
 			lines = view.LinesWhy(&record, 0, rules[record.Number])
-		}
-		if !isRecord {
-			lines = nil
+		case isRecord:
+			lines = view.Lines(&record)
 		}
 		return e.printPlain(message, event, malformed, lines)
 	}

@@ -217,7 +217,7 @@ func raiseAccount(r *Run, f *schemas.InquiryAnswered) {
 	}
 }
 
-// noteUnraised notes that nobody says anything to an inquiry about a budget.
+// noteUnraised marks the budget as refused when an inquiry for more budget ends without an answer.
 func noteUnraised(r *Run, f *schemas.InquiryClosed) {
 	silent := f.Reason == schemas.InquiryExpired || f.Reason == schemas.InquiryUnreachable
 	if asked := r.Inquiry(f.Inquiry); silent && asked != nil && asked.Kind.IsBudget() {

@@ -272,7 +272,7 @@ func checkDispatch(r *Run, f *schemas.TaskDispatched) error {
 	return nil
 }
 
-// isApprovedBy reports whether somebody has agreed to a task by an inquiry.
+// isApprovedBy reports whether an inquiry about a task was answered with an approval.
 func isApprovedBy(r *Run, inquiry int, task string) bool {
 	asked := r.Inquiry(inquiry)
 	return asked != nil && asked.Task == task && asked.Approved()

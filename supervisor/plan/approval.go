@@ -77,7 +77,7 @@ func sameArguments(d *Decision, agent string, one, other jsontext.Value) bool {
 	return bytes.Equal(d.Profile.rules.Arguments(agent, one, nil), d.Profile.rules.Arguments(agent, other, nil))
 }
 
-// approvalOf is the inquiry by which somebody has agreed to exactly what an agent would be told of a task now; 0 is none.
+// approvalOf returns the number of the inquiry that approved the task as it would be sent to its agent now; 0 is none.
 func approvalOf(d *Decision, task *workflow.Task) int {
 	if d.Profile.rules.None() {
 		return 0

@@ -151,7 +151,7 @@ func restartHeld(d *Decision) {
 	}
 }
 
-// handleShortage does something about the first task that is held back, when nothing works and nothing fits: people are asked for more, or the run ends.
+// handleShortage acts when no task is under way and none fits the budget: it asks people for more budget for the first held task, or ends the run.
 func handleShortage(d *Decision) {
 	held := firstHeld(d)
 	switch {
@@ -240,7 +240,7 @@ func asksForMore(d *Decision) bool {
 	return d.Profile.Budget.Exhausted == schemas.BudgetAsks && (d.Run.Account == nil || !d.Run.Account.Refused)
 }
 
-// exhausted does something about a task that will not fit: the run does without it, people are asked, or the run ends.
+// exhausted acts on a task that will never fit the budget: it fails the task, asks people for more budget, or ends the run.
 func exhausted(d *Decision, task *workflow.Task) {
 	if task.Optional() || hasDefault(task) {
 		fail(d, task, schemas.FailureBudget, d.texts().OutOfBudget)

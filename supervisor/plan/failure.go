@@ -240,9 +240,10 @@ func skipRepairs(d *Decision) {
 		}
 		_, fixes := d.Run.Mendings(task.ID)
 		for _, fix := range fixes {
-			missing := missing(d, fix)
-			switch {
-			case fix.State != workflow.TaskPending:
+			if fix.State != workflow.TaskPending {
+				continue
+			}
+			switch missing := missing(d, fix); {
 			case missing != nil:
 				d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: fix.ID, Reason: "dependency " + string(missing.State)})
 			case limit > 0 && d.Run.Steps() >= limit:
@@ -437,9 +438,12 @@ func stepsOf(steps []string) (Verdict, error) {
 // for counts when all tasks are routed.
 func hasFatalFailure(d *Decision) bool {
 	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
+		if task.State != workflow.TaskFailed || task.Replaced || review.IsFix(task) {
+			return false
+		}
 		evaluated := awaitsFailureEvaluation(d, task) || task.Judged && d.Run.Judge() != nil
 		routed := task.Agent == schemas.RouteRespond || task.Agent == schemas.RouteFinish || task.Failure().Cause == schemas.FailureNoRoute
-		return task.State == workflow.TaskFailed && !task.Replaced && !review.IsFix(task) && !evaluated && !(routed && isRouting(d))
+		return !evaluated && !(routed && isRouting(d))
 	})
 }
 

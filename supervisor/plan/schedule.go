@@ -26,8 +26,8 @@ func startDue(d *Decision) {
 	}
 }
 
-// startTasks starts the tasks that may begin. It stops behind one about which a rule above this one decides first. Tasks that only fail do not: as many as there
-// are may fail by one input, and each look at all of them would cost as much again.
+// startTasks starts the tasks that may begin. It stops after a task about which an earlier rule has to decide first. A task that only fails does not stop it:
+// all tasks may fail by one input, and to apply all rules again after each would take quadratic time.
 func startTasks(d *Decision) {
 	decides := d.Profile.Execution.OnFailure == schemas.FailureAborts || d.Profile.Replan != nil || recovery.Judge(&d.Profile.Profile) != ""
 	for _, id := range startable(d) {

@@ -63,8 +63,8 @@ func namedInquiry(d *decision, message *Message) (schemas.InquiryName, bool) {
 	return schemas.InquiryName{Run: run, Inquiry: message.Answers.Inquiry}, err == nil && session == d.state.Session
 }
 
-// mayHold reports whether what somebody says to an inquiry whose run has ended is kept: it counts once a further attempt of whoever is upstream
-// adopts that. Nothing is when nobody may adopt it, or when somebody has spoken before.
+// mayHold reports whether what somebody says to an inquiry whose run has ended is kept: it counts once a further attempt of the caller
+// adopts the inquiry. An answer is not kept when no attempt can adopt the inquiry, and a second answer never is.
 func mayHold(d *decision, message *Message, name schemas.InquiryName) bool {
 	left := d.state.left().Named(name)
 	if left == nil || left.Word != 0 && !fault.Is("a second word is held") || left.Inquiry.Answered != nil || !d.input.Event.Time.Before(left.Inquiry.Expires()) {

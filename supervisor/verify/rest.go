@@ -14,12 +14,7 @@ import (
 func ShardAtRest(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int) (Result, error) {
 	v := newVerifier(ctx, core, profiles, shard, "")
 	v.rests = true
-	if err := v.readAll(); err != nil {
-		return v.result, err
-	}
-	v.result.Sessions = len(v.sessions)
-	v.checkUndecided()
-	return v.result, nil
+	return v.verify()
 }
 
 // checkRest decides without an input on the state after a transition.

@@ -61,12 +61,7 @@ func Instead(ctx context.Context, core bus.Core, profiles *restore.Profiles, sha
 		v.instead = newComparison(others, profiles)
 		v.result.WhatIf = &v.instead.result
 	}
-	if err := v.readAll(); err != nil {
-		return v.result, err
-	}
-	v.result.Sessions = len(v.sessions)
-	v.checkUndecided()
-	return v.result, nil
+	return v.verify()
 }
 
 func newVerifier(ctx context.Context, core bus.Core, profiles *restore.Profiles, shard int, build string) *verifier {
@@ -75,6 +70,16 @@ func newVerifier(ctx context.Context, core bus.Core, profiles *restore.Profiles,
 		sessions: map[string]*verifiedSession{}, inputs: map[uint64]bus.Message{}, inQuarantine: map[uint64]bool{},
 		result: Result{Shard: shard, Faults: []Fault{}, Different: []Fault{}},
 	}
+}
+
+// verify reads the whole shard, and reports what it has found.
+func (v *verifier) verify() (Result, error) {
+	if err := v.readAll(); err != nil {
+		return v.result, err
+	}
+	v.result.Sessions = len(v.sessions)
+	v.checkUndecided()
+	return v.result, nil
 }
 
 func (v *verifier) readAll() error {
