@@ -310,8 +310,6 @@ type InquiryAnswered struct {
 	Text     Content        `json:"text"`
 	Files    int            `json:"files,omitzero"`  // that came along
 	Values   jsontext.Value `json:"values,omitzero"` // what of the needs the words say, by name: an object
-	// RunExpires is when nobody waits for the run any more, now that it goes on; zero is as before.
-	RunExpires time.Time `json:"run_expires,omitzero"`
 	// Lacking is how many more persons have to agree: 0 is that the word decides.
 	Lacking int `json:"lacking,omitzero"`
 	// Arguments are all that whoever agrees has made of those that were asked about: it ends the inquiry, and the words of others before count no more. Hash
@@ -384,10 +382,9 @@ const (
 
 // InquiryClosed ends an inquiry without a word.
 type InquiryClosed struct {
-	Run        int           `json:"run"`
-	Inquiry    int           `json:"inquiry"`
-	Reason     InquiryReason `json:"reason"`
-	RunExpires time.Time     `json:"run_expires,omitzero"` // as InquiryAnswered has it
+	Run     int           `json:"run"`
+	Inquiry int           `json:"inquiry"`
+	Reason  InquiryReason `json:"reason"`
 }
 
 // InquiryReason is why an inquiry was closed.

@@ -151,12 +151,12 @@ func claimDay(r *Run, task *Task, claim *schemas.DayClaim, now time.Time) {
 	case parks && r.Resting.IsZero():
 		r.Resting = now
 	case parked && !parks:
-		unparkRun(r, now)
+		resumeRun(r, now)
 	}
 }
 
-// unparkRun has the run's own end count again, unless it rests for another reason.
-func unparkRun(r *Run, now time.Time) {
+// resumeRun has a run go on that has rested, unless it rests for another reason. It ends by itself as much later as it has rested.
+func resumeRun(r *Run, now time.Time) {
 	if r.Resting.IsZero() || r.WaitsForPeople() || r.Parked() != nil {
 		return
 	}

@@ -57,7 +57,7 @@ func (r *Run) Apply(f schemas.Fact, now time.Time) {
 		if task := changeTask(r, schemas.TaskOf(f)); task != nil {
 			parked := task.HeldForDay() && task.Day.Parked
 			if task.apply(f, now); parked && !task.HeldForDay() {
-				unparkRun(r, now)
+				resumeRun(r, now)
 			}
 			noticeIsPermitted(task, f)
 		}

@@ -280,16 +280,6 @@ func (r *Run) Rests() bool {
 	return !r.Resting.IsZero() && !fault.Is("a run's own time goes on while a person is asked") && r.Message.Upstream == nil
 }
 
-// Resumed returns when the run ends by itself, once an inquiry is not open any more: as much later as the run
-// has rested. Zero is that its end does not change.
-func (r *Run) Resumed(inquiry int, now time.Time) time.Time {
-	open := func(other *Inquiry) bool { return other.Open() && other.Inquiry != inquiry }
-	if r.Expires.IsZero() || !r.Rests() || r.Parked() != nil || slices.ContainsFunc(r.Inquiries, open) {
-		return time.Time{}
-	}
-	return r.Expires.Add(max(now.Sub(r.Resting), 0))
-}
-
 func applyInquiry(r *Run, f schemas.Fact, now time.Time) {
 	switch f := f.(type) {
 	case *schemas.InquiryOpened:
@@ -319,16 +309,16 @@ func applyInquiry(r *Run, f schemas.Fact, now time.Time) {
 			return
 		}
 		raiseAccount(r, f)
-		endInquiry(r, f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
+		endInquiry(r, f.Inquiry, now, func(ended *Inquiry) { ended.Answered, ended.Ended = f, now })
 	case *schemas.InquiryClosed:
 		noteUnraised(r, f)
-		endInquiry(r, f.Inquiry, f.RunExpires, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
+		endInquiry(r, f.Inquiry, now, func(ended *Inquiry) { ended.Closed, ended.Ended = f.Reason, now })
 	default:
 	}
 }
 
-// endInquiry ends an inquiry. A task that has learned what it lacked may go on.
-func endInquiry(r *Run, number int, expires time.Time, end func(*Inquiry)) {
+// endInquiry ends an inquiry. A task that has learned what it lacked may go on, and the run has as much more time as it has rested.
+func endInquiry(r *Run, number int, now time.Time, end func(*Inquiry)) {
 	open := r.Inquiry(number)
 	if open == nil {
 		return
@@ -336,12 +326,7 @@ func endInquiry(r *Run, number int, expires time.Time, end func(*Inquiry)) {
 	ended := *open
 	end(&ended)
 	r.Inquiries[number-1] = &ended
-	if !r.WaitsForPeople() && r.Parked() == nil {
-		r.Resting = time.Time{}
-	}
-	if !expires.IsZero() {
-		r.Expires = expires
-	}
+	resumeRun(r, now)
 	ruleOf(ended.Kind).resume(r, &ended)
 }
 

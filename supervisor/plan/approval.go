@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -307,17 +306,6 @@ func (d *Decision) WrittenEdit(inquiry *workflow.Inquiry, words string) (change 
 	}
 	change, err := approval.Written(words, slices.Sorted(maps.Keys(members)))
 	return change, err == nil
-}
-
-// resumed is when the run ends by itself, once nobody is asked about the task of an inquiry any more.
-func resumed(d *Decision, inquiry *workflow.Inquiry) time.Time {
-	beside := func(other *workflow.Inquiry) bool {
-		return other.Open() && other.Task == inquiry.Task && other != inquiry
-	}
-	if slices.ContainsFunc(d.Run.Inquiries, beside) {
-		return time.Time{} // its end says so
-	}
-	return d.Run.Resumed(inquiry.Inquiry, d.Now)
 }
 
 // lackingPersons is how many more than one of them, who goes by some names, have to agree to what an inquiry asks.

@@ -110,7 +110,6 @@ func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unf
 
 // end emits the reply that ends the human task, and cancels its notifications that were not sent.
 func (h humanTask) end(answered *schemas.InquiryAnswered) {
-	answered.RunExpires = resumed(h.d, h.asked)
 	h.d.emit(answered)
 	withdrawNotices(h.d, h.asked.Inquiry)
 }

@@ -292,9 +292,7 @@ func workDone(d *Decision, task *workflow.Task, word *Word) {
 }
 
 func closeInquiry(d *Decision, inquiry *workflow.Inquiry, reason schemas.InquiryReason) {
-	d.emit(&schemas.InquiryClosed{
-		Run: d.Run.Number, Inquiry: inquiry.Inquiry, Reason: reason, RunExpires: d.Run.Resumed(inquiry.Inquiry, d.Now),
-	})
+	d.emit(&schemas.InquiryClosed{Run: d.Run.Number, Inquiry: inquiry.Inquiry, Reason: reason})
 	withdrawNotices(d, inquiry.Inquiry)
 }
 

@@ -119,17 +119,19 @@ func (s *story) inquiry(f schemas.Fact) string {
 		if f.Lacking > 0 {
 			told += fmt.Sprintf(", and %d more", f.Lacking)
 		}
-		return told + s.resumed(f.RunExpires)
+		return told
 	case *schemas.InquiryClosed:
-		return fmt.Sprintf("run %d inquiry %d closed: %s", f.Run, f.Inquiry, f.Reason) + s.resumed(f.RunExpires)
+		return fmt.Sprintf("run %d inquiry %d closed: %s", f.Run, f.Inquiry, f.Reason)
 	default:
 		return f.Name()
 	}
 }
 
-func (s *story) resumed(expires time.Time) string {
-	if expires.IsZero() {
+// resumed tells when a run ends by itself, once it goes on after it has rested.
+func (s *story) resumed() string {
+	was, is := s.formers[len(s.formers)-1].Active, s.state.Active
+	if was == nil || is == nil || was.Number != is.Number || was.Expires.Equal(is.Expires) {
 		return ""
 	}
-	return ", the run has until " + s.clock(expires)
+	return fmt.Sprintf("  run %d has until %s\n", is.Number, s.clock(is.Expires))
 }

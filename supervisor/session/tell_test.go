@@ -35,6 +35,7 @@ func (s *story) tell(d decided, malformed error) string {
 	for i := range d.record.First().Facts {
 		fmt.Fprintf(&told, "  %s\n", s.fact(d.record.First().Facts[i]))
 	}
+	told.WriteString(s.resumed())
 	for i := range d.outputs {
 		told.WriteString(s.output(&d.outputs[i]))
 	}

@@ -371,10 +371,10 @@ func (o *oracle) applyRun(m *moment) {
 			return
 		}
 		o.ends(m, f.Inquiry, func(i *inquiry) { i.answered = f })
-		m.run.goesOn(f.RunExpires)
+		m.run.resume(m.cause.Time)
 	case *schemas.InquiryClosed:
 		o.ends(m, f.Inquiry, func(i *inquiry) { i.closed = f.Reason })
-		m.run.goesOn(f.RunExpires)
+		m.run.resume(m.cause.Time)
 	case *schemas.DeliveryReopened:
 		m.run.reopen(f)
 		m.run.reopened = m.at.sequence
