@@ -176,11 +176,11 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 	said := schemas.Result{Text: text}
 	read := func(schemas.Content) schemas.Result { return said }
 	tasks := []schemas.PlannedTask{{Task: "t1", Description: schemas.Content{Result: said}}}
-	decision := plan.Decision{
+	view := plan.View{
 		Session: schemas.SessionID(profile.Name, "route"), Run: run, Profile: profile, Now: time.Now(), Read: read, Admission: plan.Unlimited{},
 	}
-	decision.Emit = func(fact schemas.Fact, _ string) {
-		run.Apply(fact, decision.Now)
+	decision := plan.NewDecision(view, func(fact schemas.Fact, _ string) {
+		run.Apply(fact, view.Now)
 		switch fact := fact.(type) {
 		case *schemas.ComplexityAssessed:
 			e.Complexity = &fact.Complexity
@@ -194,7 +194,7 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 			}
 		default:
 		}
-	}
+	})
 	decision.Begin(said)
 	decision.Resume()
 	for i := range tasks {

@@ -99,6 +99,13 @@ func changeAt(place **Task) *Task {
 	return &changed
 }
 
+// After returns the task as it is once an event about it has been applied at now. The task itself is left as it is.
+func (t *Task) After(f schemas.Fact, now time.Time) *Task {
+	changed := *t
+	changed.apply(f, now)
+	return &changed
+}
+
 // TaskCount counts every task: those of the plan, and the others. No run has none.
 func (r *Run) TaskCount() int {
 	if r == nil {

@@ -238,7 +238,7 @@ func (c *Controller) EndGrant(demand *Demand) {
 		c.freed(d.agent, func(p *pool) { p.reserved-- })
 	}
 	if demand.awaits(d) {
-		if !c.pool(d.agent).room() {
+		if !c.pool(d.agent).room(0) {
 			c.leaveClaim(d)
 		}
 		c.enqueue(d)

@@ -16,7 +16,7 @@ func (c *Controller) tryGrant(p *pool, d *waitingTask) bool {
 		p.take()
 		c.grantTo(d)
 		return true
-	case !c.room(p):
+	case !c.room(p, 0):
 		return false
 	case verdict == circuit.Probing:
 		c.claimProbe(d)
@@ -55,7 +55,7 @@ func (c *Controller) grantTo(d *waitingTask) {
 // Who has resources keeps its room: others wait for them.
 func (c *Controller) preempted(d *waitingTask) bool {
 	p := c.pool(d.agent)
-	return p.limit > 0 && len(d.resources) == 0 && !(p.room() && fault.Is("room for one lets two pass")) && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
+	return p.limit > 0 && len(d.resources) == 0 && !(p.room(0) && fault.Is("room for one lets two pass")) && p.waiting.anyBefore(d, 0, func(first *waitingTask) bool {
 		return !first.gone && c.holdsFor(first) && c.breakerVerdictOf(first) == circuit.Allow
 	})
 }

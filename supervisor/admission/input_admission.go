@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"slices"
 	"time"
 
 	"podium/schemas"
@@ -14,47 +13,44 @@ import (
 // An inputAdmission answers what a decision asks about the agents: whether one has room, whether an
 // earlier answer serves, and whether a request may bring its permit along.
 type inputAdmission struct {
-	controller *Controller
-	demand     *Demand
-	now        time.Time
-	granted    *waitingTask      // whose grant is decided, until that is so
-	short      *schemas.Shortage // why it does not fit the budget of the day
-	barred     []string          // agents that were unavailable before
+	plan.Unlimited // whether an agent was sent something, the decision knows
+	controller     *Controller
+	demand         *Demand
+	now            time.Time
+	granted        *waitingTask // whose grant is decided; nil is none
 }
 
 // AdmissionFor returns what the decision of one input may ask. What it is admitted to is taken
 // back by Release, or counted by Track once it is stored.
-func (c *Controller) AdmissionFor(demand *Demand, read *session.Input) plan.Admission {
+func (c *Controller) AdmissionFor(demand *Demand, read *session.Input) session.Admission {
 	d := &inputAdmission{controller: c, demand: demand, now: read.Now}
 	if read.Grant != nil {
-		d.granted, d.short = demand.grants[0], demand.grants[0].short
+		d.granted = demand.grants[0]
 	}
 	return d
 }
 
-// Admit implements plan.Admission. Nobody finds room while somebody waits for it: what has
+// Room implements plan.Admission. Nobody finds room while somebody waits for it: what has
 // become free since the grants of this turn were given is for those who wait. Room
 // comes before the breaker, because what it refuses may go all the same (see
-// plan.Decision.Grant).
-func (d *inputAdmission) Admit(agent string) plan.AdmissionResult {
-	if slices.Contains(d.barred, agent) {
-		return plan.Unavailable
-	}
-	granted := d.granted
-	if granted != nil && granted.agent == agent {
-		d.granted = nil
-		return d.bar(agent, d.controller.breakerVerdict(agent, granted.request))
-	}
+// plan.Decision.Grant). The room of a grant is for its task alone, and free once the decision is stored: whoever waits first has it.
+func (d *inputAdmission) Room(agent string, more int) plan.AdmissionResult {
 	p := d.controller.pool(agent)
-	if !d.controller.room(p) || p.limit > 0 && p.next() != nil && !fault.Is("who comes takes the room that somebody waits for") {
+	if !d.controller.room(p, more) || p.limit > 0 && p.next() != nil && !fault.Is("who comes takes the room that somebody waits for") {
 		return plan.Full
 	}
-	admission := d.bar(agent, d.controller.breakerVerdict(agent, ""))
-	if admission != plan.Full {
-		p.reserved++
-		d.demand.reserved = append(d.demand.reserved, agent)
-	}
-	return admission
+	return result(d.controller.breakerVerdict(agent, ""))
+}
+
+// Granted implements plan.Admission.
+func (d *inputAdmission) Granted(agent string) plan.AdmissionResult {
+	return result(d.controller.breakerVerdict(agent, d.granted.request))
+}
+
+// Admit implements session.Admission.
+func (d *inputAdmission) Admit(agent string) {
+	d.controller.pool(agent).reserved++
+	d.demand.reserved = append(d.demand.reserved, agent)
 }
 
 // OpenSince implements plan.Admission.
@@ -66,16 +62,17 @@ func (d *inputAdmission) OpenSince(agent string) (since, probe time.Time) {
 	return b.value.Since, b.value.Until
 }
 
-// GrantDecided implements plan.Admission. What the grant has kept is free once the decision is stored: whoever waits first has it.
-func (d *inputAdmission) GrantDecided() { d.granted = nil }
-
 // LacksDay implements plan.Admission. Who is granted has reserved what it needs, or lacks it.
-func (d *inputAdmission) LacksDay(string) *schemas.Shortage { return d.short }
+func (d *inputAdmission) LacksDay(string) *schemas.Shortage {
+	if d.granted == nil {
+		return nil
+	}
+	return d.granted.short
+}
 
-func (d *inputAdmission) bar(agent string, verdict circuit.Verdict) plan.AdmissionResult {
+func result(verdict circuit.Verdict) plan.AdmissionResult {
 	switch verdict {
 	case circuit.Deny:
-		d.barred = append(d.barred, agent)
 		return plan.Unavailable
 	case circuit.Probing:
 		return plan.Full // it waits until the ledger has said who may be the probe

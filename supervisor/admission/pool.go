@@ -63,8 +63,9 @@ func (p *pool) take() {
 	}
 }
 
-func (p *pool) room() bool {
-	return fault.Is("agents always have room") || p.limit == 0 || p.underWay+p.reserved < p.limit
+// room reports whether there is room for one more beside so many that are being sent.
+func (p *pool) room(more int) bool {
+	return fault.Is("agents always have room") || p.limit == 0 || p.underWay+p.reserved+more < p.limit
 }
 
 // overfull reports whether more is under way or reserved than there are places for: what waited works again, and others have been given its place.
@@ -112,8 +113,8 @@ func (p *pool) next() *waitingTask {
 	return p.waiting[0]
 }
 
-// room reports whether an agent may be asked for one thing more.
-func (c *Controller) room(p *pool) bool {
+// room reports whether an agent may be asked for one thing more, beside so many that are being sent.
+func (c *Controller) room(p *pool, more int) bool {
 	switch {
 	case p.limit == 0:
 		return true
@@ -121,5 +122,5 @@ func (c *Controller) room(p *pool) bool {
 		c.scheduleTakeoverScan()
 		return false
 	}
-	return p.room()
+	return p.room(more)
 }

@@ -164,8 +164,7 @@ func TestAGrantKeepsItsRoom(t *testing.T) {
 	s.expect("third", "next", "busy")
 }
 
-// TestAGrantIsItsTasksAlone: once the task that a grant is for is decided, the session has no room left of it: who waits
-// is first.
+// TestAGrantIsItsTasksAlone: another task of the session has no room by a grant: who waits is first.
 func TestAGrantIsItsTasksAlone(t *testing.T) {
 	t.Parallel()
 	s := newLedger(t, 1).open(0, size(1))
@@ -177,17 +176,11 @@ func TestAGrantIsItsTasksAlone(t *testing.T) {
 	if !granted {
 		t.Fatal("the session has no grant")
 	}
-	for _, decided := range []bool{false, true} {
-		decision, want := s.AdmissionFor(demand, &session.Input{Now: s.ledger.now, Grant: &grant}), plan.Admitted
-		if decided {
-			decision.GrantDecided()
-			want = plan.Full
-		}
-		if got := decision.Admit("worker"); got != want {
-			t.Errorf("decided %t: the next task is admitted as %v, want %v", decided, got, want)
-		}
-		s.Release(demand)
+	decision := s.AdmissionFor(demand, &session.Input{Now: s.ledger.now, Grant: &grant})
+	if task, other := decision.Granted("worker"), decision.Room("worker", 0); task != plan.Admitted || other != plan.Full {
+		t.Errorf("the task is admitted as %v, and another one as %v", task, other)
 	}
+	s.Release(demand)
 }
 
 // TestAGrantGivesWay: room that a busy session has not used goes to who is more

@@ -212,7 +212,7 @@ func (c *Controller) runClaims(ctx context.Context) bool {
 			c.leaveQueue(claim) // another one may come for the same task
 			continue
 		}
-		if try && !c.pool(claim.task.agent).room() {
+		if try && !c.pool(claim.task.agent).room(0) {
 			c.leaveQueue(claim)
 			c.enqueue(claim.task)
 			continue

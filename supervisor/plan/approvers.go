@@ -10,8 +10,8 @@ import (
 )
 
 // withRequester are the inquiries by which those agree whom a rule names: whoever has begun the run is asked where they have asked, and others by letters.
-func withRequester(d *Decision, rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
-	asked := askedApart(d, opened)
+func withRequester(v *View, rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
+	asked := askedApart(v, opened)
 	if len(opened.People) > 0 && approval.ByRequester(rule) {
 		asked = append(asked, besides(opened, nil))
 	}
@@ -27,13 +27,13 @@ func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpen
 }
 
 // askedBeside counts those who are asked about a task already.
-func askedBeside(d *Decision, task *workflow.Task) int {
+func askedBeside(v *View, task *workflow.Task) int {
 	count := 0
-	for _, other := range d.Run.Inquiries {
+	for _, other := range v.Run.Inquiries {
 		if other.Open() && other.Task == task.ID {
 			asked := len(other.To)
 			if other.InThread {
-				asked += inChatAlone(d, other.People)
+				asked += inChatAlone(v, other.People)
 			}
 			count += max(asked, 1)
 		}
@@ -42,19 +42,19 @@ func askedBeside(d *Decision, task *workflow.Task) int {
 }
 
 // reachedToApprove are those of some people who may agree: whoever has begun the run may not by their name.
-func reachedToApprove(d *Decision, people []string) schemas.InquiryOpened {
-	opened := reached(d, people)
-	begun := d.Run.Message.IsRequester
-	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || hasBegun(d, to.Address) })
+func reachedToApprove(v *View, people []string) schemas.InquiryOpened {
+	opened := reached(v, people)
+	begun := v.Run.Message.IsRequester
+	opened.To = slices.DeleteFunc(opened.To, func(to schemas.Address) bool { return begun(to.Address) || hasBegun(v, to.Address) })
 	return opened
 }
 
 // inChatAlone counts those of some people who have no address, and have not begun the run: they are asked in its thread.
-func inChatAlone(d *Decision, people []string) int {
-	count, reply := 0, d.Run.Message.Reply
+func inChatAlone(v *View, people []string) int {
+	count, reply := 0, v.Run.Message.Reply
 	for _, name := range people {
-		person, known := d.People[name]
-		if known && person.Mail == "" && (reply == nil || !person.Chat.Is(reply.Channel, d.Run.Message.Author)) {
+		person, known := v.People[name]
+		if known && person.Mail == "" && (reply == nil || !person.Chat.Is(reply.Channel, v.Run.Message.Author)) {
 			count++
 		}
 	}
@@ -62,12 +62,12 @@ func inChatAlone(d *Decision, people []string) int {
 }
 
 // askedApart are inquiries for the same of those who are written to, and of those who are only in the chat of the run, where not all of them are asked in one way.
-func askedApart(d *Decision, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
+func askedApart(v *View, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
 	inChat := slices.DeleteFunc(slices.Clone(opened.People), func(name string) bool {
-		person, known := d.People[name]
+		person, known := v.People[name]
 		return !known || person.Mail != "" || person.Chat == nil
 	})
-	if len(inChat) == 0 || len(inChat) == len(opened.People) || inThread(d, opened.People) {
+	if len(inChat) == 0 || len(inChat) == len(opened.People) || inThread(v, opened.People) {
 		return []schemas.InquiryOpened{*opened}
 	}
 	written := *opened
@@ -76,10 +76,10 @@ func askedApart(d *Decision, opened *schemas.InquiryOpened) []schemas.InquiryOpe
 }
 
 // hasBegun reports whether whoever has an address has begun the run in a chat.
-func hasBegun(d *Decision, address string) bool {
-	reply := d.Run.Message.Reply
-	for _, name := range slices.Sorted(maps.Keys(d.People)) {
-		if person := d.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, d.Run.Message.Author) {
+func hasBegun(v *View, address string) bool {
+	reply := v.Run.Message.Reply
+	for _, name := range slices.Sorted(maps.Keys(v.People)) {
+		if person := v.People[name]; person.Mail == address && reply != nil && person.Chat.Is(reply.Channel, v.Run.Message.Author) {
 			return true
 		}
 	}

@@ -16,20 +16,20 @@ import (
 	"podium/supervisor/arguments"
 )
 
-// fillArguments gives a task the arguments that its agent takes, as far as they are known.
-func fillArguments(d *Decision, task *workflow.Task) {
-	filler := d.Profile.fillers[task.Agent]
-	if filler == nil || task.Plan == nil || isFilled(d, task) {
-		return
+// fillArguments returns the arguments that the agent of a task takes, as far as they are known; nil is that they were filled before, or that it takes none.
+func fillArguments(v *View, task *workflow.Task) *schemas.ArgumentsFilled {
+	filler := v.Profile.fillers[task.Agent]
+	if filler == nil || task.Plan == nil || isFilled(v, task) {
+		return nil
 	}
-	extracted, _ := extracted(d, task)
-	filled := fillWith(d, filler, task, extracted)
+	extracted, _ := extracted(v, task)
+	filled := fillWith(v, filler, task, extracted)
 	if len(filled.Missing) > 0 && filler.Input() == arguments.InputEither {
-		return // the agent works on the words
+		return nil // the agent works on the words
 	}
 	event := schemas.ArgumentsFilled{
-		Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Values: filled.Values, Missing: needsOf(filled.Missing),
-		Answers: len(answersTo(d, task)), Extracted: extracted != nil,
+		Run: v.Run.Number, Task: task.ID, Agent: task.Agent, Values: filled.Values, Missing: needsOf(filled.Missing),
+		Answers: len(answersTo(v, task)), Extracted: extracted != nil,
 	}
 	if len(filled.Sources) > 0 {
 		event.Sources = make(map[string]schemas.ArgumentSource, len(filled.Sources))
@@ -40,17 +40,17 @@ func fillArguments(d *Decision, task *workflow.Task) {
 	for _, refused := range filled.Refused {
 		event.Refused = append(event.Refused, strings.TrimPrefix(refused.Path+": "+refused.Why, ": "))
 	}
-	d.emit(&event)
+	return &event
 }
 
 // isFilled reports whether the arguments of a task have been filled with all that is known.
-func isFilled(d *Decision, task *workflow.Task) bool {
-	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(answersTo(d, task)) && len(task.Filled.Missing) == 0)
+func isFilled(v *View, task *workflow.Task) bool {
+	return task.Filled != nil && (task.Filled.Edited || task.Filled.Agent == task.Agent && task.Filled.Answers == len(answersTo(v, task)) && len(task.Filled.Missing) == 0)
 }
 
 // lacksArguments reports whether the arguments that were filled for the agent of a task are not all that it takes.
-func lacksArguments(d *Decision, task *workflow.Task) bool {
-	filler, filled := d.Profile.fillers[task.Agent], task.Filled
+func lacksArguments(v *View, task *workflow.Task) bool {
+	filler, filled := v.Profile.fillers[task.Agent], task.Filled
 	if filler == nil || task.Plan == nil || filled == nil || filled.Edited || filled.Agent != task.Agent {
 		return false
 	}
@@ -58,23 +58,20 @@ func lacksArguments(d *Decision, task *workflow.Task) bool {
 }
 
 // completeArguments asks an extractor for the arguments that a task lacks, or else the requester; it fails the task when there is nobody to ask.
-func completeArguments(d *Decision, task *workflow.Task) {
+func completeArguments(v *View, task *workflow.Task) events {
 	filled := task.Filled
 	if len(filled.Refused) > 0 {
-		fail(d, task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
-		return
+		return fail(v, task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
 	}
-	use := d.Profile.agentUse(task.Agent)
-	if _, asked := extracted(d, task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
-		ask(d, workflow.NewExtraction(task.ID, use.Extractor))
-		return
+	use := v.Profile.agentUse(task.Agent)
+	if _, asked := extracted(v, task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
+		return ask(v, workflow.NewExtraction(task.ID, use.Extractor))
 	}
-	if opened := inputFor(d, task, schemas.InquiryOpened{Needs: filled.Missing}); opened != nil {
-		open(d, task, opened)
-		return
+	if opened := inputFor(v, task, schemas.InquiryOpened{Needs: filled.Missing}); opened != nil {
+		return open(v, task, opened)
 	}
-	failWith(d, task, schemas.TaskFailed{
-		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: lacking(d, filled.Missing),
+	return failWith(v, task, schemas.TaskFailed{
+		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: lacking(v, filled.Missing),
 	})
 }
 
@@ -93,8 +90,8 @@ func AgreedOperation(agreed *workflow.Inquiry) *schemas.Operation {
 }
 
 // argumentsOf are those of a task to which nobody has agreed.
-func argumentsOf(d *Decision, task *workflow.Task) jsontext.Value {
-	return d.Profile.Arguments(task, nil)
+func argumentsOf(v *View, task *workflow.Task) jsontext.Value {
+	return v.Profile.Arguments(task, nil)
 }
 
 // worksOnWords reports whether an agent can do without arguments, whatever its schema requires.
@@ -157,40 +154,40 @@ func needsOf(missing []arguments.Missing) []schemas.Need {
 }
 
 // fillWith fills what is open from all that is at hand.
-func fillWith(d *Decision, filler *arguments.Filler, task *workflow.Task, extracted jsontext.Value) arguments.Filled {
-	message := &d.Run.Message
+func fillWith(v *View, filler *arguments.Filler, task *workflow.Task, extracted jsontext.Value) arguments.Filled {
+	message := &v.Run.Message
 	given := arguments.Given{
-		Arguments: d.Profile.rules.Arguments(task.Agent, task.Plan.Options().Arguments, nil), Words: d.content(task.Plan.Description).Text,
+		Arguments: v.Profile.rules.Arguments(task.Agent, task.Plan.Options().Arguments, nil), Words: v.content(task.Plan.Description).Text,
 		Tainted:  message.FromOutside(),
-		Entities: d.Run.Entities, Files: filesAtHand(d), Language: message.Language, Moment: message.Taken, Location: d.Profile.location, Extracted: extracted,
+		Entities: v.Run.Entities, Files: filesAtHand(v), Language: message.Language, Moment: message.Taken, Location: v.Profile.location, Extracted: extracted,
 	}
 	given.Offers = true
 	if given.Moment.IsZero() {
-		given.Moment = d.Now
+		given.Moment = v.Now
 	}
 	if message.Upstream == nil && message.Author != nil {
 		given.Message = arguments.Message{From: message.Author.Address, Subject: message.Subject}
 	}
-	for _, brought := range d.requestInputs.Answers(d.Run, task, d.Read) {
+	for _, brought := range v.known().requestInputs.Answers(v.Run, task, v.Read) {
 		given.Words += "\n\n" + brought.Text
 	}
-	answers := answersTo(d, task)
+	answers := answersTo(v, task)
 	if len(answers) == 0 {
 		return filler.Fill(given)
 	}
 	if task.Filled == nil || task.Filled.Agent != task.Agent { // it was asked for another agent
 		for _, answer := range answers {
-			given.Words += "\n\n" + d.content(answer.Answered.Text).Text
+			given.Words += "\n\n" + v.content(answer.Answered.Text).Text
 		}
 		return filler.Fill(given)
 	}
 	before := arguments.Before{Words: given.Words, Filled: filledBefore(task.Filled)}
 	for _, answer := range answers[:len(answers)-1] {
-		before.Words += "\n\n" + d.content(answer.Answered.Text).Text
+		before.Words += "\n\n" + v.content(answer.Answered.Text).Text
 	}
 	newest := answers[len(answers)-1]
-	given.Words, given.Before, given.Moment = d.content(newest.Answered.Text).Text, &before, newest.Ended
-	given.Lead, given.Rest = d.Profile.Lead(given.Words)
+	given.Words, given.Before, given.Moment = v.content(newest.Answered.Text).Text, &before, newest.Ended
+	given.Lead, given.Rest = v.Profile.Lead(given.Words)
 	return filler.Fill(given)
 }
 
@@ -208,9 +205,9 @@ func filledBefore(filled *schemas.ArgumentsFilled) arguments.Filled {
 }
 
 // answersTo are the inquiries about the arguments of a task that were answered, oldest first.
-func answersTo(d *Decision, task *workflow.Task) []*workflow.Inquiry {
+func answersTo(v *View, task *workflow.Task) []*workflow.Inquiry {
 	var answered []*workflow.Inquiry
-	for _, inquiry := range d.Run.Inquiries {
+	for _, inquiry := range v.Run.Inquiries {
 		if inquiry.Task == task.ID && inquiry.Attempt == 0 && inquiry.Answered != nil && !inquiry.Kind.IsRestricted() {
 			answered = append(answered, inquiry)
 		}
@@ -219,11 +216,11 @@ func answersTo(d *Decision, task *workflow.Task) []*workflow.Inquiry {
 }
 
 // filesAtHand are the files of the run's messages, named as requests list them.
-func filesAtHand(d *Decision) []arguments.File {
+func filesAtHand(v *View) []arguments.File {
 	var files []arguments.File
 	known := map[string]bool{}
-	for _, sequence := range messagesWithFiles(d) {
-		for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
+	for _, sequence := range messagesWithFiles(v) {
+		for _, file := range AttachmentsIn(v.Read(schemas.Content{Sequence: sequence})) {
 			if key := file.Artifact.SHA256 + " " + file.Name; !known[key] && len(files) < schemas.MaxAttachments {
 				known[key] = true
 				files = append(files, arguments.File{Reference: schemas.AttachmentID(len(files) + 1), MediaType: file.MediaType})
@@ -234,42 +231,42 @@ func filesAtHand(d *Decision) []arguments.File {
 }
 
 // awaitsExtraction reports whether the extractor of the agent of a task is asked for its arguments.
-func awaitsExtraction(d *Decision, task *workflow.Task) bool {
-	if filler := d.Profile.fillers[task.Agent]; filler == nil || task.Plan == nil || isFilled(d, task) {
+func awaitsExtraction(v *View, task *workflow.Task) bool {
+	if filler := v.Profile.fillers[task.Agent]; filler == nil || task.Plan == nil || isFilled(v, task) {
 		return false
 	}
-	found, asked := extracted(d, task)
+	found, asked := extracted(v, task)
 	return asked && found == nil
 }
 
 // extracted returns what the extractor has found, an empty object when that is nothing, and whether it was asked;
 // nil while it has not answered.
-func extracted(d *Decision, task *workflow.Task) (found jsontext.Value, asked bool) {
-	question := extraction(d, task)
+func extracted(v *View, task *workflow.Task) (found jsontext.Value, asked bool) {
+	question := extraction(v, task)
 	switch {
 	case question == nil:
 		return nil, false
 	case !question.State.Ended():
 		return nil, true
 	case question.State == workflow.TaskCompleted:
-		if data := d.content(question.Result).Data; data.Kind() == '{' {
+		if data := v.content(question.Result).Data; data.Kind() == '{' {
 			return data, true
 		}
 	}
 	return jsontext.Value("{}"), true
 }
 
-func extraction(d *Decision, task *workflow.Task) *workflow.Task {
-	use := d.Profile.agentUse(task.Agent)
+func extraction(v *View, task *workflow.Task) *workflow.Task {
+	use := v.Profile.agentUse(task.Agent)
 	if use == nil || use.Extractor == "" {
 		return nil
 	}
-	return d.Run.Task(schemas.ExtractTask(task.ID, use.Extractor))
+	return v.Run.Task(schemas.ExtractTask(task.ID, use.Extractor))
 }
 
 // valuesInReply reads from a person's words what an agent has asked for, by the schemas that it has given; nil is nothing. Unfit is what the
 // words do not say as its schema wants it, with a question that says so.
-func valuesInReply(d *Decision, inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
+func valuesInReply(v *View, inquiry *workflow.Inquiry, word *Word) (values jsontext.Value, unfit []schemas.Need) {
 	if inquiry.Attempt == 0 || inquiry.Kind.IsRestricted() {
 		return nil, nil // the agent's arguments are filled with the words
 	}
@@ -283,10 +280,10 @@ func valuesInReply(d *Decision, inquiry *workflow.Inquiry, word *Word) (values j
 	if err != nil {
 		return nil, nil // the agent reads the words itself
 	}
-	given := arguments.Given{Words: word.Whole, Tainted: true, Language: d.Run.Message.Language, Moment: d.Now, Location: d.Profile.location}
+	given := arguments.Given{Words: word.Whole, Tainted: true, Language: v.Run.Message.Language, Moment: v.Now, Location: v.Profile.location}
 	filled := filler.Fill(given) // the agent has asked, and offers nothing
 	if len(word.Files) == 0 {
-		unfit = unfitNeeds(d, inquiry, filled.Missing, word.Whole)
+		unfit = unfitNeeds(v, inquiry, filled.Missing, word.Whole)
 	}
 	if len(filled.Sources) == 0 || len(filled.Values) > schemas.RecordInlineLimit {
 		return nil, unfit // the words say it
@@ -295,10 +292,10 @@ func valuesInReply(d *Decision, inquiry *workflow.Inquiry, word *Word) (values j
 }
 
 // unfitNeeds are the needs that a schema bounds and that were not found in a person's words. Words that no schema bounds are for the agent to read.
-func unfitNeeds(d *Decision, inquiry *workflow.Inquiry, missing []arguments.Missing, words string) []schemas.Need {
+func unfitNeeds(v *View, inquiry *workflow.Inquiry, missing []arguments.Missing, words string) []schemas.Need {
 	first := inquiry
 	for first.After > 0 { // its questions say nothing of earlier answers
-		first = d.Run.Inquiry(first.After)
+		first = v.Run.Inquiry(first.After)
 	}
 	var unfit []schemas.Need
 	for i := range inquiry.Needs {
@@ -314,16 +311,16 @@ func unfitNeeds(d *Decision, inquiry *workflow.Inquiry, missing []arguments.Miss
 		if len(inquiry.Needs) > 1 {
 			words = "" // they are not about this one alone
 		}
-		lines := []string{tellUnfit(d, &bound, words)}
+		lines := []string{tellUnfit(v, &bound, words)}
 		if readings := missing[at].Readings; len(bound.Enum) == 0 && len(readings) > 1 { // they fit, and nobody knows which is meant
 			need.Readings, lines = readings, nil
 		}
-		if own := need.Question[d.Run.Message.Language]; own != "" {
+		if own := need.Question[v.Run.Message.Language]; own != "" {
 			lines = append(lines, own)
 		} else if len(lines) > 0 {
-			lines = append(lines, strings.ReplaceAll(d.texts().Missing, "{missing}", titleOf(&need)))
+			lines = append(lines, strings.ReplaceAll(v.texts().Missing, "{missing}", titleOf(&need)))
 		}
-		need.Question = inLanguage(d, strings.Join(lines, " "))
+		need.Question = inLanguage(v, strings.Join(lines, " "))
 		unfit = append(unfit, need)
 	}
 	return unfit
@@ -394,9 +391,9 @@ func rulesFor(needs []schemas.Need) []arguments.Rule {
 }
 
 // tellUnfit tells a person that their words are not what is needed, and what is.
-func tellUnfit(d *Decision, bound *bounds, words string) string {
+func tellUnfit(v *View, bound *bounds, words string) string {
 	const most = 60 // bytes of words that are repeated
-	texts := d.texts()
+	texts := v.texts()
 	var lines []string
 	if words = strings.TrimSpace(words); words != "" && len(words) <= most && !strings.Contains(words, "\n") {
 		lines = append(lines, strings.ReplaceAll(texts.Unfit, "{said}", words))

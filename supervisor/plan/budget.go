@@ -13,8 +13,8 @@ import (
 )
 
 // need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
-func need(d *Decision, task *workflow.Task) *schemas.Usage {
-	policy := d.Profile.Budget
+func need(v *View, task *workflow.Task) *schemas.Usage {
+	policy := v.Profile.Budget
 	if policy == nil || task.NotifiesPeople() {
 		return nil
 	}
@@ -26,77 +26,77 @@ func need(d *Decision, task *workflow.Task) *schemas.Usage {
 }
 
 // exceedsBudget reports whether a request for a task does not fit what is left of the budget.
-func exceedsBudget(d *Decision, task *workflow.Task) bool {
-	need := need(d, task)
-	return need != nil && budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need) != nil
+func exceedsBudget(v *View, task *workflow.Task) bool {
+	need := need(v, task)
+	return need != nil && budget.Lacking(v.Profile.Budget, v.Run.Account, task.Agent, *need) != nil
 }
 
 // hold has a task wait until what is under way has left enough of the budget.
-func hold(d *Decision, task *workflow.Task) {
-	known := d.Run.Task(task.ID)
+func hold(v *View, task *workflow.Task) events {
+	known := v.Run.Task(task.ID)
 	if known != nil && known.State == workflow.TaskReady && known.Held && !known.HeldForDay() && known.Agent == task.Agent {
-		return
+		return nil
 	}
-	held := taskReady(d, task)
+	held := taskReady(v, task)
 	held.Held = true
-	if wait := waitFor(d, task); wait > 0 && task.Kind != schemas.TaskKindPlan {
-		if held.Until = d.Now.Add(wait); known != nil && known.State == workflow.TaskReady && !known.Due.IsZero() {
+	if wait := waitFor(v, task); wait > 0 && task.Kind != schemas.TaskKindPlan {
+		if held.Until = v.Now.Add(wait); known != nil && known.State == workflow.TaskReady && !known.Due.IsZero() {
 			held.Until = known.Due // it was ready before
 		}
 	}
-	d.emit(held)
+	return events{held}
 }
 
 // dayClaim is what a request for a task needs of the budget of a day; nil is nothing.
-func dayClaim(d *Decision, task *workflow.Task) *schemas.DayClaim {
-	need, agent := need(d, task), task.Agent
-	if need == nil || !budget.LimitsDay(d.Profile.Budget, agent, *need) {
+func dayClaim(v *View, task *workflow.Task) *schemas.DayClaim {
+	need, agent := need(v, task), task.Agent
+	if need == nil || !budget.LimitsDay(v.Profile.Budget, agent, *need) {
 		return nil
 	}
-	day := schemas.Day(d.Now)
+	day := schemas.Day(v.Now)
 	return &schemas.DayClaim{
-		Need: *need, Run: d.Profile.Budget.Day, Agent: d.Profile.Budget.DayAgents[agent],
-		Raised: d.Run.Account.RaisedOn(day, ""), AgentRaised: d.Run.Account.RaisedOn(day, agent), Day: day,
+		Need: *need, Run: v.Profile.Budget.Day, Agent: v.Profile.Budget.DayAgents[agent],
+		Raised: v.Run.Account.RaisedOn(day, ""), AgentRaised: v.Run.Account.RaisedOn(day, agent), Day: day,
 	}
 }
 
 // admit asks whether a request may go to an agent now. What needs some of the budget of a day waits for a grant, which brings that.
-func admit(d *Decision, task *workflow.Task) AdmissionResult {
-	if dayClaim(d, task) != nil {
+func admit(v *View, task *workflow.Task) AdmissionResult {
+	if dayClaim(v, task) != nil {
 		return Full
 	}
-	return d.Admission.Admit(task.Agent)
+	return v.room(task.Agent)
 }
 
 // dayShortage is what the budget of the day lacks for the task that is granted; nil is nothing.
-func dayShortage(d *Decision, task *workflow.Task) *schemas.Shortage {
-	if dayClaim(d, task) == nil || fault.Is("a grant skips the budget of the day") {
+func dayShortage(v *View, task *workflow.Task) *schemas.Shortage {
+	if dayClaim(v, task) == nil || fault.Is("a grant skips the budget of the day") {
 		return nil
 	}
-	return d.Admission.LacksDay(task.Agent)
+	return v.Admission.LacksDay(task.Agent)
 }
 
 // holdForDay has the task that is granted wait for the budget of the day: its owner sees when there is some left.
-func holdForDay(d *Decision, task *workflow.Task, lacking *schemas.Shortage) {
-	claim, short := dayClaim(d, task), *lacking
-	short.Offer = offer(d, &short)
-	claim.Short, claim.Alone = &short, !hasWorkBeside(d, task)
-	claim.Parked = claim.Alone && d.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
-	held := taskReady(d, task)
+func holdForDay(v *View, task *workflow.Task, lacking *schemas.Shortage) events {
+	claim, short := dayClaim(v, task), *lacking
+	short.Offer = offer(v, &short)
+	claim.Short, claim.Alone = &short, !hasWorkBeside(v, task)
+	claim.Parked = claim.Alone && v.Profile.Budget.Exhausted == schemas.BudgetWaits && budget.FitsAnotherDay(&short)
+	held := taskReady(v, task)
 	if held.Held, held.Day = true, claim; task.Kind != schemas.TaskKindPlan {
 		held.Until = task.Due
 	}
-	d.emit(held)
+	return events{held}
 }
 
 // askForDay has the budget of the day looked at anew for a task that waits for it.
-func askForDay(d *Decision, task *workflow.Task) {
-	ready := taskReady(d, task)
-	ready.Until, ready.Day = task.Due, dayClaim(d, task)
-	if wait := d.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
-		ready.Until = d.Now.Add(wait)
+func askForDay(v *View, task *workflow.Task) events {
+	ready := taskReady(v, task)
+	ready.Until, ready.Day = task.Due, dayClaim(v, task)
+	if wait := v.Profile.questionTimeout(task.Kind, task.Agent); wait > 0 && task.Due.IsZero() {
+		ready.Until = v.Now.Add(wait)
 	}
-	d.emit(ready)
+	return events{ready}
 }
 
 // spend notes what the attempt of a task that is answered now has used.
@@ -141,40 +141,50 @@ func takeSpent(d *Decision, task *workflow.Task) *schemas.Spent {
 }
 
 // restartHeld starts the first task that the budget has held back and that fits it now.
-func restartHeld(d *Decision) {
-	for _, id := range heldTasks(d) {
-		if task := d.Run.Task(id); !task.HeldForDay() && !d.Run.HoldsBack(task) {
-			if restart(d, task); d.Run.Task(id).State != workflow.TaskReady || !d.Run.Task(id).Held {
-				return
+func restartHeld(v *View) events {
+	for _, id := range heldTasks(v) {
+		if task := v.Run.Task(id); !task.HeldForDay() && !v.Run.HoldsBack(task) {
+			if done := restart(v, task); len(done) > 0 {
+				return done
 			}
 		}
 	}
+	return nil
 }
 
 // handleShortage acts when no task is under way and none fits the budget: it asks people for more budget for the first held task, or ends the run.
-func handleShortage(d *Decision) {
-	held := firstHeld(d)
+func handleShortage(v *View) events {
+	held := firstHeld(v)
 	switch {
-	case held == nil || d.Run.AsksForBudget() != nil || hasWorkUnderWay(d):
+	case held == nil || v.Run.AsksForBudget() != nil || hasWorkUnderWay(v):
+		return nil
 	case held.HeldForDay() && !held.Day.Alone:
-		askForDay(d, held) // what was under way then may have left some
-	default:
-		exhausted(d, held)
+		return askForDay(v, held) // what was under way then may have left some
 	}
+	return exhausted(v, held)
 }
 
 // withdrawBudgetTask withdraws what people are asked about the budget when nothing is held back any more.
-func withdrawBudgetTask(d *Decision) {
-	if asked := d.Run.AsksForBudget(); asked != nil && firstHeld(d) == nil {
-		closeInquiry(d, asked, schemas.InquiryWithdrawn)
+func withdrawBudgetTask(v *View) events {
+	if firstHeld(v) != nil {
+		return nil
 	}
+	return closeBudgetTask(v)
+}
+
+// closeBudgetTask withdraws what people are asked about the budget.
+func closeBudgetTask(v *View) events {
+	if asked := v.Run.AsksForBudget(); asked != nil {
+		return closeInquiry(v, asked, schemas.InquiryWithdrawn)
+	}
+	return nil
 }
 
 // heldTasks are the tasks that wait for the budget, in the order in which they may begin: who asks decides first.
-func heldTasks(d *Decision) []string {
+func heldTasks(v *View) []string {
 	var ranks [6][]string
-	for i := range d.Run.TaskCount() {
-		task := d.Run.TaskAt(i)
+	for i := range v.Run.TaskCount() {
+		task := v.Run.TaskAt(i)
 		if task.State == workflow.TaskReady && task.Held {
 			rank := task.Priority() + 1
 			ranks[rank] = append(ranks[rank], task.ID)
@@ -184,9 +194,9 @@ func heldTasks(d *Decision) []string {
 }
 
 // firstHeld is the first task that waits for the budget alone, or nil.
-func firstHeld(d *Decision) *workflow.Task {
-	for _, id := range heldTasks(d) {
-		if task := d.Run.Task(id); !d.Run.HoldsBack(task) {
+func firstHeld(v *View) *workflow.Task {
+	for _, id := range heldTasks(v) {
+		if task := v.Run.Task(id); !v.Run.HoldsBack(task) {
 			return task
 		}
 	}
@@ -194,27 +204,26 @@ func firstHeld(d *Decision) *workflow.Task {
 }
 
 // restart begins a task that was held, if it fits now.
-func restart(d *Decision, task *workflow.Task) {
+func restart(v *View, task *workflow.Task) events {
 	if task.Plan != nil {
-		start(d, task)
-		return
+		return start(v, task)
 	}
-	pose(d, task)
+	return pose(v, task)
 }
 
 // hasWorkUnderWay reports whether anything of the run goes on without more of the budget. Where people are asked for more, whom else the run waits for does
 // not keep them from being asked.
-func hasWorkUnderWay(d *Decision) bool { return hasWorkBeside(d, nil) }
+func hasWorkUnderWay(v *View) bool { return hasWorkBeside(v, nil) }
 
 // hasWorkBeside is hasWorkUnderWay, without one of the tasks.
-func hasWorkBeside(d *Decision, but *workflow.Task) bool {
-	asks := asksForMore(d)
-	for i := range d.Run.TaskCount() {
-		task := d.Run.TaskAt(i)
+func hasWorkBeside(v *View, but *workflow.Task) bool {
+	asks := asksForMore(v)
+	for i := range v.Run.TaskCount() {
+		task := v.Run.TaskAt(i)
 		switch {
 		case task == but || task.NotifiesPeople() || task.State.Ended() || task.State == workflow.TaskPending:
-		case task.State == workflow.TaskReady && task.Held && !d.Run.HoldsBack(task):
-		case waitsForEvaluator(d, task), waitsForOthers(task, asks):
+		case task.State == workflow.TaskReady && task.Held && !v.Run.HoldsBack(task):
+		case waitsForEvaluator(v, task), waitsForOthers(task, asks):
 		case asks && task.State.WaitsForPerson():
 		default:
 			return true
@@ -224,9 +233,9 @@ func hasWorkBeside(d *Decision, but *workflow.Task) bool {
 }
 
 // waitsForEvaluator reports whether a task goes on once a judge has answered, for whom the budget may have no room.
-func waitsForEvaluator(d *Decision, task *workflow.Task) bool {
+func waitsForEvaluator(v *View, task *workflow.Task) bool {
 	waits := task.State == workflow.TaskReady || task.State == workflow.TaskWaiting
-	return waits && !fault.Is("what waits for a judge keeps it waiting") && d.Run.HoldsBack(task)
+	return waits && !fault.Is("what waits for a judge keeps it waiting") && v.Run.HoldsBack(task)
 }
 
 // waitsForOthers reports whether a task that has failed goes on once others have mended what it has found, for whom the budget may have no room, or once
@@ -236,23 +245,23 @@ func waitsForOthers(task *workflow.Task, asks bool) bool {
 }
 
 // asksForMore reports whether people are asked when the budget is used up.
-func asksForMore(d *Decision) bool {
-	return d.Profile.Budget.Exhausted == schemas.BudgetAsks && (d.Run.Account == nil || !d.Run.Account.Refused)
+func asksForMore(v *View) bool {
+	return v.Profile.Budget.Exhausted == schemas.BudgetAsks && (v.Run.Account == nil || !v.Run.Account.Refused)
 }
 
 // exhausted acts on a task that will never fit the budget: it fails the task, asks people for more budget, or ends the run.
-func exhausted(d *Decision, task *workflow.Task) {
+func exhausted(v *View, task *workflow.Task) events {
 	if task.Optional() || hasDefault(task) {
-		fail(d, task, schemas.FailureBudget, d.texts().OutOfBudget)
-		return
+		return fail(v, task, schemas.FailureBudget, v.texts().OutOfBudget)
 	}
-	opened := raiseFor(d, task)
+	opened := raiseFor(v, task)
 	switch {
 	case opened != nil:
-		open(d, task, opened)
-	case !task.HeldForDay() || !task.Day.Parked:
-		outOfBudget(d, task)
+		return open(v, task, opened)
+	case task.HeldForDay() && task.Day.Parked:
+		return nil
 	}
+	return outOfBudget(v, task)
 }
 
 // hasDefault reports whether a question need not be answered: routers and the answer have a way without.
@@ -266,92 +275,91 @@ func hasDefault(task *workflow.Task) bool {
 }
 
 // offer is what a shortage is made up for by; it is what people read.
-func offer(d *Decision, short *schemas.Shortage) schemas.Usage {
-	return budget.RoundUp(budget.Offer(d.Profile.Budget, d.Run, short))
+func offer(v *View, short *schemas.Shortage) schemas.Usage {
+	return budget.RoundUp(budget.Offer(v.Profile.Budget, v.Run, short))
 }
 
 // shortage is why a task does not fit, and what would be enough.
-func shortage(d *Decision, task *workflow.Task) *schemas.Shortage {
+func shortage(v *View, task *workflow.Task) *schemas.Shortage {
 	if task.HeldForDay() {
 		return task.Day.Short
 	}
-	need := need(d, task)
+	need := need(v, task)
 	if need == nil {
 		return nil
 	}
-	short := budget.Lacking(d.Profile.Budget, d.Run.Account, task.Agent, *need)
+	short := budget.Lacking(v.Profile.Budget, v.Run.Account, task.Agent, *need)
 	if short != nil {
-		short.Offer = offer(d, short)
+		short.Offer = offer(v, short)
 	}
 	return short
 }
 
 // raiseFor returns the human task by which people raise the budget for a task; nil when none of them is asked.
-func raiseFor(d *Decision, task *workflow.Task) *schemas.InquiryOpened {
-	if !asksForMore(d) {
+func raiseFor(v *View, task *workflow.Task) *schemas.InquiryOpened {
+	if !asksForMore(v) {
 		return nil
 	}
-	policy, short := d.Profile.Budget, shortage(d, task)
+	policy, short := v.Profile.Budget, shortage(v, task)
 	opened := schemas.InquiryOpened{}
 	byRequester := slices.Contains(policy.People, schemas.ApprovingRequester)
 	if !byRequester {
-		opened = reachedToApprove(d, policy.People)
+		opened = reachedToApprove(v, policy.People)
 	}
-	if short == nil || len(d.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !reachesRequester(d) || !byRequester && len(opened.To) == 0 {
+	if short == nil || len(v.Run.Inquiries) >= schemas.MaxInquiries || byRequester && !reachesRequester(v) || !byRequester && len(opened.To) == 0 {
 		return nil
 	}
 	opened.Kind, opened.Remind, opened.Expire, opened.Shortage = schemas.HumanTaskBudget, policy.Remind, policy.Expire, short
-	opened.Question = shortfall(d, task, short, opened.People)
+	opened.Question = shortfall(v, task, short, opened.People)
 	return &opened
 }
 
 // shortfall is what people are told who may raise a budget.
-func shortfall(d *Decision, task *workflow.Task, short *schemas.Shortage, people []string) string {
-	words := d.Profile.language(d.Run.Message.Language)
+func shortfall(v *View, task *workflow.Task, short *schemas.Shortage, people []string) string {
+	words := v.Profile.language(v.Run.Message.Language)
 	work := task.ID
 	if task.Plan != nil {
-		work = workAskedFor(d, task, people)
+		work = workAskedFor(v, task, people)
 	} else if len(people) > 0 {
-		work = askedBy(d)
+		work = askedBy(v)
 	}
 	raise := ""
 	if len(words.Raise) > 0 {
 		raise = words.Raise[0]
 	}
-	_, reject := d.Profile.decidingWords(d.Run.Message.Language)
+	_, reject := v.Profile.decidingWords(v.Run.Message.Language)
 	parts, asks := short.Offer, words.Texts.Budget
 	if short.Day != "" {
 		asks = cmp.Or(words.Texts.DayBudget, asks)
 	}
 	return truncate(strings.NewReplacer(
-		"{agent}", describedTo(d, people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
+		"{agent}", describedTo(v, people, task.Agent), "{work}", work, "{raise}", raise, "{reject}", reject,
 		"{limit}", budget.Tell(short.Limit, parts, words), "{taken}", budget.Tell(short.Taken, parts, words),
 		"{need}", budget.Tell(short.Need, parts, words), "{offer}", budget.Tell(short.Offer, parts, words),
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
 // outOfBudget ends a run of which nothing more fits. Results that a review has not passed are withheld.
-func outOfBudget(d *Decision, task *workflow.Task) {
-	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", d.texts().OutOfBudget
-	if short := shortage(d, task); short != nil {
+func outOfBudget(v *View, task *workflow.Task) events {
+	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", v.texts().OutOfBudget
+	if short := shortage(v, task); short != nil {
 		whose := "the run"
 		if short.Agent != "" {
 			whose = "agent " + short.Agent
 		}
 		if short.Day != "" {
 			whose = strings.Replace(whose, "the run", "all runs", 1) + " on " + short.Day
-			sentence = cmp.Or(d.texts().OutOfDayBudget, sentence)
+			sentence = cmp.Or(v.texts().OutOfDayBudget, sentence)
 		}
 		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
 		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
 		details += ": it needs " + tell(short.Need) + ", and of " + tell(short.Limit) + " for " + whose + " " + tell(short.Taken) + " are used or reserved"
 	}
 	if sentence == "" {
-		sentence = without(d.texts().TaskFailed)
+		sentence = without(v.texts().TaskFailed)
 	}
-	if d.Run.Message.Upstream != nil && recovery.LeavesBudget(&d.Profile.Profile) {
-		stop(d, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(d, schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
-		return
+	if v.Run.Message.Upstream != nil && recovery.LeavesBudget(&v.Profile.Profile) {
+		return stop(v, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
 	}
-	unfinished(d, schemas.StopBudget, schemas.ActionEscalate, details, sentence)
+	return unfinished(v, schemas.StopBudget, schemas.ActionEscalate, details, sentence)
 }

@@ -11,79 +11,50 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"podium/schemas"
-	"podium/schemas/workflow"
-	"podium/supervisor/language"
-	"podium/supervisor/route"
 )
 
-// A Decision is made about a run. Emit applies an event to the run before it returns; it is told which of the rules has led to the event.
+// A Decision is made about a run: it looks at the run by its View, and changes it by events.
 type Decision struct {
-	Session string
-	Shard   int
-	Epoch   uint64 // of the record that the decision stands in
-	Run     *workflow.Run
-	Profile *Profile
-	Now     time.Time
-	Emit    func(event schemas.Fact, rule string)
-	// Read returns what a Content that points into the ledger stands for.
-	Read      func(schemas.Content) schemas.Result
-	Admission Admission
-	// Withheld, unless empty, says why no answer is delivered. AnswerFrom, unless zero, is when the budget of answers has capacity again.
-	Withheld   schemas.WithheldReason
-	AnswerFrom time.Time
-	// PossibleEffects are effects that earlier attempts of the same piece of work may have had.
-	PossibleEffects []string
-	// Left is what earlier attempts of the same piece of work have left; nil is nothing. Held returns the word at a sequence, as
-	// what a person says to an inquiry; false when they may not say that.
-	Left *workflow.Left
-	Held func(sequence uint64, inquiry *workflow.Inquiry) (Word, bool)
-	// ToldBeside is what the agent of a task is told of the conversation that has come with a request of somebody upstream; nil is nothing.
-	ToldBeside func(task *workflow.Task) jsontext.Value
-	// People are who may be asked, by name, as the profile in force says.
-	People map[string]schemas.Person
-	// Earlier are the inputs of the messages before, whose files requests list.
-	Earlier []uint64
-	// Found is what was found in long messages before they are decided about; nil is nothing.
-	Found *route.Found
+	View
+	// Emit applies an event to the run before it returns. It is told which of the rules has led to the event.
+	Emit func(event schemas.Fact, rule string)
 
-	tried         []string       // agents that something went to though their circuit breakers are open
-	emitted       int            // events since the first rule was tried
-	rule          string         // that is applied; empty is none, and events are what the input says
-	spent         *schemas.Spent // by what is answered, until a fact says so; of the task spentBy
-	spentBy       string
-	final         bool // a person has the run end, and every further attempt begin anew
-	requestInputs RequestInputs
-	files         map[string]struct{} // that came with the run's messages, by hash; nil when these were not read yet
-	requested     *language.Said      // what the requester has written; likewise
+	memo    memo
+	emitted int            // events since the first rule was tried
+	rule    string         // that is applied; empty is none, and events are what the input says
+	spent   *schemas.Spent // by what is answered, until an event says so; of the task spentBy
+	spentBy string
+}
+
+// NewDecision returns a decision by what it knows. Emit applies an event to the run before it returns, and is told which of the rules has led to it.
+func NewDecision(view View, emit func(event schemas.Fact, rule string)) *Decision {
+	d := &Decision{}
+	d.Init(view, emit)
+	return d
+}
+
+// Init makes d a decision as NewDecision does.
+func (d *Decision) Init(view View, emit func(event schemas.Fact, rule string)) {
+	*d = Decision{View: view, Emit: emit}
+	d.View.memo = &d.memo
 }
 
 // emit applies an event to the run.
 func (d *Decision) emit(event schemas.Fact) {
+	rule := d.rule
+	if of, is := event.(ruled); is {
+		event, rule = of.Fact, of.rule
+	}
 	d.emitted++
-	d.Emit(event, d.rule)
+	d.Emit(event, rule)
 }
 
-// An Admission is what a decision knows of the agents. Whoever decides again gives the
-// answers that stand in the record's cause.
-type Admission interface {
-	// Admit asks whether an agent has room for one more request, and counts it.
-	Admit(agent string) AdmissionResult
-	// OpenSince returns when the circuit breaker of an agent that is Unavailable has opened, and when the next request may go to it as a probe;
-	// both are zero where that is not known.
-	OpenSince(agent string) (since, probe time.Time)
-	// GrantDecided says that the task that is granted goes on or does not: the room that its grant brings is nobody else's.
-	GrantDecided()
-	// LacksDay returns why the budget of the day has no room for the request to an agent that is granted; nil is that it is reserved there.
-	LacksDay(agent string) *schemas.Shortage
-	// Reuse returns the sequence and size of an answer that the agent gave to
-	// the same input not longer ago than age (M-29).
-	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
-	// CarriesPermit reports whether a request may bring its permit along: who is handed it
-	// first can tell that.
-	CarriesPermit() bool
+// apply applies events to the run, in their order.
+func (d *Decision) apply(done events) {
+	for _, event := range done {
+		d.emit(event)
+	}
 }
 
 // AdmissionResult is whether a request may go to an agent now.
@@ -99,14 +70,17 @@ const (
 // Unlimited is an Admission whose agents have room for everything and no memory.
 type Unlimited struct{}
 
-// Admit implements Admission.
-func (Unlimited) Admit(string) AdmissionResult { return Admitted }
+// Room implements Admission.
+func (Unlimited) Room(string, int) AdmissionResult { return Admitted }
+
+// Sent implements Admission.
+func (Unlimited) Sent(string) bool { return false }
+
+// Granted implements Admission.
+func (Unlimited) Granted(string) AdmissionResult { return Admitted }
 
 // OpenSince implements Admission.
 func (Unlimited) OpenSince(string) (since, probe time.Time) { return since, probe }
-
-// GrantDecided implements Admission.
-func (Unlimited) GrantDecided() {}
 
 // LacksDay implements Admission.
 func (Unlimited) LacksDay(string) *schemas.Shortage { return nil }
@@ -118,8 +92,6 @@ func (Unlimited) Reuse(string, string, time.Duration) (schemas.Reuse, bool) {
 
 // CarriesPermit implements Admission.
 func (Unlimited) CarriesPermit() bool { return true }
-
-func (d *Decision) content(body schemas.Content) schemas.Result { return ResolveContent(body, d.Read) }
 
 // ResolveContent returns what a Content stands for: itself, or its part of what read returns.
 func ResolveContent(body schemas.Content, read func(schemas.Content) schemas.Result) schemas.Result {

@@ -64,11 +64,11 @@ func begunWith(tb testing.TB, profile *plan.Profile, text, reply string, bus pla
 		Text: schemas.Content{Result: schemas.Result{Text: text}}, Language: "en", Reply: &schemas.Reply{Agent: reply},
 	}})
 	var facts []schemas.Fact
-	decision := &plan.Decision{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
-	decision.Emit = func(f schemas.Fact, _ string) {
-		run.Apply(f, decision.Now)
+	view := plan.View{Session: schemas.SessionID("p", "k"), Shard: 1, Run: run, Profile: profile, Now: start(), Admission: bus}
+	decision := plan.NewDecision(view, func(f schemas.Fact, _ string) {
+		run.Apply(f, start())
 		facts = append(facts, f)
-	}
+	})
 	decision.Begin(schemas.Result{Text: text})
 	decision.Resume()
 	return decision, &facts
@@ -288,7 +288,7 @@ func TestCloneSharesNothing(t *testing.T) {
 // barred is a Admission whose agents are not asked.
 type barred struct{ plan.Unlimited }
 
-func (barred) Admit(string) plan.AdmissionResult { return plan.Unavailable }
+func (barred) Room(string, int) plan.AdmissionResult { return plan.Unavailable }
 
 // TestUnavailableIsNoTimeout_M28: who is refused at once is not told that it took too
 // long, unless the profile has no words of its own for it, as those of before.

@@ -18,19 +18,9 @@ import (
 // Begin makes the plan of the run and goes on with it, or asks for one (settlement 1).
 // The complexity check comes before all routing (O-21).
 func (d *Decision) Begin(content schemas.Result) {
+	v := &d.View
 	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Planned {
-		tasks, err := ReadPlan(schemas.Result{Data: content.Data})
-		if err != nil {
-			refuse(d, schemas.PlannerExternal, []string{err.Error()})
-			withoutPlan(d)
-			return
-		}
-		for i := range tasks {
-			if tasks[i].Agent == upstream.To {
-				tasks[i].Agent = "" // assigned to the supervisor itself: it finds an agent
-			}
-		}
-		adopt(d, schemas.PlannerExternal, "", tasks)
+		d.apply(beginPlanned(v, content, upstream.To))
 		return
 	}
 	words := content.Text
@@ -43,40 +33,54 @@ func (d *Decision) Begin(content schemas.Result) {
 	}
 	switch kind {
 	case schemas.PlannerTemplate:
-		if name, tasks, fits := templateFor(d, words); fits {
-			adopt(d, schemas.PlannerTemplate, name, tasks)
+		if name, tasks, fits := templateFor(v, words); fits {
+			d.apply(adopt(v, schemas.PlannerTemplate, name, tasks))
 			return
 		}
 	case schemas.PlannerRules:
 		if complexity {
 			if steps := d.Profile.router.Steps(words); len(steps) > 0 {
-				adopt(d, kind, "", tasksOfSteps(d, words, steps, requestOptions(d, content)))
+				d.apply(adopt(v, kind, "", tasksOfSteps(v, words, steps, requestOptions(v, content))))
 				return
 			}
 		}
 	case schemas.PlannerAgent:
 		if complexity {
-			ask(d, workflow.NewPlanner(d.Profile.Planner.Agent))
+			d.apply(ask(v, workflow.NewPlanner(d.Profile.Planner.Agent)))
 			return
 		}
 	case schemas.PlannerNone, schemas.PlannerExternal:
 	}
-	singleTask(d, "t1", content)
+	d.emit(singleTask(v, "t1", content))
+}
+
+// beginPlanned begins the plan that a supervisor upstream has made.
+func beginPlanned(v *View, content schemas.Result, supervisor string) events {
+	tasks, err := ReadPlan(schemas.Result{Data: content.Data})
+	if err != nil {
+		return append(events{refuse(v, schemas.PlannerExternal, []string{err.Error()})}, withoutPlan(v)...)
+	}
+	for i := range tasks {
+		if tasks[i].Agent == supervisor {
+			tasks[i].Agent = "" // assigned to the supervisor itself: it finds an agent
+		}
+	}
+	return adopt(v, schemas.PlannerExternal, "", tasks)
 }
 
 // singleTask is the plan of one task, which is what was asked for.
-func singleTask(d *Decision, id string, content schemas.Result) {
-	task := schemas.PlannedTask{Task: id, Description: d.Run.Message.Text, TaskOptions: requestOptions(d, content)}
-	if len(d.Run.Message.MergedTexts) > 0 {
-		task.Description = inlineBody(shortened(requestText(d)))
+func singleTask(v *View, id string, content schemas.Result) *schemas.PlanCreated {
+	task := schemas.PlannedTask{Task: id, Description: v.Run.Message.Text, TaskOptions: requestOptions(v, content)}
+	if len(v.Run.Message.MergedTexts) > 0 {
+		task.Description = inlineBody(shortened(requestText(v)))
 	}
-	create(d, schemas.PlannerNone, "", []schemas.PlannedTask{task})
+	return create(v, schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
 
 // templateFor returns the first template that fits the words of a request, filled with them.
-func templateFor(d *Decision, words string) (name string, tasks []schemas.PlannedTask, fits bool) {
-	for _, candidate := range d.Profile.templates {
-		values, fits := candidate.fits(words, d.Found)
+func templateFor(v *View, words string) (name string, tasks []schemas.PlannedTask, fits bool) {
+	for _, candidate := range v.Profile.templates {
+		values, fits := candidate.fits(words, v.Found)
 		if !fits {
 			continue
 		}
@@ -91,7 +95,7 @@ func templateFor(d *Decision, words string) (name string, tasks []schemas.Planne
 
 // tasksOfSteps are the tasks that some words fall into. What was given to work with is
 // given to each; what the whole has to yield is no single one's to yield.
-func tasksOfSteps(d *Decision, words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
+func tasksOfSteps(v *View, words string, steps []route.Step, given *schemas.TaskOptions) []schemas.PlannedTask {
 	if given != nil {
 		given = nilIfNoOptions(schemas.TaskOptions{
 			Arguments: given.Arguments, Constraints: given.Constraints, FilesToModify: given.FilesToModify, References: given.References,
@@ -99,7 +103,7 @@ func tasksOfSteps(d *Decision, words string, steps []route.Step, given *schemas.
 	}
 	tasks := make([]schemas.PlannedTask, len(steps))
 	for i, s := range steps {
-		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: describe(d, words, s), TaskOptions: given}
+		tasks[i] = schemas.PlannedTask{Task: "t" + strconv.Itoa(i+1), Description: describe(v, words, s), TaskOptions: given}
 		if i > 0 {
 			tasks[i].Dependencies = []string{tasks[i-1].Task}
 		}
@@ -118,47 +122,45 @@ func shortened(words string) string {
 // describe keeps a step's words in place when they are small, else points at
 // them in the message. Merged messages have no place in common: there the
 // context of the request says all of it.
-func describe(d *Decision, words string, s route.Step) schemas.Content {
+func describe(v *View, words string, s route.Step) schemas.Content {
 	switch {
 	case s.End-s.Start == len(words):
-		return d.Run.Message.Text
+		return v.Run.Message.Text
 	case len(s.Text) <= schemas.RecordInlineLimit:
 		return inlineBody(s.Text)
-	case len(d.Run.Message.MergedTexts) > 0:
+	case len(v.Run.Message.MergedTexts) > 0:
 		return inlineBody(shortened(s.Text))
 	}
-	return schemas.Content{Sequence: d.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
+	return schemas.Content{Sequence: v.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
 }
 
 // adopt carries out a plan, or refuses it with every fault named (M-16).
-func adopt(d *Decision, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
-	if faults := d.Profile.check(tasks); len(faults) > 0 {
-		refuse(d, source, faults)
-		withoutPlan(d)
-		return
+func adopt(v *View, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) events {
+	if faults := v.Profile.check(tasks); len(faults) > 0 {
+		return append(events{refuse(v, source, faults)}, withoutPlan(v)...)
 	}
-	create(d, source, template, tasks)
+	return events{create(v, source, template, tasks)}
 }
 
-func create(d *Decision, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) {
+func create(v *View, source schemas.PlannerKind, template string, tasks []schemas.PlannedTask) *schemas.PlanCreated {
 	for i := range tasks {
-		tasks[i].Routed = d.Profile.assigns(tasks[i].Agent)
+		tasks[i].Routed = v.Profile.assigns(tasks[i].Agent)
 		tasks[i].HasInputs = tasks[i].HasInputs && source == schemas.PlannerExternal
 		if source == schemas.PlannerTemplate {
-			tasks[i].Description = describeByTemplate(d, tasks[i].Description.Text)
+			tasks[i].Description = describeByTemplate(v, tasks[i].Description.Text)
 		}
 	}
 	if source == schemas.PlannerNone {
 		source = ""
 	}
-	d.emit(&schemas.PlanCreated{Run: d.Run.Number, Source: source, Template: template, Tasks: tasks})
+	return &schemas.PlanCreated{Run: v.Run.Number, Source: source, Template: template, Tasks: tasks}
 }
 
 // describeByTemplate points at the message where a description is all of it and too long for the record.
-func describeByTemplate(d *Decision, text string) schemas.Content {
-	whole := len(d.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
-	if whole && text == requestText(d) {
-		return d.Run.Message.Text
+func describeByTemplate(v *View, text string) schemas.Content {
+	whole := len(v.Run.Message.MergedTexts) == 0 && len(text) > schemas.RecordInlineLimit
+	if whole && text == requestText(v) {
+		return v.Run.Message.Text
 	}
 	return inlineBody(shortened(text)) // it may repeat the request
 }
@@ -184,40 +186,40 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 // maxFaults bounds the faults of a plan that are told.
 const maxFaults = 50
 
-func refuse(d *Decision, source schemas.PlannerKind, faults []string) {
+func refuse(v *View, source schemas.PlannerKind, faults []string) *schemas.PlanRefused {
 	if len(faults) > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
 	}
 	for i := range faults {
 		faults[i] = truncate(faults[i], maxFault)
 	}
-	d.emit(&schemas.PlanRefused{Run: d.Run.Number, Source: source, Faults: faults})
+	return &schemas.PlanRefused{Run: v.Run.Number, Source: source, Faults: faults}
 }
 
 const maxFault = 512
 
 // handleMissingPlan goes on without a plan once the question for one has ended without.
-func handleMissingPlan(d *Decision) {
-	if question := d.Run.Task(schemas.PlanTask); d.Run.Phase == workflow.PhaseDecomposing && question != nil && question.State.Ended() {
-		withoutPlan(d)
+func handleMissingPlan(v *View) events {
+	if question := v.Run.Task(schemas.PlanTask); question != nil && question.State.Ended() {
+		return withoutPlan(v)
 	}
+	return nil
 }
 
 // withoutPlan goes on without a plan, as the profile says.
-func withoutPlan(d *Decision) {
-	if d.Profile.Planner != nil && d.Profile.Planner.Otherwise == schemas.FallbackSingle && !wordless(d) {
-		singleTask(d, "t0", schemas.Result{})
-		return
+func withoutPlan(v *View) events {
+	if v.Profile.Planner != nil && v.Profile.Planner.Otherwise == schemas.FallbackSingle && !wordless(v) {
+		return events{singleTask(v, "t0", schemas.Result{})}
 	}
-	sentence := strings.NewReplacer("{detail}", "", "{task}", schemas.PlanTask, "{agent}", "").Replace(d.texts().TaskFailed)
-	conclude(d, schemas.RunFailed, schemas.StopInvalidPlan,
-		runFailure(d, schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence))
+	sentence := strings.NewReplacer("{detail}", "", "{task}", schemas.PlanTask, "{agent}", "").Replace(v.texts().TaskFailed)
+	return append(closeBudgetTask(v), conclude(v, schemas.RunFailed, schemas.StopInvalidPlan,
+		runFailure(v, schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence)))
 }
 
 // wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody.
-func wordless(d *Decision) bool {
-	upstream := d.Run.Message.Upstream
-	return upstream != nil && upstream.Planned && strings.TrimSpace(d.content(d.Run.Message.Text).Text) == ""
+func wordless(v *View) bool {
+	upstream := v.Run.Message.Upstream
+	return upstream != nil && upstream.Planned && strings.TrimSpace(v.content(v.Run.Message.Text).Text) == ""
 }
 
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
@@ -230,12 +232,12 @@ func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 		faults = append(d.Profile.check(tasks), d.Profile.checkChosen(tasks)...)
 	}
 	if len(faults) > 0 {
-		refuse(d, schemas.PlannerAgent, faults)
-		fail(d, task, schemas.FailureInvalidResult, feedback(faults))
+		d.emit(refuse(&d.View, schemas.PlannerAgent, faults))
+		d.fail(task, schemas.FailureInvalidResult, feedback(faults))
 		return
 	}
 	completed(d, task, answer)
-	create(d, schemas.PlannerAgent, "", tasks)
+	d.emit(create(&d.View, schemas.PlannerAgent, "", tasks))
 }
 
 // feedback tells a planner what to mend.

@@ -94,7 +94,8 @@ func TestTemplateTakesWordsAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(rapid.StringOf(rapid.SampledFrom([]rune("{}request\"\\\n ü😀\x00,:[]"))).Draw(t, "text"), "")
 		run := workflow.Begin(&schemas.RunStarted{Run: 1, Message: schemas.Incoming{Text: schemas.Content{Result: schemas.Result{Text: text}}}})
-		decision := &plan.Decision{Session: schemas.SessionID("p", "k"), Run: run, Profile: profile, Now: start(), Admission: plan.Unlimited{}, Emit: func(f schemas.Fact, _ string) { run.Apply(f, start()) }}
+		view := plan.View{Session: schemas.SessionID("p", "k"), Run: run, Profile: profile, Now: start(), Admission: plan.Unlimited{}}
+		decision := plan.NewDecision(view, func(f schemas.Fact, _ string) { run.Apply(f, start()) })
 		decision.Begin(schemas.Result{Text: text})
 		decision.Resume()
 		task := run.Tasks[0].Plan

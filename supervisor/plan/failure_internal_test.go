@@ -35,12 +35,11 @@ func TestRemedies_M44_M45(t *testing.T) {
 				Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second", Fallback: "first"}},
 				Retry:  schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
 			}}
-			decision := &Decision{Run: &workflow.Run{}, Profile: profile}
+			view := &View{Run: &workflow.Run{}, Profile: profile}
 			remedy := func(task workflow.Task) schemas.TaskFailed {
 				task.State = workflow.TaskRunning
-				failed := schemas.TaskFailed{Cause: cause}
-				chooseRecovery(decision, &task, &failed)
-				return failed
+				failed := failureIn(fail(view, &task, cause, ""))
+				return *failed
 			}
 			if got := category(cause); got != want.category {
 				t.Errorf("it is of class %s", got)
@@ -71,14 +70,13 @@ func TestRemedies_M44_M45(t *testing.T) {
 func TestNoRoomToDeliver(t *testing.T) {
 	t.Parallel()
 	policy := schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)}
-	decision := &Decision{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
+	view := &View{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{Retry: policy, Delivery: policy}}}
 	refuse := func(run *workflow.Run, id string) (wait time.Duration, again bool) {
 		task := run.Task(id)
 		task.State, task.Attempt = workflow.TaskRunning, task.Attempt+1
-		failed := schemas.TaskFailed{Task: id, Cause: schemas.FailureAgent, Category: schemas.CategoryResource}
-		chooseRecovery(decision, task, &failed)
-		run.Apply(&failed, decision.Now)
-		return failed.RetryAt.Sub(decision.Now), !failed.RetryAt.IsZero()
+		failed := failureIn(failWith(view, task, schemas.TaskFailed{Cause: schemas.FailureAgent, Category: schemas.CategoryResource}))
+		run.Apply(failed, view.Now)
+		return failed.RetryAt.Sub(view.Now), !failed.RetryAt.IsZero()
 	}
 	run := &workflow.Run{
 		Tasks: []*workflow.Task{{ID: "t1", Agent: "worker"}}, Delivery: &workflow.Task{ID: schemas.DeliveryTask, Kind: schemas.TaskKindDeliver, Agent: "mail"},
@@ -106,4 +104,11 @@ func TestNoRoomToDeliver(t *testing.T) {
 			t.Errorf("attempt %d of work: tried again %t", i+1, again)
 		}
 	}
+}
+
+// failureIn returns the failure that is the first of some events.
+func failureIn(done events) *schemas.TaskFailed {
+	of, _ := done[0].(ruled)
+	failed, _ := of.Fact.(*schemas.TaskFailed)
+	return failed
 }

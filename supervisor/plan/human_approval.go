@@ -21,12 +21,12 @@ func (a approvalTask) Accepts(reply *Word, edit jsontext.Value) schemas.Rejectio
 	}
 	if len(edit) == 0 {
 		var sound bool
-		if edit, sound = a.d.WrittenEdit(a.asked, reply.Whole); !sound {
+		if edit, sound = a.v.WrittenEdit(a.asked, reply.Whole); !sound {
 			return schemas.WordEdit
 		}
 	}
 	if len(edit) > 0 {
-		edited, can := a.d.Edit(a.asked, edit)
+		edited, can := a.v.Edit(a.asked, edit)
 		if !can {
 			return schemas.WordEdit
 		}
@@ -40,123 +40,119 @@ func (a approvalTask) Accepts(reply *Word, edit jsontext.Value) schemas.Rejectio
 
 // hasApproved reports whether a person has approved the same before: their second reply does not count as that of another person.
 func (a approvalTask) hasApproved(actor schemas.Actor) bool {
-	approved := agreedPersons(a.d, a.asked, a.asked.Hash)
+	approved := agreedPersons(a.v, a.asked, a.asked.Hash)
 	return approved.Has(approval.Names(a.asked, actor)...) && !fault.Is("same person twice")
 }
 
 // applyReply makes the task due once enough people have approved it. A rejection by one of them fails it.
-func (a approvalTask) applyReply(reply *Word) {
+func (a approvalTask) applyReply(reply *Word) events {
 	if reply.Choice == schemas.ChoiceApprove && len(reply.Arguments) > 0 {
-		a.approveEdited(reply)
-		return
+		return a.approveEdited(reply)
 	}
-	a.applyHeld(reply)
+	return a.applyHeld(reply)
 }
 
-func (a approvalTask) applyHeld(reply *Word) {
+func (a approvalTask) applyHeld(reply *Word) events {
 	if reply.Choice == schemas.ChoiceApprove {
-		a.approve(reply)
-		return
+		return a.approve(reply)
 	}
-	a.reject(reply)
+	return a.reject(reply)
 }
 
-// approve records an approval. Only people who are still in the profile count, each once.
-func (a approvalTask) approve(reply *Word) {
+// approve returns an approval. Only people who are still in the profile count, each once.
+func (a approvalTask) approve(reply *Word) events {
 	answered, _ := a.newReply(reply)
-	answered.Lacking = lackingPersons(a.d, a.asked, a.asked.Hash, approval.Names(a.asked, answered.Actor))
+	answered.Lacking = lackingPersons(a.v, a.asked, a.asked.Hash, approval.Names(a.asked, answered.Actor))
 	if answered.Lacking > 0 {
-		a.d.emit(answered)
-		return
+		return events{answered}
 	}
-	a.end(answered)
-	withdraw(a.d, a.task())
+	return append(a.end(answered), withdraw(a.v, a.task(), a.asked)...)
 }
 
-// approveEdited records an approval that edits the arguments, and asks the others to approve the edited ones.
-func (a approvalTask) approveEdited(reply *Word) {
+// approveEdited returns an approval that edits the arguments, and asks the others to approve the edited ones.
+func (a approvalTask) approveEdited(reply *Word) events {
 	answered, _ := a.newReply(reply)
-	d, hash := a.d, edits(a.d, a.asked, answered)
-	answered.Lacking = lackingPersons(d, a.asked, hash, approval.Names(a.asked, answered.Actor))
-	a.end(answered)
+	done := applyEdit(a.v, a.asked, answered)
+	answered.Lacking = lackingPersons(a.v.after(done), a.asked, answered.Hash, approval.Names(a.asked, answered.Actor))
+	done = append(append(done, a.end(answered)...), withdraw(a.v, a.task(), a.asked)...)
 	if answered.Lacking == 0 {
-		withdraw(d, a.task())
-		return
+		return done
 	}
 	asked := []schemas.InquiryOpened{besides(&a.asked.InquiryOpened, a.asked.People)}
-	for _, other := range d.Run.Inquiries {
-		if other.Open() && other.Task == a.asked.Task {
+	for _, other := range a.v.Run.Inquiries {
+		if other.Open() && other.Task == a.asked.Task && other != a.asked {
 			asked = append(asked, besides(&other.InquiryOpened, other.People))
 		}
 	}
-	withdraw(d, a.task())
+	v := a.v.after(done)
 	for i := range asked {
-		asked[i].Hash, asked[i].Call, asked[i].Operation = hash, answered.Call, d.Run.Inquiry(a.asked.Inquiry).AgreedOperation()
+		asked[i].Hash, asked[i].Call, asked[i].Operation = answered.Hash, answered.Call, v.Run.Inquiry(a.asked.Inquiry).AgreedOperation()
 	}
-	askToApprove(d, a.task(), asked...)
+	return append(done, askToApprove(v, v.Run.Task(a.asked.Task), asked...)...)
 }
 
 // reject fails the task, and every other one that would do the same and waits for its approval.
-func (a approvalTask) reject(reply *Word) {
+func (a approvalTask) reject(reply *Word) events {
 	answered, _ := a.newReply(reply)
-	a.end(answered)
-	d, detail := a.d, disapproval(a.d, reply)
-	withdraw(d, a.task())
-	for number := 1; number <= len(d.Run.Inquiries); number++ {
-		if other := d.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
-			withdraw(d, d.Run.Task(other.Task))
-			fail(d, d.Run.Task(other.Task), schemas.FailureRejected, detail)
+	done, detail := append(a.end(answered), withdraw(a.v, a.task(), a.asked)...), disapproval(a.v, reply)
+	v := a.v.after(done)
+	for number := 1; number <= len(v.Run.Inquiries); number++ {
+		if other := v.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
+			closed := withdraw(v, v.Run.Task(other.Task), nil)
+			v = v.after(closed)
+			failed := fail(v, v.Run.Task(other.Task), schemas.FailureRejected, detail)
+			done, v = append(append(done, closed...), failed...), v.after(failed)
 		}
 	}
-	fail(d, a.task(), schemas.FailureRejected, detail)
+	return append(done, fail(v, v.Run.Task(a.asked.Task), schemas.FailureRejected, detail)...)
 }
 
 // applyEnd fails the task unless others who are asked may still be enough.
-func (a approvalTask) applyEnd() {
-	d, task := a.d, a.task()
+func (a approvalTask) applyEnd() events {
+	v, task := a.v, a.task()
 	if fault.Is("expired approved") {
-		dispatch(d, task)
-		return
+		return dispatch(v, task)
 	}
-	persons := agreedPersons(d, a.asked, a.asked.Hash)
-	for _, other := range d.Run.Inquiries {
+	persons := agreedPersons(v, a.asked, a.asked.Hash)
+	for _, other := range v.Run.Inquiries {
 		if !other.Open() || other.Task != a.asked.Task || other.Hash != a.asked.Hash {
 			continue
 		}
-		for _, person := range approvers(d, other) {
+		for _, person := range approvers(v, other) {
 			persons.Add(person)
 		}
 	}
-	waits := slices.ContainsFunc(d.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == a.asked.Task })
-	if !waits || persons.Count < max(a.asked.Need, 1) {
-		withdraw(d, task)
-		fail(d, task, schemas.FailureRejected, d.texts().Unanswered)
+	waits := slices.ContainsFunc(v.Run.Inquiries, func(other *workflow.Inquiry) bool { return other.Open() && other.Task == a.asked.Task })
+	if waits && persons.Count >= max(a.asked.Need, 1) {
+		return nil
 	}
+	closed := withdraw(v, task, nil)
+	v = v.after(closed)
+	return append(closed, fail(v, v.Run.Task(task.ID), schemas.FailureRejected, v.texts().Unanswered)...)
 }
 
 // approvers returns the people who may still decide a human task.
-func approvers(d *Decision, asked *workflow.Inquiry) []string {
+func approvers(v *View, asked *workflow.Inquiry) []string {
 	if len(asked.People) == 0 {
 		return []string{approval.Requester}
 	}
-	return slices.DeleteFunc(slices.Clone(asked.People), func(name string) bool { return !decides(d, name) })
+	return slices.DeleteFunc(slices.Clone(asked.People), func(name string) bool { return !decides(v, name) })
 }
 
-func (a approvalTask) askAgain() {
-	askToApprove(a.d, a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
+func (a approvalTask) askAgain() events {
+	return askToApprove(a.v, a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
 }
 
 // An answerApproval asks people to approve the answer of a run before it is delivered.
 type answerApproval struct{ approvalTask }
 
 // applyReply makes the delivery due once enough people have approved the answer. A rejection by one of them fails it.
-func (a answerApproval) applyReply(reply *Word) {
+func (a answerApproval) applyReply(reply *Word) events {
 	if reply.Choice == schemas.ChoiceApprove {
-		a.approve(reply)
-		return
+		return a.approve(reply)
 	}
 	answered, _ := a.newReply(reply)
-	a.end(answered)
-	withdraw(a.d, a.task())
-	fail(a.d, a.task(), schemas.FailureRejected, disapproval(a.d, reply))
+	done := append(a.end(answered), withdraw(a.v, a.task(), a.asked)...)
+	v := a.v.after(done)
+	return append(done, fail(v, v.Run.Task(a.asked.Task), schemas.FailureRejected, disapproval(a.v, reply))...)
 }

@@ -7,7 +7,6 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/fault"
-	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 )
 
@@ -16,8 +15,8 @@ type failureTask struct{ humanTask }
 
 // ReadChoice reads the first words of a reply. What follows them is the text of the reply.
 func (f failureTask) ReadChoice(reply *Word) bool {
-	choice, rest, chosen := recovery.Read(f.d.Profile.Languages, reply.Whole)
-	if !chosen || f.d.Profile.Asks(strings.TrimSuffix(strings.TrimSpace(reply.Whole), rest)) {
+	choice, rest, chosen := recovery.Read(f.v.Profile.Languages, reply.Whole)
+	if !chosen || f.v.Profile.Asks(strings.TrimSuffix(strings.TrimSpace(reply.Whole), rest)) {
 		return false
 	}
 	reply.Choice, reply.Offset, reply.Whole = choice, strings.LastIndex(reply.Whole, rest), rest
@@ -27,7 +26,7 @@ func (f failureTask) ReadChoice(reply *Word) bool {
 // Accepts rejects a choice that is not offered, and a plan that cannot be carried out.
 func (f failureTask) Accepts(reply *Word, _ jsontext.Value) schemas.Rejection {
 	return f.rejection(reply, func() bool {
-		_, can := instead(f.d, decidedWith(f.d, f.asked), reply.Whole)
+		_, can := instead(f.v, decidedWith(f.v, f.asked), reply.Whole)
 		return can
 	})
 }
@@ -43,56 +42,59 @@ func (f failureTask) rejection(reply *Word, canReplan func() bool) schemas.Rejec
 }
 
 // applyReply does what people have decided about the failure.
-func (f failureTask) applyReply(reply *Word) {
+func (f failureTask) applyReply(reply *Word) events {
 	answered, _ := f.newReply(reply)
-	f.end(answered)
-	d, task := f.d, f.task()
+	done := f.end(answered)
+	f.v = f.v.after(done)
+	task := f.task()
 	switch reply.Choice {
 	case schemas.ChoiceRetry: // the task is due
 	case schemas.ChoiceAnswer:
-		workDone(d, task, reply)
+		done = append(done, workDone(f.v, task, reply))
 	case schemas.ChoiceSkip:
-		d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
+		done = append(done, &schemas.TaskSkipped{Run: f.v.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone})
 	case schemas.ChoiceReplan:
-		f.replan(reply)
+		done = append(done, f.replan(reply)...)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		forsake(d, task)
+		failed := forsake(f.v, task)
+		done = append(done, failed...)
 		if !fault.Is("whoever says end is not heard") {
-			abort(d)
+			done = append(done, abort(f.v.after(failed))...)
 		}
 	}
+	return done
 }
 
 // replan replaces the failed tasks by what the reply plans. The caller of a run plans for all failures that it is asked about.
-func (f failureTask) replan(reply *Word) {
-	d := f.d
-	failed := decidedWith(d, f.asked)
-	change, can := instead(d, failed, reply.Whole)
+func (f failureTask) replan(reply *Word) events {
+	failed := decidedWith(f.v, f.asked)
+	change, can := instead(f.v, failed, reply.Whole)
+	var done events
 	for _, id := range failed {
-		if other := d.Run.AsksAbout(id); other != nil {
-			closeInquiry(d, other, schemas.InquiryWithdrawn)
+		if other := f.v.Run.AsksAbout(id); other != nil {
+			done = append(done, closeInquiry(f.v, other, schemas.InquiryWithdrawn)...)
 		}
-		forsake(d, d.Run.Task(id))
+		done = append(done, forsake(f.v, f.v.Run.Task(id))...)
 	}
-	if can {
-		change.replaces = fault.Either("what is done instead comes on top", nil, failed)
-		adoptChange(d, schemas.OccasionPerson, change)
+	if !can {
+		return done
 	}
+	change.replaces = fault.Either("what is done instead comes on top", nil, failed)
+	return append(done, adoptChange(f.v.after(done), schemas.OccasionPerson, change)...)
 }
 
 // applyEnd fails the task.
-func (f failureTask) applyEnd() { forsake(f.d, f.task()) }
+func (f failureTask) applyEnd() events { return forsake(f.v, f.task()) }
 
 // askAgain asks the people who can be reached, or fails the task.
-func (f failureTask) askAgain() {
-	d, task := f.d, f.task()
+func (f failureTask) askAgain() events {
+	v, task := f.v, f.task()
 	opened := besides(&f.asked.InquiryOpened, f.asked.People)
-	if reached := reached(d, f.asked.People); len(reached.To) > 0 && len(d.Run.Inquiries) < schemas.MaxInquiries {
+	if reached := reached(v, f.asked.People); len(reached.To) > 0 && len(v.Run.Inquiries) < schemas.MaxInquiries {
 		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
-		open(d, task, &opened)
-		return
+		return open(v, task, &opened)
 	}
-	forsake(d, task)
+	return forsake(v, task)
 }
 
 // A reviewTask asks people how the run goes on after its review has failed.
@@ -101,35 +103,38 @@ type reviewTask struct{ failureTask }
 // Accepts rejects a choice that is not offered, and a plan that cannot be carried out.
 func (r reviewTask) Accepts(reply *Word, _ jsontext.Value) schemas.Rejection {
 	return r.rejection(reply, func() bool {
-		_, can := afterReviewInstead(r.d, reply.Whole)
+		_, can := afterReviewInstead(r.v, reply.Whole)
 		return can
 	})
 }
 
 // applyReply does what people have decided about the review.
-func (r reviewTask) applyReply(reply *Word) {
+func (r reviewTask) applyReply(reply *Word) events {
 	answered, _ := r.newReply(reply)
-	r.end(answered)
-	d := r.d
+	done := r.end(answered)
+	v := r.v.after(done)
 	switch reply.Choice {
 	case schemas.ChoiceRetry:
-		if fixIssues(d); d.Run.Phase == workflow.PhaseReviewing {
-			beginReview(d, false) // there is nobody to mend anything
+		fixes := fixIssues(v)
+		if len(fixes) == 0 {
+			fixes = events{beginReview(v, false)} // there is nobody to mend anything
 		}
+		return append(done, fixes...)
 	case schemas.ChoiceSkip: // the results are taken as they are
 	case schemas.ChoiceAnswer:
-		concludeWith(d, schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: schemas.NoticeTask(r.asked.Inquiry, 1), Body: reply.Text}})
+		words := []schemas.AnswerPart{{Task: schemas.NoticeTask(r.asked.Inquiry, 1), Body: reply.Text}}
+		done = append(append(done, closeBudgetTask(v)...), concludeWith(v, schemas.RunCompleted, schemas.StopCompleted, nil, words))
 	case schemas.ChoiceReplan:
-		if change, can := afterReviewInstead(d, reply.Whole); can {
-			adoptChange(d, schemas.OccasionPerson, change)
-			return
+		if change, can := afterReviewInstead(v, reply.Whole); can {
+			return append(done, adoptChange(v, schemas.OccasionPerson, change)...)
 		}
-		failReview(d)
+		return append(done, failReview(v)...)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		failReview(d)
+		return append(done, failReview(v)...)
 	}
+	return done
 }
 
-func (r reviewTask) applyEnd() { failReview(r.d) }
+func (reviewTask) applyEnd() events { return nil } // the review has failed: people are asked once about a round
 
-func (reviewTask) askAgain() {} // a review that has failed asks
+func (reviewTask) askAgain() events { return nil } // the rule ask_people_about_review asks

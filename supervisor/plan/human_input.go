@@ -12,68 +12,63 @@ import (
 type inputTask struct{ humanTask }
 
 // applyReply makes the task due, whose agent receives the text, or asks for what the values of the reply do not meet.
-func (i inputTask) applyReply(reply *Word) {
+func (i inputTask) applyReply(reply *Word) events {
 	answered, unfit := i.newReply(reply)
-	i.end(answered)
+	done := i.end(answered)
 	if len(unfit) == 0 {
-		return
+		return done
 	}
-	if opened := inputFor(i.d, i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}); opened != nil {
-		open(i.d, i.task(), opened)
+	if opened := inputFor(i.v, i.task(), schemas.InquiryOpened{Attempt: i.asked.Attempt, After: i.asked.Inquiry, Needs: unfit}); opened != nil {
+		done = append(done, open(i.v, i.task(), opened)...)
 	}
+	return done
 }
 
 // applyEnd fails the task for what it lacks.
-func (i inputTask) applyEnd() {
-	d := i.d
-	failWith(d, i.task(), schemas.TaskFailed{
+func (i inputTask) applyEnd() events {
+	return failWith(i.v, i.task(), schemas.TaskFailed{
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: i.asked.Needs,
-		Detail: strings.TrimSpace(d.texts().Unanswered + " " + lacking(d, i.asked.Needs)),
+		Detail: strings.TrimSpace(i.v.texts().Unanswered + " " + lacking(i.v, i.asked.Needs)),
 	})
 }
 
-func (inputTask) askAgain() {} // the requester is asked, who is always the same
+func (inputTask) askAgain() events { return nil } // the requester is asked, who is always the same
 
 // A workTask asks people to do a task.
 type workTask struct{ humanTask }
 
 // applyReply takes the reply as the result of the task. A person who has replied in another language than the requester's is asked once more.
-func (w workTask) applyReply(reply *Word) {
+func (w workTask) applyReply(reply *Word) events {
 	answered, _ := w.newReply(reply)
-	w.end(answered)
-	d, inquiry, task := w.d, w.asked, w.task()
+	done, task := w.end(answered), w.task()
 	if reply.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
-		fail(d, task, schemas.FailureRejected, d.texts().Rejected)
-		return
+		return append(done, fail(w.v, task, schemas.FailureRejected, w.v.texts().Rejected)...)
 	}
-	fault := languageFault(d, task, schemas.Result{Text: reply.Whole})
-	if fault == "" {
-		workDone(d, task, reply)
-		return
+	wrong := languageFault(w.v, task, schemas.Result{Text: reply.Whole})
+	if wrong == "" {
+		return append(done, workDone(w.v, task, reply))
 	}
-	people := inquiry.People
+	people := w.asked.People
 	if slices.Contains(people, reply.Actor.ID) {
 		people = []string{reply.Actor.ID}
 	}
-	if opened := workAgain(d, task, people, inquiry.Inquiry); opened != nil && inquiry.After == 0 {
-		open(d, task, opened)
-		return
+	if opened := workAgain(w.v, task, people, w.asked.Inquiry); opened != nil && w.asked.After == 0 {
+		return append(done, open(w.v, task, opened)...)
 	}
-	fail(d, task, schemas.FailureInvalidResult, fault)
+	return append(done, fail(w.v, task, schemas.FailureInvalidResult, wrong)...)
 }
 
-func (w workTask) applyHeld(reply *Word) { w.applyReply(reply) }
+func (w workTask) applyHeld(reply *Word) events { return w.applyReply(reply) }
 
 // applyEnd fails the task.
-func (w workTask) applyEnd() {
-	failWith(w.d, w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: w.d.texts().Unanswered})
+func (w workTask) applyEnd() events {
+	return failWith(w.v, w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: w.v.texts().Unanswered})
 }
 
 // askAgain asks the others if those who have replied in another language are gone.
-func (w workTask) askAgain() {
-	if opened := workAgain(w.d, w.task(), w.asked.People, w.asked.After); opened != nil && w.asked.After > 0 {
-		open(w.d, w.task(), opened)
-		return
+func (w workTask) askAgain() events {
+	if opened := workAgain(w.v, w.task(), w.asked.People, w.asked.After); opened != nil && w.asked.After > 0 {
+		return open(w.v, w.task(), opened)
 	}
-	handOver(w.d, w.task())
+	return handOver(w.v, w.task())
 }

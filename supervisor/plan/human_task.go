@@ -28,19 +28,19 @@ type HumanTask interface {
 	// Accepts returns why a reply that has made its choice is rejected. An edit of arguments, apart from the text, becomes part of an accepted reply.
 	Accepts(reply *Word, edit jsontext.Value) schemas.Rejection
 
-	// applyReply does what an accepted reply decides.
-	applyReply(reply *Word)
-	// applyHeld does what a reply decides that was given before the run has adopted the human task. It edits nothing.
-	applyHeld(reply *Word)
-	// applyEnd does what follows once the human task has ended without a decision.
-	applyEnd()
+	// applyReply returns an accepted reply, and what it decides.
+	applyReply(reply *Word) events
+	// applyHeld is applyReply for a reply that was given before the run has adopted the human task. It edits nothing.
+	applyHeld(reply *Word) events
+	// applyEnd returns what follows once the human task has ended without a decision.
+	applyEnd() events
 	// askAgain asks those people who can be reached now, after the human task was withdrawn.
-	askAgain()
+	askAgain() events
 }
 
 // HumanTask returns a human task of the run with the rules of its kind.
-func (d *Decision) HumanTask(asked *workflow.Inquiry) HumanTask {
-	base := humanTask{d, asked}
+func (v *View) HumanTask(asked *workflow.Inquiry) HumanTask {
+	base := humanTask{v, asked}
 	switch asked.Kind {
 	case schemas.HumanTaskInput:
 		return inputTask{base}
@@ -62,56 +62,62 @@ func (d *Decision) HumanTask(asked *workflow.Inquiry) HumanTask {
 
 // Answer applies an accepted reply to an open human task.
 func (d *Decision) Answer(asked *workflow.Inquiry, reply *Word) {
-	d.HumanTask(asked).applyReply(reply)
+	d.apply(d.HumanTask(asked).applyReply(reply))
 }
 
 // Unanswered ends a human task without a reply.
 func (d *Decision) Unanswered(asked *workflow.Inquiry, reason schemas.InquiryReason) {
-	closeInquiry(d, asked, reason)
-	d.HumanTask(asked).applyEnd()
+	d.apply(endWithoutReply(&d.View, asked, reason))
+}
+
+// endWithoutReply closes a human task, and does what follows.
+func endWithoutReply(v *View, asked *workflow.Inquiry, reason schemas.InquiryReason) events {
+	closed := closeInquiry(v, asked, reason)
+	return append(closed, v.after(closed).HumanTask(asked).applyEnd()...)
 }
 
 // AskAnew withdraws a human task and asks those people who can be reached now.
-func (d *Decision) AskAnew(asked *workflow.Inquiry) {
-	closeInquiry(d, asked, schemas.InquiryWithdrawn)
-	d.HumanTask(asked).askAgain()
+func (d *Decision) AskAnew(asked *workflow.Inquiry) { d.apply(askAnew(&d.View, asked)) }
+
+func askAnew(v *View, asked *workflow.Inquiry) events {
+	closed := closeInquiry(v, asked, schemas.InquiryWithdrawn)
+	return append(closed, v.after(closed).HumanTask(asked).askAgain()...)
 }
 
 // A humanTask is what all kinds of human task share.
 type humanTask struct {
-	d     *Decision
+	v     *View
 	asked *workflow.Inquiry
 }
 
-func (h humanTask) task() *workflow.Task { return h.d.Run.Task(h.asked.Task) }
+func (h humanTask) task() *workflow.Task { return h.v.Run.Task(h.asked.Task) }
 
 // ReadChoice reads the word that approves or rejects. For input and work it is not asked: any text is a reply to them.
 func (h humanTask) ReadChoice(reply *Word) bool {
-	choice, decides := h.d.Profile.Decides(reply.Whole)
+	choice, decides := h.v.Profile.Decides(reply.Whole)
 	if decides {
 		reply.Choice = choice
 	}
 	return decides
 }
 
-func (humanTask) applyHeld(*Word) {} // only work and approvals are adopted
+func (humanTask) applyHeld(*Word) events { return nil } // only work and approvals are adopted
 
 // Accepts accepts every reply.
 func (humanTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return "" }
 
 // newReply returns the event of a reply, and the needs that its values do not meet.
 func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unfit []schemas.Need) {
-	values, unfit := valuesInReply(h.d, h.asked, reply)
+	values, unfit := valuesInReply(h.v, h.asked, reply)
 	return &schemas.InquiryAnswered{
-		Run: h.d.Run.Number, Inquiry: h.asked.Inquiry, Choice: reply.Choice, Actor: reply.Actor, Sequence: reply.Sequence, Text: reply.Text,
+		Run: h.v.Run.Number, Inquiry: h.asked.Inquiry, Choice: reply.Choice, Actor: reply.Actor, Sequence: reply.Sequence, Text: reply.Text,
 		Files: len(reply.Files), Values: values, Arguments: reply.Arguments,
 	}, unfit
 }
 
-// end emits the reply that ends the human task, and cancels its notifications that were not sent.
-func (h humanTask) end(answered *schemas.InquiryAnswered) {
-	h.d.emit(answered)
-	withdrawNotices(h.d, h.asked.Inquiry)
+// end returns the reply that ends the human task, and takes back what has not been told of it yet.
+func (h humanTask) end(answered *schemas.InquiryAnswered) events {
+	return append(events{answered}, withdrawNotices(h.v, h.asked, true)...)
 }
 
 // An unknownTask accepts no reply.
@@ -120,8 +126,8 @@ type unknownTask struct{ humanTask }
 // Accepts rejects every reply.
 func (unknownTask) Accepts(*Word, jsontext.Value) schemas.Rejection { return schemas.WordNotAsked }
 
-func (unknownTask) applyReply(*Word) {}
+func (unknownTask) applyReply(*Word) events { return nil }
 
-func (unknownTask) applyEnd() {}
+func (unknownTask) applyEnd() events { return nil }
 
-func (unknownTask) askAgain() {}
+func (unknownTask) askAgain() events { return nil }

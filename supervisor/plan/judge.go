@@ -15,75 +15,74 @@ import (
 )
 
 // stopByCondition stops a run of which a condition that ends it is true (C-09).
-func stopByCondition(d *Decision) {
-	for i, known := range d.Profile.Conditions(d.Run, d.Read) {
-		if !d.Profile.Replan.Conditions[i].End || string(known.Value) != "true" {
+func stopByCondition(v *View) events {
+	for i, known := range v.Profile.Conditions(v.Run, v.Read) {
+		if !v.Profile.Replan.Conditions[i].End || string(known.Value) != "true" {
 			continue
 		}
-		if isDone(d) {
-			finish(d) // there is nothing left that it could keep from being done
-			return
+		if allEnded(v) {
+			return finish(v) // there is nothing left that it could keep from being done
 		}
-		incomplete(d, schemas.StopCondition, "the condition "+known.Name+" has ended the run")
-		return
+		return incomplete(v, schemas.StopCondition, "the condition "+known.Name+" has ended the run")
 	}
+	return nil
 }
 
 // askEvaluator asks an evaluator what the profile asks one about now. Without a step left for that the run ends, or what there is of it is reviewed.
-func askEvaluator(d *Decision) {
-	occasion, agent, due := occasion(d)
+func askEvaluator(v *View) events {
+	occasion, agent, due := occasion(v)
 	switch {
 	case !due:
-	case d.Run.Steps() < d.Profile.StepLimit():
-		ask(d, d.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
-	case reviewed(d):
-		forceReview(d)
-	default:
-		stepLimit(d)
+		return nil
+	case v.Run.Steps() < v.Profile.StepLimit():
+		return ask(v, v.Run.NewEvaluation(schemas.EvaluationTrigger(occasion), agent))
+	case reviewed(v):
+		return forceReview(v)
 	}
+	return stepLimit(v)
 }
 
 // awaitsEvaluator reports whether nothing else begins until an evaluator has answered, or until the evaluation that is due is made.
-func awaitsEvaluator(d *Decision) bool {
-	_, _, due := occasion(d)
-	return due || d.Run.Judge() != nil
+func awaitsEvaluator(v *View) bool {
+	_, _, due := occasion(v)
+	return due || v.Run.Judge() != nil
 }
 
 // stepwise reports whether a judge is asked after each step.
 func (p *Profile) stepwise() bool { return p.Replan != nil && p.Replan.After == schemas.OccasionStep }
 
 // occasion is what a judge is to be asked for now, and who; false is nothing, or that the attempts at the request are used up.
-func occasion(d *Decision) (occasion schemas.Occasion, agent string, due bool) {
-	if d.Profile.Replan == nil && recovery.Judge(&d.Profile.Profile) == "" {
+func occasion(v *View) (occasion schemas.Occasion, agent string, due bool) {
+	if v.Profile.Replan == nil && recovery.Judge(&v.Profile.Profile) == "" {
 		return "", "", false
 	}
-	if slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return awaitsFailureEvaluation(d, task) }) {
-		return schemas.OccasionFailure, recovery.Judge(&d.Profile.Profile), true
+	if slices.ContainsFunc(v.Run.Tasks, func(task *workflow.Task) bool { return awaitsFailureEvaluation(v, task) }) {
+		return schemas.OccasionFailure, recovery.Judge(&v.Profile.Profile), true
 	}
-	replan := d.Profile.Replan
-	if !changes(d) {
+	replan := v.Profile.Replan
+	if !changes(v) {
 		return "", "", false
 	}
 	untold := func(task *workflow.Task) bool {
 		return !task.Judged && task.Worked() && (replan.After == schemas.OccasionStep || task.State == workflow.TaskFailed)
 	}
-	if replan.After == schemas.OccasionStep && slices.ContainsFunc(d.Run.Tasks, begun) {
+	if replan.After == schemas.OccasionStep && slices.ContainsFunc(v.Run.Tasks, begun) {
 		return "", "", false
 	}
-	return replan.After, replan.Agent, slices.ContainsFunc(d.Run.Tasks, untold)
+	return replan.After, replan.Agent, slices.ContainsFunc(v.Run.Tasks, untold)
 }
 
 // awaitsFailureEvaluation reports whether a task has failed, and the agent of Escalation.Planner has not been told so that decides about it.
-func awaitsFailureEvaluation(d *Decision, task *workflow.Task) bool {
+func awaitsFailureEvaluation(v *View, task *workflow.Task) bool {
 	failed := task.LastFailure
 	return task.State == workflow.TaskFailed && !task.Judged && !task.Replaced && failed != nil && failed.Action == schemas.RecoveryEscalateToPlanner && failed.Unrecovered == "" &&
-		recovery.Judged(&d.Profile.Profile, failed.Category, failed.Cause)
+		recovery.Judged(&v.Profile.Profile, failed.Category, failed.Cause)
 }
 
 // changes reports whether the plan may still be changed.
-func changes(d *Decision) bool {
-	replan := d.Profile.Replan
-	return replan != nil && (replan.Attempts == 0 || d.Run.Attempts() < replan.Attempts)
+func changes(v *View) bool {
+	replan := v.Profile.Replan
+	return replan != nil && (replan.Attempts == 0 || v.Run.Attempts() < replan.Attempts)
 }
 
 // begun reports whether a task is under way, in the sense that no judge touches it: an agent or a person was asked.
@@ -104,53 +103,53 @@ func unended(task *workflow.Task) bool {
 }
 
 // mayBegin reports whether one more task may begin: with a judge after each step one at a time, and never more than the steps allow.
-func mayBegin(d *Decision) bool {
-	if d.Profile.StepLimit() == 0 {
+func mayBegin(v *View) bool {
+	if v.Profile.StepLimit() == 0 {
 		return true
 	}
-	if d.Profile.stepwise() && slices.ContainsFunc(d.Run.Tasks, unended) {
+	if v.Profile.stepwise() && slices.ContainsFunc(v.Run.Tasks, unended) {
 		return false
 	}
-	return d.Run.Judge() == nil && d.Run.Steps() < d.Profile.StepLimit()
+	return v.Run.Judge() == nil && v.Run.Steps() < v.Profile.StepLimit()
 }
 
 // stopOutOfSteps ends a run that has nothing under way and no step left for what is still to be done.
-func stopOutOfSteps(d *Decision) {
+func stopOutOfSteps(v *View) events {
 	switch {
-	case d.Profile.StepLimit() == 0 || d.Run.Steps() < d.Profile.StepLimit() || slices.ContainsFunc(d.Run.Tasks, unended):
-	case reviewed(d):
-		forceReview(d)
-	default:
-		stepLimit(d)
+	case v.Profile.StepLimit() == 0 || v.Run.Steps() < v.Profile.StepLimit() || slices.ContainsFunc(v.Run.Tasks, unended):
+		return nil
+	case reviewed(v):
+		return forceReview(v)
 	}
+	return stepLimit(v)
 }
 
 // stepLimit stops the run, with what is there (C-11, C-13).
-func stepLimit(d *Decision) {
-	incomplete(d, schemas.StopStepLimit, stepsTaken(d))
+func stepLimit(v *View) events {
+	return incomplete(v, schemas.StopStepLimit, stepsTaken(v))
 }
 
-func stepsTaken(d *Decision) string {
-	return "the run has taken all of the " + strconv.Itoa(d.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
+func stepsTaken(v *View) string {
+	return "the run has taken all of the " + strconv.Itoa(v.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
 }
 
 // incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.
-func incomplete(d *Decision, reason schemas.StopReason, details string) {
-	unfinished(d, reason, schemas.ActionEscalate, details, without(d.texts().TaskFailed))
+func incomplete(v *View, reason schemas.StopReason, details string) events {
+	return unfinished(v, reason, schemas.ActionEscalate, details, without(v.texts().TaskFailed))
 }
 
 // unfinished stops a run before its work is done. Its results are told, or else what a review has found wrong with them.
-func unfinished(d *Decision, reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) {
+func unfinished(v *View, reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) events {
 	status := schemas.RunFailed
 	switch {
-	case tellsResults(d):
-		status, sentence = schemas.RunPartial, sentence+"\n\n"+d.texts().Partial
-	case withheldByReview(d):
-		if found, errorsFound := reviewErrors(d); errorsFound > 0 {
-			sentence += "\n\n" + reviewFault(d, found)
+	case tellsResults(v):
+		status, sentence = schemas.RunPartial, sentence+"\n\n"+v.texts().Partial
+	case withheldByReview(v):
+		if found, errorsFound := reviewErrors(v); errorsFound > 0 {
+			sentence += "\n\n" + reviewFault(v, found)
 		}
 	}
-	stop(d, status, reason, schemas.InquiryWithdrawn, runFailure(d, schemas.ErrorSystem, action, details, sentence))
+	return stop(v, status, reason, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, action, details, sentence))
 }
 
 // without is a sentence that is about nothing in particular.
@@ -176,12 +175,12 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 		Run: d.Run.Number, Question: question.ID, Occasion: question.Occasion(), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}
 	said, err := ReadVerdict(answer.WholeResult)
-	refuse := func(why string) { fail(d, question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
+	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
 	if outcome, says := checked(answer.Findings); says && errors.Is(err, errSaysNothing) {
 		judged.Outcome = outcome
 		completed(d, question, answer)
 		d.emit(&judged)
-		follow(d, &judged)
+		d.apply(follow(&d.View, &judged))
 		return
 	}
 	if err != nil {
@@ -189,23 +188,23 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 		return
 	}
 	if said.Response != "" {
-		if found := otherLanguage(d, said.Response); found != "" {
-			refuse(wrongLanguage(d, found))
+		if found := otherLanguage(&d.View, said.Response); found != "" {
+			refuse(wrongLanguage(&d.View, found))
 			return
 		}
 		judged.Outcome = schemas.OutcomeResponse
 		completed(d, question, answer)
 		d.emit(&judged)
 		if said.NoAnswer {
-			cancelTasks(d, schemas.InquiryWithdrawn)
-			why := runFailure(d, schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
-			concludeWith(d, schemas.RunFailed, schemas.StopTaskFailed, why, nil)
+			why := runFailure(&d.View, schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
+			d.apply(cancelTasks(&d.View, schemas.InquiryWithdrawn))
+			d.emit(concludeWith(&d.View, schemas.RunFailed, schemas.StopTaskFailed, why, nil))
 			return
 		}
-		respond(d, question.ID, said.Response)
+		d.apply(respond(&d.View, question.ID, said.Response))
 		return
 	}
-	change, faults := change(d, &said)
+	change, faults := change(&d.View, &said)
 	if len(faults) > 0 {
 		refuse(feedback(faults))
 		return
@@ -213,7 +212,7 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	judged.Repeated = change.repeated
 	completed(d, question, answer)
 	d.emit(&judged)
-	adoptChange(d, judged.Occasion, change)
+	d.apply(adoptChange(&d.View, judged.Occasion, change))
 }
 
 // checked is what a judge has found by checks: they have passed when each has, and found nothing that is an error (M-10, M-41).
@@ -233,21 +232,24 @@ func checked(findings *schemas.Findings) (schemas.Outcome, bool) {
 
 // follow goes on as checks say: what has passed lets the run go on by its plan, without what the judge was told to have failed. A step that has
 // not passed ends the run, because nothing is said of what else is to be done; a failure that has not stays one.
-func follow(d *Decision, judged *schemas.Judged) {
+func follow(v *View, judged *schemas.Judged) events {
 	switch {
 	case judged.Outcome == schemas.OutcomePassed:
-		for _, id := range failuresTold(d) {
-			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: id, Reason: schemas.SkippedForgone})
+		var done events
+		for _, id := range failuresTold(v) {
+			done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: id, Reason: schemas.SkippedForgone})
 		}
+		return done
 	case judged.Occasion == schemas.OccasionStep:
-		incomplete(d, schemas.StopTaskFailed, "the judge has found that what was done is not right")
+		return incomplete(v, schemas.StopTaskFailed, "the judge has found that what was done is not right")
 	}
+	return nil
 }
 
 // respond ends the run by the words of a judge. What is under way is not waited for any more.
-func respond(d *Decision, question, words string) {
-	cancelTasks(d, schemas.InquiryWithdrawn)
-	concludeWith(d, schemas.RunCompleted, schemas.StopCompleted, nil, []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}})
+func respond(v *View, question, words string) events {
+	answer := []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}}
+	return append(cancelTasks(v, schemas.InquiryWithdrawn), concludeWith(v, schemas.RunCompleted, schemas.StopCompleted, nil, answer))
 }
 
 func (p *Profile) replanFaults() []error {

@@ -81,46 +81,47 @@ func count(words, markers []string) int {
 
 // languageFault says what is wrong with the language of a result that a person is to read; empty is
 // nothing. What was done outside is not done again for it.
-func languageFault(d *Decision, task *workflow.Task, result schemas.Result) string {
-	if d.Profile.CheckLanguage == "" || task.Permit != "" || d.Profile.builtOn(d.Run, task) {
+func languageFault(v *View, task *workflow.Task, result schemas.Result) string {
+	if v.Profile.CheckLanguage == "" || task.Permit != "" || v.Profile.builtOn(v.Run, task) {
 		return ""
 	}
-	found := otherLanguage(d, cmp.Or(d.Profile.Tell(d.Run, task, result).Text, result.Text))
-	if d.Profile.CheckLanguage == schemas.CheckWords {
-		found = d.Profile.OtherLanguage(result.Text, d.Run.Message.Language)
+	found := otherLanguage(v, cmp.Or(v.Profile.Tell(v.Run, task, result).Text, result.Text))
+	if v.Profile.CheckLanguage == schemas.CheckWords {
+		found = v.Profile.OtherLanguage(result.Text, v.Run.Message.Language)
 	}
 	if found == "" {
 		return ""
 	}
-	return wrongLanguage(d, found)
+	return wrongLanguage(v, found)
 }
 
-func wrongLanguage(d *Decision, found string) string {
-	return "The text is in the language " + found + ", and has to be in " + d.Run.Message.Language + "."
+func wrongLanguage(v *View, found string) string {
+	return "The text is in the language " + found + ", and has to be in " + v.Run.Message.Language + "."
 }
 
 // otherLanguage returns the language of a text that a person is to read, or of a part of it, if that is surely another one than theirs and
 // the profile judges texts.
-func otherLanguage(d *Decision, text string) string {
-	if d.Profile.detector == nil {
+func otherLanguage(v *View, text string) string {
+	if v.Profile.detector == nil {
 		return ""
 	}
-	return d.Profile.detector.Other(text, d.Run.Message.Language, said(d))
+	return v.Profile.detector.Other(text, v.Run.Message.Language, said(v))
 }
 
 // fits reports whether what an agent says beside its result may be told in its own words: where the profile judges texts, only what is rather in
 // the requester's language than in any other.
-func fits(d *Decision, text string) bool {
-	return d.Profile.detector == nil || d.Profile.detector.Fits(text, d.Run.Message.Language, said(d))
+func fits(v *View, text string) bool {
+	return v.Profile.detector == nil || v.Profile.detector.Fits(text, v.Run.Message.Language, said(v))
 }
 
 // said is what the requester has written. It is read once in a turn: an agent may say as much as it likes in pieces of a line.
-func said(d *Decision) language.Said {
-	if d.requested == nil {
-		said := language.SaidIn(RequestText(&d.Run.Message, d.Read))
-		d.requested = &said
+func said(v *View) language.Said {
+	known := v.known()
+	if known.requested == nil {
+		said := language.SaidIn(RequestText(&v.Run.Message, v.Read))
+		known.requested = &said
 	}
-	return *d.requested
+	return *known.requested
 }
 
 // compileLanguage makes ready what judges the texts of agents.
@@ -144,18 +145,18 @@ func (p *Profile) compileLanguage() []error {
 
 // askableNeeds are the needs of an agent as people may be asked for them, in its own words where these are in their language. It also returns
 // the names of those for which it has no words that are.
-func askableNeeds(d *Decision, needs []schemas.Need) (asked []schemas.Need, wordless []string) {
-	if d.Profile.detector == nil {
+func askableNeeds(v *View, needs []schemas.Need) (asked []schemas.Need, wordless []string) {
+	if v.Profile.detector == nil {
 		return needs, nil
 	}
 	asked = slices.Clone(needs)
 	for i := range asked {
-		need, tag := &asked[i], d.Run.Message.Language
-		if !fits(d, need.Question[tag]) {
+		need, tag := &asked[i], v.Run.Message.Language
+		if !fits(v, need.Question[tag]) {
 			need.Question = maps.Clone(need.Question)
 			delete(need.Question, tag)
 		}
-		if need.Question[tag] == "" && (need.Title == "" || !fits(d, need.Title)) {
+		if need.Question[tag] == "" && (need.Title == "" || !fits(v, need.Title)) {
 			wordless = append(wordless, need.Name)
 		}
 	}
@@ -163,10 +164,10 @@ func askableNeeds(d *Decision, needs []schemas.Need) (asked []schemas.Need, word
 }
 
 // fitting returns the lines of what an agent says of a failure that a person may read. All of it stands with the task on record.
-func fitting(d *Decision, detail string) string {
+func fitting(v *View, detail string) string {
 	var lines []string
 	for line := range strings.Lines(detail) {
-		if fits(d, line) {
+		if fits(v, line) {
 			lines = append(lines, line)
 		}
 	}
@@ -174,25 +175,25 @@ func fitting(d *Decision, detail string) string {
 }
 
 // findings are those of what agents have said beside their results that may be told in their words.
-func findings(d *Decision, said schemas.Findings) schemas.Findings {
-	if d.Profile.detector == nil {
+func findings(v *View, said schemas.Findings) schemas.Findings {
+	if v.Profile.detector == nil {
 		return said
 	}
 	var told schemas.Findings
 	for _, issue := range said.Issues {
-		if fits(d, issue.Description) {
+		if fits(v, issue.Description) {
 			told.Issues = append(told.Issues, issue)
 		}
 	}
 	for _, verdict := range said.ValidationResults {
-		if !fits(d, verdict.Details) {
+		if !fits(v, verdict.Details) {
 			verdict.Details = ""
 		}
-		verdict.Issues = slices.DeleteFunc(slices.Clone(verdict.Issues), func(issue schemas.ValidationIssue) bool { return !fits(d, issue.Message) })
+		verdict.Issues = slices.DeleteFunc(slices.Clone(verdict.Issues), func(issue schemas.ValidationIssue) bool { return !fits(v, issue.Message) })
 		told.ValidationResults = append(told.ValidationResults, verdict)
 	}
 	for _, advice := range said.Recommendations {
-		if fits(d, advice) {
+		if fits(v, advice) {
 			told.Recommendations = append(told.Recommendations, advice)
 		}
 	}
@@ -201,11 +202,11 @@ func findings(d *Decision, said schemas.Findings) schemas.Findings {
 
 // untold is what is told of a result that was not to be repeated, or not made for people, and is in another language than theirs; empty
 // when the result may be told.
-func untold(d *Decision, part *schemas.AnswerPart) string {
-	if d.Profile.detector == nil || otherLanguage(d, cmp.Or(part.Told, d.content(part.Body).Text)) == "" {
+func untold(v *View, part *schemas.AnswerPart) string {
+	if v.Profile.detector == nil || otherLanguage(v, cmp.Or(part.Told, v.content(part.Body).Text)) == "" {
 		return ""
 	}
-	return cmp.Or(d.texts().Untold, d.texts().Empty)
+	return cmp.Or(v.texts().Untold, v.texts().Empty)
 }
 
 // builtOn reports whether another task builds on one, so that no person is to read its result.

@@ -17,46 +17,45 @@ import (
 // settle fixes the outcome when no task is left: completed when every task is
 // that the run cannot do without, blocked when one waits for whoever asked,
 // partial when some are, failed when none is (M-56).
-func settle(d *Decision) {
-	completed, failed := tellsResults(d), decisive(d)
+func settle(v *View) *schemas.RunSettled {
+	completed, failed := tellsResults(v), decisive(v)
 	switch {
-	case failed == nil && partial(d) != nil:
-		conclude(d, schemas.RunPartial, schemas.StopPartial, partialResult(d, partial(d)))
+	case failed == nil && partial(v) != nil:
+		return conclude(v, schemas.RunPartial, schemas.StopPartial, partialResult(v, partial(v)))
 	case failed == nil:
-		conclude(d, schemas.RunCompleted, completionReason(d), nil)
-	case failed.Failure().Cause == schemas.FailureBlocked && unanswered(d, failed):
-		concludeUnfinished(d, schemas.RunBlocked, schemas.StopNoAnswer, failure(d, failed, completed))
-	case failed.Failure().Cause == schemas.FailureUnapproved && onTainted(d, failed) == schemas.OnTaintedAsk:
-		concludeUnfinished(d, schemas.RunBlocked, schemas.StopUnapproved, failure(d, failed, completed))
-	case failed.Failure().Cause == schemas.FailureBlocked, forUpstream(d, failed):
-		concludeUnfinished(d, schemas.RunBlocked, schemas.StopBlocked, failure(d, failed, completed))
+		return conclude(v, schemas.RunCompleted, completionReason(v), nil)
+	case failed.Failure().Cause == schemas.FailureBlocked && unanswered(v, failed):
+		return concludeUnfinished(v, schemas.RunBlocked, schemas.StopNoAnswer, failure(v, failed, completed))
+	case failed.Failure().Cause == schemas.FailureUnapproved && onTainted(v, failed) == schemas.OnTaintedAsk:
+		return concludeUnfinished(v, schemas.RunBlocked, schemas.StopUnapproved, failure(v, failed, completed))
+	case failed.Failure().Cause == schemas.FailureBlocked, forUpstream(v, failed):
+		return concludeUnfinished(v, schemas.RunBlocked, schemas.StopBlocked, failure(v, failed, completed))
 	case completed:
-		concludeUnfinished(d, schemas.RunPartial, stopReason(failed.Failure().Cause), failure(d, failed, true))
-	default:
-		concludeUnfinished(d, schemas.RunFailed, stopReason(failed.Failure().Cause), failure(d, failed, false))
+		return concludeUnfinished(v, schemas.RunPartial, stopReason(failed.Failure().Cause), failure(v, failed, true))
 	}
+	return concludeUnfinished(v, schemas.RunFailed, stopReason(failed.Failure().Cause), failure(v, failed, false))
 }
 
 // forUpstream reports whether whoever is upstream decides about a failure: they are told what is there, and plan anew (M-20).
-func forUpstream(d *Decision, failed *workflow.Task) bool {
+func forUpstream(v *View, failed *workflow.Task) bool {
 	failure := failed.Failure()
-	return failed.State == workflow.TaskFailed && d.Run.Message.Upstream != nil && recovery.Upstream(&d.Profile.Profile, failure.Category, failure.Cause)
+	return failed.State == workflow.TaskFailed && v.Run.Message.Upstream != nil && recovery.Upstream(&v.Profile.Profile, failure.Category, failure.Cause)
 }
 
-func completedAny(d *Decision) bool {
-	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
+func completedAny(v *View) bool {
+	return slices.ContainsFunc(v.Run.Tasks, func(task *workflow.Task) bool { return task.State == workflow.TaskCompleted })
 }
 
 // tellsResults reports whether some of the results of a run whose work is not done are told.
-func tellsResults(d *Decision) bool { return completedAny(d) && !withheldByReview(d) }
+func tellsResults(v *View) bool { return completedAny(v) && !withheldByReview(v) }
 
 // decisive returns the failed task that the outcome is told by: the first one
 // that is blocked, else the first. One that was skipped counts only when nothing
 // at all was done.
-func decisive(d *Decision) *workflow.Task {
+func decisive(v *View) *workflow.Task {
 	var failed, skipped *workflow.Task
-	for i := range d.Run.Tasks {
-		task := d.Run.Tasks[i]
+	for i := range v.Run.Tasks {
+		task := v.Run.Tasks[i]
 		switch {
 		case task.Replaced && !fault.Is("a replaced failure is told") || review.IsFix(task) && !fault.Is("a failed mend is told"): // whether it is mended, the review says
 		case task.State == workflow.TaskFailed && (failed == nil || failed.Failure().Cause != schemas.FailureBlocked && task.Failure().Cause == schemas.FailureBlocked):
@@ -65,7 +64,7 @@ func decisive(d *Decision) *workflow.Task {
 			skipped = task
 		}
 	}
-	if failed == nil && !completedAny(d) {
+	if failed == nil && !completedAny(v) {
 		return skipped
 	}
 	return failed
@@ -73,25 +72,25 @@ func decisive(d *Decision) *workflow.Task {
 
 // partial returns the first task that the run cannot do without and whose result is not all
 // that was asked for; nil when there is none.
-func partial(d *Decision) *workflow.Task {
-	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (d.Profile.Review == nil && d.Run.Standing(task.ID) == task || d.Profile.Review != nil && review.Stands(d.Run, task)) {
+func partial(v *View) *workflow.Task {
+	for _, task := range v.Run.Tasks {
+		if task.State == workflow.TaskCompleted && task.Partial && !task.Optional() && (v.Profile.Review == nil && v.Run.Standing(task.ID) == task || v.Profile.Review != nil && review.Stands(v.Run, task)) {
 			return task
 		}
 	}
 	return nil
 }
 
-func partialResult(d *Decision, task *workflow.Task) *schemas.Error {
-	return runFailure(d, schemas.ErrorToolFailure, schemas.ActionEscalate,
-		"task "+task.ID+" of agent "+task.Agent+": the agent says that its result is partial", d.texts().Partial)
+func partialResult(v *View, task *workflow.Task) *schemas.Error {
+	return runFailure(v, schemas.ErrorToolFailure, schemas.ActionEscalate,
+		"task "+task.ID+" of agent "+task.Agent+": the agent says that its result is partial", v.texts().Partial)
 }
 
 // completionReason tells apart who has answered (O-13).
-func completionReason(d *Decision) schemas.StopReason {
-	direct := len(d.Run.Tasks) > 0
-	for i := range d.Run.Tasks {
-		switch d.Run.Tasks[i].Agent {
+func completionReason(v *View) schemas.StopReason {
+	direct := len(v.Run.Tasks) > 0
+	for i := range v.Run.Tasks {
+		switch v.Run.Tasks[i].Agent {
 		case schemas.RouteFinish:
 			return schemas.StopFinished
 		case schemas.RouteRespond:
@@ -105,88 +104,100 @@ func completionReason(d *Decision) schemas.StopReason {
 	return schemas.StopCompleted
 }
 
-func conclude(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
+func conclude(v *View, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) *schemas.RunSettled {
 	var answer []schemas.AnswerPart
-	for _, task := range standing(d) {
+	for _, task := range standing(v) {
 		if status == schemas.RunCompleted || !fault.Is("only what was completed is told") {
 			answer = append(answer, schemas.AnswerPart{Task: task.ID, Body: task.Result})
 		}
 	}
-	if status == schemas.RunCompleted && d.Profile.stepwise() && len(answer) > 1 {
+	if status == schemas.RunCompleted && v.Profile.stepwise() && len(answer) > 1 {
 		answer = answer[len(answer)-1:] // the others were on the way to it
 	}
-	concludeWith(d, status, reason, failure, answer)
+	return concludeWith(v, status, reason, failure, answer)
 }
 
 // concludeUnfinished is conclude for a run whose work is not done: results that a review has not passed are not told.
-func concludeUnfinished(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) {
-	if withheldByReview(d) {
-		concludeWith(d, status, reason, failure, nil)
-		return
+func concludeUnfinished(v *View, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error) *schemas.RunSettled {
+	if withheldByReview(v) {
+		return concludeWith(v, status, reason, failure, nil)
 	}
-	conclude(d, status, reason, failure)
+	return conclude(v, status, reason, failure)
 }
 
-func concludeWith(d *Decision, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) {
-	if asked := d.Run.AsksForBudget(); asked != nil {
-		closeInquiry(d, asked, schemas.InquiryWithdrawn) // what waited for more of a day had some, and has failed
-	}
-	settled := schemas.RunSettled{Run: d.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
-	tell(d, &settled)
+// concludeWith fixes the outcome. What becomes of the answer is for the rules of settled runs.
+func concludeWith(v *View, status schemas.RunStatus, reason schemas.StopReason, failure *schemas.Error, answer []schemas.AnswerPart) *schemas.RunSettled {
+	settled := schemas.RunSettled{Run: v.Run.Number, Status: status, Reason: reason, Error: failure, Answer: answer}
+	tell(v, &settled)
 	if status == schemas.RunCompleted || status == schemas.RunPartial && reason == schemas.StopPartial {
-		settled.Summary = summaryOf(d, settled.Answer)
+		settled.Summary = summaryOf(v, settled.Answer)
 	}
-	d.emit(&settled)
-	rule := answerRule(d)
-	switch {
-	case d.Run.Message.ReplyAgent() == "":
-		end(d, reason, "")
-	case rule != nil && d.Run.Message.Withheld == "":
-		holdAnswer(d, rule)
-	case d.AnswerFrom.IsZero() && d.Withheld != "":
-		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
-		end(d, reason, "")
-	default:
-		deliverDelayed(d)
+	return &settled
+}
+
+// endUnanswered ends a settled run that nobody waits for an answer of.
+func endUnanswered(v *View) events {
+	if v.Run.Message.ReplyAgent() != "" {
+		return nil
 	}
+	return events{end(v, v.Run.Reason, "")}
+}
+
+// askAboutAnswer asks people to approve the answer of a settled run.
+func askAboutAnswer(v *View) events {
+	rule := answerRule(v)
+	if rule == nil || v.Run.Message.Withheld != "" {
+		return nil
+	}
+	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
+	opened.Hash = answerHash(v)
+	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
+	return askToApprove(v, workflow.NewDelivery(v.Run.Message.ReplyAgent()), opened)
+}
+
+// withholdAnswer ends a settled run whose answer nobody gets.
+func withholdAnswer(v *View) events {
+	if v.Withheld == "" || !v.AnswerFrom.IsZero() {
+		return nil
+	}
+	return events{&schemas.ReplyWithheld{Run: v.Run.Number, Reason: v.Withheld}, end(v, v.Run.Reason, "")}
 }
 
 // deliverDelayed delivers the answer of a settled run, or has it wait until its budget has capacity for it.
 // The run stays under way, so that later messages of its session wait and answers go out in order.
-func deliverDelayed(d *Decision) {
-	if d.AnswerFrom.IsZero() {
-		d.Deliver()
-		return
+func deliverDelayed(v *View) events {
+	if v.AnswerFrom.IsZero() {
+		return deliver(v)
 	}
-	d.emit(&schemas.AnswerDelayed{Run: d.Run.Number, Agent: d.Run.Message.ReplyAgent(), Until: d.AnswerFrom})
+	return events{&schemas.AnswerDelayed{Run: v.Run.Number, Agent: v.Run.Message.ReplyAgent(), Until: v.AnswerFrom}}
 }
 
 // inAnswer reports whether a task's result is part of the answer: in a graph it is
 // not when another result builds on it, or on what has mended it, or was to.
-func inAnswer(d *Decision, task *workflow.Task) bool {
-	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
+func inAnswer(v *View, task *workflow.Task) bool {
+	if v.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return true
 	}
-	return !slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
-		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), isOf(d, task))
+	return !slices.ContainsFunc(v.Run.Tasks, func(other *workflow.Task) bool {
+		return other.Recovers() == "" && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), isOf(v, task))
 	})
 }
 
 // isOf reports whether a result is that of a task, also by the id of what has mended that.
-func isOf(d *Decision, task *workflow.Task) func(id string) bool {
+func isOf(v *View, task *workflow.Task) func(id string) bool {
 	return func(id string) bool {
 		if id == task.ID {
 			return true
 		}
-		other := d.Run.Task(id)
+		other := v.Run.Task(id)
 		return other != nil && other.Origin() == task.ID
 	}
 }
 
-func end(d *Decision, reason schemas.StopReason, delivered string) {
-	d.emit(&schemas.RunEnded{
-		Run: d.Run.Number, Status: d.Run.Status, Reason: reason, Replied: delivered, Final: d.final && d.Run.LeavesAll(),
-	})
+func end(v *View, reason schemas.StopReason, delivered string) *schemas.RunEnded {
+	return &schemas.RunEnded{
+		Run: v.Run.Number, Status: v.Run.Status, Reason: reason, Replied: delivered, Final: v.final && v.Run.LeavesAll(),
+	}
 }
 
 func stopReason(kind schemas.FailureKind) schemas.StopReason {
@@ -215,29 +226,29 @@ func stopReason(kind schemas.FailureKind) schemas.StopReason {
 const maxFailuresTold = 5
 
 // failure tells why a run has failed in the requester's language (G-28): by the task that decides it, and by the others behind it.
-func failure(d *Decision, task *workflow.Task, partial bool) *schemas.Error {
-	failure, sentence := failureOf(d, task)
+func failure(v *View, task *workflow.Task, partial bool) *schemas.Error {
+	failure, sentence := failureOf(v, task)
 	told := []string{sentence}
-	for _, other := range d.Run.Tasks {
+	for _, other := range v.Run.Tasks {
 		if other == task || other.State != workflow.TaskFailed || other.Replaced || review.IsFix(other) {
 			continue
 		}
-		also, sentence := failureOf(d, other)
+		also, sentence := failureOf(v, other)
 		failure.InternalDetails = truncate(failure.InternalDetails+"; "+also.InternalDetails, maxFeedback)
 		if !slices.Contains(told, sentence) && len(told) < maxFailuresTold {
 			told = append(told, sentence)
 		}
 	}
 	if partial {
-		told = append(told, d.texts().Partial)
+		told = append(told, v.texts().Partial)
 	}
-	failure.Message = inLanguage(d, strings.Join(told, "\n\n"))
+	failure.Message = inLanguage(v, strings.Join(told, "\n\n"))
 	return failure
 }
 
 // failureOf tells the failure of one task.
-func failureOf(d *Decision, task *workflow.Task) (*schemas.Error, string) {
-	texts := d.texts()
+func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
+	texts := v.texts()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
 		SuggestedAction: schemas.ActionEscalate,
@@ -252,7 +263,7 @@ func failureOf(d *Decision, task *workflow.Task) (*schemas.Error, string) {
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
 		failure.InternalDetails = "task " + task.ID + ": no router decided"
-		if texts.Undecided != "" && undecided(d, task.ID) {
+		if texts.Undecided != "" && undecided(v, task.ID) {
 			sentence, failure.ErrorType, failure.SuggestedAction = texts.Undecided, schemas.ErrorToolFailure, schemas.ActionRetry
 			failure.InternalDetails += ", and who was asked to has failed"
 		}
@@ -268,13 +279,13 @@ func failureOf(d *Decision, task *workflow.Task) (*schemas.Error, string) {
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureUnapproved:
 		failure.SuggestedAction = schemas.ActionManualIntervention
-		if d.Run.Message.HasUnknownRequester() {
+		if v.Run.Message.HasUnknownRequester() {
 			failure.InternalDetails += "; its mail names no author that can be read, and each approver may be the author: " +
 				"what is meant can be asked for by podium send"
 			break
 		}
 		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
-			"for it in profile " + d.Run.Profile
+			"for it in profile " + v.Run.Profile
 		failure.InternalDetails += ", or a rule of approval with tainted: true, by which people are asked"
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
@@ -284,8 +295,8 @@ func failureOf(d *Decision, task *workflow.Task) (*schemas.Error, string) {
 		failure.InternalDetails += ": " + detail
 		detail = "" // it speaks of schemas, and not to a person
 	}
-	if told := fitting(d, detail); told != detail {
-		failure.InternalDetails += ", in words that are not in " + d.Run.Message.Language
+	if told := fitting(v, detail); told != detail {
+		failure.InternalDetails += ", in words that are not in " + v.Run.Message.Language
 		detail = told
 	}
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
@@ -300,16 +311,14 @@ func namesOf(needs []schemas.Need) []string {
 	return names
 }
 
-func inLanguage(d *Decision, sentence string) map[string]string {
-	return map[string]string{d.Run.Message.Language: strings.TrimSpace(sentence)}
+func inLanguage(v *View, sentence string) map[string]string {
+	return map[string]string{v.Run.Message.Language: strings.TrimSpace(sentence)}
 }
 
 // runFailure tells why a run as a whole has ended, in the requester's language.
-func runFailure(d *Decision, kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
-	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: inLanguage(d, sentence)}
+func runFailure(v *View, kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: inLanguage(v, sentence)}
 }
-
-func (d *Decision) texts() *schemas.Texts { return d.Profile.TextsIn(d.Run.Message.Language) }
 
 // Cancel stops the run for a person, for good. It does nothing when the outcome is
 // already fixed, and its answer waits for nobody.
@@ -321,23 +330,22 @@ func (d *Decision) Cancel() {
 // Withdraw is Cancel by whoever has asked, in answer to a question. Where nothing was done yet they are told so.
 func (d *Decision) Withdraw() {
 	told := d.texts().Cancelled
-	if !completedAny(d) {
+	if !completedAny(&d.View) {
 		told = cmp.Or(d.texts().Withdrawn, told)
 	}
 	d.final = true
-	release(d, told)
+	d.apply(release(&d.View, told))
 }
 
 // Release is Cancel for whoever is upstream: the attempt is not waited for, and another one may follow.
-func (d *Decision) Release() { release(d, d.texts().Cancelled) }
+func (d *Decision) Release() { d.apply(release(&d.View, d.texts().Cancelled)) }
 
-func release(d *Decision, told string) {
-	if d.Run.Settled() {
-		discardAnswer(d, schemas.StopCancelled, schemas.InquiryCancelled)
-		return
+func release(v *View, told string) events {
+	if v.Run.Settled() {
+		return discardAnswer(v, schemas.StopCancelled, schemas.InquiryCancelled)
 	}
-	stop(d, schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
-		runFailure(d, schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
+	return stop(v, schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
+		runFailure(v, schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
 }
 
 // Supersede stops the run because a newer message takes its place; nobody is
@@ -345,14 +353,14 @@ func release(d *Decision, told string) {
 // already fixed, and its answer waits for nobody.
 func (d *Decision) Supersede() {
 	if d.Run.Settled() {
-		discardAnswer(d, schemas.StopSuperseded, schemas.InquirySuperseded)
+		d.apply(discardAnswer(&d.View, schemas.StopSuperseded, schemas.InquirySuperseded))
 		return
 	}
-	cancelTasks(d, schemas.InquirySuperseded)
+	d.apply(cancelTasks(&d.View, schemas.InquirySuperseded))
 	d.emit(&schemas.RunSettled{
 		Run: d.Run.Number, Status: schemas.RunCancelled, Reason: schemas.StopSuperseded,
 	})
-	end(d, schemas.StopSuperseded, "")
+	d.emit(end(&d.View, schemas.StopSuperseded, ""))
 }
 
 // Refuse ends a run before any work: its sender is forged, and nobody is told.
@@ -361,81 +369,81 @@ func (d *Decision) Refuse() {
 	if d.Run.Message.ReplyAgent() != "" && d.Withheld != "" {
 		d.emit(&schemas.ReplyWithheld{Run: d.Run.Number, Reason: d.Withheld})
 	}
-	end(d, schemas.StopRefuted, "")
+	d.emit(end(&d.View, schemas.StopRefuted, ""))
 }
 
 // expire stops the run because its time is over; what is there is kept (M-56).
-func expire(d *Decision) {
-	unfinished(d, schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", d.texts().Timeout)
+func expire(v *View) events {
+	return unfinished(v, schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", v.texts().Timeout)
 }
 
 // stop ends all work of the run, and closes what people are asked.
-func stop(d *Decision, status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) {
-	cancelTasks(d, closed)
-	concludeUnfinished(d, status, reason, failure)
+func stop(v *View, status schemas.RunStatus, reason schemas.StopReason, closed schemas.InquiryReason, failure *schemas.Error) events {
+	return append(cancelTasks(v, closed), concludeUnfinished(v, status, reason, failure))
 }
 
-func cancelTasks(d *Decision, closed schemas.InquiryReason) {
-	if closed != schemas.InquiryCancelled || !fault.Is("a wait survives a cancel") {
-		closeInquiries(d, closed)
-	}
-	for i := range d.Run.TaskCount() {
-		task := d.Run.TaskAt(i)
-		if !task.State.Ended() {
-			d.emit(&schemas.TaskCancelled{
-				Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt,
-			})
+// cancelTasks closes all human tasks of the run, and cancels all of its tasks.
+func cancelTasks(v *View, reason schemas.InquiryReason) events {
+	var done events
+	for _, inquiry := range v.Run.Inquiries {
+		if inquiry.Open() && (reason != schemas.InquiryCancelled || !fault.Is("a wait survives a cancel")) {
+			done = append(done, closeInquiry(v, inquiry, reason)...)
 		}
 	}
+	cancelled := func(task *workflow.Task) bool { // with what it tells of
+		return task.HumanTask() > 0 && slices.ContainsFunc(done, func(f schemas.Fact) bool {
+			of, is := f.(*schemas.TaskCancelled)
+			return is && of.Task == task.ID
+		})
+	}
+	for i := range v.Run.TaskCount() {
+		if task := v.Run.TaskAt(i); !task.State.Ended() && !cancelled(task) {
+			done = append(done, &schemas.TaskCancelled{Run: v.Run.Number, Task: task.ID, Attempt: task.Attempt})
+		}
+	}
+	return done
 }
 
 // Deliver has the answer of a settled run delivered, by a further attempt when there
 // were some.
-func (d *Decision) Deliver() {
-	delivery := workflow.NewDelivery(d.Run.Message.ReplyAgent())
-	if d.Run.Delivery != nil {
-		delivery.Attempt = d.Run.Delivery.Attempt
+func (d *Decision) Deliver() { d.apply(deliver(&d.View)) }
+
+func deliver(v *View) events {
+	delivery := workflow.NewDelivery(v.Run.Message.ReplyAgent())
+	if v.Run.Delivery != nil {
+		delivery.Attempt = v.Run.Delivery.Attempt
 	}
-	if admitTelling(d, delivery.Agent) {
-		dispatch(d, delivery)
-	} else {
-		ready(d, delivery)
+	if mayTell(v, delivery.Agent) {
+		return dispatch(v, delivery)
 	}
+	return ready(v, delivery)
 }
 
 // answerRule is the rule by which people agree before the answer of the run is sent; nil when nobody has to, or may.
-func answerRule(d *Decision) *schemas.ApprovalRule {
-	if d.Profile.rules.None() {
+func answerRule(v *View) *schemas.ApprovalRule {
+	if v.Profile.rules.None() {
 		return nil
 	}
-	outside := deliveryNeedsApproval(d)
-	if outside && onTainted(d, workflow.NewDelivery("")) != schemas.OnTaintedAsk {
+	outside := deliveryNeedsApproval(v)
+	if outside && onTainted(v, workflow.NewDelivery("")) != schemas.OnTaintedAsk {
 		return nil
 	}
-	if d.Run.Status == schemas.RunFailed && fault.Is("a failure is told without leave") {
+	if v.Run.Status == schemas.RunFailed && fault.Is("a failure is told without leave") {
 		return nil
 	}
-	return d.Profile.rules.ForAnswer(outside, d.Run.Message.FromOutside())
+	return v.Profile.rules.ForAnswer(outside, v.Run.Message.FromOutside())
 }
 
 // Unagreed reports whether people have to agree to the answer of a run that is over, and nobody has asked them: it was withheld before.
 func (p *Profile) Unagreed(run *workflow.Run) bool {
 	asked := slices.ContainsFunc(run.Inquiries, func(inquiry *workflow.Inquiry) bool { return inquiry.Task == schemas.DeliveryTask })
-	return !asked && answerRule((&Decision{Run: run, Profile: p})) != nil
-}
-
-// holdAnswer has the answer of a settled run wait until people have approved it by a rule.
-func holdAnswer(d *Decision, rule *schemas.ApprovalRule) {
-	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
-	opened.Hash = answerHash(d)
-	opened.Need = fault.Either("one is enough for an answer", 0, opened.Need)
-	askToApprove(d, workflow.NewDelivery(d.Run.Message.ReplyAgent()), opened)
+	return !asked && answerRule(&View{Run: run, Profile: p}) != nil
 }
 
 // agreedAnswer is the inquiry by which people have agreed to the answer as it is; 0 is none. It is for all attempts to send it, which are one letter.
-func agreedAnswer(d *Decision) int {
-	for _, inquiry := range slices.Backward(d.Run.Inquiries) {
-		if inquiry.Task == schemas.DeliveryTask && inquiry.Approved() && inquiry.AgreedHash() == answerHash(d) {
+func agreedAnswer(v *View) int {
+	for _, inquiry := range slices.Backward(v.Run.Inquiries) {
+		if inquiry.Task == schemas.DeliveryTask && inquiry.Approved() && inquiry.AgreedHash() == answerHash(v) {
 			return inquiry.Inquiry
 		}
 	}
@@ -443,11 +451,11 @@ func agreedAnswer(d *Decision) int {
 }
 
 // answerHash is what people agree to who agree to the answer.
-func answerHash(d *Decision) string {
-	of := approval.Answer{Agent: d.Run.Message.ReplyAgent(), Reply: d.Run.Message.Reply, Words: AnswerText(d.Run, d.Read)}
-	for i := range d.Run.Answer {
-		of.Parts = append(of.Parts, d.content(d.Run.Answer[i].Body))
-		if task := d.Run.Task(d.Run.Answer[i].Task); task != nil {
+func answerHash(v *View) string {
+	of := approval.Answer{Agent: v.Run.Message.ReplyAgent(), Reply: v.Run.Message.Reply, Words: AnswerText(v.Run, v.Read)}
+	for i := range v.Run.Answer {
+		of.Parts = append(of.Parts, v.content(v.Run.Answer[i].Body))
+		if task := v.Run.Task(v.Run.Answer[i].Task); task != nil {
 			for j := range task.Deliverables {
 				if file, is := DeliverableFile(&task.Deliverables[j]); is {
 					of.Files = append(of.Files, file.Name+" "+file.Artifact.SHA256)
@@ -455,7 +463,7 @@ func answerHash(d *Decision) string {
 			}
 		}
 	}
-	return of.Hash(schemas.RunID(d.Session, d.Run.Number) + "/" + schemas.DeliveryTask)
+	return of.Hash(schemas.RunID(v.Session, v.Run.Number) + "/" + schemas.DeliveryTask)
 }
 
 // AnswerText are the words of a settled run's answer.
@@ -470,21 +478,21 @@ func AnswerText(run *workflow.Run, read func(schemas.Content) schemas.Result) st
 }
 
 // sending is what people are told who are to agree to an answer: to whom it goes, and its words, of which they get what is beyond MaxShown as a file.
-func sending(d *Decision, opened *schemas.InquiryOpened, texts *schemas.Texts) string {
-	reply := d.Run.Message.Reply
+func sending(v *View, opened *schemas.InquiryOpened, texts *schemas.Texts) string {
+	reply := v.Run.Message.Reply
 	recipients := []string{strings.TrimSpace(strings.Join([]string{reply.Provider, reply.Channel}, " "))}
 	for _, to := range slices.Concat(reply.To, reply.Cc) {
 		recipients = append(recipients, to.Address)
 	}
 	recipients = slices.DeleteFunc(recipients, func(name string) bool { return name == "" })
-	work := truncate(fault.Either("nobody is shown what they agree to", texts.Empty, cmp.Or(strings.TrimSpace(AnswerText(d.Run, d.Read)), texts.Empty)), MaxShown)
+	work := truncate(fault.Either("nobody is shown what they agree to", texts.Empty, cmp.Or(strings.TrimSpace(AnswerText(v.Run, v.Read)), texts.Empty)), MaxShown)
 	if opened.Need > 1 {
 		work += "\n\n" + strings.ReplaceAll(texts.Together, "{need}", strconv.Itoa(opened.Need))
 	}
-	work = strings.TrimSpace(work + "\n\n" + askedBy(d))
-	approve, reject := d.Profile.decidingWords(d.Run.Message.Language)
+	work = strings.TrimSpace(work + "\n\n" + askedBy(v))
+	approve, reject := v.Profile.decidingWords(v.Run.Message.Language)
 	return strings.NewReplacer(
-		"{recipients}", shown(truncate(strings.Join(recipients, ", "), maxRecipients)), "{agent}", d.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
+		"{recipients}", shown(truncate(strings.Join(recipients, ", "), maxRecipients)), "{agent}", v.Run.Message.ReplyAgent(), "{work}", work, "{approve}", approve, "{reject}", reject,
 	).Replace(cmp.Or(texts.Sending, texts.Approval))
 }
 
@@ -495,25 +503,23 @@ const (
 )
 
 // discardAnswer ends a run whose answer waits for people, or for room since they have agreed: nothing is sent. It does nothing when it does not wait.
-func discardAnswer(d *Decision, reason schemas.StopReason, closed schemas.InquiryReason) {
-	if !d.Run.AnswerWaits() {
-		return
+func discardAnswer(v *View, reason schemas.StopReason, closed schemas.InquiryReason) events {
+	if !v.Run.AnswerWaits() {
+		return nil
 	}
-	cancelTasks(d, closed)
-	d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: d.final && d.Run.LeavesAll()})
+	return append(cancelTasks(v, closed), &schemas.RunEnded{Run: v.Run.Number, Status: schemas.RunCancelled, Reason: reason, Final: v.final && v.Run.LeavesAll()})
 }
 
 // GiveUpAnswer ends a run whose work is done, for a person, without sending its answer.
 func (d *Decision) GiveUpAnswer() {
-	cancelTasks(d, schemas.InquiryCancelled)
-	end(d, schemas.StopGivenUp, "")
+	d.apply(cancelTasks(&d.View, schemas.InquiryCancelled))
+	d.emit(end(&d.View, schemas.StopGivenUp, ""))
 }
 
 // undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
-func undelivered(d *Decision, cause schemas.FailureKind) {
-	if reason := stopReason(cause); d.Run.Delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
-		d.emit(&schemas.RunEnded{Run: d.Run.Number, Status: schemas.RunFailed, Reason: reason})
-		return
+func undelivered(v *View, delivery *workflow.Task, cause schemas.FailureKind) events {
+	if reason := stopReason(cause); delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
+		return events{&schemas.RunEnded{Run: v.Run.Number, Status: schemas.RunFailed, Reason: reason}}
 	}
-	end(d, schemas.StopReplyFailed, "")
+	return events{end(v, schemas.StopReplyFailed, "")}
 }

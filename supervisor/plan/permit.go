@@ -32,7 +32,7 @@ type Permission struct {
 func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, known bool) schemas.PermitAnswer {
 	permit := asked.ID
 	known = known || task.Permit == permit
-	reason := permitObjection(d, task, attempt, &asked, known)
+	reason := permitObjection(&d.View, task, attempt, &asked, known)
 	switch {
 	case reason == "" && !known:
 		d.Progress(task, Sign{Percentage: task.Percentage}) // whoever asks has begun
@@ -44,14 +44,14 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: asked.Call,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
-			fail(d, task, schemas.FailureUnknownEffect, "")
+			d.apply(fail(&d.View, task, schemas.FailureUnknownEffect, ""))
 		}
 	}
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}
 }
 
 // permitObjection is why an agent may not act; empty is nothing.
-func permitObjection(d *Decision, task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
+func permitObjection(v *View, task *workflow.Task, attempt int, asked *Permission, known bool) schemas.PermitReason {
 	switch {
 	case !task.Kind.MayActOutside() && !fault.Is("a question has a permit"):
 		return schemas.PermitQuestion
@@ -61,22 +61,22 @@ func permitObjection(d *Decision, task *workflow.Task, attempt int, asked *Permi
 		return schemas.PermitCancelled
 	case (task.State == workflow.TaskFailed || task.State == workflow.TaskBlocked) && task.Failure().Cause == schemas.FailureUnknownEffect && attempt == task.Attempt:
 		return schemas.PermitUnknown
-	case attempt != task.Attempt || !task.State.UnderWay() || !d.Now.Before(task.Expires):
+	case attempt != task.Attempt || !task.State.UnderWay() || !v.Now.Before(task.Expires):
 		return schemas.PermitStale
 	case task.Permit == asked.ID:
 		return ""
-	case worksElsewhere(d, task) && !fault.Is("permitted again elsewhere"):
+	case worksElsewhere(v, task) && !fault.Is("permitted again elsewhere"):
 		return schemas.PermitElsewhere
-	case needsApproval(d, task) && !d.Profile.holds(task.Agent, asked.Call) && !(fault.Is("whatever has a name is permitted") && asked.Call != "") &&
-		!(fault.Is("who says nothing is permitted") && asked.Call == "") && !agreedOutside(d, task):
+	case needsApproval(v, task) && !v.Profile.holds(task.Agent, asked.Call) && !(fault.Is("whatever has a name is permitted") && asked.Call != "") &&
+		!(fault.Is("who says nothing is permitted") && asked.Call == "") && !agreedOutside(v, task):
 		return schemas.PermitUnapproved
-	case disagrees(d, task, asked.Call):
+	case disagrees(v, task, asked.Call):
 		return schemas.PermitUnapproved
 	case known && task.Permit != "":
 		return schemas.PermitGone
 	case known:
 		return schemas.PermitStale
-	case mayHaveActed(d, task) && !fault.Is("whoever asks is permitted") && (asksOnUnknown(d, task.Agent) || task.PreviousAgent != "" && asksOnUnknown(d, task.PreviousAgent) && !fault.Is("a fallback is permitted whatever its predecessor was")):
+	case mayHaveActed(v, task) && !fault.Is("whoever asks is permitted") && (asksOnUnknown(v, task.Agent) || task.PreviousAgent != "" && asksOnUnknown(v, task.PreviousAgent) && !fault.Is("a fallback is permitted whatever its predecessor was")):
 		return schemas.PermitUnknown // the permit may be that of the agent whose fallback asks now
 	}
 	return ""
@@ -85,21 +85,21 @@ func permitObjection(d *Decision, task *workflow.Task, attempt int, asked *Permi
 // worksElsewhere reports whether the attempt under way was permitted, and its agent has said since that the work goes
 // on elsewhere. Whoever is handed its request after that, because a crash has taken the acknowledgment along, has
 // nothing left to do.
-func worksElsewhere(d *Decision, task *workflow.Task) bool {
-	heartbeat := heartbeat(d, task)
-	return d.Profile.Async(task.Agent) && task.Permit != "" && task.State == workflow.TaskRunning && heartbeat > 0 &&
+func worksElsewhere(v *View, task *workflow.Task) bool {
+	heartbeat := heartbeat(v, task)
+	return v.Profile.Async(task.Agent) && task.Permit != "" && task.State == workflow.TaskRunning && heartbeat > 0 &&
 		task.Silence.Sub(task.Heartbeat) > missedHeartbeats*heartbeat
 }
 
-func mayHaveActed(d *Decision, task *workflow.Task) bool {
-	return task.Permit != "" || task.Retried == 0 && len(d.PossibleEffects) > 0 && slices.Contains(d.PossibleEffects, effect(d, schemas.RunID(d.Session, d.Run.Number), task))
+func mayHaveActed(v *View, task *workflow.Task) bool {
+	return task.Permit != "" || task.Retried == 0 && len(v.PossibleEffects) > 0 && slices.Contains(v.PossibleEffects, effect(v, schemas.RunID(v.Session, v.Run.Number), task))
 }
 
-func asksOnUnknown(d *Decision, agent string) bool {
-	if agent == d.Run.Message.ReplyAgent() && d.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
+func asksOnUnknown(v *View, agent string) bool {
+	if agent == v.Run.Message.ReplyAgent() && v.Profile.Delivery.OnUnknown == schemas.OnUnknownAsk {
 		return true
 	}
-	use := d.Profile.agentUse(agent)
+	use := v.Profile.agentUse(agent)
 	return use != nil && use.OnUnknown == schemas.OnUnknownAsk
 }
 
@@ -108,17 +108,17 @@ func asksOnUnknown(d *Decision, agent string) bool {
 // nobody, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
-func carriesPermit(d *Decision, task *workflow.Task, attempt int) bool {
-	return task.Kind == schemas.TaskKindDeliver && attempt == 1 && !asksOnUnknown(d, task.Agent) && (!deliveryNeedsApproval(d) || fault.Is("the permit of an answer travels all the same")) && d.Admission.CarriesPermit()
+func carriesPermit(v *View, task *workflow.Task, attempt int) bool {
+	return task.Kind == schemas.TaskKindDeliver && attempt == 1 && !asksOnUnknown(v, task.Agent) && (!deliveryNeedsApproval(v) || fault.Is("the permit of an answer travels all the same")) && v.Admission.CarriesPermit()
 }
 
 // onTainted is what becomes of an effect of a task that stems from what comes from outside. An answer goes to those who take part, unless the
 // profile says otherwise, and a letter that asks goes to whom the profile names.
-func onTainted(d *Decision, task *workflow.Task) schemas.OnTainted {
-	switch use := d.Profile.agentUse(task.Agent); {
+func onTainted(v *View, task *workflow.Task) schemas.OnTainted {
+	switch use := v.Profile.agentUse(task.Agent); {
 	case task.Kind == schemas.TaskKindNotify:
 	case task.ID == schemas.DeliveryTask:
-		return cmp.Or(d.Profile.Delivery.OnTainted, schemas.OnTaintedAllow)
+		return cmp.Or(v.Profile.Delivery.OnTainted, schemas.OnTaintedAllow)
 	case use != nil && use.SideEffects == schemas.SideEffectsExternal:
 		return cmp.Or(use.OnTainted, schemas.OnTaintedAsk)
 	}
@@ -127,35 +127,35 @@ func onTainted(d *Decision, task *workflow.Task) schemas.OnTainted {
 
 // needsApproval reports whether a task may have an effect outside only if somebody has agreed, or if the profile itself holds what is to be done:
 // all that a run for words from outside is told and makes comes from there.
-func needsApproval(d *Decision, task *workflow.Task) bool {
-	return (d.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.MayActOutside() && onTainted(d, task) != schemas.OnTaintedAllow
+func needsApproval(v *View, task *workflow.Task) bool {
+	return (v.Run.Message.FromOutside() || fault.Is("requests of ours are strangers'")) && task.Kind.MayActOutside() && onTainted(v, task) != schemas.OnTaintedAllow
 }
 
 // deliveryNeedsApproval is needsApproval of the answer, which need not have been dispatched yet.
-func deliveryNeedsApproval(d *Decision) bool {
-	return needsApproval(d, workflow.NewDelivery(""))
+func deliveryNeedsApproval(v *View) bool {
+	return needsApproval(v, workflow.NewDelivery(""))
 }
 
 // unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
 // until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
-func unapprovedUnasked(d *Decision, task *workflow.Task) bool {
-	if task.NotifiesPeople() || !needsApproval(d, task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
+func unapprovedUnasked(v *View, task *workflow.Task) bool {
+	if task.NotifiesPeople() || !needsApproval(v, task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
 		return false
 	}
-	switch d.Profile.agentUse(task.Agent).Action {
+	switch v.Profile.agentUse(task.Agent).Action {
 	case schemas.ActionNamed, fault.Either("whoever sees everything is asked", schemas.ActionKnown(""), schemas.ActionNamed):
 		return false
 	case schemas.ActionArguments:
-		return !d.Profile.holds(task.Agent, approval.Call(argumentsOf(d, task))) && !fault.Is("arguments are not compared")
+		return !v.Profile.holds(task.Agent, approval.Call(argumentsOf(v, task))) && !fault.Is("arguments are not compared")
 	}
 	return true
 }
 
 // unapprovedQuestion reports whether an agent is not even asked a question: what is done with words from outside by one that cannot say what it
 // does is its own affair, whatever they are handed to it as. Who does what its arguments say is handed none of a task.
-func unapprovedQuestion(d *Decision, agent string) bool {
-	use := d.Profile.agentUse(agent)
-	return use != nil && use.Action == "" && needsApproval(d, &workflow.Task{Agent: agent})
+func unapprovedQuestion(v *View, agent string) bool {
+	use := v.Profile.agentUse(agent)
+	return use != nil && use.Action == "" && needsApproval(v, &workflow.Task{Agent: agent})
 }
 
 // holds reports whether a profile itself holds what an agent is to do: as the arguments of a task in one of its templates.

@@ -170,9 +170,9 @@ type Sign struct {
 
 // Progress takes a sign of life. The first one says that work began.
 func (d *Decision) Progress(task *workflow.Task, sign Sign) {
-	heartbeat, percentage, message := heartbeat(d, task), sign.Percentage, sign.Message
-	waiting := waitingUntil(d, task, sign.WaitingUntil)
-	silence, waits := silence(d, task, sign.WaitingUntil, heartbeat)
+	heartbeat, percentage, message := heartbeat(&d.View, task), sign.Percentage, sign.Message
+	waiting := waitingUntil(&d.View, task, sign.WaitingUntil)
+	silence, waits := silence(&d.View, task, sign.WaitingUntil, heartbeat)
 	if !waiting.IsZero() && heartbeat > 0 && !fault.Is("who waits has crashed when it is silent") {
 		silence = waiting.Add(missedHeartbeats * heartbeat)
 	}
@@ -184,7 +184,7 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 		if task.Kind != schemas.TaskKindWork {
 			started.Deadline = task.Expires // the agent knows it, and waits for its turn by it
 		}
-		started.Deadline = bounded(d, started.Deadline)
+		started.Deadline = bounded(&d.View, started.Deadline)
 		if estimate := task.Estimate(); estimate > 0 {
 			started.Slow = d.Now.Add(2 * estimate)
 		}
@@ -206,14 +206,14 @@ func (d *Decision) Progress(task *workflow.Task, sign Sign) {
 
 // waitingUntil is until when an agent waits and takes no place: one that lets go of what it has taken over, as it says. No request waits longer than it is
 // good for. Another sign of life that does not say so ends it.
-func waitingUntil(d *Decision, task *workflow.Task, until time.Time) time.Time {
-	if !d.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
+func waitingUntil(v *View, task *workflow.Task, until time.Time) time.Time {
+	if !v.Profile.Supervisor(task.Agent) && !fault.Is("whoever says so takes no place") {
 		return time.Time{}
 	}
 	if until.After(task.Expires) {
 		until = task.Expires
 	}
-	if !until.After(d.Now) {
+	if !until.After(v.Now) {
 		return time.Time{}
 	}
 	return until.UTC()
@@ -231,12 +231,12 @@ func changed(before *time.Time, now time.Time) bool {
 // Waits says that the agent has just said so: that it may wait longer than signs of life are apart, which counts for
 // one that answers by a callback. It waits no longer than its request is good for, and the work deadline is before that.
 // What it has said holds, also when another process is handed the request.
-func silence(d *Decision, task *workflow.Task, until time.Time, heartbeat time.Duration) (silence time.Time, waits bool) {
+func silence(v *View, task *workflow.Task, until time.Time, heartbeat time.Duration) (silence time.Time, waits bool) {
 	if heartbeat == 0 {
 		return time.Time{}, false
 	}
-	silence = d.Now.Add(missedHeartbeats * heartbeat)
-	if !d.Profile.Async(task.Agent) || fault.Is("who answers by callback and is silent has crashed") {
+	silence = v.Now.Add(missedHeartbeats * heartbeat)
+	if !v.Profile.Async(task.Agent) || fault.Is("who answers by callback and is silent has crashed") {
 		if !fault.Is("whoever says so may be silent") {
 			return silence, false
 		}
@@ -245,7 +245,7 @@ func silence(d *Decision, task *workflow.Task, until time.Time, heartbeat time.D
 		until = task.Expires
 	}
 	said := task.Silence // zero before the first sign
-	if until.After(d.Now) && until.UTC().Add(missedHeartbeats*heartbeat).After(said) {
+	if until.After(v.Now) && until.UTC().Add(missedHeartbeats*heartbeat).After(said) {
 		said, waits = until.UTC().Add(missedHeartbeats*heartbeat), true
 	}
 	if said.After(silence) {
@@ -254,8 +254,8 @@ func silence(d *Decision, task *workflow.Task, until time.Time, heartbeat time.D
 	return silence, waits
 }
 
-func heartbeat(d *Decision, task *workflow.Task) time.Duration {
-	if use := d.Profile.agentUse(task.Agent); use != nil {
+func heartbeat(v *View, task *workflow.Task) time.Duration {
+	if use := v.Profile.agentUse(task.Agent); use != nil {
 		return time.Duration(use.Heartbeat)
 	}
 	return 0

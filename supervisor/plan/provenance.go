@@ -14,17 +14,17 @@ import (
 // A provenance decides which of the artifacts that an answer names may be passed on:
 // what its agent has put itself, what it was granted, and the files of the message.
 type provenance struct {
-	decision *Decision
-	task     *workflow.Task
-	put      []string            // by the agent
-	given    map[string]struct{} // put and granted; nil before anybody has asked
+	view  *View
+	task  *workflow.Task
+	put   []string            // by the agent
+	given map[string]struct{} // put and granted; nil before anybody has asked
 }
 
 // holds reports whether the agent has put an artifact, or was granted it.
 func (p *provenance) holds(hash string) bool {
 	if p.given == nil {
 		p.given = map[string]struct{}{}
-		for _, hashes := range [...][]string{p.put, p.decision.Run.Granted(p.task), deliveredTo(p.decision, p.task)} {
+		for _, hashes := range [...][]string{p.put, p.view.Run.Granted(p.task), deliveredTo(p.view, p.task)} {
 			for _, given := range hashes {
 				p.given[given] = struct{}{}
 			}
@@ -42,7 +42,7 @@ func (p *provenance) answer(answer *Response, completed *schemas.TaskCompleted) 
 	copied := false
 	for i := range answer.Deliverables {
 		file, names := DeliverableFile(&answer.Deliverables[i])
-		if !names || p.holds(file.Artifact.SHA256) || sentWithRequest(p.decision, file.Artifact.SHA256) {
+		if !names || p.holds(file.Artifact.SHA256) || sentWithRequest(p.view, file.Artifact.SHA256) {
 			continue
 		}
 		leaveOut(completed, &file)
@@ -67,7 +67,7 @@ func (p *provenance) result(result schemas.Result, completed *schemas.TaskComple
 	for _, file := range AttachmentsIn(result) {
 		switch hash := file.Artifact.SHA256; {
 		case !schemas.ValidHash(hash) || slices.Contains(completed.Proven, hash):
-		case !sentWithRequest(p.decision, hash) || !prove(completed, hash):
+		case !sentWithRequest(p.view, hash) || !prove(completed, hash):
 			leaveOut(completed, &file)
 		}
 	}
@@ -93,20 +93,23 @@ func leaveOut(completed *schemas.TaskCompleted, file *schemas.Attachment) {
 
 // sentWithRequest reports whether a person has sent a file with the words of the run. The
 // messages are read once in a turn.
-func sentWithRequest(d *Decision, hash string) bool {
-	if d.files == nil {
-		d.files = map[string]struct{}{}
-		for _, sequence := range slices.Concat(messagesWithFiles(d), d.Earlier) {
-			addFiles(d, sequence)
+func sentWithRequest(v *View, hash string) bool {
+	known := v.known()
+	if known.files == nil {
+		known.files = map[string]struct{}{}
+		for _, sequence := range slices.Concat(messagesWithFiles(v), v.Earlier) {
+			for _, file := range AttachmentsIn(v.Read(schemas.Content{Sequence: sequence})) {
+				known.files[file.Artifact.SHA256] = struct{}{}
+			}
 		}
 	}
-	_, came := d.files[hash]
+	_, came := known.files[hash]
 	return came
 }
 
 // messagesWithFiles are the inputs of the run's messages, if a person has sent these.
-func messagesWithFiles(d *Decision) []uint64 {
-	message := &d.Run.Message
+func messagesWithFiles(v *View) []uint64 {
+	message := &v.Run.Message
 	if message.Upstream != nil {
 		return nil
 	}
@@ -117,7 +120,7 @@ func messagesWithFiles(d *Decision) []uint64 {
 			sequences = append(sequences, message.MergedTexts[i].Sequence)
 		}
 	}
-	for _, inquiry := range d.Run.Inquiries {
+	for _, inquiry := range v.Run.Inquiries {
 		if answered := inquiry.Answered; answered != nil && answered.Files > 0 && inquiry.Kind.IsInput() {
 			sequences = append(sequences, answered.Sequence)
 		}
@@ -126,15 +129,15 @@ func messagesWithFiles(d *Decision) []uint64 {
 }
 
 // deliveredTo are the files of deliverables that the request for a task lists.
-func deliveredTo(d *Decision, task *workflow.Task) []string {
+func deliveredTo(v *View, task *workflow.Task) []string {
 	var hashes []string
-	for i := range d.Run.Merged {
-		if file, is := DeliverableFile(&d.Run.Merged[i].Deliverable); is && review.IsFix(task) {
+	for i := range v.Run.Merged {
+		if file, is := DeliverableFile(&v.Run.Merged[i].Deliverable); is && review.IsFix(task) {
 			hashes = append(hashes, file.Artifact.SHA256)
 		}
 	}
 	for _, id := range task.Dependencies() {
-		if dependency := d.Run.Standing(id); dependency != nil {
+		if dependency := v.Run.Standing(id); dependency != nil {
 			for i := range dependency.Deliverables {
 				if file, is := DeliverableFile(&dependency.Deliverables[i]); is {
 					hashes = append(hashes, file.Artifact.SHA256)
@@ -143,13 +146,6 @@ func deliveredTo(d *Decision, task *workflow.Task) []string {
 		}
 	}
 	return hashes
-}
-
-// addFiles takes the files of a message of the run.
-func addFiles(d *Decision, sequence uint64) {
-	for _, file := range AttachmentsIn(d.Read(schemas.Content{Sequence: sequence})) {
-		d.files[file.Artifact.SHA256] = struct{}{}
-	}
 }
 
 // AttachmentsIn is workflow.AttachmentsIn.

@@ -28,14 +28,14 @@ type planChange struct {
 }
 
 // change reads a plan of a judge as a change of the run's, or names all of its faults.
-func change(d *Decision, said *Verdict) (*planChange, []string) {
-	c := changing{d: d, planChange: planChange{number: nextChange(d, namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
+func change(v *View, said *Verdict) (*planChange, []string) {
+	c := changing{v: v, planChange: planChange{number: nextChange(v, namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
 	if said.Steps {
 		c.steps(said.Tasks)
 	} else {
 		c.tasks(said.Tasks)
 	}
-	if len(c.faults) == 0 && !c.same && len(c.added)+len(c.kept) == 0 && !slices.ContainsFunc(d.Run.Tasks, begun) {
+	if len(c.faults) == 0 && !c.same && len(c.added)+len(c.kept) == 0 && !slices.ContainsFunc(v.Run.Tasks, begun) {
 		c.fault("all of it is done: say what is still to be done, or give a response")
 	}
 	if len(c.faults) == 0 && !c.same {
@@ -45,37 +45,40 @@ func change(d *Decision, said *Verdict) (*planChange, []string) {
 }
 
 // adoptChange carries out a change of the plan: what was not begun and is not kept is skipped.
-func adoptChange(d *Decision, source schemas.Occasion, c *planChange) {
+func adoptChange(v *View, source schemas.Occasion, c *planChange) events {
 	if c.same {
-		return
+		return nil
 	}
-	for _, task := range d.Run.Tasks {
+	var done events
+	for _, task := range v.Run.Tasks {
 		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || fault.Is("a change takes what it keeps")) {
-			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
-			withdrawQuestions(d, task.ID)
+			done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
+			done = append(done, withdrawQuestions(v, task.ID)...)
 		}
 	}
-	changed := schemas.PlanChanged{Run: d.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: failuresTold(d)}
+	changed := schemas.PlanChanged{Run: v.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: failuresTold(v)}
 	changed.Replaces = append(changed.Replaces, c.replaces...)
 	for i := range changed.Tasks {
-		changed.Tasks[i].Routed = d.Profile.assigns(changed.Tasks[i].Agent)
+		changed.Tasks[i].Routed = v.Profile.assigns(changed.Tasks[i].Agent)
 	}
-	d.emit(&changed)
+	return append(done, &changed)
 }
 
 // withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
-func withdrawQuestions(d *Decision, about string) {
-	for _, question := range d.Run.DecisionTasks {
+func withdrawQuestions(v *View, about string) events {
+	var done events
+	for _, question := range v.Run.DecisionTasks {
 		if question.Kind != schemas.TaskKindPlan && question.Subject().Task == about && question.Kind != schemas.TaskKindNotify && !question.State.Ended() {
-			d.emit(&schemas.TaskCancelled{Run: d.Run.Number, Task: question.ID, Attempt: question.Attempt})
+			done = append(done, &schemas.TaskCancelled{Run: v.Run.Number, Task: question.ID, Attempt: question.Attempt})
 		}
 	}
+	return done
 }
 
 // failuresTold are the tasks that the judge knows to have failed, unless another plan has replaced them.
-func failuresTold(d *Decision) []string {
+func failuresTold(v *View) []string {
 	var failed []string
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if task.State == workflow.TaskFailed && (task.Judged || fault.Is("a change replaces what no judge was told")) && !task.Replaced {
 			failed = append(failed, task.ID)
 		}
@@ -85,9 +88,9 @@ func failuresTold(d *Decision) []string {
 
 // nextChange is the number of the next change, in which tasks of these names have ids that no task of the run has: a plan from outside may have
 // such ids.
-func nextChange(d *Decision, names []string) int {
-	for n := d.Run.Changes + 1; ; n++ {
-		if !slices.ContainsFunc(names, func(name string) bool { return d.Run.Task(schemas.ChangeTask(n, name)) != nil }) {
+func nextChange(v *View, names []string) int {
+	for n := v.Run.Changes + 1; ; n++ {
+		if !slices.ContainsFunc(names, func(name string) bool { return v.Run.Task(schemas.ChangeTask(n, name)) != nil }) {
 			return n
 		}
 	}
@@ -113,7 +116,7 @@ func unbegun(task *workflow.Task) bool {
 // changing makes a planChange.
 type changing struct {
 	planChange
-	d      *Decision
+	v      *View
 	stands map[string]string // by id in the judge's plan: the id in the run
 	said   map[string]string // by id in the run of a new task: the id in the judge's plan
 	faults []string
@@ -125,21 +128,21 @@ func (c *changing) fault(format string, arguments ...any) {
 
 // steps takes a plan of sentences, each of which follows the one before; the first one builds on the newest result.
 func (c *changing) steps(steps []schemas.PlannedTask) {
-	d, last := c.d, ""
-	for _, task := range d.Run.Tasks {
+	v, last := c.v, ""
+	for _, task := range v.Run.Tasks {
 		if task.State == workflow.TaskCompleted || begun(task) {
 			last = task.ID
 		}
 	}
 	var left []schemas.PlannedTask
 	for i := range steps {
-		if repeats(d, &steps[i]) != nil {
+		if repeats(v, &steps[i]) != nil {
 			c.repeated = append(c.repeated, truncate(steps[i].Description.Text, maxFault))
 			continue
 		}
 		left = append(left, steps[i])
 	}
-	if len(failuresTold(d)) == 0 && len(left) > 0 && isPlanned(d, left) {
+	if len(failuresTold(v)) == 0 && len(left) > 0 && isPlanned(v, left) {
 		c.same = true
 		return
 	}
@@ -156,14 +159,14 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 }
 
 // isPlanned reports whether steps are those of the plan that were not begun.
-func isPlanned(d *Decision, steps []schemas.PlannedTask) bool {
+func isPlanned(v *View, steps []schemas.PlannedTask) bool {
 	var waiting []string
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if unbegun(task) {
-			waiting = append(waiting, folded(d, task.Plan))
+			waiting = append(waiting, folded(v, task.Plan))
 		}
 	}
-	return slices.EqualFunc(steps, waiting, func(step schemas.PlannedTask, known string) bool { return folded(d, &step) == known })
+	return slices.EqualFunc(steps, waiting, func(step schemas.PlannedTask, known string) bool { return folded(v, &step) == known })
 }
 
 // tasks takes a plan of tasks. One that the run has stays, or is done, if nothing else is said of it; the others are new.
@@ -185,18 +188,18 @@ func (c *changing) tasks(tasks []schemas.PlannedTask) {
 }
 
 func (c *changing) place(said *schemas.PlannedTask) {
-	d, id := c.d, said.Task
+	v, id := c.v, said.Task
 	_, twice := c.stands[id]
-	existing := d.Run.Task(id)
+	existing := v.Run.Task(id)
 	switch {
 	case twice:
 		c.fault("task %q: another task has this id", id)
 		return
-	case existing != nil && (existing.Plan == nil || !sameTask(d, existing, said)):
+	case existing != nil && (existing.Plan == nil || !sameTask(v, existing, said)):
 		c.fault("task %q: another task of the run has this id, and says something else; give it an id of its own", id)
 		return
 	case existing == nil:
-		if done := repeats(d, said); done != nil {
+		if done := repeats(v, said); done != nil {
 			c.stands[id] = done.ID
 			c.repeated = append(c.repeated, id)
 			return
@@ -206,7 +209,7 @@ func (c *changing) place(said *schemas.PlannedTask) {
 		task := *said
 		task.Task, task.HasInputs = c.stands[id], false
 		c.added = append(c.added, task)
-		c.faults = append(c.faults, d.Profile.checkChosen([]schemas.PlannedTask{*said})...)
+		c.faults = append(c.faults, v.Profile.checkChosen([]schemas.PlannedTask{*said})...)
 		return
 	}
 	c.stands[id] = id
@@ -221,30 +224,30 @@ func (c *changing) place(said *schemas.PlannedTask) {
 }
 
 // sameTask reports whether nothing is said of a task that the plan does not say.
-func sameTask(d *Decision, existing *workflow.Task, said *schemas.PlannedTask) bool {
+func sameTask(v *View, existing *workflow.Task, said *schemas.PlannedTask) bool {
 	planned, options, more := existing.Plan, existing.Plan.Options(), said.Options()
-	return (said.Description.Text == "" || folded(d, planned) == folded(d, said)) &&
+	return (said.Description.Text == "" || folded(v, planned) == folded(v, said)) &&
 		(said.Agent == "" || said.Agent == existing.Agent || said.Agent == planned.Agent) &&
 		(len(said.Dependencies) == 0 || slices.Equal(said.Dependencies, planned.Dependencies)) &&
-		(len(more.Arguments) == 0 || sameArguments(d, existing.Agent, more.Arguments, options.Arguments))
+		(len(more.Arguments) == 0 || sameArguments(v, existing.Agent, more.Arguments, options.Arguments))
 }
 
 // repeats returns the task that has done, or is doing, what is said to be done again; nil when there is none, or when something
 // has failed since, so that it may well be done again.
-func repeats(d *Decision, said *schemas.PlannedTask) *workflow.Task {
-	if d.Run.Phase == workflow.PhaseReviewing {
+func repeats(v *View, said *schemas.PlannedTask) *workflow.Task {
+	if v.Run.Phase == workflow.PhaseReviewing {
 		return nil // it is known to be done, and not to be right
 	}
-	words, arguments := folded(d, said), said.Options().Arguments
-	for i, task := range d.Run.Tasks {
-		if task.State != workflow.TaskCompleted && !begun(task) || folded(d, task.Plan) != words ||
-			len(arguments) > 0 && !sameArguments(d, task.Agent, arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
+	words, arguments := folded(v, said), said.Options().Arguments
+	for i, task := range v.Run.Tasks {
+		if task.State != workflow.TaskCompleted && !begun(task) || folded(v, task.Plan) != words ||
+			len(arguments) > 0 && !sameArguments(v, task.Agent, arguments, task.Plan.Options().Arguments) || said.Agent != "" && said.Agent != task.Agent {
 			continue
 		}
-		failedSince := slices.ContainsFunc(d.Run.Tasks[i+1:], func(other *workflow.Task) bool {
+		failedSince := slices.ContainsFunc(v.Run.Tasks[i+1:], func(other *workflow.Task) bool {
 			return other.State == workflow.TaskFailed && !other.Ended.Before(task.Ended)
 		}) ||
-			slices.ContainsFunc(d.Run.Tasks[:i], func(other *workflow.Task) bool {
+			slices.ContainsFunc(v.Run.Tasks[:i], func(other *workflow.Task) bool {
 				return other.State == workflow.TaskFailed && other.Ended.After(task.Ended)
 			})
 		if begun(task) || !failedSince {
@@ -255,8 +258,8 @@ func repeats(d *Decision, said *schemas.PlannedTask) *workflow.Task {
 }
 
 // folded are the words of a task without its number, so that what a model writes twice is the same.
-func folded(d *Decision, task *schemas.PlannedTask) string {
-	words := strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(d.content(task.Description).Text))), " ")
+func folded(v *View, task *schemas.PlannedTask) string {
+	words := strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(v.content(task.Description).Text))), " ")
 	rest := strings.TrimLeft(strings.TrimPrefix(words, "step "), "0123456789")
 	if bare := strings.TrimLeft(rest, ".):-*# "); rest != words && bare != rest || strings.HasPrefix(words, "- ") || strings.HasPrefix(words, "* ") {
 		words = bare
@@ -266,10 +269,10 @@ func folded(d *Decision, task *schemas.PlannedTask) string {
 
 // check holds the whole graph to what every plan is held to: what is done, what is under way, what stays and what is new.
 func (c *changing) check() {
-	d := c.d
+	v := c.v
 	var graph []schemas.PlannedTask
 	known := map[string]bool{}
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if begun(task) || task.Worked() || slices.Contains(c.kept, task.ID) {
 			graph = append(graph, *task.Plan)
 			known[task.ID] = true
@@ -282,7 +285,7 @@ func (c *changing) check() {
 	}
 	old := len(graph)
 	graph = append(graph, c.added...)
-	for _, fault := range d.Profile.check(graph) {
+	for _, fault := range v.Profile.check(graph) {
 		for i := range c.added {
 			fault = strings.ReplaceAll(fault, strconv.Quote(c.added[i].Task), strconv.Quote(c.said[c.added[i].Task]))
 		}
@@ -293,15 +296,15 @@ func (c *changing) check() {
 			continue
 		}
 		for _, id := range graph[i].Dependencies {
-			if task := d.Run.Task(id); task != nil && task.State == workflow.TaskFailed && missingNow(d, task) {
+			if task := v.Run.Task(id); task != nil && task.State == workflow.TaskFailed && missingNow(v, task) {
 				c.fault("task %q: it depends on %q, which has failed", cmp.Or(c.said[graph[i].Task], graph[i].Task), id)
 			}
 		}
 	}
 }
 
-func missingNow(d *Decision, task *workflow.Task) bool {
-	return d.Profile.Execution.OnFailure != schemas.FailureContinues && !task.Optional()
+func missingNow(v *View, task *workflow.Task) bool {
+	return v.Profile.Execution.OnFailure != schemas.FailureContinues && !task.Optional()
 }
 
 // A ConditionValue is a condition as judges are told it.

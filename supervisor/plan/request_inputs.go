@@ -137,13 +137,13 @@ func bindingConstraints(constraints jsontext.Value) bool {
 
 // requestOptions are what came with the words of the run, from its message's content or, when
 // that is not at hand, from the input.
-func requestOptions(d *Decision, content schemas.Result) *schemas.TaskOptions {
-	upstream := d.Run.Message.Upstream
+func requestOptions(v *View, content schemas.Result) *schemas.TaskOptions {
+	upstream := v.Run.Message.Upstream
 	if upstream == nil || !upstream.HasArguments {
 		return nil
 	}
 	if len(content.Data) == 0 {
-		content = d.Read(schemas.Content{Sequence: d.Run.Message.Sequence})
+		content = v.Read(schemas.Content{Sequence: v.Run.Message.Sequence})
 	}
 	task := RequestedTask(content)
 	if task == nil {

@@ -44,14 +44,10 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		switch {
 		case !unsure:
 			failed.Detail = d.texts().Unapproved
-		case asksOnUnknown(d, task.Agent):
+		case asksOnUnknown(&d.View, task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if proposal := proposalOf(d, task, &failed); len(proposal) > 0 {
-			openAll(d, task, proposal)
-			return
-		}
-		failWith(d, task, failed)
+		d.failWith(task, failed)
 		return
 	}
 	switch answer.Status {
@@ -66,16 +62,10 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 			failed.Detail = truncate(failed.Operation.Summary, maxFeedback)
 		}
 		failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
-		if failed.EffectUnknown && asksOnUnknown(d, task.Agent) {
+		if failed.EffectUnknown && asksOnUnknown(&d.View, task.Agent) {
 			failed.Cause = schemas.FailureUnknownEffect
 		}
-		if proposal := proposalOf(d, task, &failed); len(proposal) > 0 {
-			openAll(d, task, proposal)
-		} else if lacked := lackedInput(d, task, &failed); lacked != nil {
-			open(d, task, lacked)
-		} else {
-			failWith(d, task, failed)
-		}
+		d.failWith(task, failed)
 	case schemas.StatusFailed:
 		if task.Kind == schemas.TaskKindCheck && answer.Findings != nil && len(answer.Findings.ValidationResults) > 0 {
 			accept(d, task, &answer) // it has looked, and says what is wrong
@@ -88,7 +78,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 // Malformed ends the attempt of a task by an answer that cannot be read.
 func (d *Decision) Malformed(task *workflow.Task, answer *schemas.Malformed) {
 	spend(d, task, &Response{Request: task.Request})
-	failWith(d, task, schemas.TaskFailed{
+	d.failWith(task, schemas.TaskFailed{
 		Cause: schemas.FailureMalformed, Detail: answer.Detail, Quarantine: answer.Quarantine,
 	})
 }
@@ -99,7 +89,7 @@ func agentFailed(d *Decision, task *workflow.Task, answer *Response) {
 	failed := answer.failed(schemas.FailureAgent)
 	failed.EffectUnknown = answer.EffectUnknown && task.Permit != ""
 	switch {
-	case failed.EffectUnknown && asksOnUnknown(d, task.Agent):
+	case failed.EffectUnknown && asksOnUnknown(&d.View, task.Agent):
 		failed.Cause = schemas.FailureUnknownEffect
 	case answer.Permanent:
 		failed.Cause = schemas.FailurePermanent
@@ -113,7 +103,7 @@ func agentFailed(d *Decision, task *workflow.Task, answer *Response) {
 	if answer.Category == schemas.CategoryDependency {
 		failed.Category = schemas.CategoryDependency
 	}
-	failWith(d, task, failed)
+	d.failWith(task, failed)
 }
 
 // failed is the failure of an attempt, with all that its agent has said.
@@ -136,7 +126,7 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 		return
 	case task.Kind == schemas.TaskKindDeliver:
 		completed(d, task, answer)
-		end(d, d.Run.Reason, answer.Delivered)
+		d.emit(end(&d.View, d.Run.Reason, answer.Delivered))
 		return
 	case task.Kind != schemas.TaskKindWork:
 		completed(d, task, answer)
@@ -147,7 +137,7 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
 			failed.Detail = "The result is not what was asked for: " + truncate(err.Error(), maxFeedback)
-			failWith(d, task, failed)
+			d.failWith(task, failed)
 			return
 		}
 	}
@@ -155,19 +145,29 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 		failed := answer.failed(schemas.FailureVerdict)
 		failed.Detail, failed.Result = truncate(detail, maxFeedback), answer.Result
 		var proves schemas.TaskCompleted
-		(&provenance{decision: d, task: task, put: answer.PutArtifacts}).result(answer.WholeResult, &proves)
+		(&provenance{view: &d.View, task: task, put: answer.PutArtifacts}).result(answer.WholeResult, &proves)
 		failed.Proven = proves.Proven
-		failWith(d, task, failed)
+		d.failWith(task, failed)
 		return
 	}
-	if fault := languageFault(d, task, answer.WholeResult); fault != "" {
+	if fault := languageFault(&d.View, task, answer.WholeResult); fault != "" {
 		failed := answer.failed(schemas.FailureInvalidResult)
 		failed.Detail = fault
-		failWith(d, task, failed)
+		d.failWith(task, failed)
 		return
 	}
 	flagMismatches(d, task, answer.WholeResult)
 	completed(d, task, answer)
+}
+
+// fail ends the attempt that is answered.
+func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
+	d.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
+}
+
+func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {
+	failed.Usage = takeSpent(d, task)
+	d.apply(failWith(&d.View, task, failed))
 }
 
 func completed(d *Decision, task *workflow.Task, answer *Response) {
@@ -176,10 +176,10 @@ func completed(d *Decision, task *workflow.Task, answer *Response) {
 		Sequence: answer.Sequence, Findings: answer.Findings, Usage: takeSpent(d, task),
 		Partial: answer.Status == schemas.StatusPartial && task.Kind == schemas.TaskKindWork,
 	}
-	provenance := provenance{decision: d, task: task, put: answer.PutArtifacts}
+	provenance := provenance{view: &d.View, task: task, put: answer.PutArtifacts}
 	switch {
 	case task.Kind == schemas.TaskKindWork:
-		completed.Recovered, completed.Told = task.Failure().Action, toldHash(d, task)
+		completed.Recovered, completed.Told = task.Failure().Action, toldHash(&d.View, task)
 		provenance.answer(answer, &completed)
 	case task.Kind == schemas.TaskKindPlan || task.Kind.AsksEvaluator(): // its tasks may be given what it was given
 		provenance.result(answer.WholeResult, &completed)

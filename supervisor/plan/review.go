@@ -18,107 +18,110 @@ import (
 )
 
 // finish does what follows when all tasks have ended: what they have made is reviewed, if the profile has it so, then told.
-func finish(d *Decision) {
-	if reviewed(d) && (d.Run.Review == nil || !fault.Is("what was mended is not looked at")) {
-		beginReview(d, false)
-		return
+func finish(v *View) events {
+	if reviewed(v) && (v.Run.Review == nil || !fault.Is("what was mended is not looked at")) {
+		return events{beginReview(v, false)}
 	}
-	summarize(d)
+	return summarize(v)
 }
 
 // reviewed reports whether what the run has made is looked at. What waits for whoever has asked comes again, and where nothing was done
 // there is nothing to look at.
-func reviewed(d *Decision) bool {
-	policy := d.Profile.Review
-	if policy == nil || !completedAny(d) {
+func reviewed(v *View) bool {
+	policy := v.Profile.Review
+	if policy == nil || !completedAny(v) {
 		return false
 	}
-	if failed := decisive(d); failed != nil && (failed.Failure().Cause == schemas.FailureBlocked || failed.Failure().Cause == schemas.FailureUnapproved) {
+	if failed := decisive(v); failed != nil && (failed.Failure().Cause == schemas.FailureBlocked || failed.Failure().Cause == schemas.FailureUnapproved) {
 		return false
 	}
-	return policy.When != schemas.ReviewComplex || isComplex(d)
+	return policy.When != schemas.ReviewComplex || isComplex(v)
 }
 
 // isComplex reports whether the request is one of several steps (P-17).
-func isComplex(d *Decision) bool {
-	if upstream := d.Run.Message.Upstream; d.Profile.Complexity == nil || upstream != nil && upstream.Planned {
-		roots := slices.DeleteFunc(slices.Clone(d.Run.Tasks), review.IsFix)
+func isComplex(v *View) bool {
+	if upstream := v.Run.Message.Upstream; v.Profile.Complexity == nil || upstream != nil && upstream.Planned {
+		roots := slices.DeleteFunc(slices.Clone(v.Run.Tasks), review.IsFix)
 		return len(roots) > 1
 	}
-	return d.Profile.router.AssessComplexity(requestText(d)).Complex
+	return v.Profile.router.AssessComplexity(requestText(v)).Complex
 }
 
-func beginReview(d *Decision, forced bool) {
+func beginReview(v *View, forced bool) *schemas.ReviewBegan {
 	round := 1
-	if d.Run.Review != nil {
-		round += fault.Either("rounds restart", 0, d.Run.Review.Round)
+	if v.Run.Review != nil {
+		round += fault.Either("rounds restart", 0, v.Run.Review.Round)
 	}
-	d.emit(&schemas.ReviewBegan{Run: d.Run.Number, Round: round, Forced: forced})
+	return &schemas.ReviewBegan{Run: v.Run.Number, Round: round, Forced: forced}
 }
 
 // forceReview has what is there looked at when there are no steps left for the rest (P-15), as soon as nothing is under way any more.
-func forceReview(d *Decision) {
-	for _, task := range d.Run.Tasks {
+func forceReview(v *View) events {
+	var done events
+	ended := true
+	for _, task := range v.Run.Tasks {
 		if unbegun(task) {
-			d.emit(&schemas.TaskSkipped{Run: d.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
+			done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedStepLimit})
+		} else if !task.State.Ended() {
+			ended = false
 		}
 	}
-	if isDone(d) && d.Run.Judge() == nil {
-		beginReview(d, true)
+	if ended && v.Run.Judge() == nil {
+		done = append(done, beginReview(v, true))
 	}
+	return done
 }
 
 // awaitsReviewReply reports whether a review goes on once an agent or people have answered.
-func awaitsReviewReply(d *Decision) bool {
-	asked, _ := d.Run.AsksAboutReview()
-	return asked != nil || d.Run.Judge() != nil
+func awaitsReviewReply(v *View) bool {
+	asked, _ := v.Run.AsksAboutReview()
+	return asked != nil || v.Run.Judge() != nil
 }
 
 func conflicts(file review.File) bool { return file.Conflicts() }
 
 // mergeVersions has several versions become one, once in a round.
-func mergeVersions(d *Decision) {
-	merge := d.Profile.Review.Merge
-	if merge != "" && len(d.Run.Asked(schemas.OccasionMerge)) == 0 && d.Mergeable(review.Files(d.Run)) {
-		ask(d, d.Run.NewMerge(merge))
+func mergeVersions(v *View) events {
+	merge := v.Profile.Review.Merge
+	if merge != "" && len(v.Run.Asked(schemas.OccasionMerge)) == 0 && v.Mergeable(review.Files(v.Run)) {
+		return ask(v, v.Run.NewMerge(merge))
 	}
+	return nil
 }
 
 // Mergeable reports whether there are versions that can be merged: it is known what each of them is, and that there are no others.
-func (d *Decision) Mergeable(files []review.File) bool {
+func (v *View) Mergeable(files []review.File) bool {
 	unknown := func(version review.Version) bool { return version.Hash == "" }
 	for i := range files {
 		if files[i].Conflicts() && slices.ContainsFunc(files[i].Heads, unknown) {
 			return false
 		}
 	}
-	return slices.ContainsFunc(files, conflicts) && len(review.Cut(d.Run)) == 0
+	return slices.ContainsFunc(files, conflicts) && len(review.Cut(v.Run)) == 0
 }
 
 // askChecks asks all that the project calls for, once in a round, unless several versions of a file are left.
-func askChecks(d *Decision) {
+func askChecks(v *View) events {
 	var questions []*workflow.Task
-	for i := range d.Profile.Review.Checks {
-		check := &d.Profile.Review.Checks[i]
-		question := workflow.NewCheck(check.Agent, d.Run.Review.Round)
-		if d.Run.Task(question.ID) == nil && isFor(d, check) && (i == 0 || !fault.Is("a check is left out")) {
+	for i := range v.Profile.Review.Checks {
+		check := &v.Profile.Review.Checks[i]
+		question := workflow.NewCheck(check.Agent, v.Run.Review.Round)
+		if v.Run.Task(question.ID) == nil && isFor(v, check) && (i == 0 || !fault.Is("a check is left out")) {
 			questions = append(questions, question)
 		}
 	}
-	if len(questions) == 0 || slices.ContainsFunc(review.Files(d.Run), conflicts) {
-		return
+	if len(questions) == 0 || slices.ContainsFunc(review.Files(v.Run), conflicts) {
+		return nil
 	}
-	for _, question := range questions {
-		ask(d, question)
-	}
+	return askAll(v, questions)
 }
 
 // isFor reports whether a check is for the type of the project (M-40).
-func isFor(d *Decision, check *schemas.Check) bool {
+func isFor(v *View, check *schemas.Check) bool {
 	if len(check.For) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool {
+	return slices.ContainsFunc(v.Run.Tasks, func(task *workflow.Task) bool {
 		var constraints struct {
 			ProjectType string `json:"project_type"`
 		}
@@ -128,18 +131,18 @@ func isFor(d *Decision, check *schemas.Check) bool {
 }
 
 // endReview says what was found, by rule and by whom was asked.
-func endReview(d *Decision) {
-	policy, files := d.Profile.Review, review.Files(d.Run)
-	issues := review.Faults(d.Run, policy.Agree, func(task *workflow.Task) jsontext.Value { return d.content(task.Result).Data })
-	unassigned := review.Cut(d.Run)
+func endReview(v *View) events {
+	policy, files := v.Profile.Review, review.Files(v.Run)
+	issues := review.Faults(v.Run, policy.Agree, func(task *workflow.Task) jsontext.Value { return v.content(task.Result).Data })
+	unassigned := review.Cut(v.Run)
 	for i := range files {
 		if files[i].Conflicts() {
 			unassigned = append(unassigned, files[i].Conflict())
 		}
 	}
 	more := false
-	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		found, err := resultsOf(d, question)
+	for _, question := range v.Run.Asked(schemas.OccasionReview) {
+		found, err := resultsOf(v, question)
 		switch {
 		case err == nil:
 			issues = append(issues, review.Issues(question.Agent, found)...)
@@ -149,20 +152,20 @@ func endReview(d *Decision) {
 			unassigned = append(unassigned, schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: notMade(question)})
 		}
 	}
-	review.Assign(d.Run, files, issues)
+	review.Assign(v.Run, files, issues)
 	issues = append(issues, unassigned...)
 	judged := schemas.Judged{
-		Run: d.Run.Number, Occasion: schemas.OccasionReview, Round: d.Run.Review.Round, Outcome: schemas.OutcomePassed, Issues: review.Kept(issues),
+		Run: v.Run.Number, Occasion: schemas.OccasionReview, Round: v.Run.Review.Round, Outcome: schemas.OutcomePassed, Issues: review.Kept(issues),
 	}
 	if more || !review.Passed(issues) && !fault.Is("what is wrong passes") {
 		judged.Outcome = schemas.OutcomeFailed
 	}
-	d.emit(&judged)
+	return events{&judged}
 }
 
 // resultsOf are what a check has found; the error is that it says nothing of the kind.
-func resultsOf(d *Decision, question *workflow.Task) ([]schemas.ValidationResult, error) {
-	return CheckResults(question, d.content(question.Result))
+func resultsOf(v *View, question *workflow.Task) ([]schemas.ValidationResult, error) {
+	return CheckResults(question, v.content(question.Result))
 }
 
 // CheckResults are what a check has found, given the result that it has answered with. The error is that it says nothing of the kind.
@@ -174,13 +177,14 @@ func CheckResults(question *workflow.Task, result schemas.Result) ([]schemas.Val
 }
 
 // concludeReview goes on once the newest round has passed, or somebody has taken the results as they are.
-func concludeReview(d *Decision) {
-	switch round := d.Run.Review; {
+func concludeReview(v *View) events {
+	switch round := v.Run.Review; {
 	case round.Outcome == schemas.OutcomePassed && round.Forced:
-		incomplete(d, schemas.StopStepLimit, stepsTaken(d))
-	case round.Outcome == schemas.OutcomePassed, takenAsItIs(d):
-		summarize(d)
+		return incomplete(v, schemas.StopStepLimit, stepsTaken(v))
+	case round.Outcome == schemas.OutcomePassed, takenAsItIs(v):
+		return summarize(v)
 	}
+	return nil
 }
 
 // notMade tells that a check could not be made, which one, and what it says.
@@ -190,71 +194,72 @@ func notMade(question *workflow.Task) string {
 }
 
 // mayRework reports whether a run whose review has failed may go back to work once more (P-15).
-func mayRework(d *Decision) bool {
-	round := d.Run.Review
-	return reviewAwaitsDecision(d) && !round.Forced && (round.Round <= d.Profile.Review.Rounds || fault.Is("rounds have no end")) && d.Run.Steps() < d.Profile.StepLimit()
+func mayRework(v *View) bool {
+	round := v.Run.Review
+	return reviewAwaitsDecision(v) && !round.Forced && (round.Round <= v.Profile.Review.Rounds || fault.Is("rounds have no end")) && v.Run.Steps() < v.Profile.StepLimit()
 }
 
 // adoptPlanOfCheck has the plan of the first check done that has one.
-func adoptPlanOfCheck(d *Decision) {
-	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		if _, err := resultsOf(d, question); err == nil || question.State != workflow.TaskCompleted {
+func adoptPlanOfCheck(v *View) events {
+	for _, question := range v.Run.Asked(schemas.OccasionReview) {
+		if _, err := resultsOf(v, question); err == nil || question.State != workflow.TaskCompleted {
 			continue
 		}
-		said, err := ReadVerdict(d.content(question.Result))
+		said, err := ReadVerdict(v.content(question.Result))
 		if err != nil {
 			continue
 		}
-		if change, faults := change(d, &said); len(faults) == 0 && !change.same {
-			adoptChange(d, schemas.OccasionReview, change)
-			return
+		if change, faults := change(v, &said); len(faults) == 0 && !change.same {
+			return adoptChange(v, schemas.OccasionReview, change)
 		}
 	}
+	return nil
 }
 
 // fixIssues has whoever is responsible mend what was found (M-42). What was done outside is not done again for that.
-func fixIssues(d *Decision) {
+func fixIssues(v *View) events {
 	mendable := func(made *workflow.Task) bool {
-		use := d.Profile.agentUse(made.Agent)
+		use := v.Profile.agentUse(made.Agent)
 		return use != nil && use.Unavailable == "" && made.Permit == ""
 	}
-	fixes := review.Fixes(d.Run, d.Run.Review.Round, review.Files(d.Run), d.Run.Review.Issues, mendable)
+	fixes := review.Fixes(v.Run, v.Run.Review.Round, review.Files(v.Run), v.Run.Review.Issues, mendable)
 	if len(fixes) == 0 {
-		return
+		return nil
 	}
-	changed := schemas.PlanChanged{Run: d.Run.Number, Change: nextChange(d, nil), Source: schemas.OccasionReview, Tasks: fixes}
-	for _, task := range d.Run.Tasks { // what has failed to mend it before is tried anew
+	changed := schemas.PlanChanged{Run: v.Run.Number, Change: nextChange(v, nil), Source: schemas.OccasionReview, Tasks: fixes}
+	for _, task := range v.Run.Tasks { // what has failed to mend it before is tried anew
 		again := slices.ContainsFunc(fixes, func(fix schemas.PlannedTask) bool { return fix.Options().Fixes == review.Root(task) })
 		if again && review.IsFix(task) && task.State == workflow.TaskFailed && !task.Replaced {
 			changed.Replaces = append(changed.Replaces, task.ID)
 		}
 	}
-	d.emit(&changed)
+	return events{&changed}
 }
 
 // askAboutIssues asks the judge of failures what is to be done about what nobody is responsible for, once in a round (M-45).
-func askAboutIssues(d *Decision) {
+func askAboutIssues(v *View) events {
 	agent := ""
 	switch {
-	case recovery.Judged(&d.Profile.Profile, schemas.CategoryCoordination, schemas.FailureConflict):
-		agent = recovery.Judge(&d.Profile.Profile)
-	case changes(d):
-		agent = d.Profile.Replan.Agent
+	case recovery.Judged(&v.Profile.Profile, schemas.CategoryCoordination, schemas.FailureConflict):
+		agent = recovery.Judge(&v.Profile.Profile)
+	case changes(v):
+		agent = v.Profile.Replan.Agent
 	}
-	if agent != "" && len(d.Run.Asked(schemas.OccasionFailure)) == 0 {
-		ask(d, d.Run.NewEvaluation(schemas.TriggerFailure, agent))
+	if agent != "" && len(v.Run.Asked(schemas.OccasionFailure)) == 0 {
+		return ask(v, v.Run.NewEvaluation(schemas.TriggerFailure, agent))
 	}
+	return nil
 }
 
 // withheldByReview reports whether the results of a run are not told: it is reviewed, and the last round has not passed them.
-func withheldByReview(d *Decision) bool {
-	return !fault.Is("what has not passed is told when a run ends otherwise") && d.Run.Review != nil && d.Run.Review.Outcome != schemas.OutcomePassed && d.Profile.Review.OnFailed != schemas.ReviewPartial && !takenAsItIs(d)
+func withheldByReview(v *View) bool {
+	return !fault.Is("what has not passed is told when a run ends otherwise") && v.Run.Review != nil && v.Run.Review.Outcome != schemas.OutcomePassed && v.Profile.Review.OnFailed != schemas.ReviewPartial && !takenAsItIs(v)
 }
 
 // takenAsItIs reports whether somebody who was asked about the newest round has said skip.
-func takenAsItIs(d *Decision) bool {
-	return d.Run.Review != nil && slices.ContainsFunc(d.Run.Inquiries, func(i *workflow.Inquiry) bool {
-		return i.Task == schemas.ReviewInput(d.Run.Review.Round) && i.Answered != nil && i.Answered.Choice == schemas.ChoiceSkip
+func takenAsItIs(v *View) bool {
+	return v.Run.Review != nil && slices.ContainsFunc(v.Run.Inquiries, func(i *workflow.Inquiry) bool {
+		return i.Task == schemas.ReviewInput(v.Run.Review.Round) && i.Answered != nil && i.Answered.Choice == schemas.ChoiceSkip
 	})
 }
 
@@ -262,16 +267,16 @@ func takenAsItIs(d *Decision) bool {
 const maxErrorsTold = 10
 
 // reviewErrors are the errors that the last round has found, as they are told, and how many there are.
-func reviewErrors(d *Decision) (told string, errorsFound int) {
+func reviewErrors(v *View) (told string, errorsFound int) {
 	var lines []string
-	for i := range d.Run.Review.Issues {
-		if issue := &d.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
+	for i := range v.Run.Review.Issues {
+		if issue := &v.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
 			errorsFound++
 			told := issue.Message
 			if !strings.Contains(told, issue.File) {
 				told = review.Where(issue) + told
 			}
-			if line := fitting(d, told); line != "" && !slices.Contains(lines, line) {
+			if line := fitting(v, told); line != "" && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}
@@ -288,27 +293,26 @@ func reviewErrors(d *Decision) (told string, errorsFound int) {
 }
 
 // failReview ends a run whose review has failed for good, with what was found.
-func failReview(d *Decision) {
-	found, errorsFound := reviewErrors(d)
-	details := fmt.Sprintf("round %d of the review has found %d errors", d.Run.Review.Round, errorsFound)
-	sentence := reviewFault(d, found)
-	partial := d.Profile.Review.OnFailed == schemas.ReviewPartial
+func failReview(v *View) events {
+	found, errorsFound := reviewErrors(v)
+	details := fmt.Sprintf("round %d of the review has found %d errors", v.Run.Review.Round, errorsFound)
+	sentence := reviewFault(v, found)
+	partial := v.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {
-		sentence += "\n\n" + d.texts().Partial
+		sentence += "\n\n" + v.texts().Partial
 	}
-	failure := runFailure(d, schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
+	failure := runFailure(v, schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
 	if partial || fault.Is("what has failed to pass is told") {
-		conclude(d, schemas.RunPartial, schemas.StopReviewFailed, failure)
-		return
+		return append(closeBudgetTask(v), conclude(v, schemas.RunPartial, schemas.StopReviewFailed, failure))
 	}
-	concludeWith(d, schemas.RunFailed, schemas.StopReviewFailed, failure, nil)
+	return append(closeBudgetTask(v), concludeWith(v, schemas.RunFailed, schemas.StopReviewFailed, failure, nil))
 }
 
 // reviewFault tells whoever has asked what a review has found.
-func reviewFault(d *Decision, found string) string {
-	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", found).Replace(d.texts().ReviewFailed))
+func reviewFault(v *View, found string) string {
+	sentence := strings.TrimSpace(strings.NewReplacer("{detail}", found).Replace(v.texts().ReviewFailed))
 	if sentence == "" {
-		sentence = without(d.texts().TaskFailed)
+		sentence = without(v.texts().TaskFailed)
 	}
 	if strings.HasPrefix(found, "\n") {
 		sentence = strings.Replace(sentence, " \n- ", "\n- ", 1) // a list has lines of its own
@@ -324,12 +328,12 @@ func checkAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	}
 	said, err := ReadVerdict(answer.WholeResult)
 	if err != nil || said.Response != "" {
-		fail(d, question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
+		d.fail(question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
 		return
 	}
-	change, faults := change(d, &said)
+	change, faults := change(&d.View, &said)
 	if len(faults) > 0 {
-		fail(d, question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
+		d.fail(question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
 		return
 	}
 	completed(d, question, answer)
@@ -341,7 +345,7 @@ func checkAnswered(d *Decision, question *workflow.Task, answer *Response) {
 // mergeAnswered takes merged files. Unless each conflict is settled by one, nothing is merged (M-38).
 func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	made := schemas.TaskCompleted{Run: d.Run.Number, Task: question.ID}
-	(&provenance{decision: d, task: question, put: answer.PutArtifacts}).answer(answer, &made)
+	(&provenance{view: &d.View, task: question, put: answer.PutArtifacts}).answer(answer, &made)
 	var merged []schemas.MergedFile
 	var left []string
 	for _, file := range review.Files(d.Run) {
@@ -359,7 +363,7 @@ func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})
 	}
 	if len(left) > 0 && !fault.Is("merged in part") {
-		fail(d, question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
+		d.fail(question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
 		return
 	}
 	completed(d, question, answer)
@@ -369,39 +373,39 @@ func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 }
 
 // standing are the tasks whose results the answer is made of, each in the place of what it mends.
-func standing(d *Decision) []*workflow.Task {
+func standing(v *View) []*workflow.Task {
 	var tasks []*workflow.Task
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		switch {
 		case review.IsFix(task):
-		case d.Profile.Review == nil && task.State == workflow.TaskCompleted && inAnswer(d, task):
-			tasks = append(tasks, d.Run.Standing(task.ID))
-		case d.Profile.Review != nil && task.State == workflow.TaskCompleted && !leadsOn(d, task):
-			tasks = append(tasks, review.Newest(d.Run, task.ID))
+		case v.Profile.Review == nil && task.State == workflow.TaskCompleted && inAnswer(v, task):
+			tasks = append(tasks, v.Run.Standing(task.ID))
+		case v.Profile.Review != nil && task.State == workflow.TaskCompleted && !leadsOn(v, task):
+			tasks = append(tasks, review.Newest(v.Run, task.ID))
 		}
 	}
 	return tasks
 }
 
 // leadsOn is what inAnswer denies, where tasks may be mended.
-func leadsOn(d *Decision, task *workflow.Task) bool {
-	if d.Profile.Execution.Mode != schemas.ExecutionDAG {
+func leadsOn(v *View, task *workflow.Task) bool {
+	if v.Profile.Execution.Mode != schemas.ExecutionDAG {
 		return false
 	}
 	builds := func(id string) bool {
-		dependency := d.Run.Task(id)
+		dependency := v.Run.Task(id)
 		return dependency != nil && review.Root(dependency) == task.ID
 	}
-	return slices.ContainsFunc(d.Run.Tasks, func(other *workflow.Task) bool {
+	return slices.ContainsFunc(v.Run.Tasks, func(other *workflow.Task) bool {
 		return !review.IsFix(other) && (other.State == workflow.TaskCompleted || other.Replaced) && slices.ContainsFunc(other.Dependencies(), builds)
 	})
 }
 
 // checkFindings are what the checks of the newest round have found.
-func checkFindings(d *Decision) []schemas.Findings {
+func checkFindings(v *View) []schemas.Findings {
 	var said []schemas.Findings
-	for _, question := range d.Run.Asked(schemas.OccasionReview) {
-		if found, err := resultsOf(d, question); err == nil {
+	for _, question := range v.Run.Asked(schemas.OccasionReview) {
+		if found, err := resultsOf(v, question); err == nil {
 			said = append(said, schemas.Findings{ValidationResults: found})
 		}
 	}

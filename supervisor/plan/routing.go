@@ -35,84 +35,108 @@ func PossibleAttempt(task string, attempt int) bool {
 	return task != "" && len(task) <= longest && attempt > 0
 }
 
-// routeTasks routes every task that can be, and asks what the routers of the others need to know.
-func routeTasks(d *Decision) {
-	for _, task := range d.Run.Tasks {
-		routeTask(d, task)
+// unrouted lists the tasks that no agent was found for yet.
+func unrouted(v *View) []*workflow.Task {
+	var tasks []*workflow.Task
+	for _, task := range v.Run.Tasks {
+		if !task.Routed && !task.State.Ended() {
+			tasks = append(tasks, task)
+		}
 	}
+	return tasks
 }
 
-func routeTask(d *Decision, task *workflow.Task) {
-	if task.Routed || task.State.Ended() || awaitsQuestion(d, task.ID) {
-		return
+// routeTask routes a task if its routers know enough, or else asks the agents that they need to know of.
+func routeTask(v *View, task *workflow.Task) events {
+	if task.Routed || task.State.Ended() || awaitsQuestion(v, task.ID) {
+		return nil
 	}
-	words := d.content(task.Plan.Description).Text
-	evidence := evidence(d, task.ID)
-	need := d.Profile.router.Need(words, task.Plan.Agent, evidence)
-	for _, agent := range need.Assess {
-		ask(d, workflow.NewAssessment(task.ID, agent))
+	words := v.content(task.Plan.Description).Text
+	evidence := evidence(v, task.ID)
+	need := v.Profile.router.Need(words, task.Plan.Agent, evidence)
+	if !need.Empty() {
+		return askRouters(v, task, &need)
 	}
-	if need.Choose != "" {
-		ask(d, workflow.NewRouting(task.ID, need.Choose))
-	}
-	if !need.Empty() || awaitsQuestion(d, task.ID) {
-		return
-	}
-	decision, decided := d.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
+	decision, decided := v.Profile.router.DecideWith(words, task.Plan.Agent, evidence)
 	if !decided {
 		decision.NextAgent = ""
 	}
 	decision.Response = truncate(decision.Response, schemas.RecordInlineLimit)
-	d.emit(&schemas.TaskRouted{Run: d.Run.Number, Task: task.ID, Decision: decision})
+	routed := &schemas.TaskRouted{Run: v.Run.Number, Task: task.ID, Decision: decision}
 	switch decision.NextAgent {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
-		if found := otherLanguage(d, decision.Response); found != "" { // nobody is asked twice who is responsible
-			d.emit(&schemas.TaskFailed{
-				Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: wrongLanguage(d, found),
-				Category: schemas.CategoryExecution, Action: giveUp(d, task, schemas.FailureInvalidResult),
-			})
-			return
+		if found := otherLanguage(v, decision.Response); found != "" { // nobody is asked twice who is responsible
+			return events{routed, &schemas.TaskFailed{
+				Run: v.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: wrongLanguage(v, found),
+				Category: schemas.CategoryExecution, Action: giveUp(v, task, schemas.FailureInvalidResult),
+			}}
 		}
-		d.emit(&schemas.TaskCompleted{Run: d.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)})
+		return events{routed, &schemas.TaskCompleted{Run: v.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)}}
 	case "":
-		failed := schemas.TaskFailed{
-			Run: d.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
-			Category: schemas.CategoryCoordination, Action: giveUp(d, task, schemas.FailureNoRoute),
+		if mayRefuse(v) {
+			return events{routed, &schemas.TaskFailed{
+				Run: v.Run.Number, Task: task.ID, Cause: schemas.FailureNoRoute,
+				Category: schemas.CategoryCoordination, Action: giveUp(v, task, schemas.FailureNoRoute),
+			}}
 		}
-		if mayRefuse(d) {
-			d.emit(&failed)
-			return
-		}
-		recoverTask(d, d.Run.Task(task.ID), &failed)
+		done := events{routed}
+		v = v.after(done)
+		return append(done, fail(v, v.Run.Task(task.ID), schemas.FailureNoRoute, "")...)
 	}
+	return events{routed}
+}
+
+// askRouters asks the agents by whose answers a task is routed.
+func askRouters(v *View, task *workflow.Task, need *route.Need) events {
+	questions := make([]*workflow.Task, 0, len(need.Assess)+1)
+	for _, agent := range need.Assess {
+		questions = append(questions, workflow.NewAssessment(task.ID, agent))
+	}
+	if need.Choose != "" {
+		questions = append(questions, workflow.NewRouting(task.ID, need.Choose))
+	}
+	return askAll(v, questions)
+}
+
+// askAll asks agents several things that a decision needs.
+func askAll(v *View, questions []*workflow.Task) events {
+	var done events
+	for i, question := range questions {
+		asked := ask(v, question)
+		done = append(done, asked...)
+		if i < len(questions)-1 {
+			v = v.after(asked)
+		}
+	}
+	return done
 }
 
 // awaitsQuestion reports whether an answer that a task's routers need is still awaited.
-func awaitsQuestion(d *Decision, task string) bool {
-	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
+func awaitsQuestion(v *View, task string) bool {
+	return slices.ContainsFunc(v.Run.DecisionTasks, func(question *workflow.Task) bool {
 		return question.Subject().Task == task && !question.State.Ended()
 	})
 }
 
 // interrupted reports whether a router's question went unanswered because the process that had asked it is gone: whoever worked on it may have gone with
 // it. It is asked anew, since what an agent could not say is nothing that it has said.
-func interrupted(d *Decision, question *workflow.Task, cause schemas.FailureKind) bool {
+func interrupted(v *View, question *workflow.Task, cause schemas.FailureKind) bool {
 	late := cause == schemas.FailureNotStarted || cause == schemas.FailureTimeout || cause == schemas.FailureCrashed
 	switch {
 	case !late || !ofRouter(question.Kind):
 		return false
 	case question.State.UnderWay():
-		return ofEarlierEpoch(d, question, question.Request, question.Attempt)
+		return ofEarlierEpoch(v, question, question.Request, question.Attempt)
 	}
 	// It never went out. What kept the places of its agent may be what went out before the process ended.
-	return question.Rejections == 0 && slices.ContainsFunc(d.Run.DecisionTasks, func(other *workflow.Task) bool {
+	return question.Rejections == 0 && slices.ContainsFunc(v.Run.DecisionTasks, func(other *workflow.Task) bool {
 		return other.Agent == question.Agent &&
-			(ofEarlierEpoch(d, other, other.Request, other.Attempt) || ofEarlierEpoch(d, other, other.PreviousRequest, other.Attempt-1))
+			(ofEarlierEpoch(v, other, other.Request, other.Attempt) || ofEarlierEpoch(v, other, other.PreviousRequest, other.Attempt-1))
 	})
 }
 
-func ofEarlierEpoch(d *Decision, question *workflow.Task, request string, attempt int) bool {
-	return request != "" && request != schemas.RequestID(d.Shard, d.Epoch, schemas.RunID(d.Session, d.Run.Number), question.ID, attempt)
+func ofEarlierEpoch(v *View, question *workflow.Task, request string, attempt int) bool {
+	return request != "" && request != schemas.RequestID(v.Shard, v.Epoch, schemas.RunID(v.Session, v.Run.Number), question.ID, attempt)
 }
 
 func ofRouter(kind schemas.TaskKind) bool {
@@ -121,9 +145,9 @@ func ofRouter(kind schemas.TaskKind) bool {
 
 // waitFor is how long the answer to a question is waited for; 0 leaves it to the deadlines of work. One that is asked anew waits as well until
 // the bus gives up those who had it before, and keep the places of its agent.
-func waitFor(d *Decision, task *workflow.Task) time.Duration {
-	wait := d.Profile.questionTimeout(task.Kind, task.Agent)
-	if question := d.Run.Task(task.ID); wait > 0 && ofRouter(task.Kind) && question != nil && question.LastFailure != nil {
+func waitFor(v *View, task *workflow.Task) time.Duration {
+	wait := v.Profile.questionTimeout(task.Kind, task.Agent)
+	if question := v.Run.Task(task.ID); wait > 0 && ofRouter(task.Kind) && question != nil && question.LastFailure != nil {
 		wait += schemas.Redelivery
 	}
 	return wait
@@ -131,17 +155,17 @@ func waitFor(d *Decision, task *workflow.Task) time.Duration {
 
 // evidence gathers what agents have said about a task. One that has not answered
 // in time counts as silent (P-09).
-func evidence(d *Decision, task string) route.Evidence {
-	evidence := route.Evidence{Source: d.Run.Message.Channel, Found: d.Found}
-	for i := range d.Run.DecisionTasks {
-		question := d.Run.DecisionTasks[i]
+func evidence(v *View, task string) route.Evidence {
+	evidence := route.Evidence{Source: v.Run.Message.Channel, Found: v.Found}
+	for i := range v.Run.DecisionTasks {
+		question := v.Run.DecisionTasks[i]
 		if question.Subject().Task != task || !question.State.Ended() {
 			continue
 		}
 		answered := question.State == workflow.TaskCompleted
 		var result schemas.Result
 		if answered {
-			result = d.content(question.Result)
+			result = v.content(question.Result)
 		}
 		switch question.Kind {
 		case schemas.TaskKindAssess:
@@ -204,65 +228,67 @@ func choiceFailure(question *workflow.Task) string {
 }
 
 // undecided reports whether nobody is responsible for a task because an agent that was to say who is has said nothing.
-func undecided(d *Decision, task string) bool {
-	return slices.ContainsFunc(d.Run.DecisionTasks, func(question *workflow.Task) bool {
+func undecided(v *View, task string) bool {
+	return slices.ContainsFunc(v.Run.DecisionTasks, func(question *workflow.Task) bool {
 		return question.Kind == schemas.TaskKindRoute && question.Subject().Task == task && question.State == workflow.TaskFailed
 	})
 }
 
 // ask asks an agent something that a decision needs, once.
-func ask(d *Decision, question *workflow.Task) {
-	if d.Run.Task(question.ID) != nil {
-		return
+func ask(v *View, question *workflow.Task) events {
+	if v.Run.Task(question.ID) != nil {
+		return nil
 	}
-	if unapprovedQuestion(d, question.Agent) {
-		d.emit(taskReady(d, question))
-		fail(d, d.Run.Task(question.ID), schemas.FailureUnapproved, "")
-		return
+	if unapprovedQuestion(v, question.Agent) {
+		return failUnasked(v, question, schemas.FailureUnapproved, "")
 	}
-	pose(d, question)
+	return pose(v, question)
 }
 
 // pose asks an agent, once there is room and it fits the budget.
-func pose(d *Decision, question *workflow.Task) {
-	if exceedsBudget(d, question) {
-		hold(d, question)
-		return
+func pose(v *View, question *workflow.Task) events {
+	if exceedsBudget(v, question) {
+		return hold(v, question)
 	}
-	switch admit(d, question) {
+	switch admit(v, question) {
 	case Admitted:
-		dispatch(d, question)
-	case Full:
-		ready(d, question)
+		return dispatch(v, question)
 	case Unavailable:
-		d.emit(taskReady(d, question))
-		known := d.Run.Task(question.ID)
-		fail(d, known, schemas.FailureUnavailable, whyUnavailable(d, known))
+		return failUnasked(v, question, schemas.FailureUnavailable, whyUnavailable(v, question))
+	case Full:
 	}
+	return ready(v, question)
+}
+
+// failUnasked fails a question that its agent is not asked.
+func failUnasked(v *View, question *workflow.Task, cause schemas.FailureKind, detail string) events {
+	done := events{taskReady(v, question)}
+	v = v.after(done)
+	return append(done, fail(v, v.Run.Task(question.ID), cause, detail)...)
 }
 
 // refuseChain holds mode single to one agent, or to a chain that the profile allows
 // (G-04); a plan that does more is refused, and its words are one task.
-func refuseChain(d *Decision) {
-	if !mayRefuse(d) {
-		return
+func refuseChain(v *View) events {
+	if !mayRefuse(v) {
+		return nil
 	}
-	if d.Run.Changes > 0 || slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 || task.PreviousAgent != "" }) {
-		return // it has begun: an agent in the place of another makes it no other plan
+	if v.Run.Changes > 0 || slices.ContainsFunc(v.Run.Tasks, func(task *workflow.Task) bool { return task.Attempt > 0 || task.PreviousAgent != "" }) {
+		return nil // it has begun: an agent in the place of another makes it no other plan
 	}
-	chain := make([]string, len(d.Run.Tasks))
-	for i, task := range d.Run.Tasks {
+	chain := make([]string, len(v.Run.Tasks))
+	for i, task := range v.Run.Tasks {
 		chain[i] = task.Agent
 	}
-	if slices.ContainsFunc(d.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
-		return
+	if slices.ContainsFunc(v.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
+		return nil
 	}
-	refuse(d, d.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
-	singleTask(d, "t0", schemas.Result{})
+	refused := refuse(v, v.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
+	return events{refused, singleTask(v, "t0", schemas.Result{})}
 }
 
 // mayRefuse reports whether a chain of agents has to be one of those that the profile allows.
-func mayRefuse(d *Decision) bool {
-	given := d.Run.Source == schemas.PlannerExternal || d.Run.Source == schemas.PlannerTemplate
-	return d.Profile.Execution.Mode == schemas.ExecutionSingle && len(d.Run.Tasks) > 1 && !given
+func mayRefuse(v *View) bool {
+	given := v.Run.Source == schemas.PlannerExternal || v.Run.Source == schemas.PlannerTemplate
+	return v.Profile.Execution.Mode == schemas.ExecutionSingle && len(v.Run.Tasks) > 1 && !given
 }

@@ -8,103 +8,147 @@ import (
 	"podium/schemas/workflow"
 )
 
-// A rule says what comes next in a run. Each call emits the events that follow, or none.
+// A rule says what comes next in a run. It sees a View, and returns events: none is that the rule does not apply.
 type rule struct {
 	name  string
-	apply func(*Decision)
 	story string // of package session, which fails without the rule
+	when  func(*View) events
+	each  *taskRule // in the place of when
+}
+
+// A taskRule is tried for each of some tasks in turn, before the first rule is tried again: so many tasks that one input concerns cost in proportion.
+type taskRule struct {
+	tasks  func(*View) []*workflow.Task
+	when   func(*View, *workflow.Task) events
+	pauses func(*View, *workflow.Task) bool // after a task has got events, earlier rules are tried before the next task; nil is never
 }
 
 // A ruleGroup is a number of rules that apply under one condition.
 type ruleGroup struct {
-	applies func(*Decision) bool
+	applies func(*View) bool
 	rules   []rule
 }
 
-// runRules are tried in this order after each input. When a rule has emitted events, the first one is tried again. A rule that waits for an answer emits
+// A failureRule says what is done about an attempt that has failed. It returns the failure with what follows; none is that the rule does not apply. The failure is
+// the caller's own copy: a rule that does not apply may say more exactly what has failed.
+type failureRule struct {
+	name  string
+	story string
+	when  func(*View, *workflow.Task, *schemas.TaskFailed) events
+}
+
+// failureRules are tried in this order when an attempt has failed: the first one that applies decides.
+var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that nothing changes
+	{"propose", "proposal", propose},                           // an operation that waits for approval is no failure, and says more than what is lacking
+	{"ask_for_input", "asked", askForInput},                    // what the requester can say is no failure: the attempt is not spent
+	{"retry", "attempts_used_up", retry},                       // the same agent may do it at another time, and nobody else has to
+	{"use_fallback", "fallback", useFallback},                  // another agent does it before others have more to do
+	{"repair", "recovery_request_fix", repair},                 // agents repair what caused the failure before people are asked
+	{"ask_about_failure", "escalation_retry", askAboutFailure}, // people may still have the run go on with the task
+	{"skip_failed", "recovery_skip", skipFailed},               // the run goes on without the task, if the profile says so
+	{"end_failed", "no_route", endFailed},
+}
+
+// runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that waits for an answer returns
 // nothing, and the rules below it are tried: each rule checks what it waits for. The comment of a rule says why it stands before the next ones. The input
 // itself is handled before: a reply by human_*.go, a response by response.go, and what is done about a failure by failure.go.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
 	{isNotComplete, []rule{
-		{"close_undeliverable", closeUndeliverable, "asked_unreachable"}, // no reply can come to a human task whose notification has failed
-		{"start_due", startDue, "approve_at_the_command_line"},           // a task that an input has released starts before others
+		{name: "close_undeliverable", when: closeUndeliverable, story: "asked_unreachable"}, // no reply can come to a human task whose notification has failed
+		{name: "start_due", when: startDue, story: "approve_at_the_command_line"},           // a task that an input has released starts before others
 	}},
 	{isDecomposing, []rule{
-		{"handle_missing_plan", handleMissingPlan, "planner_silent"},
+		{name: "handle_missing_plan", when: handleMissingPlan, story: "planner_silent"},
 	}},
 	{isRouting, []rule{
-		{"route", routeTasks, "single_run"},
+		{name: "route", each: &taskRule{tasks: unrouted, when: routeTask}, story: "single_run"},
 	}},
 	{isExecuting, []rule{
-		{"refuse_chain", refuseChain, "refused_chain_in_trouble"},    // no task of a refused chain may start; one single task takes its place
-		{"skip_repairs", skipRepairs, "step_limit_leaves_no_repair"}, // skipped repairs count as ended, so that end_repair_wait decides
-		{"end_repair_wait", endRepairWait, "recovery_request_fix"},   // an evaluator is told what has come of repairs
+		{name: "refuse_chain", when: refuseChain, story: "refused_chain_in_trouble"},    // no task of a refused chain may start; one single task takes its place
+		{name: "skip_repairs", when: skipRepairs, story: "step_limit_leaves_no_repair"}, // skipped repairs count as ended, so that end_repair_wait decides
+		{name: "end_repair_wait", when: endRepairWait, story: "recovery_request_fix"},   // an evaluator is told what has come of repairs
 	}},
 	{mayEvaluate, []rule{
-		{"stop_by_condition", stopByCondition, "condition_ends"}, // a condition that ends the run overrides the evaluator
-		{"ask_evaluator", askEvaluator, "replan_on_failure"},     // the evaluator may replace what has failed
+		{name: "stop_by_condition", when: stopByCondition, story: "condition_ends"}, // a condition that ends the run overrides the evaluator
+		{name: "ask_evaluator", when: askEvaluator, story: "replan_on_failure"},     // the evaluator may replace what has failed
 	}},
 	{isAtWork, []rule{
-		{"abort", abortOnFailure, "aborts"}, // no pending task starts in a run that ends
+		{name: "abort", when: abortOnFailure, story: "aborts"}, // no pending task starts in a run that ends
 	}},
 	{mayProceed, []rule{
-		{"skip", skipTasks, "blocked"},                         // start does not check whether a dependency has failed
-		{"start", startTasks, "single_run"},                    // a task that fails at its start may be the last one
-		{"finish", finishDone, "single_run"},                   // all tasks have ended
-		{"stop_out_of_steps", stopOutOfSteps, "review_forced"}, // tasks are left, and none of them may start
+		{name: "skip", when: skipTasks, story: "blocked"},                                                                 // start does not check whether a dependency has failed
+		{name: "start", each: &taskRule{tasks: startable, when: startPending, pauses: pausesStarts}, story: "single_run"}, // a task that fails at its start may be the last one
+		{name: "finish", when: finishDone, story: "single_run"},                                                           // all tasks have ended
+		{name: "stop_out_of_steps", when: stopOutOfSteps, story: "review_forced"},                                         // tasks are left, and none of them may start
 	}},
 	{canContinueReview, []rule{
-		{"merge_versions", mergeVersions, "merged"},      // checks look at the merged files
-		{"ask_checks", askChecks, "review_fix"},          // the round ends with their findings
-		{"end_review", endReview, "missing_deliverable"}, // no merge and no check is left to ask or to wait for
+		{name: "merge_versions", when: mergeVersions, story: "merged"},      // checks look at the merged files
+		{name: "ask_checks", when: askChecks, story: "review_fix"},          // the round ends with their findings
+		{name: "end_review", when: endReview, story: "missing_deliverable"}, // no merge and no check is left to ask or to wait for
 	}},
 	{reviewAwaitsDecision, []rule{
-		{"conclude_review", concludeReview, "review_fix"}, // a round that has passed, or that people have skipped, needs no rework
+		{name: "conclude_review", when: concludeReview, story: "review_fix"}, // a round that has passed, or that people have skipped, needs no rework
 	}},
 	{mayRework, []rule{
-		{"adopt_plan_of_check", adoptPlanOfCheck, "review_critic"},      // a check says itself what is to be done
-		{"fix_issues", fixIssues, "review_fix"},                         // an evaluator is asked about what nobody can fix
-		{"ask_about_issues", askAboutIssues, "recovery_merge_conflict"}, // people are asked about what no agent decides
+		{name: "adopt_plan_of_check", when: adoptPlanOfCheck, story: "review_critic"},      // a check says itself what is to be done
+		{name: "fix_issues", when: fixIssues, story: "review_fix"},                         // an evaluator is asked about what nobody can fix
+		{name: "ask_about_issues", when: askAboutIssues, story: "recovery_merge_conflict"}, // people are asked about what no agent decides
 	}},
 	{reviewAwaitsDecision, []rule{
-		{"ask_people_about_review", askPeopleAboutReview, "review_asks"}, // people may still have the run go on
-		{"fail_review", failReview, "review_rounds"},                     // no further round and nobody to ask is left
+		{name: "ask_people_about_review", when: askPeopleAboutReview, story: "review_asks"}, // people may still have the run go on
+		{name: "fail_review", when: failReview, story: "review_rounds"},                     // no further round and nobody to ask is left
 	}},
 	{hasBudget, []rule{
-		{"restart_held", restartHeld, "budget_held"},                         // what fits the budget starts before anybody is asked for more
-		{"handle_shortage", handleShortage, "budget_ends"},                   // no work under way can release some of the budget
-		{"withdraw_budget_task", withdrawBudgetTask, "budget_question_gone"}, // nothing is held back any more
+		{name: "restart_held", when: restartHeld, story: "budget_held"},                         // what fits the budget starts before anybody is asked for more
+		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // no work under way can release some of the budget
+		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // nothing is held back any more
 	}},
+	answerRules,
 	{isNotComplete, []rule{
-		{"notify_next", notifyNext, "asked_one_at_a_time"}, // the requester is asked one thing at a time: when one human task ends, the next is sent
+		{name: "notify_next", when: notifyNext, story: "asked_one_at_a_time"}, // the requester is asked one thing at a time: when one human task ends, the next is sent
 	}},
+}
+
+// answerRules say what becomes of the answer of a run that is settled.
+var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
+	hasUnsentAnswer, []rule{
+		{name: "end_unanswered", when: endUnanswered, story: "goes_on_without"},  // people approve no answer that nobody gets
+		{name: "ask_about_answer", when: askAboutAnswer, story: "delivery_held"}, // nothing is sent that people may still reject
+		{name: "withhold_answer", when: withholdAnswer, story: "unvouched"},      // an answer that nobody may get is not sent
+		{name: "deliver", when: deliverDelayed, story: "single_run"},
+	},
 }
 
 // RuleStories returns the name of each rule, and of the story that fails without it.
 func RuleStories() map[string]string {
 	stories := map[string]string{}
-	for _, group := range runRules {
-		for _, each := range group.rules {
-			stories[each.name] = each.story
+	for i := range runRules {
+		for j := range runRules[i].rules {
+			stories[runRules[i].rules[j].name] = runRules[i].rules[j].story
 		}
+	}
+	for i := range failureRules {
+		stories[failureRules[i].name] = failureRules[i].story
 	}
 	return stories
 }
 
-// Resume applies the rules until none of them emits an event. It is the last part of each decision about a run.
+// Resume applies the rules until none of them has anything to do. It is the last part of each decision about a run.
 func (d *Decision) Resume() {
 	if d.Run != nil {
 		applyRules(d, runRules[:])
 	}
 }
 
-// applyRules tries the rules until none of them emits an event. A run in which they come to no end is ended.
+// applyRules applies the first rule that has something to do, until none has. A run in which the rules come to no end is ended.
 func applyRules(d *Decision, groups []ruleGroup) {
 	most := mostRules(d)
 	var last [8]string
 	for n := 0; ; n++ {
 		if n == most {
-			endForFault(d, "these rules come to no end: "+strings.Join(last[:], ", "))
+			d.rule = ""
+			d.apply(endForFault(&d.View, "these rules come to no end: "+strings.Join(last[:], ", ")))
+			applyFirst(d, []ruleGroup{answerRules})
 			break
 		}
 		d.emitted = 0
@@ -122,75 +166,94 @@ func mostRules(d *Decision) int {
 	return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)+d.Profile.MaxTasks())
 }
 
-// applyFirst tries the rules in their order until one emits an event.
+// applyFirst applies the first rule that has something to do.
 func applyFirst(d *Decision, groups []ruleGroup) {
 	for i := range groups {
-		if !groups[i].applies(d) {
+		if !groups[i].applies(&d.View) {
 			continue
 		}
-		for _, next := range groups[i].rules {
+		for j := range groups[i].rules {
+			next := &groups[i].rules[j]
 			if fault.IsRule(next.name) {
 				continue
 			}
 			d.rule = next.name
-			if next.apply(d); d.emitted > 0 {
+			if next.each != nil {
+				applyEach(d, next.each)
+			} else {
+				d.apply(next.when(&d.View))
+			}
+			if d.emitted > 0 {
 				return
 			}
 		}
 	}
 }
 
-// endForFault ends a run because of a fault of the rules.
-func endForFault(d *Decision, details string) {
-	if d.Run.Settled() {
-		cancelTasks(d, schemas.InquiryWithdrawn)
-		end(d, schemas.StopInternalFault, "")
-		return
+// applyEach applies a rule to each of its tasks in turn.
+func applyEach(d *Decision, each *taskRule) {
+	for _, task := range each.tasks(&d.View) {
+		done := each.when(&d.View, d.Run.Task(task.ID))
+		d.apply(done)
+		if len(done) > 0 && each.pauses != nil && each.pauses(&d.View, d.Run.Task(task.ID)) {
+			return
+		}
 	}
-	incomplete(d, schemas.StopInternalFault, details)
 }
 
-func isNotComplete(d *Decision) bool { return d.Run.Phase != workflow.PhaseComplete }
+// endForFault ends a run because of a fault of the rules.
+func endForFault(v *View, details string) events {
+	if v.Run.Settled() {
+		return append(cancelTasks(v, schemas.InquiryWithdrawn), end(v, schemas.StopInternalFault, ""))
+	}
+	return incomplete(v, schemas.StopInternalFault, details)
+}
 
-func isDecomposing(d *Decision) bool { return d.Run.Phase == workflow.PhaseDecomposing }
+func isNotComplete(v *View) bool { return v.Run.Phase != workflow.PhaseComplete }
 
-func isRouting(d *Decision) bool { return d.Run.Phase == workflow.PhaseRouting }
+func isDecomposing(v *View) bool { return v.Run.Phase == workflow.PhaseDecomposing }
 
-func isExecuting(d *Decision) bool { return d.Run.Phase == workflow.PhaseExecuting }
+func isRouting(v *View) bool { return v.Run.Phase == workflow.PhaseRouting }
+
+func isExecuting(v *View) bool { return v.Run.Phase == workflow.PhaseExecuting }
 
 // isAtWork reports whether tasks may be under way: the plan is carried out, or a changed one is routed.
-func isAtWork(d *Decision) bool { return isExecuting(d) || isRouting(d) }
+func isAtWork(v *View) bool { return isExecuting(v) || isRouting(v) }
 
-func mayEvaluate(d *Decision) bool { return isExecuting(d) && d.Run.Judge() == nil }
+func mayEvaluate(v *View) bool { return isExecuting(v) && v.Run.Judge() == nil }
 
 // mayProceed reports whether the plan goes on: no evaluator is asked, or has to be.
-func mayProceed(d *Decision) bool { return isExecuting(d) && !awaitsEvaluator(d) }
+func mayProceed(v *View) bool { return isExecuting(v) && !awaitsEvaluator(v) }
 
 // canContinueReview reports whether a round of review goes on without waiting for anybody.
-func canContinueReview(d *Decision) bool {
-	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome == "" && !awaitsReviewReply(d)
+func canContinueReview(v *View) bool {
+	return v.Run.Phase == workflow.PhaseReviewing && v.Run.Review.Outcome == "" && !awaitsReviewReply(v)
 }
 
 // reviewAwaitsDecision reports whether a round of review has ended, and nobody is asked what becomes of it.
-func reviewAwaitsDecision(d *Decision) bool {
-	return d.Run.Phase == workflow.PhaseReviewing && d.Run.Review.Outcome != "" && !awaitsReviewReply(d)
+func reviewAwaitsDecision(v *View) bool {
+	return v.Run.Phase == workflow.PhaseReviewing && v.Run.Review.Outcome != "" && !awaitsReviewReply(v)
 }
 
-func hasBudget(d *Decision) bool { return d.Profile.Budget != nil && !d.Run.Settled() }
+func hasBudget(v *View) bool { return v.Profile.Budget != nil && !v.Run.Settled() }
+
+// hasUnsentAnswer reports whether a run is settled, and nothing has been done about its answer yet.
+func hasUnsentAnswer(v *View) bool {
+	return v.Run.Settled() && v.Run.Phase != workflow.PhaseComplete && v.Run.Delivery == nil
+}
 
 // abortOnFailure ends the run because a task has failed.
-func abortOnFailure(d *Decision) {
-	if d.Profile.Execution.OnFailure != schemas.FailureAborts || d.Profile.Replan != nil && (isRouting(d) || awaitsEvaluator(d)) {
-		return
+func abortOnFailure(v *View) events {
+	if v.Profile.Execution.OnFailure != schemas.FailureAborts || v.Profile.Replan != nil && (isRouting(v) || awaitsEvaluator(v)) || !hasFatalFailure(v) {
+		return nil
 	}
-	if hasFatalFailure(d) {
-		abort(d)
-	}
+	return abort(v)
 }
 
 // finishDone goes on when all tasks have ended.
-func finishDone(d *Decision) {
-	if isDone(d) {
-		finish(d)
+func finishDone(v *View) events {
+	if !allEnded(v) {
+		return nil
 	}
+	return finish(v)
 }

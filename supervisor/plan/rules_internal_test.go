@@ -17,15 +17,15 @@ func TestRulesWithoutEndEndTheRun(t *testing.T) {
 			run.Tasks, run.Delivery = nil, &workflow.Task{ID: schemas.DeliveryTask, State: workflow.TaskRunning}
 		}
 		profile := &Profile{Profile: schemas.Profile{Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{TaskFailed: "That did not work."}}}}}
-		decision, events := &Decision{Run: run, Profile: profile, Now: time.Unix(0, 0), Admission: Unlimited{}}, 0
-		decision.Emit = func(event schemas.Fact, _ string) {
-			events++
-			run.Apply(event, decision.Now)
-		}
-		endless := func(d *Decision) { d.emit(&schemas.TaskHeartbeat{Run: 1, Task: "t1"}) }
-		applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "repeat", apply: endless}}}})
-		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopInternalFault || events > mostRules(decision)+4 {
-			t.Errorf("from %s: the run is %s, %s, after %d events", phase, run.Phase, run.Reason, events)
+		emitted, now := 0, time.Unix(0, 0)
+		decision := NewDecision(View{Run: run, Profile: profile, Now: now, Admission: Unlimited{}}, func(event schemas.Fact, _ string) {
+			emitted++
+			run.Apply(event, now)
+		})
+		endless := func(*View) events { return events{&schemas.TaskHeartbeat{Run: 1, Task: "t1"}} }
+		applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "repeat", when: endless}}}})
+		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopInternalFault || emitted > mostRules(decision)+4 {
+			t.Errorf("from %s: the run is %s, %s, after %d events", phase, run.Phase, run.Reason, emitted)
 		}
 	}
 }

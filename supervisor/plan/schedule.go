@@ -14,92 +14,96 @@ import (
 )
 
 // startDue starts the first task that is due.
-func startDue(d *Decision) {
-	for _, task := range d.Run.Tasks {
-		if task.State == workflow.TaskDue && !fault.Is("what is due is not started") {
-			start(d, task)
-			return
+func startDue(v *View) events {
+	for _, task := range v.Run.Tasks {
+		if task.State != workflow.TaskDue || fault.Is("what is due is not started") {
+			continue
+		}
+		if done := start(v, task); len(done) > 0 {
+			return done
 		}
 	}
-	if delivery := d.Run.Delivery; delivery != nil && delivery.State == workflow.TaskDue {
-		d.Deliver()
-	}
-}
-
-// startTasks starts the tasks that may begin. It stops after a task about which an earlier rule has to decide first. A task that only fails does not stop it:
-// all tasks may fail by one input, and to apply all rules again after each would take quadratic time.
-func startTasks(d *Decision) {
-	decides := d.Profile.Execution.OnFailure == schemas.FailureAborts || d.Profile.Replan != nil || recovery.Judge(&d.Profile.Profile) != ""
-	for _, id := range startable(d) {
-		if !mayBegin(d) {
-			return
-		}
-		start(d, d.Run.Task(id))
-		if state := d.Run.Task(id).State; d.Profile.stepwise() || state.Ended() && decides || state == workflow.TaskBlocked || state == workflow.TaskDue {
-			return
-		}
-	}
-}
-
-func isDone(d *Decision) bool {
-	return !slices.ContainsFunc(d.Run.Tasks, func(task *workflow.Task) bool { return !task.State.Ended() })
-}
-
-// skipTasks skips the tasks that can never begin, and those behind them.
-func skipTasks(d *Decision) {
-	for again := true; again; {
-		again = false
-		for i := range d.Run.Tasks {
-			task := d.Run.Tasks[i]
-			if task.State != workflow.TaskPending {
-				continue
-			}
-			if missing := missing(d, task); missing != nil {
-				d.emit(&schemas.TaskSkipped{
-					Run: d.Run.Number, Task: task.ID, Reason: "dependency " + string(missing.State),
-				})
-				again = true
-			}
-		}
-	}
-}
-
-// missing returns a dependency that has ended without what the task needs.
-func missing(d *Decision, task *workflow.Task) *workflow.Task {
-	if d.Profile.Execution.OnFailure == schemas.FailureContinues {
-		return nil
-	}
-	for _, id := range task.Dependencies() {
-		if dependency := d.Run.Task(id); dependency != nil && dependency.State.Ended() &&
-			dependency.State != workflow.TaskCompleted && !dependency.Optional() && !dependency.Forgone() {
-			return dependency
-		}
+	if delivery := v.Run.Delivery; delivery != nil && delivery.State == workflow.TaskDue {
+		return deliver(v)
 	}
 	return nil
 }
 
-// startable lists the pending tasks that may begin, the most urgent first, else
-// in the order of the plan (M-17). One that may not holds back no other (P-05).
-func startable(d *Decision) []string {
-	barrier := barrierOf(d)
-	var ranks [6][]string
-	for i := range d.Run.Tasks {
-		task := d.Run.Tasks[i]
-		if task.State == workflow.TaskPending && levelOf(d, task) <= barrier && dependenciesEnded(d, task) {
-			rank := task.Priority() + 1
-			ranks[rank] = append(ranks[rank], task.ID)
+// startPending starts a task if one more may begin.
+func startPending(v *View, task *workflow.Task) events {
+	if !mayBegin(v) {
+		return nil
+	}
+	return start(v, task)
+}
+
+// pausesStarts reports whether an earlier rule has to decide before another task starts after this one.
+func pausesStarts(v *View, task *workflow.Task) bool {
+	if v.Profile.stepwise() || task.State == workflow.TaskBlocked || task.State == workflow.TaskDue {
+		return true
+	}
+	decides := v.Profile.Execution.OnFailure == schemas.FailureAborts || v.Profile.Replan != nil || recovery.Judge(&v.Profile.Profile) != ""
+	return task.State.Ended() && decides
+}
+
+func allEnded(v *View) bool {
+	return !slices.ContainsFunc(v.Run.Tasks, func(task *workflow.Task) bool { return !task.State.Ended() })
+}
+
+// skipTasks skips the tasks that can never begin, and those behind them.
+func skipTasks(v *View) events {
+	var done events
+	skipped := map[string]bool{}
+	for again := true; again; {
+		again = false
+		for _, task := range v.Run.Tasks {
+			if task.State != workflow.TaskPending || skipped[task.ID] {
+				continue
+			}
+			if state := missing(v, task, skipped); state != "" {
+				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: "dependency " + string(state)})
+				skipped[task.ID], again = true, true
+			}
 		}
 	}
-	var ids []string
-	for _, rank := range ranks {
-		ids = append(ids, rank...)
+	return done
+}
+
+// missing returns the state of a dependency that has ended, or is one of those to be skipped, without what the task needs; empty is that there is none.
+func missing(v *View, task *workflow.Task, skipped map[string]bool) workflow.TaskState {
+	if v.Profile.Execution.OnFailure == schemas.FailureContinues {
+		return ""
 	}
-	return ids
+	for _, id := range task.Dependencies() {
+		dependency := v.Run.Task(id)
+		switch {
+		case dependency == nil || dependency.Optional() || dependency.State == workflow.TaskCompleted:
+		case skipped[id]:
+			return workflow.TaskSkipped
+		case dependency.State.Ended() && !dependency.Forgone():
+			return dependency.State
+		}
+	}
+	return ""
+}
+
+// startable lists the pending tasks that may begin, the most urgent first, else
+// in the order of the plan (M-17). One that may not holds back no other (P-05).
+func startable(v *View) []*workflow.Task {
+	barrier := barrierOf(v)
+	var ranks [6][]*workflow.Task
+	for _, task := range v.Run.Tasks {
+		if task.State == workflow.TaskPending && levelOf(v, task) <= barrier && dependenciesEnded(v, task) {
+			rank := task.Priority() + 1
+			ranks[rank] = append(ranks[rank], task)
+		}
+	}
+	return slices.Concat(ranks[:]...)
 }
 
 // levelOf is the level that a task begins with: what mends a failure belongs to the task that waits for it, whatever else it builds on.
-func levelOf(d *Decision, task *workflow.Task) int {
-	if failed := d.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") {
+func levelOf(v *View, task *workflow.Task) int {
+	if failed := v.Run.Task(task.Recovers()); failed != nil && !fault.Is("what mends a failure waits for its level") {
 		return min(task.Level, failed.Level)
 	}
 	return task.Level
@@ -107,13 +111,13 @@ func levelOf(d *Decision, task *workflow.Task) int {
 
 // barrierOf is the highest level that may begin: with levels, the lowest one that
 // has not ended (M-24).
-func barrierOf(d *Decision) int {
-	lowest := len(d.Run.Tasks)
-	if d.Profile.Execution.Schedule != schemas.ScheduleLevels || fault.Is("levels are no barrier") {
+func barrierOf(v *View) int {
+	lowest := len(v.Run.Tasks)
+	if v.Profile.Execution.Schedule != schemas.ScheduleLevels || fault.Is("levels are no barrier") {
 		return lowest
 	}
-	for i := range d.Run.Tasks {
-		if task := d.Run.Tasks[i]; !task.State.Ended() {
+	for i := range v.Run.Tasks {
+		if task := v.Run.Tasks[i]; !task.State.Ended() {
 			lowest = min(lowest, task.Level)
 		}
 	}
@@ -121,147 +125,140 @@ func barrierOf(d *Decision) int {
 }
 
 // dependenciesEnded reports whether all that a task depends on has ended.
-func dependenciesEnded(d *Decision, task *workflow.Task) bool {
+func dependenciesEnded(v *View, task *workflow.Task) bool {
 	return !slices.ContainsFunc(task.Dependencies(), func(id string) bool {
-		dependency := d.Run.Task(id)
+		dependency := v.Run.Task(id)
 		return (dependency == nil || !dependency.State.Ended()) && !fault.Is("nobody waits for dependencies")
 	})
 }
 
-// start sends a task to its agent, or emits what it has to wait for: its arguments, people, the budget, room at its agent, or
+// start sends a task to its agent, or says what it has to wait for: its arguments, people, the budget, room at its agent, or
 // resources, which only a grant brings.
-func start(d *Decision, task *workflow.Task) {
-	if why := disabled(d, task); why != "" {
-		fail(d, task, schemas.FailurePermanent, why)
-		return
+func start(v *View, task *workflow.Task) events {
+	if why := disabled(v, task); why != "" {
+		return fail(v, task, schemas.FailurePermanent, why)
 	}
-	if awaitsExtraction(d, task) {
-		return
+	if awaitsExtraction(v, task) {
+		return nil
 	}
-	fillArguments(d, task)
-	startFilled(d, d.Run.Task(task.ID))
+	filled := fillArguments(v, task)
+	if filled == nil {
+		return startFilled(v, task)
+	}
+	done := events{filled}
+	v = v.after(done)
+	return append(done, startFilled(v, v.Run.Task(task.ID))...)
 }
 
 // startFilled starts a task whose arguments were filled as far as they are known.
-func startFilled(d *Decision, task *workflow.Task) {
-	if lacksArguments(d, task) {
-		completeArguments(d, task)
-		return
+func startFilled(v *View, task *workflow.Task) events {
+	if lacksArguments(v, task) {
+		return completeArguments(v, task)
 	}
-	if result := earlierResult(d, task); result != nil {
-		d.emit(result)
-		return
+	if result := earlierResult(v, task); result != nil {
+		return events{result}
 	}
-	if wrong := argumentFault(d, task); wrong != "" {
-		fail(d, task, schemas.FailureArguments, wrong)
-		return
+	if wrong := argumentFault(v, task); wrong != "" {
+		return fail(v, task, schemas.FailureArguments, wrong)
 	}
-	if isForPeople(d, task) {
-		handOver(d, task)
-		return
+	if isForPeople(v, task) {
+		return handOver(v, task)
 	}
-	if rule := unapprovedRule(d, task); rule != nil {
-		askForApproval(d, task, rule)
-		return
+	if rule := unapprovedRule(v, task); rule != nil {
+		return askForApproval(v, task, rule)
 	}
 	switch {
-	case unapprovedUnasked(d, task) && approvalRule(d, task) == nil:
-		fail(d, task, schemas.FailureUnapproved, d.texts().Unapproved)
-	case exceedsBudget(d, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
-		hold(d, task)
-	default:
-		send(d, task)
+	case unapprovedUnasked(v, task) && approvalRule(v, task) == nil:
+		return fail(v, task, schemas.FailureUnapproved, v.texts().Unapproved)
+	case exceedsBudget(v, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
+		return hold(v, task)
 	}
+	return send(v, task)
 }
 
 // send sends a task to its agent, or has it wait for room there.
-func send(d *Decision, task *workflow.Task) {
+func send(v *View, task *workflow.Task) events {
 	admission := Full
 	if len(task.Resources()) == 0 {
-		admission = admit(d, task)
+		admission = admit(v, task)
 	}
 	switch admission {
 	case Admitted:
-		dispatch(d, task)
-	case Full:
-		ready(d, task)
+		return dispatch(v, task)
 	case Unavailable:
-		fail(d, task, schemas.FailureUnavailable, whyUnavailable(d, task))
+		return fail(v, task, schemas.FailureUnavailable, whyUnavailable(v, task))
+	case Full:
 	}
+	return ready(v, task)
 }
 
 // disabled is why the agent of a task is asked for nothing now, as the profile says; empty is that it may be.
-func disabled(d *Decision, task *workflow.Task) string {
-	if use := d.Profile.agentUse(task.Agent); use != nil && task.Plan != nil {
+func disabled(v *View, task *workflow.Task) string {
+	if use := v.Profile.agentUse(task.Agent); use != nil && task.Plan != nil {
 		return use.Unavailable
 	}
 	return ""
 }
 
 // taskReady is the fact that a task may begin once its agent has room.
-func taskReady(d *Decision, task *workflow.Task) *schemas.TaskReady {
-	return &schemas.TaskReady{Run: d.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, About: task.About}
+func taskReady(v *View, task *workflow.Task) *schemas.TaskReady {
+	return &schemas.TaskReady{Run: v.Run.Number, Task: task.ID, Agent: task.Agent, Kind: task.Kind, About: task.About}
 }
 
-func ready(d *Decision, task *workflow.Task) {
-	ready := taskReady(d, task)
-	ready.Day = dayClaim(d, task)
-	if known := d.Run.Task(task.ID); known != nil && known.State == workflow.TaskReady && known.Agent == task.Agent && !known.Held && (known.Day == nil) == (ready.Day == nil) {
-		return
+// ready has a task wait for room at its agent.
+func ready(v *View, task *workflow.Task) events {
+	ready := taskReady(v, task)
+	ready.Day = dayClaim(v, task)
+	if known := v.Run.Task(task.ID); known != nil && known.State == workflow.TaskReady && known.Agent == task.Agent && !known.Held && (known.Day == nil) == (ready.Day == nil) {
+		return nil
 	}
-	if wait := waitFor(d, task); wait > 0 {
-		ready.Until = d.Now.Add(wait)
+	if wait := waitFor(v, task); wait > 0 {
+		ready.Until = v.Now.Add(wait)
 	}
-	d.emit(ready)
+	return events{ready}
 }
 
 // Grant begins a task that was ready, or fails it when its agent is not asked any
 // more; a delivery that has not been tried goes out all the same. A grant brings
 // room with it, which nobody else has when the task does not begin. It does nothing when no task of that id is ready.
 func (d *Decision) Grant(grant schemas.Grant) {
-	defer d.Admission.GrantDecided()
-	task := d.Run.Task(grant.Task)
+	v, task := &d.View, d.Run.Task(grant.Task)
 	if d.Run.Number != grant.Run || task == nil || task.State != workflow.TaskReady || task.Held && !task.HeldForDay() || d.Run.HoldsBack(task) && !fault.Is("a grant does not wait for the judge") {
 		return
 	}
-	rule := unapprovedRule(d, task)
+	rule := unapprovedRule(v, task)
 	switch {
 	case rule != nil:
-		askForApproval(d, task, rule)
-	case exceedsBudget(d, task) && !fault.Is("a grant skips the budget"):
-		hold(d, task)
-	case task.Day == nil && dayClaim(d, task) != nil:
-		ready(d, task) // the grant was for nothing of the day's
+		d.apply(askForApproval(v, task, rule))
+	case exceedsBudget(v, task) && !fault.Is("a grant skips the budget"):
+		d.apply(hold(v, task))
+	case task.Day == nil && dayClaim(v, task) != nil:
+		d.apply(ready(v, task)) // the grant was for nothing of the day's
 	default:
-		sendGranted(d, task)
+		d.apply(sendGranted(v, task))
 	}
 }
 
 // sendGranted sends a task that is granted to its agent, unless it does not fit the budget of the day.
-func sendGranted(d *Decision, task *workflow.Task) {
-	lacking := dayShortage(d, task)
+func sendGranted(v *View, task *workflow.Task) events {
+	lacking := dayShortage(v, task)
 	switch {
 	case lacking != nil:
-		holdForDay(d, task, lacking)
+		return holdForDay(v, task, lacking)
 	case task.NotifiesPeople() && task.Attempt == 0:
-		admitTelling(d, task.Agent) // a grant brings room with it
-		dispatch(d, task)
-	case d.Admission.Admit(task.Agent) == Unavailable:
-		fail(d, task, schemas.FailureUnavailable, whyUnavailable(d, task))
-	default:
-		dispatch(d, task)
+	case v.Admission.Granted(task.Agent) == Unavailable:
+		return fail(v, task, schemas.FailureUnavailable, whyUnavailable(v, task))
 	}
+	return dispatch(v, task)
 }
 
-// admitTelling asks whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
-func admitTelling(d *Decision, agent string) bool {
-	switch d.Admission.Admit(agent) {
+// mayTell reports whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
+func mayTell(v *View, agent string) bool {
+	switch v.room(agent) {
 	case Admitted:
 		return true
 	case Unavailable:
-		again := slices.Contains(d.tried, agent)
-		d.tried = append(d.tried, agent)
-		return !again
+		return !v.sentTo(agent)
 	case Full:
 	}
 	return false
@@ -269,9 +266,9 @@ func admitTelling(d *Decision, agent string) bool {
 
 // whyUnavailable says that the circuit breaker of the agent of a task is open, since when, and when the next request may go to it. An agent that cannot
 // do its work at present has said why when it was asked the last time.
-func whyUnavailable(d *Decision, task *workflow.Task) string {
+func whyUnavailable(v *View, task *workflow.Task) string {
 	const breaker = "circuit breaker of "
-	since, probe := d.Admission.OpenSince(task.Agent)
+	since, probe := v.Admission.OpenSince(task.Agent)
 	if since.IsZero() {
 		last := task.Failure()
 		said := last.Cause == schemas.FailureAgent || last.Cause == schemas.FailurePermanent || last.Cause == schemas.FailureUnavailable
@@ -297,13 +294,13 @@ func (d *Decision) Unserved(absence schemas.Absence) {
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func argumentFault(d *Decision, task *workflow.Task) string {
-	check := d.Profile.inputs[task.Agent]
+func argumentFault(v *View, task *workflow.Task) string {
+	check := v.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
 		return ""
 	}
-	arguments := argumentsOf(d, task)
-	if len(task.Arguments()) == 0 && d.Profile.worksOnWords(task.Agent) {
+	arguments := argumentsOf(v, task)
+	if len(task.Arguments()) == 0 && v.Profile.worksOnWords(task.Agent) {
 		return ""
 	}
 	if len(arguments) == 0 {
@@ -316,46 +313,46 @@ func argumentFault(d *Decision, task *workflow.Task) string {
 }
 
 // dispatch asks the agent of a task for its next attempt. The run need not know the task yet.
-func dispatch(d *Decision, asked *workflow.Task) {
-	run, agent, attempt := schemas.RunID(d.Session, d.Run.Number), asked.Agent, asked.Attempt+1
-	queue := d.Now.Add(time.Duration(d.Profile.Deadlines.Queue))
-	task := d.Run.Task(asked.ID)
-	if task == nil {
-		task = asked
+func dispatch(v *View, asked *workflow.Task) events {
+	run, agent, attempt := schemas.RunID(v.Session, v.Run.Number), asked.Agent, asked.Attempt+1
+	queue := v.Now.Add(time.Duration(v.Profile.Deadlines.Queue))
+	task := asked
+	if known := v.Run.Task(asked.ID); known != nil {
+		task = known
 	}
-	expires := queue.Add(d.Profile.workDeadline(task, agent, attempt))
-	if wait := waitFor(d, asked); wait > 0 {
-		queue = d.Now.Add(wait)
+	expires := queue.Add(v.Profile.workDeadline(task, agent, attempt))
+	if wait := waitFor(v, asked); wait > 0 {
+		queue = v.Now.Add(wait)
 		if task.State == workflow.TaskReady && !task.Due.IsZero() {
 			queue = task.Due
 		}
 		expires = queue
 	}
-	d.emit(&schemas.TaskDispatched{
-		Run: d.Run.Number, Task: asked.ID, Kind: asked.Kind, About: asked.About, Agent: agent, Attempt: attempt,
-		Request: schemas.RequestID(d.Shard, fault.Either("a request names no epoch", 0, d.Epoch), run, asked.ID, attempt),
-		Effect:  effect(d, run, asked),
-		Queue:   bounded(d, queue),
-		Expires: bounded(d, expires), Permitted: carriesPermit(d, asked, attempt), Told: calledHash(d, task, agent), Approval: approvalOf(d, task),
-		Reserved: need(d, asked),
-	})
+	return events{&schemas.TaskDispatched{
+		Run: v.Run.Number, Task: asked.ID, Kind: asked.Kind, About: asked.About, Agent: agent, Attempt: attempt,
+		Request: schemas.RequestID(v.Shard, fault.Either("a request names no epoch", 0, v.Epoch), run, asked.ID, attempt),
+		Effect:  effect(v, run, asked),
+		Queue:   bounded(v, queue),
+		Expires: bounded(v, expires), Permitted: carriesPermit(v, asked, attempt), Told: calledHash(v, task, agent), Approval: approvalOf(v, task),
+		Reserved: need(v, asked),
+	}}
 }
 
 // effect is what every attempt of a task has in common. Attempts of one piece of
 // work that somebody upstream asks for are runs of their own, and have it in common too, but for letters that ask: an inquiry is adopted and its letter is not written again.
-func effect(d *Decision, run string, task *workflow.Task) string {
+func effect(v *View, run string, task *workflow.Task) string {
 	if task.HumanTask() > 0 {
 		return schemas.EffectID(run, task.ID)
 	}
-	if upstream := d.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
+	if upstream := v.Run.Message.Upstream; upstream != nil && upstream.Effect != "" {
 		run = upstream.Effect
 	}
 	return schemas.EffectID(run, task.ID)
 }
 
 // bounded is the earlier of a moment and the end of the run.
-func bounded(d *Decision, moment time.Time) time.Time {
-	if expires := d.Run.Expires; !expires.IsZero() && !d.Run.Settled() && !d.Run.Rests() && expires.Before(moment) {
+func bounded(v *View, moment time.Time) time.Time {
+	if expires := v.Run.Expires; !expires.IsZero() && !v.Run.Settled() && !v.Run.Rests() && expires.Before(moment) {
 		return expires
 	}
 	return moment
@@ -368,34 +365,38 @@ func (d *Decision) Expire(deadline schemas.Deadline) {
 		return other.Run == deadline.Run && other.Task == deadline.Task && other.Attempt == deadline.Attempt &&
 			other.Kind == deadline.Kind && (fault.Is("a deadline rings before its moment") || !other.At.After(d.Now))
 	})
-	if !pending {
-		return
+	if pending {
+		d.apply(expireDeadline(&d.View, deadline))
 	}
-	task := d.Run.Task(deadline.Task)
+}
+
+// expireDeadline does what follows a deadline that has passed.
+func expireDeadline(v *View, deadline schemas.Deadline) events {
+	task := v.Run.Task(deadline.Task)
 	switch deadline.Kind {
 	case schemas.DeadlineRun:
-		expire(d)
+		return expire(v)
 	case schemas.DeadlineRemind:
-		remind(d, d.Run.InquiryNotifiedBy(deadline.Task))
+		return remind(v, v.Run.InquiryNotifiedBy(deadline.Task))
 	case schemas.DeadlineInquiry:
-		d.Unanswered(d.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
+		return endWithoutReply(v, v.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
 	case schemas.DeadlineQueue:
-		fail(d, task, schemas.FailureNotStarted, "")
+		return fail(v, task, schemas.FailureNotStarted, "")
 	case schemas.DeadlineWork:
-		fail(d, task, schemas.FailureTimeout, "")
+		return fail(v, task, schemas.FailureTimeout, "")
 	case schemas.DeadlineSilence:
-		fail(d, task, schemas.FailureCrashed, "")
+		return fail(v, task, schemas.FailureCrashed, "")
 	case schemas.DeadlineSlow:
-		d.emit(&schemas.TaskDelayed{
-			Run: d.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
-		})
+		return events{&schemas.TaskDelayed{
+			Run: v.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,
+		}}
 	case schemas.DeadlineRetry:
-		if d.Run.AnswerDelayed() && task == d.Run.Delivery {
-			deliverDelayed(d)
-			return
+		if v.Run.AnswerDelayed() && task == v.Run.Delivery {
+			return deliverDelayed(v)
 		}
-		start(d, task)
+		return start(v, task)
 	case schemas.DeadlineBudget:
-		askForDay(d, task)
+		return askForDay(v, task)
 	}
+	return nil
 }

@@ -61,17 +61,17 @@ func (p *Profile) wordsIn(tag string) answer.Words {
 
 // tell adds to an outcome what people are told besides words. What is told stands on
 // record, so that everybody who shows the answer says the same.
-func tell(d *Decision, settled *schemas.RunSettled) {
+func tell(v *View, settled *schemas.RunSettled) {
 	for i := range settled.Answer {
 		part := &settled.Answer[i]
-		task := d.Run.Task(part.Task)
+		task := v.Run.Task(part.Task)
 		if task != nil {
-			part.Told = d.Profile.Tell(d.Run, task, d.content(part.Body)).Text
+			part.Told = v.Profile.Tell(v.Run, task, v.content(part.Body)).Text
 		}
-		part.Told = cmp.Or(untold(d, part), part.Told)
+		part.Told = cmp.Or(untold(v, part), part.Told)
 	}
 	var said []schemas.Findings
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if task.Replaced {
 			continue // what another plan has mended is nobody's business
 		}
@@ -79,22 +79,22 @@ func tell(d *Decision, settled *schemas.RunSettled) {
 		if task.State != workflow.TaskCompleted {
 			found.Issues = nil // what has failed is told already
 		}
-		said = append(said, findings(d, found))
+		said = append(said, findings(v, found))
 	}
-	for _, found := range checkFindings(d) {
-		said = append(said, findings(d, found))
+	for _, found := range checkFindings(v) {
+		said = append(said, findings(v, found))
 	}
-	settled.Notes = answer.Findings(said, d.Profile.wordsIn(d.Run.Message.Language))
+	settled.Notes = answer.Findings(said, v.Profile.wordsIn(v.Run.Message.Language))
 }
 
 // askedBy tells approvers who has begun the run, how far that is known, which run it is, and what the requester has written, set apart as a
 // quotation.
-func askedBy(d *Decision) string {
-	texts := d.texts()
+func askedBy(v *View) string {
+	texts := v.texts()
 	told := strings.NewReplacer(
-		"{requester}", requester(d), "{proof}", requesterProof(d, texts), "{run}", schemas.RunID(d.Session, d.Run.Number),
+		"{requester}", requester(v), "{proof}", requesterProof(v, texts), "{run}", schemas.RunID(v.Session, v.Run.Number),
 	).Replace(cmp.Or(texts.AskedBy, "Requested by {requester} ({proof}), run {run}"))
-	words := strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
+	words := strings.TrimSpace(RequestText(&v.Run.Message, v.Read))
 	if words == "" {
 		return told
 	}
@@ -102,8 +102,8 @@ func askedBy(d *Decision) string {
 }
 
 // requester is who has begun the run, as their message names them.
-func requester(d *Decision) string {
-	message := &d.Run.Message
+func requester(v *View) string {
+	message := &v.Run.Message
 	if message.Upstream != nil {
 		return oneLine(message.Upstream.From)
 	}
@@ -124,8 +124,8 @@ func requester(d *Decision) string {
 }
 
 // requesterProof tells how far it is known who has begun the run.
-func requesterProof(d *Decision, texts *schemas.Texts) string {
-	switch message := &d.Run.Message; {
+func requesterProof(v *View, texts *schemas.Texts) string {
+	switch message := &v.Run.Message; {
 	case message.Upstream != nil:
 		return cmp.Or(texts.AskedByProgram, "a program")
 	case message.Channel == schemas.ChannelChat:
@@ -138,12 +138,12 @@ func requesterProof(d *Decision, texts *schemas.Texts) string {
 
 // workAskedFor is what a task is to do, as a question about its failure or its budget tells it: to people of the profile with who has begun the run, and
 // the requester's words set apart.
-func workAskedFor(d *Decision, task *workflow.Task, people []string) string {
-	description := d.content(task.Plan.Description).Text
+func workAskedFor(v *View, task *workflow.Task, people []string) string {
+	description := v.content(task.Plan.Description).Text
 	if len(people) == 0 {
 		return truncate(description, maxQuestion)
 	}
-	return truncate(strings.TrimSpace(askedBy(d)+"\n\n"+describedTask(d, description, true)), maxAskedWork)
+	return truncate(strings.TrimSpace(askedBy(v)+"\n\n"+describedTask(v, description, true)), maxAskedWork)
 }
 
 // maxAskedWork bounds what a question to people of the profile tells of the work and of who has begun it, in bytes, so that the words by which they decide
@@ -151,19 +151,19 @@ func workAskedFor(d *Decision, task *workflow.Task, people []string) string {
 const maxAskedWork = 2 << 10
 
 // describedTo is what an agent is called in a question: to people of the profile by what it does.
-func describedTo(d *Decision, people []string, agent string) string {
+func describedTo(v *View, people []string, agent string) string {
 	if len(people) == 0 {
 		return agent
 	}
-	return describedAgent(d, agent)
+	return describedAgent(v, agent)
 }
 
 // describedTask is what a task is to do, as approvers are told it. Words of the requester, and what an agent has made of them, are a quotation,
 // and a template's own words are none. Words of the requester that askedBy quotes in the same question are left out.
-func describedTask(d *Decision, description string, isQuoted bool) string {
+func describedTask(v *View, description string, isQuoted bool) string {
 	told := truncate(description, maxQuestion)
-	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&d.Run.Message, d.Read))
-	ofProfile := d.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
+	description, request := strings.TrimSpace(description), strings.TrimSpace(RequestText(&v.Run.Message, v.Read))
+	ofProfile := v.Run.Source == schemas.PlannerTemplate && !strings.Contains(description, request) && !strings.ContainsFunc(description, isLineBreak)
 	switch {
 	case description == request && isQuoted:
 		return ""
@@ -180,8 +180,8 @@ func shown(text string) string {
 }
 
 // describedAgent is what an agent is called where approvers are told of it: what it does.
-func describedAgent(d *Decision, agent string) string {
-	use := d.Profile.agentUse(agent)
+func describedAgent(v *View, agent string) string {
+	use := v.Profile.agentUse(agent)
 	if use == nil {
 		return agent
 	}
@@ -217,34 +217,33 @@ func oneLine(name string) string {
 }
 
 // summarize has the results told in one text before the run is settled, where several are there and all of them are right.
-func summarize(d *Decision) {
-	summary := d.Profile.Summary
-	if summary == nil || summary.Agent == "" || !summarizes(d) || d.Run.Task(schemas.SummarizeTask) != nil {
-		settle(d)
-		return
+func summarize(v *View) events {
+	summary := v.Profile.Summary
+	if summary != nil && summary.Agent != "" && summarizes(v) && v.Run.Task(schemas.SummarizeTask) == nil {
+		return ask(v, workflow.NewSummary(summary.Agent))
 	}
-	ask(d, workflow.NewSummary(summary.Agent))
+	return append(closeBudgetTask(v), settle(v)) // what waited for more of a day had some, and has failed
 }
 
-func summarizes(d *Decision) bool {
+func summarizes(v *View) bool {
 	results := 0
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if task.State == workflow.TaskCompleted && !review.IsFix(task) {
 			results++
 		}
 	}
-	return results > 1 && decisive(d) == nil
+	return results > 1 && decisive(v) == nil
 }
 
 // summaryAnswered takes the words that tell the results.
 func summaryAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	words, err := summaryIn(answer.WholeResult)
 	if err != nil {
-		fail(d, question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
+		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
 		return
 	}
-	if found := otherLanguage(d, words); found != "" {
-		fail(d, question, schemas.FailureInvalidResult, wrongLanguage(d, found))
+	if found := otherLanguage(&d.View, words); found != "" {
+		d.fail(question, schemas.FailureInvalidResult, wrongLanguage(&d.View, found))
 		return
 	}
 	completed(d, question, answer)
@@ -270,16 +269,16 @@ func summaryIn(result schemas.Result) (string, error) {
 }
 
 // summaryOf is what is told instead of the words of an answer's parts: what an agent has said, or else the template; empty is nothing.
-func summaryOf(d *Decision, parts []schemas.AnswerPart) string {
-	if d.Profile.Summary == nil || !summarizes(d) {
+func summaryOf(v *View, parts []schemas.AnswerPart) string {
+	if v.Profile.Summary == nil || !summarizes(v) {
 		return ""
 	}
-	if question := d.Run.Task(schemas.SummarizeTask); question != nil && question.State == workflow.TaskCompleted {
-		if words, err := summaryIn(d.content(question.Result)); err == nil {
+	if question := v.Run.Task(schemas.SummarizeTask); question != nil && question.State == workflow.TaskCompleted {
+		if words, err := summaryIn(v.content(question.Result)); err == nil {
 			return words
 		}
 	}
-	if d.Profile.summary == nil {
+	if v.Profile.summary == nil {
 		return ""
 	}
 	var results struct {
@@ -287,18 +286,18 @@ func summaryOf(d *Decision, parts []schemas.AnswerPart) string {
 		Steps []toldResult `json:"steps"`
 	}
 	for i := range parts {
-		results.Tasks = append(results.Tasks, resultToTell(d, d.Run.Task(parts[i].Task), &parts[i]))
+		results.Tasks = append(results.Tasks, resultToTell(v, v.Run.Task(parts[i].Task), &parts[i]))
 	}
-	for _, task := range d.Run.Tasks {
+	for _, task := range v.Run.Tasks {
 		if task.Plan != nil && task.State == workflow.TaskCompleted {
-			results.Steps = append(results.Steps, resultToTell(d, task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
+			results.Steps = append(results.Steps, resultToTell(v, task, &schemas.AnswerPart{Task: task.ID, Body: task.Result}))
 		}
 	}
 	body, err := schemas.Marshal(results)
 	if err != nil {
 		return ""
 	}
-	words, err := d.Profile.summary.Tell(body)
+	words, err := v.Profile.summary.Tell(body)
 	if err != nil {
 		return ""
 	}
@@ -313,8 +312,8 @@ type toldResult struct {
 	Data  jsontext.Value `json:"data,omitzero"`
 }
 
-func resultToTell(d *Decision, task *workflow.Task, part *schemas.AnswerPart) toldResult {
-	content := d.content(part.Body)
+func resultToTell(v *View, task *workflow.Task, part *schemas.AnswerPart) toldResult {
+	content := v.content(part.Body)
 	told := toldResult{Task: part.Task, Text: cmp.Or(part.Told, content.Text), Data: content.Data}
 	if task != nil {
 		told.Agent = task.Agent

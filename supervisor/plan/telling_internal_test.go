@@ -9,9 +9,14 @@ import (
 )
 
 // barredWithRoom is an agent whose circuit breaker is open and that has room for one more: the first refusal has looked for it, and no later one does.
-type barredWithRoom struct{ Unlimited }
+type barredWithRoom struct {
+	Unlimited
+	sent bool
+}
 
-func (barredWithRoom) Admit(string) AdmissionResult { return Unavailable }
+func (*barredWithRoom) Room(string, int) AdmissionResult { return Unavailable }
+
+func (b *barredWithRoom) Sent(string) bool { return b.sent }
 
 // TestOneTryPastAnOpenBreaker: of the letters of one decision, one goes to an agent whose circuit breaker is open, and the others wait for
 // room.
@@ -22,12 +27,13 @@ func TestOneTryPastAnOpenBreaker(t *testing.T) {
 		run.Inquiries = append(run.Inquiries, &workflow.Inquiry{InquiryOpened: schemas.InquiryOpened{Inquiry: i + 1, Kind: schemas.HumanTaskWork, People: []string{"anna"}}})
 	}
 	counts := map[string]int{}
-	decision := &Decision{Run: run, Profile: &Profile{}, Now: time.Unix(0, 0), Admission: barredWithRoom{}}
-	decision.Emit = func(fact schemas.Fact, _ string) {
+	now, agent := time.Unix(0, 0), &barredWithRoom{}
+	decision := NewDecision(View{Run: run, Profile: &Profile{}, Now: now, Admission: agent}, func(fact schemas.Fact, _ string) {
 		counts[fact.Name()]++
-		run.Apply(fact, decision.Now)
-	}
-	notifyNext(decision)
+		agent.sent = agent.sent || fact.Name() == "task_dispatched"
+		run.Apply(fact, now)
+	})
+	applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "notify_next", when: notifyNext}}}})
 	if counts["task_dispatched"] != 1 || counts["task_ready"] != 2 {
 		t.Errorf("%v, want one dispatched", counts)
 	}

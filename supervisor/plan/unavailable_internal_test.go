@@ -40,8 +40,8 @@ func TestWhyUnavailable(t *testing.T) {
 		"its breaker has closed":    {time.Time{}, closed, ""},
 		"nobody has said anything":  {time.Time{}, nil, ""},
 	} {
-		d := Decision{Admission: barredAgent{since: c.since}}
-		if got := whyUnavailable(&d, &workflow.Task{ID: "ask:1:1", Agent: "mail", LastFailure: c.failed}); got != c.want {
+		v := View{Admission: barredAgent{since: c.since}}
+		if got := whyUnavailable(&v, &workflow.Task{ID: "ask:1:1", Agent: "mail", LastFailure: c.failed}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

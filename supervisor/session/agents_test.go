@@ -43,7 +43,7 @@ func (a *agents) learn(outputs []session.Output, now time.Time) {
 }
 
 // admissions is what one decision knows of the agents.
-func (a *agents) admissions(state *session.State, now time.Time) plan.Admission {
+func (a *agents) admissions(state *session.State, now time.Time) session.Admission {
 	under := map[string]int{}
 	for task := range state.UnderWay {
 		under[task.Agent]++
@@ -52,31 +52,39 @@ func (a *agents) admissions(state *session.State, now time.Time) plan.Admission 
 }
 
 type admissions struct {
+	plan.Unlimited
 	agents *agents
 	under  map[string]int
 	now    time.Time
 }
 
-// Admit implements plan.Admission.
-func (a *admissions) Admit(agent string) plan.AdmissionResult {
-	gate := a.agents.gates[agent]
-	if gate == breakerOpen || gate == breakerProbe && a.under[agent] > 0 {
+// Room implements plan.Admission.
+func (a *admissions) Room(agent string, more int) plan.AdmissionResult {
+	gate, under := a.agents.gates[agent], a.under[agent]+more
+	if gate == breakerOpen || gate == breakerProbe && under > 0 {
 		return plan.Unavailable
 	}
-	if limit, limited := a.agents.room[agent]; limited && a.under[agent] >= limit {
+	if limit, limited := a.agents.room[agent]; limited && under >= limit {
 		return plan.Full
 	}
-	a.under[agent]++
 	return plan.Admitted
 }
+
+// Granted implements plan.Admission.
+func (a *admissions) Granted(agent string) plan.AdmissionResult {
+	if a.agents.gates[agent] == breakerOpen {
+		return plan.Unavailable
+	}
+	return plan.Admitted
+}
+
+// Admit implements session.Admission.
+func (a *admissions) Admit(agent string) { a.under[agent]++ }
 
 // OpenSince implements plan.Admission.
 func (a *admissions) OpenSince(string) (since, probe time.Time) {
 	return a.now.Add(-10 * time.Second), a.now.Add(20 * time.Second)
 }
-
-// GrantDecided implements plan.Admission.
-func (a *admissions) GrantDecided() {}
 
 // LacksDay implements plan.Admission.
 func (a *admissions) LacksDay(string) *schemas.Shortage {

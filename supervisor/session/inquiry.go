@@ -80,11 +80,11 @@ func mayHold(d *decision, message *Message, name schemas.InquiryName) bool {
 }
 
 // heldWord is what was said to an inquiry before the run under way has adopted it, if whoever has said it may still do so.
-func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
+func (d *decision) heldWord(run *workflow.Run, sequence uint64, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	var said plan.Word
 	input, says := d.env.InputAt(sequence), false
 	if inquiry.Kind.IsRestricted() {
-		said, says = heldDecision(d, &input, inquiry)
+		said, says = heldDecision(d, run, &input, inquiry)
 		return keptWord(said, sequence), says
 	}
 	switch {
@@ -99,7 +99,7 @@ func (d *decision) heldWord(sequence uint64, inquiry *workflow.Inquiry) (plan.Wo
 }
 
 // heldDecision is heldWord for an approval: one word that agrees to what is asked as it is, or says no. Who changes something says so to the run under way.
-func heldDecision(d *decision, input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
+func heldDecision(d *decision, run *workflow.Run, input *Input, inquiry *workflow.Inquiry) (plan.Word, bool) {
 	profile := d.env.Current
 	if pinned := d.env.Pinned; pinned != nil && pinned.Hash == d.state.Active.ProfileHash {
 		profile = pinned
@@ -116,8 +116,9 @@ func heldDecision(d *decision, input *Input, inquiry *workflow.Inquiry) (plan.Wo
 	actor, may := mayDecide(d, input.Message, inquiry)
 	said, says := wordIn(input.Message, actor)
 	choice, decides := profile.Decides(said.Whole)
-	own := newPlanDecision(d, profile) // beside the one that asks for the word
-	change, sound := own.WrittenEdit(inquiry, said.Whole)
+	view := d.view(profile) // beside that of the decision that asks for the word
+	view.Run = run
+	change, sound := view.WrittenEdit(inquiry, said.Whole)
 	said.Choice = choice
 	return said, may && says && decides && sound && len(change) == 0
 }

@@ -246,8 +246,8 @@ func beginNext(d *decision) {
 			started.Refuse()
 		default:
 			started.Begin(content)
-			started.Resume()
 		}
+		started.Resume()
 	}
 }
 

@@ -8,29 +8,115 @@ import (
 	"podium/supervisor/plan"
 )
 
+// An Admission is what a decision knows of the agents.
+type Admission interface {
+	plan.Admission
+	// Admit notes that the decision sends an agent a task, for which it has room.
+	Admit(agent string)
+}
+
+// unlimited is an Admission whose agents have room for everything and no memory.
+type unlimited struct{ plan.Unlimited }
+
+// Admit implements Admission.
+func (unlimited) Admit(string) {}
+
 // recordingAdmission is what the agents' state was when a decision asked for it, so that
 // deciding again asks the record's cause instead.
 type recordingAdmission struct {
-	live   plan.Admission
-	counts []schemas.AgentLimit // Room counts the admitted
+	live   Admission
+	sent   sentTasks
 	limits []schemas.AgentLimit
 	reuses []schemas.Reuse
 	asks   bool
 }
 
-// Admit implements plan.Admission.
-func (r *recordingAdmission) Admit(agent string) plan.AdmissionResult {
-	admitted, admission := admittedTo(&r.counts, agent), r.live.Admit(agent)
-	if admission == plan.Admitted {
-		*admitted++
-	} else if !slices.ContainsFunc(r.limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil }) {
-		limit := schemas.AgentLimit{Agent: agent, Room: *admitted, Open: admission == plan.Unavailable}
-		if limit.Open {
-			limit.Since, limit.Until = r.live.OpenSince(agent)
-		}
-		r.limits = append(r.limits, limit)
+// Room implements plan.Admission. An agent that has none has none for the rest of the decision.
+func (r *recordingAdmission) Room(agent string, more int) plan.AdmissionResult {
+	if limit := limitOf(r.limits, agent); limit != nil {
+		return refused(limit)
 	}
-	return admission
+	result := r.live.Room(agent, more)
+	r.note(agent, more, result)
+	return result
+}
+
+// Granted implements plan.Admission.
+func (r *recordingAdmission) Granted(agent string) plan.AdmissionResult {
+	result := r.live.Granted(agent)
+	if result == plan.Unavailable && limitOf(r.limits, agent) == nil {
+		r.note(agent, 0, result)
+	}
+	return result
+}
+
+// note records that an agent has no room for one more than were sent to it.
+func (r *recordingAdmission) note(agent string, more int, result plan.AdmissionResult) {
+	if result == plan.Admitted {
+		return
+	}
+	limit := schemas.AgentLimit{Agent: agent, Room: r.sent.count(agent) + more, Open: result == plan.Unavailable}
+	if limit.Open {
+		limit.Since, limit.Until = r.live.OpenSince(agent)
+	}
+	r.limits = append(r.limits, limit)
+}
+
+// Sent implements plan.Admission.
+func (r *recordingAdmission) Sent(agent string) bool { return r.sent.of(agent) != nil }
+
+// send notes that the decision sends an agent a task, whose room may come with a grant.
+func (r *recordingAdmission) send(agent string, granted bool) {
+	r.sent.add(agent, granted)
+	if !granted {
+		r.live.Admit(agent)
+	}
+}
+
+// sentTasks are the agents that a decision has sent a task to. Room counts the tasks whose room did not come with a grant.
+type sentTasks []schemas.AgentLimit
+
+func (s sentTasks) of(agent string) *schemas.AgentLimit {
+	at := slices.IndexFunc(s, func(to schemas.AgentLimit) bool { return to.Agent == agent })
+	if at < 0 {
+		return nil
+	}
+	return &s[at]
+}
+
+func (s sentTasks) count(agent string) int {
+	if to := s.of(agent); to != nil {
+		return to.Room
+	}
+	return 0
+}
+
+func (s *sentTasks) add(agent string, granted bool) {
+	to := s.of(agent)
+	if to == nil {
+		*s = append(*s, schemas.AgentLimit{Agent: agent})
+		to = &(*s)[len(*s)-1]
+	}
+	if !granted {
+		to.Room++
+	}
+}
+
+// limitOf returns how far an agent had room; nil is that it had enough.
+func limitOf(limits []schemas.AgentLimit, agent string) *schemas.AgentLimit {
+	at := slices.IndexFunc(limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil })
+	if at < 0 {
+		return nil
+	}
+	return &limits[at]
+}
+
+// refused is how an agent had no room.
+func refused(limit *schemas.AgentLimit) plan.AdmissionResult {
+	if limit.Open {
+		return plan.Unavailable
+	}
+	return plan.Full
 }
 
 // OpenSince implements plan.Admission.
@@ -40,38 +126,28 @@ func (r *recordingAdmission) OpenSince(agent string) (since, probe time.Time) {
 
 // openSince is what a record says of an agent that was unavailable.
 func openSince(limits []schemas.AgentLimit, agent string) (since, probe time.Time) {
-	at := slices.IndexFunc(limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil })
-	if at < 0 {
+	limit := limitOf(limits, agent)
+	if limit == nil {
 		return since, probe
 	}
-	return limits[at].Since, limits[at].Until
+	return limit.Since, limit.Until
 }
-
-// GrantDecided implements plan.Admission.
-func (r *recordingAdmission) GrantDecided() { r.live.GrantDecided() }
 
 // LacksDay implements plan.Admission.
 func (r *recordingAdmission) LacksDay(agent string) *schemas.Shortage {
 	short := r.live.LacksDay(agent)
-	if short != nil {
+	noted := func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day != nil }
+	if short != nil && !slices.ContainsFunc(r.limits, noted) {
 		r.limits = append(r.limits, schemas.AgentLimit{Agent: agent, Day: short})
 	}
 	return short
 }
 
-// admittedTo returns how many requests were admitted to an agent, to be counted on.
-func admittedTo(counts *[]schemas.AgentLimit, agent string) *int {
-	at := slices.IndexFunc(*counts, func(count schemas.AgentLimit) bool { return count.Agent == agent })
-	if at < 0 {
-		at, *counts = len(*counts), append(*counts, schemas.AgentLimit{Agent: agent})
-	}
-	return &(*counts)[at].Room
-}
-
 // Reuse implements plan.Admission.
 func (r *recordingAdmission) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	found, ok := r.live.Reuse(agent, input, age)
-	if ok {
+	same := func(other schemas.Reuse) bool { return other.Agent == agent && other.Input == input }
+	if ok && !slices.ContainsFunc(r.reuses, same) {
 		r.reuses = append(r.reuses, found)
 	}
 	return found, ok
@@ -85,39 +161,38 @@ func (r *recordingAdmission) CarriesPermit() bool {
 }
 
 // ReplayAdmission answers as the agents' state was, by the cause of a record.
-func ReplayAdmission(cause *schemas.Cause) plan.Admission { return &replayedAdmission{cause: cause} }
+func ReplayAdmission(cause *schemas.Cause) Admission { return &replayedAdmission{cause: cause} }
 
 type replayedAdmission struct {
-	cause    *schemas.Cause
-	admitted []schemas.AgentLimit // Room counts them
+	plan.Unlimited
+	cause *schemas.Cause
+	sent  sentTasks
 }
 
-// Admit implements plan.Admission.
-func (r *replayedAdmission) Admit(agent string) plan.AdmissionResult {
-	for i := range r.cause.Limits {
-		limit := &r.cause.Limits[i]
-		if limit.Agent != agent || limit.Day != nil {
-			continue
-		}
-		switch admitted := admittedTo(&r.admitted, agent); {
-		case *admitted < limit.Room:
-			*admitted++
-			return plan.Admitted
-		case limit.Open:
-			return plan.Unavailable
-		}
-		return plan.Full
+// Room implements plan.Admission.
+func (r *replayedAdmission) Room(agent string, more int) plan.AdmissionResult {
+	limit := limitOf(r.cause.Limits, agent)
+	if limit == nil || r.sent.count(agent)+more < limit.Room {
+		return plan.Admitted
+	}
+	return refused(limit)
+}
+
+// Granted implements plan.Admission.
+func (r *replayedAdmission) Granted(agent string) plan.AdmissionResult {
+	if limit := limitOf(r.cause.Limits, agent); limit != nil && limit.Open {
+		return plan.Unavailable
 	}
 	return plan.Admitted
 }
+
+// Admit implements Admission.
+func (r *replayedAdmission) Admit(agent string) { r.sent.add(agent, false) }
 
 // OpenSince implements plan.Admission.
 func (r *replayedAdmission) OpenSince(agent string) (since, probe time.Time) {
 	return openSince(r.cause.Limits, agent)
 }
-
-// GrantDecided implements plan.Admission.
-func (r *replayedAdmission) GrantDecided() {}
 
 // Reuse implements plan.Admission.
 func (r *replayedAdmission) Reuse(agent, input string, _ time.Duration) (schemas.Reuse, bool) {

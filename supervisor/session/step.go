@@ -35,7 +35,7 @@ type Env struct {
 	// EndedRun returns a run that is over, or nil while it is being fetched.
 	EndedRun func(run int) *EndedRun
 	// Admission is what is known of the agents; nil is plan.Unlimited.
-	Admission plan.Admission
+	Admission Admission
 	// Grants gives what an output names its grants; nil gives none. Deciding needs none.
 	Grants Grants
 	// Rule is told for each event of an outcome, in their order, which of the rules of a run has led to it; empty is that the input has. Nil is not told.
@@ -73,7 +73,7 @@ func Step(env Env, state State, input Input) Outcome {
 		return Outcome{State: state}
 	}
 	if env.Admission == nil {
-		env.Admission = plan.Unlimited{}
+		env.Admission = unlimited{}
 	}
 	d := &decision{env: env, input: &input, state: state.clone(), admission: recordingAdmission{live: env.Admission}}
 	d.emitter = d.emitBy
@@ -150,10 +150,19 @@ func (d *decision) emitBy(f schemas.Fact, rule string) {
 		d.facts = make(schemas.Facts, 0, usualFacts)
 	}
 	d.facts = append(d.facts, f)
+	if dispatched, is := f.(*schemas.TaskDispatched); is {
+		d.admission.send(dispatched.Agent, d.grants(dispatched))
+	}
 	if d.env.Rule != nil {
 		d.env.Rule(rule)
 	}
 	d.state.Apply(f)
+}
+
+// grants reports whether the room that a task is sent with comes with the grant that is decided.
+func (d *decision) grants(dispatched *schemas.TaskDispatched) bool {
+	grant := d.input.Grant
+	return grant != nil && grant.Run == dispatched.Run && grant.Task == dispatched.Task
 }
 
 func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }
@@ -164,24 +173,25 @@ const usualFacts = 4
 // planDecision returns the decision about the run under way, which is one for all that is decided about an input.
 func (d *decision) planDecision(profile *plan.Profile) *plan.Decision {
 	if active := d.state.Active; active == nil || d.planned.Run != active || d.planned.Profile != profile {
-		d.planned = newPlanDecision(d, profile)
+		d.planned.Init(d.view(profile), d.emitter)
 	}
 	return &d.planned
 }
 
-func newPlanDecision(d *decision, profile *plan.Profile) plan.Decision {
+// view is what a decision about the run under way knows.
+func (d *decision) view(profile *plan.Profile) plan.View {
 	withheld, answerFrom := withheldAnswer(d, profile)
-	made := plan.Decision{
+	view := plan.View{
 		Session: d.state.Session, Shard: d.env.Shard, Epoch: d.env.Epoch, Run: d.state.Active,
-		Profile: profile, Now: d.input.Now, Emit: d.emitter, Read: d.env.Read, Admission: &d.admission,
+		Profile: profile, Now: d.input.Now, Read: d.env.Read, Admission: &d.admission,
 		Withheld: withheld, AnswerFrom: answerFrom, PossibleEffects: d.state.possibleEffects(), Earlier: earlier(d, profile), People: peopleOf(d),
 		Found: d.env.Found,
 	}
 	if active := d.state.Active; active != nil && active.LeavesAll() {
-		made.Left, made.Held = d.state.leftFor(active), d.heldWord
-		made.ToldBeside = func(task *workflow.Task) jsontext.Value { return toldBeside(d, profile, task) }
+		view.Left, view.Held = d.state.leftFor(active), d.heldWord
+		view.ToldBeside = func(task *workflow.Task) jsontext.Value { return toldBeside(d, profile, task) }
 	}
-	return made
+	return view
 }
 
 // earlier are the inputs of the messages before that requests of the run under way list files of.
