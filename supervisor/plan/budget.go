@@ -182,6 +182,9 @@ func closeBudgetTask(v *View) events {
 
 // heldTasks are the tasks that wait for the budget, in the order in which they may begin: who asks decides first.
 func heldTasks(v *View) []string {
+	if v.Profile.Budget == nil {
+		return nil
+	}
 	var ranks [6][]string
 	for i := range v.Run.TaskCount() {
 		task := v.Run.TaskAt(i)

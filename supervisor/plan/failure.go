@@ -477,7 +477,7 @@ func hasFatalFailure(v *View) bool {
 		}
 		evaluated := awaitsFailureEvaluation(v, task) || task.Judged && v.Run.Judge() != nil
 		routed := task.Agent == schemas.RouteRespond || task.Agent == schemas.RouteFinish || task.Failure().Cause == schemas.FailureNoRoute
-		return !evaluated && !(routed && isRouting(v))
+		return !evaluated && !(routed && v.Run.Phase == workflow.PhaseRouting)
 	})
 }
 

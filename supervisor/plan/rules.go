@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strconv"
 	"strings"
 
 	"podium/schemas"
@@ -23,10 +24,46 @@ type taskRule struct {
 	pauses func(*View, *workflow.Task) bool // after a task has got events, earlier rules are tried before the next task; nil is never
 }
 
-// A ruleGroup is a number of rules that apply under one condition.
+// phases are phases of a run.
+type phases uint8
+
+// The phases in which groups of rules apply.
+const (
+	decomposing phases = 1 << iota
+	routing
+	executing
+	reviewing
+	settled // the outcome is fixed, and the answer is not delivered yet
+
+	atWork    = routing | executing // tasks may be under way: the plan is carried out, or a changed one is routed
+	unsettled = decomposing | routing | executing | reviewing
+)
+
+// phaseOf returns the phase of a run; none of those of groups is that it has ended.
+func phaseOf(run *workflow.Run) phases {
+	switch run.Phase {
+	case workflow.PhaseDecomposing:
+		return decomposing
+	case workflow.PhaseRouting:
+		return routing
+	case workflow.PhaseExecuting:
+		return executing
+	case workflow.PhaseReviewing:
+		return reviewing
+	case workflow.PhaseAssembling:
+		return settled
+	case workflow.PhaseComplete:
+	}
+	return 0
+}
+
+// A ruleGroup is a number of rules that apply in some phases of a run, under one condition. Groups whose phases differ may stand in any order.
 type ruleGroup struct {
-	applies func(*View) bool
-	rules   []rule
+	phases     phases           // none is that the rules apply in each
+	phaseStory string           // of package session, which fails if the rules apply in each phase; none is that they have nothing to do in others
+	applies    func(*View) bool // nil is always
+	story      string           // which fails without the condition
+	rules      []rule
 }
 
 // A failureRule says what is done about an attempt that has failed. It returns the failure with what follows; none is that the rule does not apply. The failure is
@@ -53,65 +90,65 @@ var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that n
 // nothing, and the rules below it are tried: each rule checks what it waits for. The comment of a rule says why it stands before the next ones. The input
 // itself is handled before: a reply by human_*.go, a response by response.go, and what is done about a failure by failure.go.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
-	{isNotComplete, []rule{
+	{rules: []rule{
 		{name: "close_undeliverable", when: closeUndeliverable, story: "asked_unreachable"}, // no reply can come to a human task whose notification has failed
 		{name: "start_due", when: startDue, story: "approve_at_the_command_line"},           // a task that an input has released starts before others
 	}},
-	{isDecomposing, []rule{
+	{phases: decomposing, phaseStory: "condition_ends", rules: []rule{
 		{name: "handle_missing_plan", when: handleMissingPlan, story: "planner_silent"},
 	}},
-	{isRouting, []rule{
+	{phases: routing, rules: []rule{
 		{name: "route", each: &taskRule{tasks: unrouted, when: routeTask}, story: "single_run"},
 	}},
-	{isExecuting, []rule{
+	{phases: executing, phaseStory: "refused_chain_in_trouble", rules: []rule{
 		{name: "refuse_chain", when: refuseChain, story: "refused_chain_in_trouble"},    // no task of a refused chain may start; one single task takes its place
 		{name: "skip_repairs", when: skipRepairs, story: "step_limit_leaves_no_repair"}, // skipped repairs count as ended, so that end_repair_wait decides
 		{name: "end_repair_wait", when: endRepairWait, story: "recovery_request_fix"},   // an evaluator is told what has come of repairs
 	}},
-	{mayEvaluate, []rule{
+	{phases: executing, phaseStory: "step_limit", applies: mayEvaluate, story: "condition_waits_for_the_evaluator", rules: []rule{
 		{name: "stop_by_condition", when: stopByCondition, story: "condition_ends"}, // a condition that ends the run overrides the evaluator
 		{name: "ask_evaluator", when: askEvaluator, story: "replan_on_failure"},     // the evaluator may replace what has failed
 	}},
-	{isAtWork, []rule{
+	{phases: atWork, phaseStory: "aborts", rules: []rule{
 		{name: "abort", when: abortOnFailure, story: "aborts"}, // no pending task starts in a run that ends
 	}},
-	{mayProceed, []rule{
+	{phases: executing, phaseStory: "review_fix", applies: mayProceed, story: "abort_waits_for_the_evaluator", rules: []rule{
 		{name: "skip", when: skipTasks, story: "blocked"},                                                                 // start does not check whether a dependency has failed
 		{name: "start", each: &taskRule{tasks: startable, when: startPending, pauses: pausesStarts}, story: "single_run"}, // a task that fails at its start may be the last one
 		{name: "finish", when: finishDone, story: "single_run"},                                                           // all tasks have ended
 		{name: "stop_out_of_steps", when: stopOutOfSteps, story: "review_forced"},                                         // tasks are left, and none of them may start
 	}},
-	{canContinueReview, []rule{
+	{phases: reviewing, phaseStory: "single_run", applies: canContinueReview, story: "budget_raised_while_reviewed", rules: []rule{
 		{name: "merge_versions", when: mergeVersions, story: "merged"},      // checks look at the merged files
 		{name: "ask_checks", when: askChecks, story: "review_fix"},          // the round ends with their findings
 		{name: "end_review", when: endReview, story: "missing_deliverable"}, // no merge and no check is left to ask or to wait for
 	}},
-	{reviewAwaitsDecision, []rule{
+	{phases: reviewing, phaseStory: "single_run", applies: reviewAwaitsDecision, story: "skipped_and_summarized", rules: []rule{
 		{name: "conclude_review", when: concludeReview, story: "review_fix"}, // a round that has passed, or that people have skipped, needs no rework
 	}},
-	{mayRework, []rule{
+	{phases: reviewing, phaseStory: "single_run", applies: mayRework, story: "missing_deliverable", rules: []rule{
 		{name: "adopt_plan_of_check", when: adoptPlanOfCheck, story: "review_critic"},      // a check says itself what is to be done
 		{name: "fix_issues", when: fixIssues, story: "review_fix"},                         // an evaluator is asked about what nobody can fix
 		{name: "ask_about_issues", when: askAboutIssues, story: "recovery_merge_conflict"}, // people are asked about what no agent decides
 	}},
-	{reviewAwaitsDecision, []rule{
+	{phases: reviewing, phaseStory: "single_run", applies: reviewAwaitsDecision, story: "budget_raised_while_reviewed", rules: []rule{
 		{name: "ask_people_about_review", when: askPeopleAboutReview, story: "review_asks"}, // people may still have the run go on
 		{name: "fail_review", when: failReview, story: "review_rounds"},                     // no further round and nobody to ask is left
 	}},
-	{hasBudget, []rule{
+	{phases: unsettled, rules: []rule{
 		{name: "restart_held", when: restartHeld, story: "budget_held"},                         // what fits the budget starts before anybody is asked for more
 		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // no work under way can release some of the budget
 		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // nothing is held back any more
 	}},
 	answerRules,
-	{isNotComplete, []rule{
+	{rules: []rule{
 		{name: "notify_next", when: notifyNext, story: "asked_one_at_a_time"}, // the requester is asked one thing at a time: when one human task ends, the next is sent
 	}},
 }
 
 // answerRules say what becomes of the answer of a run that is settled.
 var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
-	hasUnsentAnswer, []rule{
+	phases: settled, phaseStory: "single_run", applies: hasUnsentAnswer, story: "single_run", rules: []rule{
 		{name: "end_unanswered", when: endUnanswered, story: "goes_on_without"},  // people approve no answer that nobody gets
 		{name: "ask_about_answer", when: askAboutAnswer, story: "delivery_held"}, // nothing is sent that people may still reject
 		{name: "withhold_answer", when: withholdAnswer, story: "unvouched"},      // an answer that nobody may get is not sent
@@ -119,16 +156,23 @@ var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing c
 	},
 }
 
-// RuleStories returns the name of each rule, and of the story that fails without it.
+// RuleStories returns what may be left out of the rules, as package fault names it, with the story that fails then: each rule, and each condition and phase of a group.
 func RuleStories() map[string]string {
 	stories := map[string]string{}
 	for i := range runRules {
-		for j := range runRules[i].rules {
-			stories[runRules[i].rules[j].name] = runRules[i].rules[j].story
+		group := &runRules[i]
+		if group.applies != nil {
+			stories["condition "+strconv.Itoa(i)] = group.story
+		}
+		if group.phaseStory != "" {
+			stories["phase "+strconv.Itoa(i)] = group.phaseStory
+		}
+		for j := range group.rules {
+			stories["rule "+group.rules[j].name] = group.rules[j].story
 		}
 	}
 	for i := range failureRules {
-		stories[failureRules[i].name] = failureRules[i].story
+		stories["rule "+failureRules[i].name] = failureRules[i].story
 	}
 	return stories
 }
@@ -142,6 +186,7 @@ func (d *Decision) Resume() {
 
 // applyRules applies the first rule that has something to do, until none has. A run in which the rules come to no end is ended.
 func applyRules(d *Decision, groups []ruleGroup) {
+	groups = ordered(groups)
 	most := mostRules(d)
 	var last [8]string
 	for n := 0; ; n++ {
@@ -169,7 +214,7 @@ func mostRules(d *Decision) int {
 // applyFirst applies the first rule that has something to do.
 func applyFirst(d *Decision, groups []ruleGroup) {
 	for i := range groups {
-		if !groups[i].applies(&d.View) {
+		if !groups[i].may(&d.View, i) {
 			continue
 		}
 		for j := range groups[i].rules {
@@ -188,6 +233,14 @@ func applyFirst(d *Decision, groups []ruleGroup) {
 			}
 		}
 	}
+}
+
+// may reports whether the rules of a group, which is the nth, may apply.
+func (g *ruleGroup) may(v *View, n int) bool {
+	if g.phases != 0 && g.phases&phaseOf(v.Run) == 0 && !fault.IsNumbered("phase", n) {
+		return false
+	}
+	return g.applies == nil || fault.IsNumbered("condition", n) || g.applies(v)
 }
 
 // applyEach applies a rule to each of its tasks in turn.
@@ -209,42 +262,23 @@ func endForFault(v *View, details string) events {
 	return incomplete(v, schemas.StopInternalFault, details)
 }
 
-func isNotComplete(v *View) bool { return v.Run.Phase != workflow.PhaseComplete }
-
-func isDecomposing(v *View) bool { return v.Run.Phase == workflow.PhaseDecomposing }
-
-func isRouting(v *View) bool { return v.Run.Phase == workflow.PhaseRouting }
-
-func isExecuting(v *View) bool { return v.Run.Phase == workflow.PhaseExecuting }
-
-// isAtWork reports whether tasks may be under way: the plan is carried out, or a changed one is routed.
-func isAtWork(v *View) bool { return isExecuting(v) || isRouting(v) }
-
-func mayEvaluate(v *View) bool { return isExecuting(v) && v.Run.Judge() == nil }
+func mayEvaluate(v *View) bool { return v.Run.Judge() == nil }
 
 // mayProceed reports whether the plan goes on: no evaluator is asked, or has to be.
-func mayProceed(v *View) bool { return isExecuting(v) && !awaitsEvaluator(v) }
+func mayProceed(v *View) bool { return !awaitsEvaluator(v) }
 
 // canContinueReview reports whether a round of review goes on without waiting for anybody.
-func canContinueReview(v *View) bool {
-	return v.Run.Phase == workflow.PhaseReviewing && v.Run.Review.Outcome == "" && !awaitsReviewReply(v)
-}
+func canContinueReview(v *View) bool { return v.Run.Review.Outcome == "" && !awaitsReviewReply(v) }
 
 // reviewAwaitsDecision reports whether a round of review has ended, and nobody is asked what becomes of it.
-func reviewAwaitsDecision(v *View) bool {
-	return v.Run.Phase == workflow.PhaseReviewing && v.Run.Review.Outcome != "" && !awaitsReviewReply(v)
-}
+func reviewAwaitsDecision(v *View) bool { return v.Run.Review.Outcome != "" && !awaitsReviewReply(v) }
 
-func hasBudget(v *View) bool { return v.Profile.Budget != nil && !v.Run.Settled() }
-
-// hasUnsentAnswer reports whether a run is settled, and nothing has been done about its answer yet.
-func hasUnsentAnswer(v *View) bool {
-	return v.Run.Settled() && v.Run.Phase != workflow.PhaseComplete && v.Run.Delivery == nil
-}
+// hasUnsentAnswer reports whether nothing has been done yet about the answer of a settled run.
+func hasUnsentAnswer(v *View) bool { return v.Run.Delivery == nil }
 
 // abortOnFailure ends the run because a task has failed.
 func abortOnFailure(v *View) events {
-	if v.Profile.Execution.OnFailure != schemas.FailureAborts || v.Profile.Replan != nil && (isRouting(v) || awaitsEvaluator(v)) || !hasFatalFailure(v) {
+	if v.Profile.Execution.OnFailure != schemas.FailureAborts || v.Profile.Replan != nil && (v.Run.Phase == workflow.PhaseRouting || awaitsEvaluator(v)) || !hasFatalFailure(v) {
 		return nil
 	}
 	return abort(v)

@@ -23,7 +23,7 @@ func TestRulesWithoutEndEndTheRun(t *testing.T) {
 			run.Apply(event, now)
 		})
 		endless := func(*View) events { return events{&schemas.TaskHeartbeat{Run: 1, Task: "t1"}} }
-		applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "repeat", when: endless}}}})
+		applyRules(decision, []ruleGroup{{rules: []rule{{name: "repeat", when: endless}}}})
 		if run.Phase != workflow.PhaseComplete || run.Reason != schemas.StopInternalFault || emitted > mostRules(decision)+4 {
 			t.Errorf("from %s: the run is %s, %s, after %d events", phase, run.Phase, run.Reason, emitted)
 		}

@@ -33,7 +33,7 @@ func TestOneTryPastAnOpenBreaker(t *testing.T) {
 		agent.sent = agent.sent || fact.Name() == "task_dispatched"
 		run.Apply(fact, now)
 	})
-	applyRules(decision, []ruleGroup{{applies: isNotComplete, rules: []rule{{name: "notify_next", when: notifyNext}}}})
+	applyRules(decision, []ruleGroup{{rules: []rule{{name: "notify_next", when: notifyNext}}}})
 	if counts["task_dispatched"] != 1 || counts["task_ready"] != 2 {
 		t.Errorf("%v, want one dispatched", counts)
 	}
