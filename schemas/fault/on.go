@@ -3,7 +3,9 @@
 package fault
 
 import (
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,17 +26,26 @@ func IsNumbered(name string, n int) bool {
 	return strings.HasPrefix(shown, name) && shown == name+" "+strconv.Itoa(n)
 }
 
-// Order is the number of an order in which the groups of rules are tried; 0 is that in which they stand. The variable is then "order" and the number.
-func Order() int {
+// Ordered returns a list in another order if the variable is "order" and a number: fixed reports whether one of the list has to stay before another one.
+func Ordered[T any](list []T, fixed func(before, after *T) bool) []T {
 	number, is := strings.CutPrefix(shown, "order ")
-	if !is {
-		return 0
+	order, err := strconv.ParseUint(number, 10, 64)
+	if !is || err != nil {
+		return list
 	}
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return 0
+	random := rand.New(rand.NewPCG(order*0x9E3779B97F4A7C15, order)) //nolint:gosec // it has to be the same each time
+	left, next := slices.Clone(list), make([]T, 0, len(list))
+	for len(left) > 0 {
+		var free []int // that none has to stay before
+		for i := range left {
+			if !slices.ContainsFunc(left[:i], func(before T) bool { return fixed(&before, &left[i]) }) {
+				free = append(free, i)
+			}
+		}
+		i := free[random.IntN(len(free))]
+		next, left = append(next, left[i]), slices.Delete(left, i, i+1)
 	}
-	return n
+	return next
 }
 
 // Either returns wrong if the bug of that name is switched on, otherwise right.

@@ -186,7 +186,7 @@ func (d *Decision) Resume() {
 
 // applyRules applies the first rule that has something to do, until none has. A run in which the rules come to no end is ended.
 func applyRules(d *Decision, groups []ruleGroup) {
-	groups = ordered(groups)
+	groups = fault.Ordered(groups, haveCommonPhase)
 	most := mostRules(d)
 	var last [8]string
 	for n := 0; ; n++ {
@@ -241,6 +241,11 @@ func (g *ruleGroup) may(v *View, n int) bool {
 		return false
 	}
 	return g.applies == nil || fault.IsNumbered("condition", n) || g.applies(v)
+}
+
+// haveCommonPhase reports whether two groups have to stand in their order, since both may apply in one phase.
+func haveCommonPhase(one, other *ruleGroup) bool {
+	return one.phases == 0 || other.phases == 0 || one.phases&other.phases != 0
 }
 
 // applyEach applies a rule to each of its tasks in turn.

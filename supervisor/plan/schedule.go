@@ -53,7 +53,7 @@ func allEnded(v *View) bool {
 // skipTasks skips the tasks that can never begin, and those behind them.
 func skipTasks(v *View) events {
 	var done events
-	skipped := map[string]bool{}
+	var skipped map[string]bool
 	for again := true; again; {
 		again = false
 		for _, task := range v.Run.Tasks {
@@ -62,6 +62,9 @@ func skipTasks(v *View) events {
 			}
 			if state := missing(v, task, skipped); state != "" {
 				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: "dependency " + string(state)})
+				if skipped == nil {
+					skipped = map[string]bool{}
+				}
 				skipped[task.ID], again = true, true
 			}
 		}
