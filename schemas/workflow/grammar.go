@@ -92,12 +92,12 @@ var (
 	errNotSettled = errors.New("the run is not settled")
 )
 
-// checkDelayed lets an answer wait that no agent was asked to deliver, and that waits for no approval.
+// checkDelayed lets an answer wait that no agent was asked to deliver, and that waits for no approval any more.
 func checkDelayed(r *Run, f *schemas.AnswerDelayed) error {
 	switch {
 	case !r.Settled():
 		return errNotSettled
-	case r.Delivery != nil && !r.AnswerDelayed():
+	case r.Delivery != nil && !r.AnswerDelayed() && r.Delivery.State != TaskDue:
 		return errors.New("its answer is being delivered, or waits for people")
 	case f.Until.IsZero():
 		return errors.New("its answer waits for no moment")

@@ -13,7 +13,7 @@ import (
 	"podium/supervisor/recovery"
 )
 
-// startDue starts the first task that is due.
+// startDue starts the first task that is due, or else delivers an answer that is.
 func startDue(v *View) events {
 	for _, task := range v.Run.Tasks {
 		if task.State != workflow.TaskDue || fault.Is("what is due is not started") {
@@ -24,7 +24,7 @@ func startDue(v *View) events {
 		}
 	}
 	if delivery := v.Run.Delivery; delivery != nil && delivery.State == workflow.TaskDue {
-		return deliver(v)
+		return deliverOrDelay(v)
 	}
 	return nil
 }
@@ -395,7 +395,7 @@ func expireDeadline(v *View, deadline schemas.Deadline) events {
 		}}
 	case schemas.DeadlineRetry:
 		if v.Run.AnswerDelayed() && task == v.Run.Delivery {
-			return deliverDelayed(v)
+			return deliverOrDelay(v)
 		}
 		return start(v, task)
 	case schemas.DeadlineBudget:
