@@ -152,7 +152,8 @@ func restartHeld(v *View) events {
 	return nil
 }
 
-// handleShortage acts when no task is under way and none fits the budget: it asks people for more budget for the first held task, or ends the run.
+// handleShortage acts when no task is under way and none fits the budget: for the first held task it fails what the run can do without, asks people for more budget,
+// waits for another day, or ends the run.
 func handleShortage(v *View) events {
 	held := firstHeld(v)
 	switch {

@@ -2,9 +2,9 @@
 // who does them, what becomes of answers, failures and deadlines, and when the
 // run is over. It is pure: no clock, no I/O, no randomness, no goroutines, no
 // map iteration. The moment arrives as an argument, and everything decided
-// leaves as facts.
+// leaves as events.
 //
-// A [workflow.Run] is the fold of its facts; a [Decision] is one decision about it.
+// A [workflow.Run] is the fold of its events; a [Decision] is one decision about it.
 package plan
 
 import (
@@ -27,23 +27,23 @@ type Decision struct {
 	spentBy string
 }
 
-// NewDecision returns a decision by what it knows. Emit applies an event to the run before it returns, and is told which of the rules has led to it.
+// NewDecision returns a decision about the run of a view.
 func NewDecision(view View, emit func(event schemas.Fact, rule string)) *Decision {
 	d := &Decision{}
 	d.Init(view, emit)
 	return d
 }
 
-// Init makes d a decision as NewDecision does.
+// Init makes d a decision about the run of a view.
 func (d *Decision) Init(view View, emit func(event schemas.Fact, rule string)) {
 	*d = Decision{View: view, Emit: emit}
 	d.View.memo = &d.memo
 }
 
-// emit applies an event to the run.
+// emit applies an event to the run, as that of the rule which has led to it.
 func (d *Decision) emit(event schemas.Fact) {
 	rule := d.rule
-	if of, is := event.(ruled); is {
+	if of, is := event.(failureEvent); is {
 		event, rule = of.Fact, of.rule
 	}
 	d.emitted++

@@ -30,7 +30,7 @@ func failWith(v *View, task *workflow.Task, failed schemas.TaskFailed) events {
 			continue
 		}
 		if done := next.when(v, task, &failed); len(done) > 0 {
-			return ruledBy(next.name, done)
+			return byFailureRule(next.name, done)
 		}
 	}
 	return nil // the last rule always applies
@@ -52,7 +52,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	return schemas.CategoryExecution
 }
 
-// retry has another attempt made later, unless the attempts are used up.
+// retry has another attempt made later, unless the attempts are used up. How long an attempt may take is for Profile.workDeadline.
 func retry(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	policy := policy(v, task)
 	asked, refused := task.Attempt-task.UncountedAttempts-fault.Either("the attempt that asked is counted", 0, int(task.Inquired)), int(task.Rejections)
@@ -196,7 +196,7 @@ func skipFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events
 	return events{failed, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone}}
 }
 
-// endFailed fails a task for good. A run whose answer could not be delivered ends.
+// endFailed fails a task for good, which does not matter if it is optional. A run whose answer could not be delivered ends.
 func endFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	failed.Action = giveUp(v, task, failed.Cause)
 	if way(v, task, failed) == schemas.WayPlanner {

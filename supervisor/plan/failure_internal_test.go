@@ -108,7 +108,7 @@ func TestNoRoomToDeliver(t *testing.T) {
 
 // failureIn returns the failure that is the first of some events.
 func failureIn(done events) *schemas.TaskFailed {
-	of, _ := done[0].(ruled)
+	of, _ := done[0].(failureEvent)
 	failed, _ := of.Fact.(*schemas.TaskFailed)
 	return failed
 }

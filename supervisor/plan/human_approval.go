@@ -69,7 +69,7 @@ func (a approvalTask) approve(reply *Word) events {
 	return append(a.end(answered), withdraw(a.v, a.task(), a.asked)...)
 }
 
-// approveEdited returns an approval that edits the arguments, and asks the others to approve the edited ones.
+// approveEdited returns an approval that edits the arguments. If more approvals are needed, everybody is asked anew about the edited ones: earlier approvals count no more.
 func (a approvalTask) approveEdited(reply *Word) events {
 	answered, _ := a.newReply(reply)
 	done := applyEdit(a.v, a.asked, answered)

@@ -135,7 +135,7 @@ func concludeWith(v *View, status schemas.RunStatus, reason schemas.StopReason, 
 	return &settled
 }
 
-// endUnanswered ends a settled run that nobody waits for an answer of.
+// endUnanswered ends a settled run to which no reply is sent.
 func endUnanswered(v *View) events {
 	if v.Run.Message.ReplyAgent() != "" {
 		return nil
@@ -146,7 +146,7 @@ func endUnanswered(v *View) events {
 // askAboutAnswer asks people to approve the answer of a settled run.
 func askAboutAnswer(v *View) events {
 	rule := answerRule(v)
-	if rule == nil || v.Run.Message.Withheld != "" {
+	if rule == nil {
 		return nil
 	}
 	opened := approvalBy(rule, schemas.HumanTaskAnswerApproval)
@@ -157,15 +157,15 @@ func askAboutAnswer(v *View) events {
 
 // withholdAnswer ends a settled run whose answer nobody gets.
 func withholdAnswer(v *View) events {
-	if v.Withheld == "" || !v.AnswerFrom.IsZero() {
+	if v.Withheld == "" {
 		return nil
 	}
 	return events{&schemas.ReplyWithheld{Run: v.Run.Number, Reason: v.Withheld}, end(v, v.Run.Reason, "")}
 }
 
-// deliverDelayed delivers the answer of a settled run, or has it wait until its budget has capacity for it.
+// deliverOrDelay delivers the answer of a settled run, or has it wait until its budget has capacity for it.
 // The run stays under way, so that later messages of its session wait and answers go out in order.
-func deliverDelayed(v *View) events {
+func deliverOrDelay(v *View) events {
 	if v.AnswerFrom.IsZero() {
 		return deliver(v)
 	}
@@ -516,7 +516,7 @@ func (d *Decision) GiveUpAnswer() {
 	d.emit(end(&d.View, schemas.StopGivenUp, ""))
 }
 
-// undelivered ends a run whose answer has not been sent. To what nobody has agreed never is.
+// undelivered ends a run whose answer has not been sent. An answer that people have not approved never is.
 func undelivered(v *View, delivery *workflow.Task, cause schemas.FailureKind) events {
 	if reason := stopReason(cause); delivery.Attempt == 0 && (reason == schemas.StopRejected || reason == schemas.StopUnapproved) {
 		return events{&schemas.RunEnded{Run: v.Run.Number, Status: schemas.RunFailed, Reason: reason}}

@@ -9,7 +9,7 @@ import (
 	"podium/schemas/workflow"
 )
 
-// A rule says what comes next in a run. It sees a View, and returns events: none is that the rule does not apply.
+// A rule says what comes next in a run. It sees a View, and returns events. No events: the rule does not apply.
 type rule struct {
 	name  string
 	story string // of package session, which fails without the rule
@@ -17,11 +17,12 @@ type rule struct {
 	each  *taskRule // in the place of when
 }
 
-// A taskRule is tried for each of some tasks in turn, before the first rule is tried again: so many tasks that one input concerns cost in proportion.
+// A taskRule is tried for each of some tasks in turn, before the first rule is tried again: so the cost grows with the number of tasks, and not with its square. The
+// tasks are listed before the first of them gets events, so that when has to check anew what the events of one change for the next.
 type taskRule struct {
 	tasks  func(*View) []*workflow.Task
 	when   func(*View, *workflow.Task) events
-	pauses func(*View, *workflow.Task) bool // after a task has got events, earlier rules are tried before the next task; nil is never
+	pauses func(*View, *workflow.Task) bool // reports whether earlier rules are tried before the next task, after a task has got events; nil means never
 }
 
 // phases are phases of a run.
@@ -39,7 +40,7 @@ const (
 	unsettled = decomposing | routing | executing | reviewing
 )
 
-// phaseOf returns the phase of a run; none of those of groups is that it has ended.
+// phaseOf returns the phase of a run; 0 for one that has ended.
 func phaseOf(run *workflow.Run) phases {
 	switch run.Phase {
 	case workflow.PhaseDecomposing:
@@ -57,16 +58,16 @@ func phaseOf(run *workflow.Run) phases {
 	return 0
 }
 
-// A ruleGroup is a number of rules that apply in some phases of a run, under one condition. Groups whose phases differ may stand in any order.
+// A ruleGroup is a number of rules that apply in some phases of a run, under one condition. Two groups that have no phase in common may change places.
 type ruleGroup struct {
-	phases     phases           // none is that the rules apply in each
-	phaseStory string           // of package session, which fails if the rules apply in each phase; none is that they have nothing to do in others
-	applies    func(*View) bool // nil is always
+	phases     phases           // 0 means each
+	phaseStory string           // of package session, which fails if the rules apply in each phase; empty if they find nothing to do in others anyway
+	applies    func(*View) bool // nil means always
 	story      string           // which fails without the condition
 	rules      []rule
 }
 
-// A failureRule says what is done about an attempt that has failed. It returns the failure with what follows; none is that the rule does not apply. The failure is
+// A failureRule says what is done about an attempt that has failed. It returns the failure with what follows. No events: the rule does not apply. The failure is
 // the caller's own copy: a rule that does not apply may say more exactly what has failed.
 type failureRule struct {
 	name  string
@@ -77,18 +78,18 @@ type failureRule struct {
 // failureRules are tried in this order when an attempt has failed: the first one that applies decides.
 var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that nothing changes
 	{"propose", "proposal", propose},                           // an operation that waits for approval is no failure, and says more than what is lacking
-	{"ask_for_input", "asked", askForInput},                    // what the requester can say is no failure: the attempt is not spent
-	{"retry", "attempts_used_up", retry},                       // the same agent may do it at another time, and nobody else has to
-	{"use_fallback", "fallback", useFallback},                  // another agent does it before others have more to do
-	{"repair", "recovery_request_fix", repair},                 // agents repair what caused the failure before people are asked
-	{"ask_about_failure", "escalation_retry", askAboutFailure}, // people may still have the run go on with the task
-	{"skip_failed", "recovery_skip", skipFailed},               // the run goes on without the task, if the profile says so
-	{"end_failed", "no_route", endFailed},
+	{"ask_for_input", "asked", askForInput},                    // what the requester can say is no failure: the attempt is not counted
+	{"retry", "attempts_used_up", retry},                       // the same agent, later, costs least. How often, and how long an attempt may take: profile.go
+	{"use_fallback", "fallback", useFallback},                  // another agent costs less than repairs or people
+	{"repair", "recovery_request_fix", repair},                 // agents repair what has caused the failure before people are asked
+	{"ask_about_failure", "escalation_retry", askAboutFailure}, // people, the requester or the caller upstream decide before the task is given up
+	{"skip_failed", "recovery_skip", skipFailed},               // the profile may have the run go on without the task
+	{"end_failed", "no_route", endFailed},                      // always applies
 }
 
-// runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that waits for an answer returns
-// nothing, and the rules below it are tried: each rule checks what it waits for. The comment of a rule says why it stands before the next ones. The input
-// itself is handled before: a reply by human_*.go, a response by response.go, and what is done about a failure by failure.go.
+// runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that has to wait returns no events, and
+// the rules below it are still tried: so each rule, or the condition of its group, checks for itself that nothing it depends on is outstanding. The comment of a
+// rule says why it stands before the next ones. The input itself is handled before: a reply by human_*.go, a response by response.go.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
 	{rules: []rule{
 		{name: "close_undeliverable", when: closeUndeliverable, story: "asked_unreachable"}, // no reply can come to a human task whose notification has failed
@@ -115,8 +116,8 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 	{phases: executing, phaseStory: "review_fix", applies: mayProceed, story: "abort_waits_for_the_evaluator", rules: []rule{
 		{name: "skip", when: skipTasks, story: "blocked"},                                                                 // start does not check whether a dependency has failed
 		{name: "start", each: &taskRule{tasks: startable, when: startPending, pauses: pausesStarts}, story: "single_run"}, // a task that fails at its start may be the last one
-		{name: "finish", when: finishDone, story: "single_run"},                                                           // all tasks have ended
-		{name: "stop_out_of_steps", when: stopOutOfSteps, story: "review_forced"},                                         // tasks are left, and none of them may start
+		{name: "finish", when: finishDone, story: "single_run"},                                                           // stop_out_of_steps takes it that tasks are left
+		{name: "stop_out_of_steps", when: stopOutOfSteps, story: "review_forced"},                                         // last: whatever may still start has started
 	}},
 	{phases: reviewing, phaseStory: "single_run", applies: canContinueReview, story: "budget_raised_while_reviewed", rules: []rule{
 		{name: "merge_versions", when: mergeVersions, story: "merged"},      // checks look at the merged files
@@ -137,8 +138,8 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 	}},
 	{phases: unsettled, rules: []rule{
 		{name: "restart_held", when: restartHeld, story: "budget_held"},                         // what fits the budget starts before anybody is asked for more
-		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // no work under way can release some of the budget
-		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // nothing is held back any more
+		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // people are asked only when nothing fits, and nothing under way can release some of the budget
+		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: what they are asked for may have been handled
 	}},
 	answerRules,
 	{rules: []rule{
@@ -148,11 +149,11 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 
 // answerRules say what becomes of the answer of a run that is settled.
 var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
-	phases: settled, phaseStory: "single_run", applies: hasUnsentAnswer, story: "single_run", rules: []rule{
-		{name: "end_unanswered", when: endUnanswered, story: "goes_on_without"},  // people approve no answer that nobody gets
+	phases: settled, phaseStory: "single_run", applies: answerIsUndecided, story: "single_run", rules: []rule{
+		{name: "end_unanswered", when: endUnanswered, story: "goes_on_without"},  // nobody waits for a reply, so that there is nothing to approve or to send
+		{name: "withhold_answer", when: withholdAnswer, story: "unvouched"},      // nobody approves what is not sent
 		{name: "ask_about_answer", when: askAboutAnswer, story: "delivery_held"}, // nothing is sent that people may still reject
-		{name: "withhold_answer", when: withholdAnswer, story: "unvouched"},      // an answer that nobody may get is not sent
-		{name: "deliver", when: deliverDelayed, story: "single_run"},
+		{name: "deliver", when: deliverOrDelay, story: "single_run"},
 	},
 }
 
@@ -184,7 +185,7 @@ func (d *Decision) Resume() {
 	}
 }
 
-// applyRules applies the first rule that has something to do, until none has. A run in which the rules come to no end is ended.
+// applyRules tries the rules from the first one on until none of them returns events. A run in which the rules come to no end is ended.
 func applyRules(d *Decision, groups []ruleGroup) {
 	groups = fault.Ordered(groups, haveCommonPhase)
 	most := mostRules(d)
@@ -211,7 +212,7 @@ func mostRules(d *Decision) int {
 	return 64 + 16*(d.Run.TaskCount()+len(d.Run.Inquiries)+d.Profile.MaxTasks())
 }
 
-// applyFirst applies the first rule that has something to do.
+// applyFirst tries the rules once in their order, and stops after the first one that returns events.
 func applyFirst(d *Decision, groups []ruleGroup) {
 	for i := range groups {
 		if !groups[i].may(&d.View, i) {
@@ -278,10 +279,10 @@ func canContinueReview(v *View) bool { return v.Run.Review.Outcome == "" && !awa
 // reviewAwaitsDecision reports whether a round of review has ended, and nobody is asked what becomes of it.
 func reviewAwaitsDecision(v *View) bool { return v.Run.Review.Outcome != "" && !awaitsReviewReply(v) }
 
-// hasUnsentAnswer reports whether nothing has been done yet about the answer of a settled run.
-func hasUnsentAnswer(v *View) bool { return v.Run.Delivery == nil }
+// answerIsUndecided reports whether nothing has been decided yet about the answer of a settled run: there is no delivery, not even one that waits.
+func answerIsUndecided(v *View) bool { return v.Run.Delivery == nil }
 
-// abortOnFailure ends the run because a task has failed.
+// abortOnFailure ends the run because a task has failed, if the profile has it so and no evaluator decides about the failure.
 func abortOnFailure(v *View) events {
 	if v.Profile.Execution.OnFailure != schemas.FailureAborts || v.Profile.Replan != nil && (v.Run.Phase == workflow.PhaseRouting || awaitsEvaluator(v)) || !hasFatalFailure(v) {
 		return nil
@@ -289,7 +290,7 @@ func abortOnFailure(v *View) events {
 	return abort(v)
 }
 
-// finishDone goes on when all tasks have ended.
+// finishDone has the results reviewed or told when all tasks have ended.
 func finishDone(v *View) events {
 	if !allEnded(v) {
 		return nil

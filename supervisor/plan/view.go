@@ -15,21 +15,22 @@ import (
 // events are what is decided, in their order.
 type events = schemas.Facts
 
-// A ruled event is one that a rule about failures has led to.
-type ruled struct {
+// A failureEvent is an event that a rule about failures has led to.
+type failureEvent struct {
 	schemas.Fact
 	rule string
 }
 
-// ruledBy returns events as those of a rule about failures.
-func ruledBy(rule string, done events) events {
+// byFailureRule names the rule about failures that has led to events, in the place of the rule that led to the failure. The list itself is changed.
+func byFailureRule(rule string, done events) events {
 	for i, event := range done {
-		done[i] = ruled{event, rule}
+		done[i] = failureEvent{event, rule}
 	}
 	return done
 }
 
-// A View is all that a decision about a run knows. Nothing that is done with a View changes the run.
+// A View is all that a decision about a run knows. Nothing that is done with a View changes the run. It is no snapshot: Run changes as the decision emits events. What
+// some events would lead to is seen by after.
 type View struct {
 	Session   string
 	Shard     int
@@ -128,7 +129,7 @@ func (v *View) after(done events) *View {
 	next := *v
 	next.Run, next.ahead = v.Run.Clone(), slices.Clip(v.ahead)
 	for _, event := range done {
-		if of, is := event.(ruled); is {
+		if of, is := event.(failureEvent); is {
 			event = of.Fact
 		}
 		next.Run.Apply(event, v.Now)
