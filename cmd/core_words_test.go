@@ -61,7 +61,6 @@ var wordsLeft = map[string]int{
 	"Result.Text":             7, // what agents are asked is no event, and has the same type
 	"ReviewIssue.Message":     16,
 	"TaskFailed.Detail":       45,
-	"TaskSkipped.Reason":      2,
 }
 
 // words is what people read, and no code.

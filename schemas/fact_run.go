@@ -297,11 +297,12 @@ const (
 	OutcomeFailed   Outcome = "failed"   // it is not: the run ends after a step, a failure stays one, and of a review Issues say why
 )
 
-// Reasons of TaskSkipped, beside those of dependencies.
+// Reasons of TaskSkipped.
 const (
-	SkippedReplanned = "replanned"  // another plan has replaced it
-	SkippedForgone   = "forgone"    // it has failed, and somebody has said that the run goes on without it
-	SkippedStepLimit = "step_limit" // the run has taken as many steps as it may, and what is there is reviewed
+	SkippedDependency = "dependency" // a task that it depends on has ended without what it needs
+	SkippedReplanned  = "replanned"  // another plan has replaced it
+	SkippedForgone    = "forgone"    // it has failed, and somebody has said that the run goes on without it
+	SkippedStepLimit  = "step_limit" // the run has taken as many steps as it may, and what is there is reviewed
 )
 
 // A Review has what a run has made looked at before it is answered.

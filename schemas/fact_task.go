@@ -242,11 +242,13 @@ func (k FailureKind) Answered() bool {
 	return false
 }
 
-// TaskSkipped says that a task is not done because one it depends on failed.
+// TaskSkipped says that a task is not done.
 type TaskSkipped struct {
 	Run    int    `json:"run"`
 	Task   string `json:"task"`
 	Reason string `json:"reason"`
+	// Dependency is the task that has ended without what this one needs, if that is the reason.
+	Dependency string `json:"dependency,omitzero"`
 }
 
 // TaskCancelled says that a task under way is not waited for any more.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"strings"
 	"time"
 
 	"podium/schemas"
@@ -243,7 +244,7 @@ func (t *Task) apply(f schemas.Fact, now time.Time) {
 	case *schemas.TaskFailed:
 		t.fail(f, now)
 	case *schemas.TaskSkipped:
-		t.State, t.Ended, t.Message, t.Unserved = TaskSkipped, now, f.Reason, nil
+		t.State, t.Ended, t.Message, t.Unserved = TaskSkipped, now, strings.TrimSpace(f.Reason+" "+f.Dependency), nil
 		t.letGo(time.Time{})
 		t.Replaced = f.Reason == schemas.SkippedReplanned
 	case *schemas.TaskCancelled:

@@ -160,7 +160,7 @@ func parseTaskFact(tb testing.TB, name string, run int, task, third, fourth stri
 		}
 		return fact
 	case "skipped":
-		return &schemas.TaskSkipped{Run: run, Task: task, Reason: "dependency failed"}
+		return &schemas.TaskSkipped{Run: run, Task: task, Reason: schemas.SkippedDependency, Dependency: "a"}
 	case "cancelled":
 		return &schemas.TaskCancelled{Run: run, Task: task, Attempt: attempt}
 	case "late":

@@ -31,7 +31,7 @@ func TestTaskPlanAsItIs_O22(t *testing.T) {
 		Tasks: []*workflow.Task{
 			task("a", workflow.TaskCompleted, "", nil), fix,
 			task("b", workflow.TaskFailed, "", &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "There is no `b`."}, "a"),
-			task("c", workflow.TaskSkipped, "dependency failed", nil, "a", "b"),
+			task("c", workflow.TaskSkipped, "dependency b", nil, "a", "b"),
 			task("d", workflow.TaskSkipped, schemas.SkippedReplanned, nil),
 			task("e", workflow.TaskSkipped, schemas.SkippedForgone, &schemas.TaskFailed{Cause: schemas.FailureTimeout}),
 			task("f", workflow.TaskWaitingApproval, "", nil), task("g", workflow.TaskReady, "", nil), task("h", workflow.TaskCancelled, "", nil),

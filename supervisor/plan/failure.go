@@ -273,9 +273,9 @@ func skipRepairs(v *View) events {
 			if fix.State != workflow.TaskPending {
 				continue
 			}
-			switch state := missing(v, fix, nil); {
-			case state != "":
-				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: fix.ID, Reason: "dependency " + string(state)})
+			switch id := missing(v, fix, nil); {
+			case id != "":
+				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: fix.ID, Reason: schemas.SkippedDependency, Dependency: id})
 			case limit > 0 && v.Run.Steps() >= limit:
 				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: fix.ID, Reason: schemas.SkippedStepLimit})
 			}

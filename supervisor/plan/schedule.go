@@ -60,8 +60,8 @@ func skipTasks(v *View) events {
 			if task.State != workflow.TaskPending || skipped[task.ID] {
 				continue
 			}
-			if state := missing(v, task, skipped); state != "" {
-				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: "dependency " + string(state)})
+			if id := missing(v, task, skipped); id != "" {
+				done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedDependency, Dependency: id})
 				if skipped == nil {
 					skipped = map[string]bool{}
 				}
@@ -72,8 +72,8 @@ func skipTasks(v *View) events {
 	return done
 }
 
-// missing returns the state of a dependency that has ended, or is one of those to be skipped, without what the task needs; empty is that there is none.
-func missing(v *View, task *workflow.Task, skipped map[string]bool) workflow.TaskState {
+// missing returns a dependency that has ended, or is one of those to be skipped, without what the task needs; empty means that there is none.
+func missing(v *View, task *workflow.Task, skipped map[string]bool) string {
 	if v.Profile.Execution.OnFailure == schemas.FailureContinues {
 		return ""
 	}
@@ -81,10 +81,8 @@ func missing(v *View, task *workflow.Task, skipped map[string]bool) workflow.Tas
 		dependency := v.Run.Task(id)
 		switch {
 		case dependency == nil || dependency.Optional() || dependency.State == workflow.TaskCompleted:
-		case skipped[id]:
-			return workflow.TaskSkipped
-		case dependency.State.Ended() && !dependency.Forgone():
-			return dependency.State
+		case skipped[id], dependency.State.Ended() && !dependency.Forgone():
+			return id
 		}
 	}
 	return ""

@@ -165,7 +165,7 @@ func (s *story) task(f schemas.Fact) string {
 	case *schemas.TaskFailed:
 		return s.failed(f)
 	case *schemas.TaskSkipped:
-		return "skipped: " + f.Reason
+		return strings.TrimSpace("skipped: " + f.Reason + " " + f.Dependency)
 	case *schemas.TaskCancelled:
 		return fmt.Sprintf("attempt %d: cancelled", f.Attempt)
 	case *schemas.ResponseLate:

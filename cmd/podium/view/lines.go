@@ -195,7 +195,7 @@ func taskLine(f schemas.Fact, now time.Time) string {
 	case *schemas.TaskFailed:
 		return failureLine(f, now)
 	case *schemas.TaskSkipped:
-		return f.Task + ": skipped, " + f.Reason
+		return strings.TrimSpace(f.Task + ": skipped, " + f.Reason + " " + f.Dependency)
 	case *schemas.TaskCancelled:
 		return f.Task + ": cancelled"
 	case *schemas.ResponseLate:
