@@ -48,7 +48,10 @@ func (d *inputAdmission) Granted(agent string) plan.AdmissionResult {
 }
 
 // Admit implements session.Admission.
-func (d *inputAdmission) Admit(agent string) {
+func (d *inputAdmission) Admit(agent string, granted bool) {
+	if granted {
+		return // its place is kept already
+	}
 	d.controller.pool(agent).reserved++
 	d.demand.reserved = append(d.demand.reserved, agent)
 }

@@ -22,7 +22,7 @@ type rule struct {
 type taskRule struct {
 	tasks  func(*View) []*workflow.Task
 	when   func(*View, *workflow.Task) events
-	pauses func(*View, *workflow.Task) bool // reports whether earlier rules are tried before the next task, after a task has got events; nil means never
+	pauses func(*View, *workflow.Task) bool // reports whether earlier rules are tried before the next task, after a task was tried; nil means never
 }
 
 // phases are phases of a run.
@@ -252,9 +252,8 @@ func haveCommonPhase(one, other *ruleGroup) bool {
 // applyEach applies a rule to each of its tasks in turn.
 func applyEach(d *Decision, each *taskRule) {
 	for _, task := range each.tasks(&d.View) {
-		done := each.when(&d.View, d.Run.Task(task.ID))
-		d.apply(done)
-		if len(done) > 0 && each.pauses != nil && each.pauses(&d.View, d.Run.Task(task.ID)) {
+		d.apply(each.when(&d.View, d.Run.Task(task.ID)))
+		if each.pauses != nil && each.pauses(&d.View, d.Run.Task(task.ID)) {
 			return
 		}
 	}

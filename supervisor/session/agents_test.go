@@ -79,7 +79,7 @@ func (a *admissions) Granted(agent string) plan.AdmissionResult {
 }
 
 // Admit implements session.Admission.
-func (a *admissions) Admit(agent string) { a.under[agent]++ }
+func (a *admissions) Admit(agent string, _ bool) { a.under[agent]++ }
 
 // OpenSince implements plan.Admission.
 func (a *admissions) OpenSince(string) (since, probe time.Time) {

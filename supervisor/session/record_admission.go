@@ -11,15 +11,15 @@ import (
 // An Admission is what a decision knows of the agents.
 type Admission interface {
 	plan.Admission
-	// Admit notes that the decision sends an agent a task, for which it has room.
-	Admit(agent string)
+	// Admit notes that the decision sends an agent a task, for which it has room, or whose room comes with the grant that is decided.
+	Admit(agent string, granted bool)
 }
 
 // unlimited is an Admission whose agents have room for everything and no memory.
 type unlimited struct{ plan.Unlimited }
 
 // Admit implements Admission.
-func (unlimited) Admit(string) {}
+func (unlimited) Admit(string, bool) {}
 
 // recordingAdmission is what the agents' state was when a decision asked for it, so that
 // deciding again asks the record's cause instead.
@@ -65,15 +65,13 @@ func (r *recordingAdmission) note(agent string, more int, result plan.AdmissionR
 // Sent implements plan.Admission.
 func (r *recordingAdmission) Sent(agent string) bool { return r.sent.of(agent) != nil }
 
-// send notes that the decision sends an agent a task, whose room may come with a grant.
-func (r *recordingAdmission) send(agent string, granted bool) {
-	r.sent.add(agent, granted)
-	if !granted {
-		r.live.Admit(agent)
-	}
+// Admit implements Admission.
+func (r *recordingAdmission) Admit(agent string, granted bool) {
+	r.sent.add(agent)
+	r.live.Admit(agent, granted)
 }
 
-// sentTasks are the agents that a decision has sent a task to. Room counts the tasks whose room did not come with a grant.
+// sentTasks are the agents that a decision has sent a task to. Room counts the tasks.
 type sentTasks []schemas.AgentLimit
 
 func (s sentTasks) of(agent string) *schemas.AgentLimit {
@@ -91,15 +89,13 @@ func (s sentTasks) count(agent string) int {
 	return 0
 }
 
-func (s *sentTasks) add(agent string, granted bool) {
+func (s *sentTasks) add(agent string) {
 	to := s.of(agent)
 	if to == nil {
 		*s = append(*s, schemas.AgentLimit{Agent: agent})
 		to = &(*s)[len(*s)-1]
 	}
-	if !granted {
-		to.Room++
-	}
+	to.Room++
 }
 
 // limitOf returns how far an agent had room; nil is that it had enough.
@@ -180,14 +176,14 @@ func (r *replayedAdmission) Room(agent string, more int) plan.AdmissionResult {
 
 // Granted implements plan.Admission.
 func (r *replayedAdmission) Granted(agent string) plan.AdmissionResult {
-	if limit := limitOf(r.cause.Limits, agent); limit != nil && limit.Open {
+	if limit := limitOf(r.cause.Limits, agent); limit != nil && limit.Open && r.sent.count(agent) >= limit.Room {
 		return plan.Unavailable
 	}
 	return plan.Admitted
 }
 
 // Admit implements Admission.
-func (r *replayedAdmission) Admit(agent string) { r.sent.add(agent, false) }
+func (r *replayedAdmission) Admit(agent string, _ bool) { r.sent.add(agent) }
 
 // OpenSince implements plan.Admission.
 func (r *replayedAdmission) OpenSince(agent string) (since, probe time.Time) {

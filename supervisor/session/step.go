@@ -96,6 +96,9 @@ func Step(env Env, state State, input Input) Outcome {
 	case input.Deadline != nil:
 		d.planDecision(env.Pinned).Expire(*input.Deadline)
 	case input.Grant != nil:
+		if task := d.state.Active.Task(input.Grant.Task); task != nil {
+			d.granted = task.Agent
+		}
 		d.planDecision(env.Pinned).Grant(*input.Grant)
 	case input.Absence != nil:
 		d.planDecision(env.Pinned).Unserved(*input.Absence)
@@ -139,6 +142,7 @@ type decision struct {
 	settles   string // see schemas.Cause
 	retries   int    // see schemas.RunStarted
 	planned   plan.Decision
+	granted   string                                // the agent that the task of a grant waits for
 	emitter   func(event schemas.Fact, rule string) // emitBy, made once
 }
 
@@ -151,7 +155,7 @@ func (d *decision) emitBy(f schemas.Fact, rule string) {
 	}
 	d.facts = append(d.facts, f)
 	if dispatched, is := f.(*schemas.TaskDispatched); is {
-		d.admission.send(dispatched.Agent, d.grants(dispatched))
+		d.admission.Admit(dispatched.Agent, d.grants(dispatched))
 	}
 	if d.env.Rule != nil {
 		d.env.Rule(rule)
@@ -159,10 +163,10 @@ func (d *decision) emitBy(f schemas.Fact, rule string) {
 	d.state.Apply(f)
 }
 
-// grants reports whether the room that a task is sent with comes with the grant that is decided.
+// grants reports whether the room that a task is sent with comes with the grant that is decided: at the agent that the task has waited for, and at no other.
 func (d *decision) grants(dispatched *schemas.TaskDispatched) bool {
 	grant := d.input.Grant
-	return grant != nil && grant.Run == dispatched.Run && grant.Task == dispatched.Task
+	return grant != nil && grant.Run == dispatched.Run && grant.Task == dispatched.Task && d.granted == dispatched.Agent
 }
 
 func (d *decision) output(o Output) { d.outputs = append(d.outputs, o) }

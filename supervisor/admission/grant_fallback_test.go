@@ -1,0 +1,73 @@
+package admission_test
+
+import (
+	"testing"
+	"time"
+
+	"podium/schemas"
+	"podium/supervisor/admission"
+	"podium/supervisor/plan"
+	"podium/supervisor/session"
+)
+
+// TestAFallbackTakesRoomOfItsOwn: when the agent of a granted task is not asked any more and its fallback takes the task over, the fallback's place is taken before
+// another session decides. The grant has kept a place at the other agent alone.
+func TestAFallbackTakesRoomOfItsOwn(t *testing.T) {
+	t.Parallel()
+	barred := false
+	s := newLedger(t, 1).open(0, func(c *admission.Config) {
+		c.PoolSize = func(string) int { return 1 } // and two requests ahead
+		c.Barred = func(agent string, _ time.Time) bool { return barred && agent == "worker" }
+	})
+	s.profile = withFallback(t)
+	s.ask("low", "first", "second", "third", "waits")
+	s.ask("write", "one", "two") // of the three places of the fallback
+	waits := s.conversation("waits")
+	waits.busy = true
+	s.ledger.settle()
+	barred = true
+	s.finish("first")
+	grant, granted := waits.demand.Granted()
+	if !granted {
+		t.Fatal("the session has no grant")
+	}
+	fallback := s.decide(waits, session.Input{Grant: &grant})
+	other := s.decide(s.conversation("other"), s.message("other", "write"))
+	s.store(fallback)
+	s.store(other)
+	under := 0
+	for _, c := range s.conversations {
+		for task := range c.state.UnderWay {
+			if task.Agent == "writer" {
+				under++
+			}
+		}
+	}
+	if under != 3 {
+		t.Errorf("%d requests are under way at the fallback, want as many as it has places", under)
+	}
+}
+
+// withFallback is a profile in which the agent writer takes over what worker does not do.
+func withFallback(tb testing.TB) *plan.Profile {
+	tb.Helper()
+	template := func(word, agent string) schemas.Template {
+		return schemas.Template{
+			Name: word, Keywords: []schemas.Keyword{{Word: word, Mode: schemas.ModeWord}}, Tasks: []schemas.TemplateTask{{Task: "t1", Description: word, Agent: agent}},
+		}
+	}
+	compiled, err := plan.Compile(schemas.Profile{
+		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker", Fallback: "writer"}, {Name: "writer"}},
+		Routers: []schemas.Router{{Kind: schemas.RouterAssigned}}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
+		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{template("low", "worker"), template("write", "writer")}},
+		Retry:   schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
+		Deadlines: schemas.Deadlines{Queue: schemas.Duration(10 * time.Minute), Work: schemas.Duration(10 * time.Minute)},
+		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
+			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
+		}}},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return compiled
+}
