@@ -142,6 +142,7 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: what they are asked for may have been handled
 	}},
 	answerRules,
+	deliveryRules,
 	{rules: []rule{
 		{name: "notify_next", when: notifyNext, story: "asked_one_at_a_time"}, // the requester is asked one thing at a time: when one human task ends, the next is sent
 	}},
@@ -149,10 +150,16 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 
 // answerRules say what becomes of the answer of a run that is settled.
 var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
-	phases: settled, phaseStory: "single_run", applies: answerIsUndecided, story: "single_run", rules: []rule{
+	phases: settled, phaseStory: "goes_on_without", applies: answerIsUndecided, story: "delivery_held", rules: []rule{
 		{name: "end_unanswered", when: endUnanswered, story: "goes_on_without"},  // nobody waits for a reply, so that there is nothing to approve or to send
 		{name: "withhold_answer", when: withholdAnswer, story: "unvouched"},      // nobody approves what is not sent
 		{name: "ask_about_answer", when: askAboutAnswer, story: "delivery_held"}, // nothing is sent that people may still reject
+	},
+}
+
+// deliveryRules send an answer that nothing is left to decide about.
+var deliveryRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
+	phases: settled, phaseStory: "single_run", applies: answerIsDue, story: "single_run", rules: []rule{
 		{name: "deliver", when: deliverOrDelay, story: "single_run"},
 	},
 }
@@ -194,7 +201,7 @@ func applyRules(d *Decision, groups []ruleGroup) {
 		if n == most {
 			d.rule = ""
 			d.apply(endForFault(&d.View, "these rules come to no end: "+strings.Join(last[:], ", ")))
-			applyFirst(d, []ruleGroup{answerRules})
+			applyFirst(d, []ruleGroup{answerRules, deliveryRules})
 			break
 		}
 		d.emitted = 0
@@ -280,6 +287,11 @@ func reviewAwaitsDecision(v *View) bool { return v.Run.Review.Outcome != "" && !
 
 // answerIsUndecided reports whether nothing has been decided yet about the answer of a settled run: there is no delivery, not even one that waits.
 func answerIsUndecided(v *View) bool { return v.Run.Delivery == nil }
+
+// answerIsDue reports whether an answer may be sent at once: nothing has been decided about it otherwise, or people have approved it.
+func answerIsDue(v *View) bool {
+	return v.Run.Delivery == nil || v.Run.Delivery.State == workflow.TaskDue && !fault.Is("what is due is not started")
+}
 
 // abortOnFailure ends the run because a task has failed, if the profile has it so and no evaluator decides about the failure.
 func abortOnFailure(v *View) events {

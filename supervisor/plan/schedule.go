@@ -13,7 +13,7 @@ import (
 	"podium/supervisor/recovery"
 )
 
-// startDue starts the first task that is due, or else delivers an answer that is.
+// startDue starts the first task that is due.
 func startDue(v *View) events {
 	for _, task := range v.Run.Tasks {
 		if task.State != workflow.TaskDue || fault.Is("what is due is not started") {
@@ -22,9 +22,6 @@ func startDue(v *View) events {
 		if done := start(v, task); len(done) > 0 {
 			return done
 		}
-	}
-	if delivery := v.Run.Delivery; delivery != nil && delivery.State == workflow.TaskDue {
-		return deliverOrDelay(v)
 	}
 	return nil
 }
