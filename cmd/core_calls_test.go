@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/callgraph"
@@ -25,7 +26,7 @@ func TestCoreCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := callsIn(core.packages)
+	calls := coreCalls(t)
 	cycles, planted := apart(cyclesIn(calls))
 	predicates, plantedToo := apart(actingPredicates(calls))
 	wide, plantedTypes := apart(methodsOf(core.packages))
@@ -57,6 +58,24 @@ func apart(found []string) (source, planted []string) {
 	}
 	return source, planted
 }
+
+// coreCalls returns which functions of the core call which, read once for all tests.
+func coreCalls(t *testing.T) map[*ssa.Function][]*ssa.Function {
+	t.Helper()
+	calls, err := readCalls()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+var readCalls = sync.OnceValues(func() (map[*ssa.Function][]*ssa.Function, error) {
+	core, err := readCore()
+	if err != nil {
+		return nil, err
+	}
+	return callsIn(core.packages), nil
+})
 
 // callsIn returns which functions of the core each of them calls, through function values and interfaces too.
 func callsIn(built []*ssa.Package) map[*ssa.Function][]*ssa.Function {

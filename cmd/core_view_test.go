@@ -14,11 +14,7 @@ import (
 // TestRulesChangeNothing: what a rule of a run calls changes neither the run nor the view that it sees, emits no event, and is no other rule. It finds what is planted.
 func TestRulesChangeNothing(t *testing.T) {
 	t.Parallel()
-	core, err := readCore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := callsIn(core.packages)
+	calls := coreCalls(t)
 	called := map[*ssa.Function]bool{}
 	rules := rulesIn(calls)
 	if len(rules) < 20 {
@@ -114,7 +110,7 @@ func changesIn(functions map[*ssa.Function]bool) []string {
 	return slices.Compact(found)
 }
 
-// writes says what an instruction changes; empty is nothing that is shared.
+// writes says what an instruction changes; empty if it changes nothing that is shared.
 func writes(instruction ssa.Instruction) string {
 	switch instruction := instruction.(type) {
 	case *ssa.Store:
@@ -129,7 +125,7 @@ func writes(instruction ssa.Instruction) string {
 	return ""
 }
 
-// changesRun says how a function changes a run; empty is that it is none of those that do.
+// changesRun says how a function changes a run; empty if it does not.
 func changesRun(function *ssa.Function) string {
 	switch shortName(function) {
 	case "(*supervisor/plan.Decision).emit":

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// TestEventsHoldCodes finds where words of the source are put into an event: what an event tells is a code, so that better wording changes no record. It finds those that are planted.
+// TestEventsHoldCodes finds where words of the source are put into an event. An event holds codes, so that better wording changes no record.
 func TestEventsHoldCodes(t *testing.T) {
 	t.Parallel()
 	core, err := readCore()
@@ -63,7 +63,7 @@ var wordsLeft = map[string]int{
 	"TaskFailed.Detail":       45,
 }
 
-// words is what people read, and no code.
+// words matches what people read, and no code.
 var words = regexp.MustCompile(`\pL+[ ,.:;]* `)
 
 // wordFlow follows words of the source through the functions of the core.
@@ -183,7 +183,7 @@ func (f *wordFlow) of(value ssa.Value, at token.Position) map[string]bool {
 	return f.origins[value]
 }
 
-// cellOf is where a pointer leads: a field of a type, whatever holds it, or the value itself.
+// cellOf names what a pointer points to: a field of a type (the same for all values of the type), or the value itself.
 func cellOf(address ssa.Value) any {
 	switch at := address.(type) {
 	case *ssa.FieldAddr:

@@ -301,7 +301,7 @@ const (
 const (
 	SkippedDependency = "dependency" // a task that it depends on has ended without what it needs
 	SkippedReplanned  = "replanned"  // another plan has replaced it
-	SkippedForgone    = "forgone"    // it has failed, and somebody has said that the run goes on without it
+	SkippedForgone    = "forgone"    // it has failed, and the run goes on without it, as the profile, a person or an evaluator says
 	SkippedStepLimit  = "step_limit" // the run has taken as many steps as it may, and what is there is reviewed
 )
 

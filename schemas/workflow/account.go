@@ -155,7 +155,7 @@ func claimDay(r *Run, task *Task, claim *schemas.DayClaim, now time.Time) {
 	}
 }
 
-// resumeRun has a run go on that has rested, unless it rests for another reason. It ends by itself as much later as it has rested.
+// resumeRun ends the rest of a run, unless it rests for another reason. Its own deadline moves by the time that it has rested.
 func resumeRun(r *Run, now time.Time) {
 	if r.Resting.IsZero() || r.WaitsForPeople() || r.Parked() != nil {
 		return

@@ -92,7 +92,7 @@ var (
 	errNotSettled = errors.New("the run is not settled")
 )
 
-// checkDelayed lets an answer wait that no agent was asked to deliver, and that waits for no approval any more.
+// checkDelayed allows the delay of an answer that no agent was asked to deliver, and that does not wait for an approval.
 func checkDelayed(r *Run, f *schemas.AnswerDelayed) error {
 	switch {
 	case !r.Settled():

@@ -317,7 +317,7 @@ func applyInquiry(r *Run, f schemas.Fact, now time.Time) {
 	}
 }
 
-// endInquiry ends an inquiry. A task that has learned what it lacked may go on, and the run has as much more time as it has rested.
+// endInquiry ends an inquiry. A task that has learned what it lacked may go on, and the deadline of the run moves by the time that it has rested.
 func endInquiry(r *Run, number int, now time.Time, end func(*Inquiry)) {
 	open := r.Inquiry(number)
 	if open == nil {

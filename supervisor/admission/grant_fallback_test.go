@@ -56,18 +56,6 @@ func withFallback(tb testing.TB) *plan.Profile {
 			Name: word, Keywords: []schemas.Keyword{{Word: word, Mode: schemas.ModeWord}}, Tasks: []schemas.TemplateTask{{Task: "t1", Description: word, Agent: agent}},
 		}
 	}
-	compiled, err := plan.Compile(schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker", Fallback: "writer"}, {Name: "writer"}},
-		Routers: []schemas.Router{{Kind: schemas.RouterAssigned}}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
-		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{template("low", "worker"), template("write", "writer")}},
-		Retry:   schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
-		Deadlines: schemas.Deadlines{Queue: schemas.Duration(10 * time.Minute), Work: schemas.Duration(10 * time.Minute)},
-		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
-			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",
-		}}},
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return compiled
+	agents := []schemas.AgentUse{{Name: "worker", Fallback: "writer"}, {Name: "writer"}}
+	return desk(tb, agents, schemas.Router{Kind: schemas.RouterAssigned}, template("low", "worker"), template("write", "writer"))
 }

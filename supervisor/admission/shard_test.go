@@ -32,15 +32,18 @@ func profile(tb testing.TB) *plan.Profile {
 			Tasks: []schemas.TemplateTask{{Task: "t1", Description: word, Agent: "worker", Priority: priority, Resources: resources}},
 		}
 	}
+	return desk(tb, []schemas.AgentUse{{Name: "worker"}}, schemas.Router{Kind: schemas.RouterDefault, Agent: "worker"},
+		template("critical", schemas.PriorityCritical), template("high", schemas.PriorityHigh), template("low", schemas.PriorityLow),
+		template("print", "", "printer"), template("urgent", schemas.PriorityCritical, "printer"), template("scan", "", "scanner"), template("copy", "", "scanner", "printer", "scanner"))
+}
+
+// desk is the profile of a desk with some agents, whose requests become tasks by templates.
+func desk(tb testing.TB, agents []schemas.AgentUse, router schemas.Router, templates ...schemas.Template) *plan.Profile {
+	tb.Helper()
 	compiled, err := plan.Compile(schemas.Profile{
-		Name: "desk", Language: "en", Agents: []schemas.AgentUse{{Name: "worker"}},
-		Routers:   []schemas.Router{{Kind: schemas.RouterDefault, Agent: "worker"}},
-		Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
-		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: []schemas.Template{
-			template("critical", schemas.PriorityCritical), template("high", schemas.PriorityHigh), template("low", schemas.PriorityLow),
-			template("print", "", "printer"), template("urgent", schemas.PriorityCritical, "printer"), template("scan", "", "scanner"), template("copy", "", "scanner", "printer", "scanner"),
-		}},
-		Retry: schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
+		Name: "desk", Language: "en", Agents: agents, Routers: []schemas.Router{router}, Execution: schemas.Execution{Mode: schemas.ExecutionDAG},
+		Planner: &schemas.Planner{Kind: schemas.PlannerTemplate, Templates: templates},
+		Retry:   schemas.Retry{Attempts: 1}, Delivery: schemas.Retry{Attempts: 1},
 		Deadlines: schemas.Deadlines{Queue: schemas.Duration(10 * time.Minute), Work: schemas.Duration(10 * time.Minute)},
 		Languages: []schemas.Language{{Tag: "en", Texts: schemas.Texts{
 			TaskFailed: "failed: {detail}", Timeout: "too slow", NoRoute: "nobody", Cancelled: "stopped", Partial: "so far:", Empty: "done",

@@ -142,7 +142,7 @@ func disagrees(v *View, task *workflow.Task, call string) bool {
 // agent names itself they have only where it was proposed.
 func agreedOutside(v *View, task *workflow.Task) bool {
 	if task.ID == schemas.DeliveryTask && v.Run.Reopened {
-		return answerRule(v) != nil // else nobody could have it sent again
+		return answerRule(v) != nil // without an approval nobody could have the answer sent again
 	}
 	agreed := v.Run.Inquiry(int(task.Approval))
 	byPeople := agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || unapprovedUnasked(v, task))
@@ -189,7 +189,7 @@ func askToApprove(v *View, task *workflow.Task, asked ...schemas.InquiryOpened) 
 	return done
 }
 
-// failUnapproved fails a task that nobody can be asked to approve.
+// failUnapproved fails a task that no approver can be asked about.
 func failUnapproved(v *View, task *workflow.Task, cause schemas.FailureKind, detail string) events {
 	var done events
 	if task.ID == schemas.DeliveryTask && v.Run.Delivery == nil {
@@ -220,7 +220,7 @@ func quoted(v *View, text string) string {
 	return strings.ReplaceAll(cmp.Or(v.texts().Quoted, "“{text}”"), "{text}", text)
 }
 
-// withdraw closes what people are asked about a task, since it is decided: all human tasks but one.
+// withdraw closes all human tasks about a task but one, because the task is decided.
 func withdraw(v *View, task *workflow.Task, but *workflow.Inquiry) events {
 	var done events
 	for _, other := range v.Run.Inquiries {
@@ -231,7 +231,7 @@ func withdraw(v *View, task *workflow.Task, but *workflow.Inquiry) events {
 	return done
 }
 
-// applyEdit has a task, or what its agent has proposed, as whoever agrees has changed it. It notes the hash of what they agree to.
+// applyEdit gives a task, or the operation that its agent has proposed, the arguments as an approver has edited them. It sets the hash of what is approved.
 func applyEdit(v *View, inquiry *workflow.Inquiry, answered *schemas.InquiryAnswered) events {
 	task := v.Run.Task(inquiry.Task)
 	if inquiry.Operation != nil {
@@ -346,8 +346,7 @@ func decides(v *View, person string) bool {
 	return known || approval.IsOperator(person) || person == approval.Requester
 }
 
-// propose asks people to approve what an agent would do. The attempt is over then, and not spent. Where people would have to approve and cannot be asked, the
-// failure says so.
+// propose asks people to approve the operation that an agent has proposed. The attempt ends, and is not counted. If no approver can be asked, the failure says so.
 func propose(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	proposed := failed.Operation != nil && (failed.Cause == schemas.FailureBlocked || failed.Cause == schemas.FailureUnapproved)
 	if !proposed || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || v.Run.Proposals(task.ID) >= maxProposals {

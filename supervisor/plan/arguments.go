@@ -16,7 +16,7 @@ import (
 	"podium/supervisor/arguments"
 )
 
-// fillArguments returns the arguments that the agent of a task takes, as far as they are known; nil is that they were filled before, or that it takes none.
+// fillArguments returns the arguments that the agent of a task takes, as far as they are known; nil if they were filled before, or if it takes none.
 func fillArguments(v *View, task *workflow.Task) *schemas.ArgumentsFilled {
 	filler := v.Profile.fillers[task.Agent]
 	if filler == nil || task.Plan == nil || isFilled(v, task) {

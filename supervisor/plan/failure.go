@@ -52,7 +52,7 @@ func category(cause schemas.FailureKind) schemas.FailureCategory {
 	return schemas.CategoryExecution
 }
 
-// retry has another attempt made later, unless the attempts are used up. How long an attempt may take is for Profile.workDeadline.
+// retry schedules another attempt, unless the attempts are used up. Profile.workDeadline says how long that one may take.
 func retry(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	policy := policy(v, task)
 	asked, refused := task.Attempt-task.UncountedAttempts-fault.Either("the attempt that asked is counted", 0, int(task.Inquired)), int(task.Rejections)
@@ -72,7 +72,7 @@ func retry(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	if interrupted(v, task, failed.Cause) && !fault.Is("who was interrupted is silent") {
 		policy.Attempts = spent + 1
 	}
-	if !retryable(failed.Cause) || isDone(task, failed) {
+	if !retryable(failed.Cause) || hasActed(task, failed) {
 		return nil
 	}
 	if spent >= policy.Attempts && !(spent < 9 && fault.Is("there is always another attempt")) {
@@ -86,16 +86,16 @@ func retry(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	return events{failed}
 }
 
-// isDone reports whether a task has had its effect: that is not repeated for a better result.
-func isDone(task *workflow.Task, failed *schemas.TaskFailed) bool {
+// hasActed reports whether a task has had its effect, which is not repeated for a better result.
+func hasActed(task *workflow.Task, failed *schemas.TaskFailed) bool {
 	return failed.Cause == schemas.FailureInvalidResult && task.Permit != ""
 }
 
-// useFallback has another agent take a task over.
+// useFallback gives a task to the fallback of its agent.
 func useFallback(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	next := fallback(v, task)
 	switch {
-	case next == "", isDone(task, failed), disapproved(v, task, failed.Cause):
+	case next == "", hasActed(task, failed), disapproved(v, task, failed.Cause):
 		return nil
 	case failed.Cause == schemas.FailureBudget, failed.Cause == schemas.FailureUnknownEffect, failed.Cause == schemas.FailureVerdict:
 		return nil
@@ -162,7 +162,7 @@ func giveUp(v *View, task *workflow.Task, cause schemas.FailureKind) schemas.Rec
 	return schemas.RecoveryEscalateToCoordinator
 }
 
-// repair has other tasks repaired because of what a task has found by failing, which is blocked until then.
+// repair adds tasks that repair what has made a task fail. The task is blocked until they have ended.
 func repair(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	if way(v, task, failed) != schemas.WayFix {
 		return nil
@@ -196,7 +196,7 @@ func skipFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events
 	return events{failed, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedForgone}}
 }
 
-// endFailed fails a task for good, which does not matter if it is optional. A run whose answer could not be delivered ends.
+// endFailed fails a task for good. The run does not need the task if it is optional. A run whose answer was not delivered ends.
 func endFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	failed.Action = giveUp(v, task, failed.Cause)
 	if way(v, task, failed) == schemas.WayPlanner {
@@ -286,8 +286,7 @@ func skipRepairs(v *View) events {
 
 // useMended takes what was made anew as the result of a task, or has it looked at that once more.
 func useMended(v *View, task *workflow.Task, fixes []*workflow.Task) events {
-	mended := func(fix *workflow.Task) bool { return fix.State == workflow.TaskCompleted }
-	at := slices.IndexFunc(fixes, mended)
+	at := slices.IndexFunc(fixes, func(fix *workflow.Task) bool { return fix.State == workflow.TaskCompleted })
 	switch {
 	case at < 0:
 		return forsake(v, task)
@@ -400,7 +399,7 @@ func insteadIn(text string) (Verdict, error) {
 	return said, err
 }
 
-// askPeopleAboutReview has people say what becomes of a review that has failed for good, where the profile has it so. They are asked once about a round.
+// askPeopleAboutReview asks people how the run goes on after its review has failed for good, if the profile says so. They are asked once about a round.
 func askPeopleAboutReview(v *View) events {
 	channel := recovery.Deciding(&v.Profile.Profile)
 	_, answered := v.Run.AsksAboutReview()

@@ -115,7 +115,7 @@ func (h humanTask) newReply(reply *Word) (answered *schemas.InquiryAnswered, unf
 	}, unfit
 }
 
-// end returns the reply that ends the human task, and takes back what has not been told of it yet.
+// end returns the reply that ends the human task, and cancels the notifications of it that were not sent.
 func (h humanTask) end(answered *schemas.InquiryAnswered) events {
 	return append(events{answered}, withdrawNotices(h.v, h.asked, true)...)
 }

@@ -163,7 +163,7 @@ func reachesRequester(v *View) bool {
 	return v.Profile.Waiting != nil && v.Run.Message.ReplyAgent() != "" && v.Withheld == "" && v.AnswerFrom.IsZero()
 }
 
-// askForInput asks the requester for what an agent says that a task lacks. The attempt is over then, and not spent. Where nobody is asked, the failure says what is lacking.
+// askForInput asks the requester for what a task lacks, as its agent says. The attempt ends, and is not counted. If the requester cannot be asked, the failure says what is lacking.
 func askForInput(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	askable := func(need schemas.Need) bool { return need.From == "" || need.From == schemas.NeededFromRequester }
 	if failed.Cause != schemas.FailureBlocked || failed.EffectUnknown || task.Kind != schemas.TaskKindWork || failed.Operation != nil || !task.State.UnderWay() {
@@ -306,13 +306,13 @@ func workDone(v *View, task *workflow.Task, word *Word) *schemas.TaskCompleted {
 	return &completed
 }
 
-// closeInquiry ends a human task without a reply, and takes back what has not been told of it yet.
+// closeInquiry ends a human task without a reply, and cancels the notifications of it that were not sent.
 func closeInquiry(v *View, inquiry *workflow.Inquiry, reason schemas.InquiryReason) events {
 	closed := events{&schemas.InquiryClosed{Run: v.Run.Number, Inquiry: inquiry.Inquiry, Reason: reason}}
 	return append(closed, withdrawNotices(v, inquiry, false)...)
 }
 
-// withdrawNotices takes back what has not been told yet of a human task that has ended, by a reply or without one.
+// withdrawNotices cancels the notifications of a human task that were not sent, because it has ended by a reply or without one.
 func withdrawNotices(v *View, inquiry *workflow.Inquiry, replied bool) events {
 	if inquiry.Kind.IsAboutFailure() && fault.Is("whoever has answered is asked again") || replied && fault.Is("the notice of an inquiry is sent again after its answer") {
 		return nil

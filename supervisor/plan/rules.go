@@ -17,8 +17,8 @@ type rule struct {
 	each  *taskRule // in the place of when
 }
 
-// A taskRule is tried for each of some tasks in turn, before the first rule is tried again: so the cost grows with the number of tasks, and not with its square. The
-// tasks are listed before the first of them gets events, so that when has to check anew what the events of one change for the next.
+// A taskRule is tried for each of its tasks before the first rule is tried again: so the cost grows with the number of tasks, and not with
+// its square. The tasks are listed before the first of them gets events. So when checks anew what the events of one task change for the next.
 type taskRule struct {
 	tasks  func(*View) []*workflow.Task
 	when   func(*View, *workflow.Task) events
@@ -58,7 +58,8 @@ func phaseOf(run *workflow.Run) phases {
 	return 0
 }
 
-// A ruleGroup is a number of rules that apply in some phases of a run, under one condition. Two groups that have no phase in common may change places.
+// A ruleGroup is a number of rules that apply in some phases of a run, under one condition. Two groups that have no phase in common may
+// change places.
 type ruleGroup struct {
 	phases     phases           // 0 means each
 	phaseStory string           // of package session, which fails if the rules apply in each phase; empty if they find nothing to do in others anyway
@@ -67,8 +68,8 @@ type ruleGroup struct {
 	rules      []rule
 }
 
-// A failureRule says what is done about an attempt that has failed. It returns the failure with what follows. No events: the rule does not apply. The failure is
-// the caller's own copy: a rule that does not apply may say more exactly what has failed.
+// A failureRule says what is done about an attempt that has failed. It returns the failure and what follows. No events: the rule does not
+// apply. The failure is the caller's own copy: a rule that does not apply may still say more exactly what has failed.
 type failureRule struct {
 	name  string
 	story string
@@ -87,9 +88,10 @@ var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that n
 	{"end_failed", "no_route", endFailed},                      // always applies
 }
 
-// runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that has to wait returns no events, and
-// the rules below it are still tried: so each rule, or the condition of its group, checks for itself that nothing it depends on is outstanding. The comment of a
-// rule says why it stands before the next ones. The input itself is handled before: a reply by human_*.go, a response by response.go.
+// runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that has to
+// wait returns no events, and the rules below it are still tried: so each rule, or the condition of its group, checks for itself that
+// nothing it depends on is outstanding. The comment of a rule says why it stands before the next ones. The input itself is handled before:
+// a reply by human_*.go, a response by response.go.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
 	{rules: []rule{
 		{name: "close_undeliverable", when: closeUndeliverable, story: "asked_unreachable"}, // no reply can come to a human task whose notification has failed
@@ -139,7 +141,7 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 	{phases: unsettled, rules: []rule{
 		{name: "restart_held", when: restartHeld, story: "budget_held"},                         // what fits the budget starts before anybody is asked for more
 		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // people are asked only when nothing fits, and nothing under way can release some of the budget
-		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: what they are asked for may have been handled
+		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: the rules above may have handled what people are asked for
 	}},
 	answerRules,
 	deliveryRules,

@@ -250,7 +250,8 @@ func sendGranted(v *View, task *workflow.Task) events {
 	return dispatch(v, task)
 }
 
-// mayTell reports whether what tells people may go to an agent now. An answer or a question is worth the try when its circuit breaker is open, once in a decision: a refusal says no more of room than that there is some for one.
+// mayTell reports whether an answer or a notification may go to an agent now. If its circuit breaker is open, one of them in a decision
+// is sent all the same.
 func mayTell(v *View, agent string) bool {
 	switch v.room(agent) {
 	case Admitted:

@@ -15,13 +15,13 @@ import (
 // events are what is decided, in their order.
 type events = schemas.Facts
 
-// A failureEvent is an event that a rule about failures has led to.
+// A failureEvent is an event of a rule about failures.
 type failureEvent struct {
 	schemas.Fact
 	rule string
 }
 
-// byFailureRule names the rule about failures that has led to events, in the place of the rule that led to the failure. The list itself is changed.
+// byFailureRule marks events as those of a rule about failures, and not of the rule that led to the failure. It changes the list that it is given.
 func byFailureRule(rule string, done events) events {
 	for i, event := range done {
 		done[i] = failureEvent{event, rule}
@@ -29,8 +29,8 @@ func byFailureRule(rule string, done events) events {
 	return done
 }
 
-// A View is all that a decision about a run knows. Nothing that is done with a View changes the run. It is no snapshot: Run changes as the decision emits events. What
-// some events would lead to is seen by after.
+// A View is all that a decision about a run knows. No method of it changes the run. It is no snapshot: Run changes as the decision emits
+// events. Use after to see what some events would lead to.
 type View struct {
 	Session   string
 	Shard     int
@@ -59,8 +59,8 @@ type View struct {
 	// Found is what was found in long messages before they are decided about; nil is nothing.
 	Found *route.Found
 
-	final bool     // a person has the run end, and every further attempt begin anew
-	ahead []string // agents that tasks are sent to by events that were not applied yet
+	final bool     // a person ends the run, and each further attempt begins anew
+	ahead []string // agents that events send tasks to which are not applied yet: see after
 	memo  *memo
 }
 
@@ -71,26 +71,29 @@ type memo struct {
 	requested     *language.Said      // what the requester has written; likewise
 }
 
-// An Admission is what a decision knows of the agents. Whoever decides again gives the
-// answers that stand in the record's cause.
-type Admission interface {
+// Agents are asked what is known of the agents. Whoever decides again gives the answers that stand in the record's cause.
+type Agents interface {
 	// Room returns whether an agent has room for one more task, beside those that the decision has sent it and so many more.
 	Room(agent string, more int) AdmissionResult
-	// Sent reports whether the decision has sent an agent a task.
-	Sent(agent string) bool
-	// Granted returns whether an agent does the task that is granted: room comes with the grant.
+	// Granted returns whether the agent of a granted task still does it. The room for it comes with the grant.
 	Granted(agent string) AdmissionResult
 	// OpenSince returns when the circuit breaker of an agent that is Unavailable has opened, and when the next request may go to it as a probe;
 	// both are zero where that is not known.
 	OpenSince(agent string) (since, probe time.Time)
-	// LacksDay returns why the budget of the day has no room for the request to an agent that is granted; nil is that it is reserved there.
+	// LacksDay returns what the budget of the day lacks for the granted task of an agent; nil if it is reserved there.
 	LacksDay(agent string) *schemas.Shortage
 	// Reuse returns the sequence and size of an answer that the agent gave to
 	// the same input not longer ago than age (M-29).
 	Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool)
-	// CarriesPermit reports whether a request may bring its permit along: who is handed it
-	// first can tell that.
+	// CarriesPermit reports whether a request may bring its permit along, because the server tells who is handed it first.
 	CarriesPermit() bool
+}
+
+// An Admission is what a decision knows of the agents, and of what it has sent them.
+type Admission interface {
+	Agents
+	// Sent reports whether the decision has sent an agent a task.
+	Sent(agent string) bool
 }
 
 // known is what was read for the decision; a view of no decision has read nothing.

@@ -52,13 +52,12 @@ func (a *agents) admissions(state *session.State, now time.Time) session.Admissi
 }
 
 type admissions struct {
-	plan.Unlimited
 	agents *agents
 	under  map[string]int
 	now    time.Time
 }
 
-// Room implements plan.Admission.
+// Room implements plan.Agents.
 func (a *admissions) Room(agent string, more int) plan.AdmissionResult {
 	gate, under := a.agents.gates[agent], a.under[agent]+more
 	if gate == breakerOpen || gate == breakerProbe && under > 0 {
@@ -70,7 +69,7 @@ func (a *admissions) Room(agent string, more int) plan.AdmissionResult {
 	return plan.Admitted
 }
 
-// Granted implements plan.Admission.
+// Granted implements plan.Agents.
 func (a *admissions) Granted(agent string) plan.AdmissionResult {
 	if a.agents.gates[agent] == breakerOpen {
 		return plan.Unavailable
@@ -81,12 +80,12 @@ func (a *admissions) Granted(agent string) plan.AdmissionResult {
 // Admit implements session.Admission.
 func (a *admissions) Admit(agent string, _ bool) { a.under[agent]++ }
 
-// OpenSince implements plan.Admission.
+// OpenSince implements plan.Agents.
 func (a *admissions) OpenSince(string) (since, probe time.Time) {
 	return a.now.Add(-10 * time.Second), a.now.Add(20 * time.Second)
 }
 
-// LacksDay implements plan.Admission.
+// LacksDay implements plan.Agents.
 func (a *admissions) LacksDay(string) *schemas.Shortage {
 	if a.agents.day == nil {
 		return nil
@@ -96,7 +95,7 @@ func (a *admissions) LacksDay(string) *schemas.Shortage {
 	return &short
 }
 
-// Reuse implements plan.Admission.
+// Reuse implements plan.Agents.
 func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reuse, bool) {
 	for _, known := range slices.Backward(a.agents.heard) {
 		if known.Agent == agent && known.Input == input && !known.at.Before(a.now.Add(-age)) {
@@ -106,5 +105,5 @@ func (a *admissions) Reuse(agent, input string, age time.Duration) (schemas.Reus
 	return schemas.Reuse{}, false
 }
 
-// CarriesPermit implements plan.Admission.
+// CarriesPermit implements plan.Agents.
 func (a *admissions) CarriesPermit() bool { return !a.agents.nameless }

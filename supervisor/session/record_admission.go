@@ -8,10 +8,10 @@ import (
 	"podium/supervisor/plan"
 )
 
-// An Admission is what a decision knows of the agents.
+// An Admission tells a decision of the agents, and takes the room of what it sends.
 type Admission interface {
-	plan.Admission
-	// Admit notes that the decision sends an agent a task, for which it has room, or whose room comes with the grant that is decided.
+	plan.Agents
+	// Admit takes the room of one task at an agent. The room of a granted task came with its grant.
 	Admit(agent string, granted bool)
 }
 
@@ -63,7 +63,7 @@ func (r *recordingAdmission) note(agent string, more int, result plan.AdmissionR
 }
 
 // Sent implements plan.Admission.
-func (r *recordingAdmission) Sent(agent string) bool { return r.sent.of(agent) != nil }
+func (r *recordingAdmission) Sent(agent string) bool { return r.sent.count(agent) > 0 }
 
 // Admit implements Admission.
 func (r *recordingAdmission) Admit(agent string, granted bool) {
@@ -71,34 +71,34 @@ func (r *recordingAdmission) Admit(agent string, granted bool) {
 	r.live.Admit(agent, granted)
 }
 
-// sentTasks are the agents that a decision has sent a task to. Room counts the tasks.
-type sentTasks []schemas.AgentLimit
+// sentTasks counts the tasks that a decision has sent to each agent.
+type sentTasks []sentTo
 
-func (s sentTasks) of(agent string) *schemas.AgentLimit {
-	at := slices.IndexFunc(s, func(to schemas.AgentLimit) bool { return to.Agent == agent })
-	if at < 0 {
-		return nil
-	}
-	return &s[at]
+type sentTo struct {
+	agent string
+	tasks int
 }
 
 func (s sentTasks) count(agent string) int {
-	if to := s.of(agent); to != nil {
-		return to.Room
+	for i := range s {
+		if s[i].agent == agent {
+			return s[i].tasks
+		}
 	}
 	return 0
 }
 
 func (s *sentTasks) add(agent string) {
-	to := s.of(agent)
-	if to == nil {
-		*s = append(*s, schemas.AgentLimit{Agent: agent})
-		to = &(*s)[len(*s)-1]
+	for i := range *s {
+		if to := &(*s)[i]; to.agent == agent {
+			to.tasks++
+			return
+		}
 	}
-	to.Room++
+	*s = append(*s, sentTo{agent, 1})
 }
 
-// limitOf returns how far an agent had room; nil is that it had enough.
+// limitOf returns how much room an agent had; nil if it had enough.
 func limitOf(limits []schemas.AgentLimit, agent string) *schemas.AgentLimit {
 	at := slices.IndexFunc(limits, func(limit schemas.AgentLimit) bool { return limit.Agent == agent && limit.Day == nil })
 	if at < 0 {
@@ -107,7 +107,7 @@ func limitOf(limits []schemas.AgentLimit, agent string) *schemas.AgentLimit {
 	return &limits[at]
 }
 
-// refused is how an agent had no room.
+// refused returns why an agent had no room.
 func refused(limit *schemas.AgentLimit) plan.AdmissionResult {
 	if limit.Open {
 		return plan.Unavailable
@@ -160,7 +160,6 @@ func (r *recordingAdmission) CarriesPermit() bool {
 func ReplayAdmission(cause *schemas.Cause) Admission { return &replayedAdmission{cause: cause} }
 
 type replayedAdmission struct {
-	plan.Unlimited
 	cause *schemas.Cause
 	sent  sentTasks
 }
