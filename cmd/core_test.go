@@ -119,7 +119,7 @@ func plantedWords(task string) []schemas.Fact {
 	list := []string{"it is planted in a list"}
 	return []schemas.Fact{
 		&schemas.TaskFailed{Task: task, Detail: "planted it is"}, &schemas.TaskFailed{Detail: plantedSays("it is planted by a call")},
-		&schemas.PlanRefused{Faults: list}, &schemas.TaskSkipped{Reason: errPlanted.Error()},
+		&schemas.Judged{Repeated: list}, &schemas.PlanRefused{Faults: []schemas.Reason{schemas.Because(schemas.PlanEmpty, "why", "it is planted in a value")}}, &schemas.TaskSkipped{Reason: errPlanted.Error()},
 	}
 }
 

@@ -34,33 +34,13 @@ func TestEventsHoldCodes(t *testing.T) {
 		t.Log(line)
 	}
 	for field, count := range source {
-		if count > wordsLeft[field] {
-			t.Errorf("%d words of the source are put into %s, more than %d", count, field, wordsLeft[field])
-		}
+		t.Errorf("%d words of the source are put into %s", count, field)
 	}
-	for field, count := range wordsLeft {
-		if source[field] < count {
-			t.Errorf("%d words of the source are put into %s, and the list says %d", source[field], field, count)
-		}
-	}
-	for _, want := range []string{"planted it", "planted by a call", "planted in a list", "planted as an error"} {
+	for _, want := range []string{"planted it", "planted by a call", "planted in a list", "planted in a value", "planted as an error"} {
 		if !slices.ContainsFunc(planted, func(line string) bool { return strings.Contains(line, want) }) {
 			t.Errorf("%q was not found in\n%s", want, strings.Join(planted, "\n"))
 		}
 	}
-}
-
-// wordsLeft is how many words of the source are still put into a field of an event. The numbers may only become smaller.
-var wordsLeft = map[string]int{
-	"ArgumentsFilled.Refused": 1,
-	"Error.InternalDetails":   39,
-	"InquiryOpened.Question":  9, // default texts of a language
-	"Issue.Description":       5, // of responses to a supervisor upstream
-	"Issue.ResolutionDetails": 1, // of responses to a supervisor upstream
-	"PlanRefused.Faults":      17,
-	"Result.Text":             7, // what agents are asked is no event, and has the same type
-	"ReviewIssue.Message":     16,
-	"TaskFailed.Detail":       45,
 }
 
 // words matches what people read, and no code.
@@ -217,6 +197,9 @@ func holdsWords(t types.Type) bool {
 		return t.NumMethods() == 0
 	case *types.Named:
 		name := t.Obj().Name()
+		if name == "Reason" && t.Obj().Pkg().Name() == "schemas" {
+			return true // words may be in its values
+		}
 		_, text := t.Underlying().(*types.Basic)
 		return name == "error" || name == "Replacer" || name == "Builder" || text && holdsWords(t.Underlying())
 	}

@@ -17,7 +17,7 @@ import (
 
 // pure are the packages that decide: same input, same output, for ever. What
 // they may import is in the layer table and the linter's configuration.
-var pure = []string{"schemas", "schemas/validation", "schemas/immutable", "schemas/seen", "schemas/pointer", "schemas/reference", "schemas/sentences", "schemas/workflow", "supervisor/route", "supervisor/language", "supervisor/phrase", "supervisor/answer", "supervisor/findings", "supervisor/arguments", "supervisor/approval", "supervisor/budget", "supervisor/circuit", "supervisor/recovery", "supervisor/review", "supervisor/plan", "supervisor/score", "supervisor/session"}
+var pure = []string{"schemas", "schemas/validation", "schemas/immutable", "schemas/seen", "schemas/pointer", "schemas/reference", "schemas/sentences", "schemas/workflow", "supervisor/route", "supervisor/language", "supervisor/phrase", "supervisor/answer", "supervisor/findings", "supervisor/arguments", "supervisor/approval", "supervisor/budget", "supervisor/circuit", "supervisor/recovery", "supervisor/review", "supervisor/plan", "supervisor/say", "supervisor/score", "supervisor/session"}
 
 // mayLock are files of pure packages that keep something computed once.
 var mayLock = []string{"schemas/validation.go", "language/model.go"}

@@ -22,7 +22,7 @@ type ArgumentsFilled struct {
 	Values    jsontext.Value            `json:"values"`             // an object
 	Sources   map[string]ArgumentSource `json:"sources,omitzero"`   // by path: names with dots between
 	Missing   []Need                    `json:"missing,omitzero"`   // what the agent's schema requires all the same
-	Refused   []string                  `json:"refused,omitzero"`   // English: what was given and cannot be used
+	Refused   []Reason                  `json:"refused,omitzero"`   // what was given and cannot be used
 	Answers   int                       `json:"answers,omitzero"`   // to how many inquiries it was filled with
 	Extracted bool                      `json:"extracted,omitzero"` // an extractor has had its say
 	// Edited says that somebody who has agreed has changed them: they are for whoever does the task.

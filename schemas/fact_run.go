@@ -215,7 +215,7 @@ type PlanCreated struct {
 type PlanRefused struct {
 	Run    int         `json:"run"`
 	Source PlannerKind `json:"source"`
-	Faults []string    `json:"faults"` // English
+	Faults []Reason    `json:"faults"`
 }
 
 // Judged is what a judge has said about a run.
@@ -242,12 +242,13 @@ type ReviewBegan struct {
 
 // A ReviewIssue is one thing that a review has found.
 type ReviewIssue struct {
-	Check    string `json:"check,omitzero"` // the agent that has found it; empty is a rule
-	Severity string `json:"severity"`       // ValidationError, ValidationWarning or info
-	Message  string `json:"message"`        // of an agent it is tainted
-	File     string `json:"file,omitzero"`
-	Line     int    `json:"line,omitzero"`
-	Task     string `json:"task,omitzero"` // whose result it is in, by the root of what has mended that; empty is nobody's
+	Check    string   `json:"check,omitzero"`   // the agent that has found it; empty is a rule
+	Severity string   `json:"severity"`         // ValidationError, ValidationWarning or info
+	Message  string   `json:"message,omitzero"` // of an agent, verbatim; tainted
+	Reasons  []Reason `json:"reasons,omitzero"` // what a rule has found, or why a check was not made
+	File     string   `json:"file,omitzero"`
+	Line     int      `json:"line,omitzero"`
+	Task     string   `json:"task,omitzero"` // whose result it is in, by the root of what has mended that; empty is nobody's
 	// Tasks are those whose versions of the file could not become one, in the order of the agents in the message.
 	Tasks []string `json:"tasks,omitzero"`
 }
@@ -505,12 +506,14 @@ type RunEnded struct {
 	Final bool `json:"final,omitzero"`
 }
 
-// An Error is a failure told twice: to the person and to the log (G-28).
+// An Error is a failure told twice: to the person and to programs (G-28).
 type Error struct {
-	ErrorType       ErrorType         `json:"error_type"`
-	Message         map[string]string `json:"message"`          // by language tag: for the person
-	InternalDetails string            `json:"internal_details"` // English: for the log, no personal data
-	SuggestedAction SuggestedAction   `json:"suggested_action"`
+	ErrorType ErrorType         `json:"error_type"`
+	Message   map[string]string `json:"message"`          // by language tag: for the person, as it was shown
+	Reasons   []Reason          `json:"reasons,omitzero"` // no personal data
+	// InternalDetails are the sentences of Reasons in English, where a program is told the error. No record has it.
+	InternalDetails string          `json:"internal_details,omitzero"`
+	SuggestedAction SuggestedAction `json:"suggested_action"`
 }
 
 // ErrorType is the class of a failure.

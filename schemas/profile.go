@@ -216,6 +216,8 @@ type Language struct {
 	// Raise are the words that raise a budget: one alone as the first line, or with a number behind it.
 	Raise []string `json:"raise,omitzero"`
 	Texts Texts    `json:"texts"`
+	// Sentences are the profile's own instead of those of package say, by their keys.
+	Sentences map[string]string `json:"sentences,omitzero"`
 }
 
 // Texts are the sentences of one language. "{detail}", "{task}" and "{agent}" stand for what the sentence is about.
@@ -245,7 +247,6 @@ type Texts struct {
 	CheckFailed     string `json:"check_failed,omitzero"`    // a check of "{validator}" has failed
 	// Missing asks for what a task lacks, "{missing}"; Unsure for what can be read in several ways, "{readings}".
 	Missing string `json:"missing,omitzero"`
-	Lacking string `json:"lacking,omitzero"` // tells what is lacking, "{missing}", when nobody is asked any more
 	Unsure  string `json:"unsure,omitzero"`
 	// Understood asks whether what was read is meant, "{understood}", and says which word takes all of it; Unsure when empty.
 	Understood string `json:"understood,omitzero"`
@@ -258,32 +259,18 @@ type Texts struct {
 	Date    string `json:"date,omitzero"`
 	AtLeast string `json:"at_least,omitzero"` // "{bound}"
 	AtMost  string `json:"at_most,omitzero"`  // "{bound}"
-	// Reminder stands above a question that is asked once more, and Unanswered tells that nobody has answered it.
-	Reminder   string `json:"reminder,omitzero"`
-	Unanswered string `json:"unanswered,omitzero"`
-	// Handed stands above work that a person is to do by answering, WrongLanguage above that once more; Rejected tells that they will not.
+	// Reminder stands above a question that is asked once more.
+	Reminder string `json:"reminder,omitzero"`
+	// Handed stands above work that a person is to do by answering, WrongLanguage above that once more.
 	Handed        string `json:"handed,omitzero"`
 	WrongLanguage string `json:"wrong_language,omitzero"`
-	Rejected      string `json:"rejected,omitzero"`
 	// Approval asks whether "{agent}" may do "{work}", and says that "{approve}" and "{reject}" decide; Indecisive that what was said
-	// decides nothing; Disapproved that somebody has said no; Unasked that nobody could be asked.
-	Approval    string `json:"approval,omitzero"`
-	Sending     string `json:"sending,omitzero"`  // asks whether the answer "{work}" may be sent to "{recipients}"; else as Approval
-	Together    string `json:"together,omitzero"` // tells that "{need}" persons have to agree
-	Editing     string `json:"editing,omitzero"`  // tells how arguments are changed: by "{change}"
-	Indecisive  string `json:"indecisive,omitzero"`
-	Disapproved string `json:"disapproved,omitzero"`
-	Unasked     string `json:"unasked,omitzero"`
-	// AskedBy tells approvers that "{requester}" has begun the "{run}", and how far that is known, "{proof}": one of the four behind it.
-	AskedBy         string `json:"asked_by,omitzero"`
-	SenderVouched   string `json:"sender_vouched,omitzero"`   // a mail server confirms the sender
-	SenderUnvouched string `json:"sender_unvouched,omitzero"` // nobody does
-	AskedInChat     string `json:"asked_in_chat,omitzero"`
-	AskedByProgram  string `json:"asked_by_program,omitzero"`
-	// Code tells the code of a question, "{code}", in the email that asks it.
-	Code string `json:"code,omitzero"`
-	// Quoted has what somebody has said, "{text}", in quotation marks.
-	Quoted string `json:"quoted,omitzero"`
+	// decides nothing.
+	Approval   string `json:"approval,omitzero"`
+	Sending    string `json:"sending,omitzero"`  // asks whether the answer "{work}" may be sent to "{recipients}"; else as Approval
+	Together   string `json:"together,omitzero"` // tells that "{need}" persons have to agree
+	Editing    string `json:"editing,omitzero"`  // tells how arguments are changed: by "{change}"
+	Indecisive string `json:"indecisive,omitzero"`
 	// Escalation tells that "{work}" of "{agent}" has failed after so many "{attempts}", why ("{detail}"), and the "{choices}". ChoiceRetry and those behind it
 	// tell one of these, by its "{word}".
 	Escalation   string `json:"escalation,omitzero"`
@@ -292,19 +279,15 @@ type Texts struct {
 	ChoiceAnswer string `json:"choice_answer,omitzero"`
 	ChoiceReplan string `json:"choice_replan,omitzero"`
 	ChoiceEnd    string `json:"choice_end,omitzero"`
-	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}";
-	// OutOfBudget tells that it is used up. Tokens and Cost tell an "{amount}".
-	Budget      string `json:"budget,omitzero"`
-	OutOfBudget string `json:"out_of_budget,omitzero"`
-	// DayBudget and OutOfDayBudget tell the same of the budget of a day; Budget and OutOfBudget when empty.
-	DayBudget      string `json:"day_budget,omitzero"`
-	OutOfDayBudget string `json:"out_of_day_budget,omitzero"`
-	Tokens         string `json:"tokens,omitzero"`
-	Cost           string `json:"cost,omitzero"`
+	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}".
+	// Tokens and Cost tell an "{amount}".
+	Budget string `json:"budget,omitzero"`
+	// DayBudget tells the same of the budget of a day; Budget when empty.
+	DayBudget string `json:"day_budget,omitzero"`
+	Tokens    string `json:"tokens,omitzero"`
+	Cost      string `json:"cost,omitzero"`
 	// ReviewFailed: what was done is not right; TaskFailed when empty.
 	ReviewFailed string `json:"review_failed,omitzero"`
-	// Unapproved: it would have been done outside because of what somebody has written, and nobody has agreed.
-	Unapproved string `json:"unapproved,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
 	Untold string `json:"untold,omitzero"`
 }

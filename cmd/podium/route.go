@@ -18,6 +18,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/route"
+	"podium/supervisor/say"
 )
 
 // routeCommand explains where a text would go, and what is doubtful about the
@@ -185,7 +186,9 @@ func (e *explanation) plan(profile *plan.Profile, text, source string) []schemas
 		case *schemas.ComplexityAssessed:
 			e.Complexity = &fact.Complexity
 		case *schemas.PlanRefused:
-			e.Refused = fact.Faults
+			for _, fault := range fact.Faults {
+				e.Refused = append(e.Refused, say.Reason(say.English(), fault))
+			}
 		case *schemas.PlanCreated:
 			e.Template, tasks = fact.Template, slices.Clone(fact.Tasks)
 		case *schemas.TaskDispatched:

@@ -22,6 +22,7 @@ import (
 	"podium/cmd/podium/view"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 	"podium/supervisor/score"
 )
 
@@ -113,10 +114,17 @@ func (c *runsListCommand) tellMore(env *environment, more int) error {
 	return err
 }
 
+// forPrograms returns a run as programs are told it: with the details of its error (G-28).
+func forPrograms(run *workflow.RunHistory) *workflow.RunHistory {
+	told := *run.WithoutSeal()
+	told.Error = say.Error(told.Error)
+	return &told
+}
+
 // printLines prints each run as one line of JSON.
 func (e *environment) printLines(runs []*workflow.RunHistory) error {
 	for _, run := range runs {
-		if err := e.printLine(run.WithoutSeal()); err != nil {
+		if err := e.printLine(forPrograms(run)); err != nil {
 			return err
 		}
 	}
@@ -214,7 +222,7 @@ func (c *runsShowCommand) show(env *environment) func(*installation.Ledger) erro
 				Attempts     []chronicle.Attempt `json:"attempts,omitzero"`
 				TaskPlanPath string              `json:"task_plan_path,omitzero"`
 				Rules        []string            `json:"rules,omitzero"`
-			}{run.WithoutSeal(), &beside, kept.Attempts, path, why})
+			}{forPrograms(run), &beside, kept.Attempts, path, why})
 		}
 		if err = env.runLog(ledger.Core).Fill(env.ctx, []*workflow.RunHistory{run}); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 const teamConfig = `
@@ -115,7 +116,8 @@ func TestRefusedPlanIsWatched(t *testing.T) {
 	watched := i.podium("runs", "watch", run.ID)
 	programs := watchedLines(t, i.podium("runs", "watch", run.ID, "-o", "json").stdout)
 	unbroken := strings.Join(lines, "")
-	for _, fault := range run.PlanFaults {
+	for _, of := range run.PlanFaults {
+		fault := say.Reason(say.English(), of)
 		if !strings.Contains(unbroken, fault) || !strings.Contains(watched.stdout, fault) ||
 			!slices.ContainsFunc(programs, func(line watchedLine) bool { return line.Event == "change" && slices.Contains(line.Why, fault) }) {
 			t.Errorf("%q is not told:\n%s\n%s\n%+v", fault, strings.Join(lines, "\n"), watched.stdout, programs)

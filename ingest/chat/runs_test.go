@@ -123,7 +123,7 @@ func TestFailureIsToldInTheLanguageOfTheRun_G28(t *testing.T) {
 			Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed,
 			Error: &schemas.Error{
 				ErrorType: schemas.ErrorToolFailure, SuggestedAction: schemas.ActionRetry,
-				Message: map[string]string{"en": "That did not work.", "de": "Das ging nicht."}, InternalDetails: "host db7 is away",
+				Message: map[string]string{"en": "That did not work.", "de": "Das ging nicht."}, Reasons: []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "agent", "host db7")},
 			},
 		})
 	session.record(&schemas.RunEnded{Run: 1, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed})

@@ -108,7 +108,7 @@ func shownTask(task *workflow.Task) *workflow.Task {
 
 func shownFailure(failed *schemas.TaskFailed) *schemas.TaskFailed {
 	shown := *failed
-	shown.Detail, shown.Findings, shown.Result, shown.Proven = "", nil, schemas.Content{}, nil
+	shown.Detail, shown.Reasons, shown.Findings, shown.Result, shown.Proven = "", nil, nil, schemas.Content{}, nil
 	return &shown
 }
 
@@ -172,6 +172,6 @@ func outward(failure *schemas.Error) *schemas.Error {
 		return nil
 	}
 	told := *failure
-	told.InternalDetails = ""
+	told.Reasons = nil
 	return &told
 }

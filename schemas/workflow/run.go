@@ -35,7 +35,7 @@ type Run struct {
 	Replans       int                  `json:"replans,omitzero"`        // how often the plan was changed, but by reviews
 	Review        *Review              `json:"review,omitzero"`         // the newest; replaced, never changed in place
 	Merged        []Merged             `json:"merged,omitzero"`         // oldest first; never changed in place
-	PlanFaults    []string             `json:"plan_faults,omitzero"`    // of the newest plan that was refused
+	PlanFaults    []schemas.Reason     `json:"plan_faults,omitzero"`    // of the newest plan that was refused
 	Tasks         []*Task              `json:"tasks,omitzero"`          // replaced, never changed in place
 	DecisionTasks []*Task              `json:"decision_tasks,omitzero"` // what deciding itself asks agents: for plans, routes and assessments
 	Delivery      *Task                `json:"delivery,omitzero"`

@@ -55,7 +55,7 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 	case "plan":
 		return &schemas.PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}
 	case "unplanned":
-		return &schemas.PlanRefused{Run: number(1), Source: schemas.PlannerAgent, Faults: words[2:]}
+		return &schemas.PlanRefused{Run: number(1), Source: schemas.PlannerAgent, Faults: reasons(words[2:])}
 	case "settled":
 		return &schemas.RunSettled{Run: number(1), Status: schemas.RunStatus(word(2)), Reason: schemas.StopReason(word(2))}
 	case "ended":
@@ -272,7 +272,7 @@ func TestSessionHistoryStories(t *testing.T) {
 				}
 				return b.String()
 			case "plan":
-				return conversation.Run(1).TaskPlan().Markdown()
+				return conversation.Run(1).TaskPlan(teller{}).Markdown()
 			}
 			t.Fatalf("no command %q", d.Cmd)
 			return ""
@@ -429,7 +429,22 @@ func checkPromises(t *rapid.T, before, after *SessionHistory) {
 func TestPlanWithoutAMoment(t *testing.T) {
 	t.Parallel()
 	run := RunHistory{Started: testTime(0), Run: Run{Tasks: []*Task{{ID: "t1", Agent: "calculator", Attempt: 1}}}}
-	if got := run.TaskPlan().Created; !got.Equal(testTime(0)) {
+	if got := run.TaskPlan(teller{}).Created; !got.Equal(testTime(0)) {
 		t.Errorf("a plan without a moment was made at %s", got)
 	}
+}
+
+// teller tells reasons by their codes.
+type teller struct{}
+
+func (teller) Failure(failed *schemas.TaskFailed) string { return failed.Detail }
+
+func (teller) Issue(issue *schemas.ReviewIssue) string { return issue.Message }
+
+func reasons(codes []string) []schemas.Reason {
+	reasons := make([]schemas.Reason, len(codes))
+	for i, code := range codes {
+		reasons[i].Code = schemas.ReasonCode(code)
+	}
+	return reasons
 }

@@ -8,9 +8,15 @@ import (
 	"podium/schemas"
 )
 
+// A Teller has the sentences for reasons.
+type Teller interface {
+	Failure(failed *schemas.TaskFailed) string
+	Issue(issue *schemas.ReviewIssue) string
+}
+
 // TaskPlan returns the plan of the run as it stands. Its statuses are the four that a task plan knows: a step that was skipped or
 // cancelled counts as failed (O-22), and so does one that is done and not right when the run has ended by its review.
-func (h *RunHistory) TaskPlan() schemas.TaskPlan {
+func (h *RunHistory) TaskPlan(tell Teller) schemas.TaskPlan {
 	plan := schemas.TaskPlan{Created: h.Planned, Question: h.Message.Text.Text, Tasks: make([]schemas.TaskStep, len(h.Tasks))}
 	if plan.Created.IsZero() {
 		plan.Created = h.Started
@@ -18,9 +24,9 @@ func (h *RunHistory) TaskPlan() schemas.TaskPlan {
 	for i, task := range h.Tasks {
 		step := schemas.TaskStep{
 			StepNumber: i + 1, Agent: task.Agent, Description: task.Description(), Status: task.State.step(),
-			TaskID: task.ID, Dependencies: slices.Clone(task.Dependencies()), State: string(task.State), Reason: whyNot(h, task),
+			TaskID: task.ID, Dependencies: slices.Clone(task.Dependencies()), State: string(task.State), Reason: whyNot(h, task, tell),
 		}
-		if found := notRight(h, task); found != "" {
+		if found := notRight(h, task, tell); found != "" {
 			step.Status, step.Reason = schemas.StepFailed, found
 		}
 		plan.Tasks[i] = step
@@ -42,11 +48,11 @@ func (s TaskState) step() schemas.StepStatus {
 }
 
 // whyNot is why a task was skipped, has failed, or is blocked; empty is no reason.
-func whyNot(h *RunHistory, task *Task) string {
+func whyNot(h *RunHistory, task *Task, tell Teller) string {
 	failure := task.Failure()
 	told := string(failure.Cause)
-	if failure.Detail != "" {
-		told += ": " + failure.Detail
+	if said := tell.Failure(&failure); said != "" {
+		told += ": " + said
 	}
 	switch task.State {
 	case TaskFailed, TaskBlocked:
@@ -81,7 +87,7 @@ func whySkipped(h *RunHistory, task *Task, failure string) string {
 
 // notRight is what a review has found wrong with what a task has made, when nothing more is done about that; empty is nothing. Of a task that
 // others have mended the newest of these has it.
-func notRight(h *RunHistory, task *Task) string {
+func notRight(h *RunHistory, task *Task, tell Teller) string {
 	if h.Reason != schemas.StopReviewFailed || h.Review == nil || task.State != TaskCompleted || task.Replaced {
 		return ""
 	}
@@ -93,7 +99,7 @@ func notRight(h *RunHistory, task *Task) string {
 	for i := range h.Review.Issues {
 		issue := &h.Review.Issues[i]
 		if newest && issue.Severity == schemas.ValidationError && blames(h, issue, task) {
-			found = append(found, issue.Message)
+			found = append(found, tell.Issue(issue))
 		}
 	}
 	return strings.Join(found, "; ")

@@ -8,6 +8,13 @@ import (
 	"podium/schemas/workflow"
 )
 
+// teller tells the words of agents.
+type teller struct{}
+
+func (teller) Failure(failed *schemas.TaskFailed) string { return failed.Detail }
+
+func (teller) Issue(issue *schemas.ReviewIssue) string { return issue.Message }
+
 // TestTaskPlanAsItIs: a plan tells of each step its id, what it builds on, how far it is in the word that it has everywhere else, and why it has come to nothing. A step that was
 // skipped is not told as one that has failed, and one whose work a review has not passed is not told as done.
 func TestTaskPlanAsItIs_O22(t *testing.T) {
@@ -39,7 +46,7 @@ func TestTaskPlanAsItIs_O22(t *testing.T) {
 			task("k", workflow.TaskCompleted, "", nil, "a"), task("l", workflow.TaskCompleted, "", nil, "k"),
 		},
 	}}
-	plan := run.TaskPlan()
+	plan := run.TaskPlan(teller{})
 	_, got, _ := strings.Cut(plan.Markdown(), "## Tasks\n\n")
 	want := "1. **do a** `coder` (completed)\n   - id: `a`\n" +
 		"2. **do fix1.a** `coder` (completed, and not right)\n   - id: `fix1.a`, after `a`\n   - why: It does not end.; Conflict in setup.cfg between [coder, coder]\n" +

@@ -8,6 +8,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/phrase"
+	"podium/supervisor/say"
 )
 
 // Tell is an amount in words, its parts that are more than 0, and of these only what a person is asked about when parts are given. It tells exactly what
@@ -20,12 +21,40 @@ func Tell(amount, parts schemas.Usage, language *schemas.Language) string {
 		told = append(told, fill(language.Texts.Tokens, strconv.FormatInt(amount.Tokens, 10)))
 	}
 	if all && amount.Milliseconds > 0 || parts.Milliseconds > 0 {
-		told = append(told, fixed(amount.Milliseconds, 3, 0, language.Decimal)+" s")
+		told = append(told, say.Sentence(language, "seconds", "{amount}", fixed(amount.Milliseconds, 3, 0, language.Decimal)))
 	}
 	if all && amount.CostMicros > 0 || parts.CostMicros > 0 {
 		told = append(told, fill(language.Texts.Cost, Money(amount.CostMicros, language.Decimal)))
 	}
 	return strings.Join(told, ", ")
+}
+
+// Reasons says whose budget is short, and of what.
+func Reasons(short *schemas.Shortage) []schemas.Reason {
+	whose := schemas.Because(schemas.BudgetOfRun)
+	switch {
+	case short.Agent != "" && short.Day != "":
+		whose = schemas.Because(schemas.BudgetOfAgentDay, "agent", short.Agent, "day", short.Day)
+	case short.Day != "":
+		whose = schemas.Because(schemas.BudgetOfDay, "day", short.Day)
+	case short.Agent != "":
+		whose = schemas.Because(schemas.BudgetOfAgent, "agent", short.Agent)
+	}
+	reasons := []schemas.Reason{whose}
+	because := func(code schemas.ReasonCode, amount func(schemas.Usage) string) {
+		reasons = append(reasons, schemas.Because(code, "need", amount(short.Need), "limit", amount(short.Limit), "taken", amount(short.Taken)))
+	}
+	all := short.Offer == schemas.Usage{}
+	if short.Offer.Tokens > 0 || all && short.Need.Tokens > 0 {
+		because(schemas.BudgetTokens, func(of schemas.Usage) string { return strconv.FormatInt(of.Tokens, 10) })
+	}
+	if short.Offer.Milliseconds > 0 || all && short.Need.Milliseconds > 0 {
+		because(schemas.BudgetSeconds, func(of schemas.Usage) string { return fixed(of.Milliseconds, 3, 0, ".") })
+	}
+	if short.Offer.CostMicros > 0 || all && short.Need.CostMicros > 0 {
+		because(schemas.BudgetCost, func(of schemas.Usage) string { return Money(of.CostMicros, ".") })
+	}
+	return reasons
 }
 
 // Money is an amount of money as people write it, exactly, with at least two decimals.

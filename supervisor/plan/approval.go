@@ -2,8 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -167,9 +165,9 @@ func approvalBy(rule *schemas.ApprovalRule, kind schemas.HumanTaskKind) schemas.
 
 // askToApprove has a task wait until enough persons have agreed to it, or fail when that cannot be.
 func askToApprove(v *View, task *workflow.Task, asked ...schemas.InquiryOpened) events {
-	reached, cause, detail := toApprove(v, task, asked)
+	reached, cause, why := toApprove(v, task, asked)
 	if cause != "" {
-		return failUnapproved(v, task, cause, detail)
+		return failUnapproved(v, task, cause, why)
 	}
 	if !v.Run.LeavesAll() {
 		return openAll(v, task, reached)
@@ -190,7 +188,7 @@ func askToApprove(v *View, task *workflow.Task, asked ...schemas.InquiryOpened) 
 }
 
 // failUnapproved fails a task that no approver can be asked about.
-func failUnapproved(v *View, task *workflow.Task, cause schemas.FailureKind, detail string) events {
+func failUnapproved(v *View, task *workflow.Task, cause schemas.FailureKind, why schemas.Reason) events {
 	var done events
 	if task.ID == schemas.DeliveryTask && v.Run.Delivery == nil {
 		done = ready(v, task)
@@ -198,26 +196,21 @@ func failUnapproved(v *View, task *workflow.Task, cause schemas.FailureKind, det
 		task = v.Run.Delivery
 	}
 	done = append(done, withdraw(v, task, nil)...)
-	return append(done, fail(v, task, cause, detail)...)
+	return append(done, fail(v, task, cause, why)...)
 }
 
 // disapproval tells that somebody has said no, with what they say to it: below that word, or as the reason that the command line names. A word that decides is no reason for itself there, either.
-func disapproval(v *View, word *Word) string {
-	told, reason := v.texts().Disapproved, word.Whole
+func disapproval(v *View, word *Word) schemas.Reason {
+	reason := word.Whole
 	_, decides := v.Profile.Decides(word.Whole)
 	atService := word.Actor.Via == schemas.ViaAPI || word.Actor.Via == schemas.ViaCLI
 	if (!atService || decides) && !fault.Is("the word that decides is told as its reason") {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
 	if reason = strings.TrimSpace(reason); reason == "" || fault.Is("a no is told without its reason") {
-		return told
+		return schemas.Because(schemas.Disapproved)
 	}
-	return told + " " + quoted(v, truncate(reason, maxFeedback))
-}
-
-// quoted is what somebody has said, in the quotation marks of the language of the run; a profile from before they were known has English ones.
-func quoted(v *View, text string) string {
-	return strings.ReplaceAll(cmp.Or(v.texts().Quoted, "“{text}”"), "{text}", text)
+	return schemas.Because(schemas.DisapprovedBecause, "words", reason)
 }
 
 // withdraw closes all human tasks about a task but one, because the task is decided.
@@ -283,7 +276,7 @@ func (v *View) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsontext.
 		made = v.Profile.rules.Arguments(task.Agent, made, nil)
 		trial.Filled = edited(v, task, made)
 		stranger := inquiry.OfRequester() && unapprovedUnasked(v, &trial) && approvalRule(v, &trial) == nil
-		if stranger || argumentFault(v, &trial) != "" {
+		if stranger || len(argumentFault(v, &trial)) > 0 {
 			return nil, false // what whoever has written would have done is for others to agree to
 		}
 	}
@@ -364,9 +357,9 @@ func propose(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 	opened.Operation = v.Profile.rules.Proposed(task.Agent, failed.Operation, nil)
 	opened.Attempt, opened.Tokens, opened.Findings = task.Attempt, failed.Tokens, failed.Findings
 	opened.Call, opened.Hash = call, approvalHash(v, task, opened.Operation)
-	asked, cause, detail := toApprove(v, task, withRequester(v, rule, &opened))
+	asked, cause, why := toApprove(v, task, withRequester(v, rule, &opened))
 	if cause != "" {
-		failed.Cause, failed.Category, failed.Detail = cause, category(cause), detail
+		failed.Cause, failed.Category, failed.Detail, failed.Reasons = cause, category(cause), "", []schemas.Reason{why}
 		return nil
 	}
 	asked[0].Usage = failed.Usage
@@ -378,9 +371,9 @@ const maxProposals = 5
 
 // toApprove are the inquiries of those who can be asked for the same, with all that they are told; or it says why nobody is asked: somebody has said no to it,
 // or there are too few, or it does not fit into a letter.
-func toApprove(v *View, task *workflow.Task, asked []schemas.InquiryOpened) (reached []schemas.InquiryOpened, cause schemas.FailureKind, detail string) {
+func toApprove(v *View, task *workflow.Task, asked []schemas.InquiryOpened) (reached []schemas.InquiryOpened, cause schemas.FailureKind, why schemas.Reason) {
 	if approval.Refused(v.Run, asked[0].Hash) {
-		return nil, schemas.FailureRejected, v.texts().Disapproved
+		return nil, schemas.FailureRejected, schemas.Because(schemas.Disapproved)
 	}
 	question, persons := proposal(v, task, &asked[0]), askedBeside(v, task)
 	for i := range asked {
@@ -406,9 +399,9 @@ func toApprove(v *View, task *workflow.Task, asked []schemas.InquiryOpened) (rea
 		}
 	}
 	if persons < max(asked[0].Need, 1) || len(v.Run.Inquiries)+len(reached) > schemas.MaxInquiries || len(question) > schemas.RecordInlineLimit {
-		return nil, schemas.FailureUnapproved, v.texts().Unasked
+		return nil, schemas.FailureUnapproved, schemas.Because(schemas.NobodyAsked)
 	}
-	return reached, "", ""
+	return reached, "", why
 }
 
 // reachedFor is who is reached now of those whom an inquiry asks. About a failure whoever has begun the run is asked by name as well.
@@ -441,7 +434,7 @@ func proposal(v *View, task *workflow.Task, opened *schemas.InquiryOpened) strin
 		lines = []string{proposed.Summary, tell(proposed.Arguments, nil), strings.Join(proposed.Recipients, ", ")}
 	}
 	if task.Plan.Seconds > 0 || task.Plan.Tokens > 0 {
-		lines = append(lines, fmt.Sprintf("(~ %d s, %d tokens)", task.Plan.Seconds, task.Plan.Tokens))
+		lines = append(lines, v.sentence("estimate", "{seconds}", strconv.Itoa(task.Plan.Seconds), "{tokens}", strconv.Itoa(task.Plan.Tokens)))
 	}
 	if example := approval.Example(unset(v, task, opened.Operation), opened.Sets); example != "" {
 		lines = append(lines, strings.ReplaceAll(words.Texts.Editing, "{change}", example))

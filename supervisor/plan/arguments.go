@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/approval"
 	"podium/supervisor/arguments"
+	"podium/supervisor/say"
 )
 
 // fillArguments returns the arguments that the agent of a task takes, as far as they are known; nil if they were filled before, or if it takes none.
@@ -38,7 +40,7 @@ func fillArguments(v *View, task *workflow.Task) *schemas.ArgumentsFilled {
 		}
 	}
 	for _, refused := range filled.Refused {
-		event.Refused = append(event.Refused, strings.TrimPrefix(refused.Path+": "+refused.Why, ": "))
+		event.Refused = append(event.Refused, schemas.Because(schemas.ArgumentInvalid, "path", cmp.Or(refused.Path, "/"), "problem", refused.Why))
 	}
 	return &event
 }
@@ -61,7 +63,7 @@ func lacksArguments(v *View, task *workflow.Task) bool {
 func completeArguments(v *View, task *workflow.Task) events {
 	filled := task.Filled
 	if len(filled.Refused) > 0 {
-		return fail(v, task, schemas.FailureArguments, "arguments: "+truncate(strings.Join(filled.Refused, "; "), maxFeedback))
+		return fail(v, task, schemas.FailureArguments, filled.Refused...)
 	}
 	use := v.Profile.agentUse(task.Agent)
 	if _, asked := extracted(v, task); !asked && use.Extractor != "" && task.State == workflow.TaskPending {
@@ -71,7 +73,7 @@ func completeArguments(v *View, task *workflow.Task) events {
 		return open(v, task, opened)
 	}
 	return failWith(v, task, schemas.TaskFailed{
-		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Detail: lacking(v, filled.Missing),
+		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: filled.Missing, Reasons: []schemas.Reason{lacking(filled.Missing)},
 	})
 }
 
@@ -128,7 +130,7 @@ func (p *Profile) ArgumentFaults(agent, words string, given jsontext.Value) []ar
 	for i := range filled.Missing {
 		refused := func(fault arguments.Refused) bool { return fault.Path == filled.Missing[i].Path }
 		if !slices.ContainsFunc(faults, refused) { // it is there, and not what it must be
-			faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: "is needed, and missing"})
+			faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: say.Sentence(say.English(), "argument_missing")})
 		}
 	}
 	if len(faults) == 0 {

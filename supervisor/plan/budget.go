@@ -10,6 +10,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
 	"podium/supervisor/recovery"
+	"podium/supervisor/say"
 )
 
 // need is what a request for a task reserves; nil is nothing: the profile has no budget, or the task tells people something.
@@ -256,7 +257,7 @@ func asksForMore(v *View) bool {
 // exhausted acts on a task that will never fit the budget: it fails the task, asks people for more budget, or ends the run.
 func exhausted(v *View, task *workflow.Task) events {
 	if task.Optional() || hasDefault(task) {
-		return fail(v, task, schemas.FailureBudget, v.texts().OutOfBudget)
+		return fail(v, task, schemas.FailureBudget, usedUp(shortage(v, task)))
 	}
 	opened := raiseFor(v, task)
 	switch {
@@ -343,27 +344,24 @@ func shortfall(v *View, task *workflow.Task, short *schemas.Shortage, people []s
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
+// usedUp says which budget is used up.
+func usedUp(short *schemas.Shortage) schemas.Reason {
+	if short != nil && short.Day != "" {
+		return schemas.Because(schemas.OutOfDayBudget)
+	}
+	return schemas.Because(schemas.OutOfBudget)
+}
+
 // outOfBudget ends a run of which nothing more fits. Results that a review has not passed are withheld.
 func outOfBudget(v *View, task *workflow.Task) events {
-	details, sentence := "task "+task.ID+" of agent "+task.Agent+" does not fit the budget", v.texts().OutOfBudget
-	if short := shortage(v, task); short != nil {
-		whose := "the run"
-		if short.Agent != "" {
-			whose = "agent " + short.Agent
-		}
-		if short.Day != "" {
-			whose = strings.Replace(whose, "the run", "all runs", 1) + " on " + short.Day
-			sentence = cmp.Or(v.texts().OutOfDayBudget, sentence)
-		}
-		english := schemas.Language{Texts: schemas.Texts{Tokens: "{amount} tokens", Cost: "a cost of {amount}"}}
-		tell := func(amount schemas.Usage) string { return budget.Tell(amount, short.Offer, &english) }
-		details += ": it needs " + tell(short.Need) + ", and of " + tell(short.Limit) + " for " + whose + " " + tell(short.Taken) + " are used or reserved"
+	reasons := []schemas.Reason{schemas.Because(schemas.RunBeyondBudget, "task", task.ID, "agent", task.Agent)}
+	short := shortage(v, task)
+	if short != nil {
+		reasons = append(reasons, budget.Reasons(short)...)
 	}
-	if sentence == "" {
-		sentence = without(v.texts().TaskFailed)
-	}
+	sentence := say.Reason(v.language(), usedUp(short))
 	if v.Run.Message.Upstream != nil && recovery.LeavesBudget(&v.Profile.Profile) {
-		return stop(v, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, schemas.ActionEscalate, details, sentence))
+		return stop(v, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, schemas.ActionEscalate, sentence, reasons...))
 	}
-	return unfinished(v, schemas.StopBudget, schemas.ActionEscalate, details, sentence)
+	return unfinished(v, schemas.StopBudget, schemas.ActionEscalate, sentence, reasons...)
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,89 +19,89 @@ const (
 )
 
 // check names everything that keeps a plan from being carried out (M-16, P-02).
-func (p *Profile) check(tasks []schemas.PlannedTask) []string {
+func (p *Profile) check(tasks []schemas.PlannedTask) []schemas.Reason {
 	limit := p.MaxTasks()
 	switch {
 	case len(tasks) == 0:
-		return []string{"the plan has no tasks"}
+		return []schemas.Reason{schemas.Because(schemas.PlanEmpty)}
 	case len(tasks) > limit:
-		return []string{fmt.Sprintf("the plan has %d tasks, more than the %d that are allowed", len(tasks), limit)}
+		return []schemas.Reason{schemas.Because(schemas.PlanTooLarge, "tasks", len(tasks), "limit", limit)}
 	}
 	index := workflow.IndexOf(tasks)
-	var faults []string
+	var faults []schemas.Reason
 	for i := range tasks {
 		faults = append(faults, p.checkTask(tasks, index, i)...)
 	}
 	if order := workflow.Topological(tasks, index); len(order) < len(tasks) {
-		faults = append(faults, "tasks depend on each other in a circle: "+strings.Join(circle(tasks, index, order), ", "))
+		faults = append(faults, schemas.Because(schemas.PlanHasCycle, "tasks", strings.Join(circle(tasks, index, order), ", ")))
 	} else {
 		faults = append(faults, p.checkBudget(tasks, index, order)...)
 	}
 	return faults
 }
 
-// Faults names everything that would keep a run from carrying out the tasks of a
-// request, in the words of PlanRefused; none is nil.
-func (p *Profile) Faults(tasks []schemas.Task) []string { return p.check(planned(tasks)) }
+// Faults returns everything that would keep a run from carrying out the tasks of a
+// request, as PlanRefused has it; none is nil.
+func (p *Profile) Faults(tasks []schemas.Task) []schemas.Reason { return p.check(planned(tasks)) }
 
-func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i int) []string {
+func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i int) []schemas.Reason {
 	task := &tasks[i]
-	var faults []string
-	fault := func(format string, arguments ...any) {
-		faults = append(faults, fmt.Sprintf("task %q: ", task.Task)+fmt.Sprintf(format, arguments...))
+	var faults []schemas.Reason
+	fault := func(code schemas.ReasonCode, values ...any) {
+		faults = append(faults, schemas.Because(code, append(values, "task", task.Task)...))
 	}
 	switch {
 	case task.Task == "" || len(task.Task) > maxTaskID:
-		fault("an id has 1 to %d bytes", maxTaskID)
+		fault(schemas.TaskIDLength, "limit", maxTaskID)
 	case p.reserved(task.Task):
-		fault("the id is reserved")
+		fault(schemas.TaskIDReserved)
 	case index[task.Task] != i:
-		fault("another task has this id")
+		fault(schemas.TaskIDTaken)
 	}
 	for at, id := range task.Dependencies {
 		if _, known := index[id]; !known {
-			fault("it depends on %q, which is no task of the plan", id)
+			fault(schemas.TaskDependencyUnknown, "dependency", id)
 		} else if slices.Contains(task.Dependencies[:at], id) {
-			fault("it depends on %q twice", id)
+			fault(schemas.TaskDependencyRepeated, "dependency", id)
 		}
 	}
 	if task.Agent != "" && p.agentUse(task.Agent) == nil {
-		fault("%q is not one of the agents that may be asked", task.Agent)
+		fault(schemas.TaskAgentUnknown, "agent", task.Agent)
 	}
 	checkValues(task, fault)
 	return faults
 }
 
 // checkValues holds a task to what a request can say of it.
-func checkValues(task *schemas.PlannedTask, fault func(format string, arguments ...any)) {
+func checkValues(task *schemas.PlannedTask, fault func(code schemas.ReasonCode, values ...any)) {
 	switch task.Priority {
 	case "", schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave:
 	default:
-		fault("%q is no priority", task.Priority)
+		fault(schemas.TaskPriorityUnknown, "priority", task.Priority)
 	}
 	if most := int(maxEstimate / time.Second); task.Seconds < 0 || task.Seconds > most {
-		fault("an estimate of %d seconds is not between 0 and %d", task.Seconds, most)
+		fault(schemas.TaskSecondsRange, "seconds", task.Seconds, "limit", most)
 	}
 	if task.Tokens < 0 || task.Tokens > maxTokens {
-		fault("an estimate of %d tokens is not between 0 and %d", task.Tokens, maxTokens)
+		fault(schemas.TaskTokensRange, "tokens", task.Tokens, "limit", maxTokens)
 	}
 	more := task.Options()
 	if len(more.Resources) > maxResources {
-		fault("it needs %d resources, more than the %d that are allowed", len(more.Resources), maxResources)
+		fault(schemas.TaskResourcesMany, "resources", len(more.Resources), "limit", maxResources)
 	}
 	for _, resource := range more.Resources {
 		if resource == "" || len(resource) > maxTaskID {
-			fault("a resource has a name of 1 to %d bytes", maxTaskID)
+			fault(schemas.TaskResourceName, "limit", maxTaskID)
 		}
 	}
 	if len(more.Arguments) > 0 && more.Arguments.Kind() != '{' {
-		fault("its arguments are no object")
+		fault(schemas.TaskArgumentsNoObject)
 	}
 	if len(more.Constraints) > 0 && more.Constraints.Kind() != '{' {
-		fault("its constraints are no object")
+		fault(schemas.TaskConstraintsObject)
 	}
 	if schemas.Deep(more.Arguments) || schemas.Deep(more.Constraints) {
-		fault("its arguments or constraints are nested deeper than %d", schemas.MaxDepth)
+		fault(schemas.TaskValuesDeep, "limit", schemas.MaxDepth)
 	}
 }
 
@@ -111,14 +110,14 @@ func circle(tasks []schemas.PlannedTask, index map[string]int, order []int) []st
 	var names []string
 	for i := range tasks {
 		if index[tasks[i].Task] == i && !slices.Contains(order, i) {
-			names = append(names, fmt.Sprintf("%q", tasks[i].Task))
+			names = append(names, tasks[i].Task)
 		}
 	}
 	return names
 }
 
 // checkBudget compares the estimates with what the profile allows (M-16).
-func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int, order []int) []string {
+func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int, order []int) []schemas.Reason {
 	if p.Planner == nil {
 		return nil
 	}
@@ -133,12 +132,12 @@ func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int,
 		ends[i] += time.Duration(tasks[i].Seconds) * time.Second
 		longest = max(longest, ends[i])
 	}
-	var faults []string
+	var faults []schemas.Reason
 	if limit := p.Planner.MaxTokens; limit > 0 && tokens > limit {
-		faults = append(faults, fmt.Sprintf("the tasks need an estimated %d tokens, more than the %d that are allowed", tokens, limit))
+		faults = append(faults, schemas.Because(schemas.PlanNeedsTokens, "tokens", tokens, "limit", limit))
 	}
 	if limit := time.Duration(p.Planner.MaxSeconds) * time.Second; limit > 0 && longest > limit {
-		faults = append(faults, fmt.Sprintf("the longest path takes an estimated %s, more than the %s that are allowed", longest, limit))
+		faults = append(faults, schemas.Because(schemas.PlanTakesTime, "duration", longest, "limit", limit))
 	}
 	return faults
 }
@@ -177,15 +176,15 @@ func ByLevel(tasks []schemas.PlannedTask) []ScheduledTask {
 }
 
 // checkChosen names what an agent may not have chosen in its plan: ids that changes make, and agents that are not asked now.
-func (p *Profile) checkChosen(tasks []schemas.PlannedTask) []string {
-	var faults []string
+func (p *Profile) checkChosen(tasks []schemas.PlannedTask) []schemas.Reason {
+	var faults []schemas.Reason
 	for i := range tasks {
 		task := &tasks[i]
 		if (p.Replan != nil || p.Review != nil || recovery.Changes(&p.Profile)) && schemas.HasChangeID(task.Task) {
-			faults = append(faults, fmt.Sprintf("task %q: the id is reserved", task.Task))
+			faults = append(faults, schemas.Because(schemas.TaskIDReserved, "task", task.Task))
 		}
 		if use := p.agentUse(task.Agent); use != nil && use.Unavailable != "" {
-			faults = append(faults, fmt.Sprintf("task %q: %q is not available: %s", task.Task, task.Agent, use.Unavailable))
+			faults = append(faults, schemas.Because(schemas.TaskAgentUnavailable, "task", task.Task, "agent", task.Agent, "why", use.Unavailable))
 		}
 	}
 	return faults

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,15 @@ func planning(planner schemas.Planner) *Profile {
 	return &Profile{Profile: schemas.Profile{Agents: []schemas.AgentUse{{Name: "first"}, {Name: "second"}}, Planner: &planner}}
 }
 
+// codesOf are reasons as a test compares them.
+func codesOf(reasons []schemas.Reason) []string {
+	var codes []string
+	for _, reason := range reasons {
+		codes = append(codes, fmt.Sprint(reason))
+	}
+	return codes
+}
+
 func TestCheck_P02_M16(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*schemas.PlannedTask)) []schemas.PlannedTask {
@@ -129,38 +139,38 @@ func TestCheck_P02_M16(t *testing.T) {
 		want  []string
 	}{
 		"the example of eight":      {graph(pmAgents), nil},
-		"no task":                   {nil, []string{"the plan has no tasks"}},
-		"too many":                  {graph(strings.Repeat("a ", 11)), []string{"the plan has 11 tasks, more than the 10 that are allowed"}},
-		"a circle":                  {graph("a<c b<a c<b d"), []string{`tasks depend on each other in a circle: "a", "b", "c"`}},
-		"itself":                    {graph("a<a"), []string{`tasks depend on each other in a circle: "a"`}},
-		"unknown":                   {graph("a<x b<a,y"), []string{`task "a": it depends on "x", which is no task of the plan`, `task "b": it depends on "y", which is no task of the plan`}},
-		"the same id":               {graph("a a b<a"), []string{`task "a": another task has this id`}},
-		"the same dependency":       {graph("a b<a,a"), []string{`task "b": it depends on "a" twice`}},
-		"no id":                     {graph("a <a"), []string{`task "": an id has 1 to 128 bytes`}},
-		"a long id":                 {graph(long), []string{`task "` + long + `": an id has 1 to 128 bytes`}},
-		"reserved ids":              {graph("reply plan route:x assess:y"), []string{`task "reply": the id is reserved`, `task "plan": the id is reserved`, `task "route:x": the id is reserved`, `task "assess:y": the id is reserved`}},
-		"several":                   {graph("a<b b<a c<x c"), []string{`task "c": it depends on "x", which is no task of the plan`, `task "c": another task has this id`, `tasks depend on each other in a circle: "a", "b"`}},
-		"a strange agent":           {with(func(p *schemas.PlannedTask) { p.Agent = "third" }), []string{`task "a": "third" is not one of the agents that may be asked`}},
+		"no task":                   {nil, []string{"{plan_empty map[]}"}},
+		"too many":                  {graph(strings.Repeat("a ", 11)), []string{"{plan_too_large map[limit:10 tasks:11]}"}},
+		"a circle":                  {graph("a<c b<a c<b d"), []string{"{plan_has_cycle map[tasks:a, b, c]}"}},
+		"itself":                    {graph("a<a"), []string{"{plan_has_cycle map[tasks:a]}"}},
+		"unknown":                   {graph("a<x b<a,y"), []string{"{task_dependency_unknown map[dependency:x task:a]}", "{task_dependency_unknown map[dependency:y task:b]}"}},
+		"the same id":               {graph("a a b<a"), []string{"{task_id_taken map[task:a]}"}},
+		"the same dependency":       {graph("a b<a,a"), []string{"{task_dependency_repeated map[dependency:a task:b]}"}},
+		"no id":                     {graph("a <a"), []string{"{task_id_length map[limit:128 task:]}"}},
+		"a long id":                 {graph(long), []string{"{task_id_length map[limit:128 task:" + long + "]}"}},
+		"reserved ids":              {graph("reply plan route:x assess:y"), []string{"{task_id_reserved map[task:reply]}", "{task_id_reserved map[task:plan]}", "{task_id_reserved map[task:route:x]}", "{task_id_reserved map[task:assess:y]}"}},
+		"several":                   {graph("a<b b<a c<x c"), []string{"{task_dependency_unknown map[dependency:x task:c]}", "{task_id_taken map[task:c]}", "{plan_has_cycle map[tasks:a, b]}"}},
+		"a strange agent":           {with(func(p *schemas.PlannedTask) { p.Agent = "third" }), []string{"{task_agent_unknown map[agent:third task:a]}"}},
 		"an agent of the profile":   {with(func(p *schemas.PlannedTask) { p.Agent = "second" }), nil},
-		"a priority of its own":     {with(func(p *schemas.PlannedTask) { p.Priority = "urgent" }), []string{`task "a": "urgent" is no priority`}},
+		"a priority of its own":     {with(func(p *schemas.PlannedTask) { p.Priority = "urgent" }), []string{"{task_priority_unknown map[priority:urgent task:a]}"}},
 		"nice to have":              {with(func(p *schemas.PlannedTask) { p.Priority = schemas.PriorityNiceToHave }), nil},
-		"less than no time":         {with(func(p *schemas.PlannedTask) { p.Seconds = -1 }), []string{`task "a": an estimate of -1 seconds is not between 0 and 864000`}},
+		"less than no time":         {with(func(p *schemas.PlannedTask) { p.Seconds = -1 }), []string{"{task_seconds_range map[limit:864000 seconds:-1 task:a]}"}},
 		"ten days":                  {with(func(p *schemas.PlannedTask) { p.Seconds = 864000 }), nil},
-		"more than ten days":        {with(func(p *schemas.PlannedTask) { p.Seconds = 864001 }), []string{`task "a": an estimate of 864001 seconds is not between 0 and 864000`}},
-		"fewer than no tokens":      {with(func(p *schemas.PlannedTask) { p.Tokens = -1 }), []string{`task "a": an estimate of -1 tokens is not between 0 and 1000000000000`}},
-		"a resource without a name": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Resources: []string{"disk", ""}} }), []string{`task "a": a resource has a name of 1 to 128 bytes`}},
+		"more than ten days":        {with(func(p *schemas.PlannedTask) { p.Seconds = 864001 }), []string{"{task_seconds_range map[limit:864000 seconds:864001 task:a]}"}},
+		"fewer than no tokens":      {with(func(p *schemas.PlannedTask) { p.Tokens = -1 }), []string{"{task_tokens_range map[limit:1000000000000 task:a tokens:-1]}"}},
+		"a resource without a name": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Resources: []string{"disk", ""}} }), []string{"{task_resource_name map[limit:128 task:a]}"}},
 		"more resources than can be": {with(func(p *schemas.PlannedTask) {
 			p.TaskOptions = &schemas.TaskOptions{Resources: slices.Repeat([]string{"x"}, 33)}
-		}), []string{`task "a": it needs 33 resources, more than the 32 that are allowed`}},
-		"arguments in a list":  {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`[1]`)} }), []string{`task "a": its arguments are no object`}},
-		"constraints in words": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Constraints: jsontext.Value(`"x"`)} }), []string{`task "a": its constraints are no object`}},
+		}), []string{"{task_resources_many map[limit:32 resources:33 task:a]}"}},
+		"arguments in a list":  {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`[1]`)} }), []string{"{task_arguments_no_object map[task:a]}"}},
+		"constraints in words": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Constraints: jsontext.Value(`"x"`)} }), []string{"{task_constraints_no_object map[task:a]}"}},
 		"objects": {with(func(p *schemas.PlannedTask) {
 			p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`{}`), Constraints: jsontext.Value(` {"a":1}`)}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := planning(schemas.Planner{MaxTasks: 10}).check(test.tasks); !slices.Equal(got, test.want) {
+			if got := codesOf(planning(schemas.Planner{MaxTasks: 10}).check(test.tasks)); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
@@ -180,15 +190,15 @@ func TestCheckBudget_M16(t *testing.T) {
 	}{
 		"no bounds":       {schemas.Planner{}, nil},
 		"enough":          {schemas.Planner{MaxTokens: 800, MaxSeconds: 245}, nil},
-		"too many tokens": {schemas.Planner{MaxTokens: 799}, []string{"the tasks need an estimated 800 tokens, more than the 799 that are allowed"}},
-		"too long":        {schemas.Planner{MaxSeconds: 244}, []string{"the longest path takes an estimated 4m5s, more than the 4m4s that are allowed"}},
+		"too many tokens": {schemas.Planner{MaxTokens: 799}, []string{"{plan_needs_tokens map[limit:799 tokens:800]}"}},
+		"too long":        {schemas.Planner{MaxSeconds: 244}, []string{"{plan_takes_time map[duration:4m5s limit:4m4s]}"}},
 		"both": {schemas.Planner{MaxTokens: 1, MaxSeconds: 1}, []string{
-			"the tasks need an estimated 800 tokens, more than the 1 that are allowed", "the longest path takes an estimated 4m5s, more than the 1s that are allowed",
+			"{plan_needs_tokens map[limit:1 tokens:800]}", "{plan_takes_time map[duration:4m5s limit:1s]}",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := planning(test.planner).check(tasks); !slices.Equal(got, test.want) {
+			if got := codesOf(planning(test.planner).check(tasks)); !slices.Equal(got, test.want) {
 				t.Errorf("got %q", got)
 			}
 		})

@@ -58,7 +58,7 @@ func (d *Decision) Begin(content schemas.Result) {
 func beginPlanned(v *View, content schemas.Result, supervisor string) events {
 	tasks, err := ReadPlan(schemas.Result{Data: content.Data})
 	if err != nil {
-		return append(events{refuse(v, schemas.PlannerExternal, []string{err.Error()})}, withoutPlan(v)...)
+		return append(events{refuse(v, schemas.PlannerExternal, []schemas.Reason{reasonOf(err)})}, withoutPlan(v)...)
 	}
 	for i := range tasks {
 		if tasks[i].Agent == supervisor {
@@ -183,20 +183,32 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 	}
 }
 
-// maxFaults bounds the faults of a plan that are told.
-const maxFaults = 50
-
-func refuse(v *View, source schemas.PlannerKind, faults []string) *schemas.PlanRefused {
-	if len(faults) > maxFaults {
-		faults = append(faults[:maxFaults:maxFaults], "and "+strconv.Itoa(len(faults)-maxFaults)+" more")
-	}
-	for i := range faults {
-		faults[i] = truncate(faults[i], maxFault)
-	}
-	return &schemas.PlanRefused{Run: v.Run.Number, Source: source, Faults: faults}
+func refuse(v *View, source schemas.PlannerKind, faults []schemas.Reason) *schemas.PlanRefused {
+	return &schemas.PlanRefused{Run: v.Run.Number, Source: source, Faults: boundReasons(faults, maxFaultName, maxFaults)}
 }
 
-const maxFault = 512
+// maxFaults bounds the faults of a plan that are kept, in bytes.
+const maxFaults = 16 << 10
+
+// boundReasons returns reasons that have together at most so many bytes, in values of at most so many, and how many more there are.
+func boundReasons(reasons []schemas.Reason, longest, most int) []schemas.Reason {
+	var kept []schemas.Reason
+	for i := range reasons {
+		reason := reasons[i].Each(func(value string) string { return truncate(value, longest) })
+		if most -= reason.Size(); most < 0 && i > 0 {
+			return append(kept, schemas.Because(schemas.MoreReasons, "count", len(reasons)-i))
+		}
+		kept = append(kept, reason)
+	}
+	return kept
+}
+
+// Bounds in bytes: of what a plan calls something, of another value of a reason, and of what is repeated of a task's description.
+const (
+	maxFaultName = 256
+	maxValue     = 1 << 10
+	maxFault     = 512
+)
 
 // handleMissingPlan goes on without a plan once the question for one has ended without.
 func handleMissingPlan(v *View) events {
@@ -213,7 +225,7 @@ func withoutPlan(v *View) events {
 	}
 	sentence := strings.NewReplacer("{detail}", "", "{task}", schemas.PlanTask, "{agent}", "").Replace(v.texts().TaskFailed)
 	return append(closeBudgetTask(v), conclude(v, schemas.RunFailed, schemas.StopInvalidPlan,
-		runFailure(v, schemas.ErrorValidation, schemas.ActionManualIntervention, "there is no plan that can be carried out", sentence)))
+		runFailure(v, schemas.ErrorValidation, schemas.ActionManualIntervention, sentence, schemas.Because(schemas.PlanMissing))))
 }
 
 // wordless reports whether a run is asked for by a plan alone, without the words of a person: once that is refused there is nothing to ask anybody.
@@ -225,15 +237,15 @@ func wordless(v *View) bool {
 // planAnswered takes the answer of a planner agent: a plan, or what is wrong with it.
 func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 	tasks, err := ReadPlan(answer.WholeResult)
-	var faults []string
+	var faults []schemas.Reason
 	if err != nil {
-		faults = []string{err.Error()}
+		faults = []schemas.Reason{reasonOf(err)}
 	} else {
 		faults = append(d.Profile.check(tasks), d.Profile.checkChosen(tasks)...)
 	}
 	if len(faults) > 0 {
 		d.emit(refuse(&d.View, schemas.PlannerAgent, faults))
-		d.fail(task, schemas.FailureInvalidResult, feedback(faults))
+		d.fail(task, schemas.FailureInvalidResult, feedback(faults)...)
 		return
 	}
 	completed(d, task, answer)
@@ -241,17 +253,11 @@ func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 }
 
 // feedback tells a planner what to mend.
-func feedback(faults []string) string {
-	all := "The plan cannot be carried out:"
-	for _, fault := range faults {
-		if len(all)+len(fault) > maxFeedback {
-			return all + "\n- …"
-		}
-		all += "\n- " + fault
-	}
-	return all
+func feedback(faults []schemas.Reason) []schemas.Reason {
+	return append([]schemas.Reason{schemas.Because(schemas.PlanHasFaults)}, faults...)
 }
 
+// maxFeedback bounds what is told of a failure, in bytes.
 const maxFeedback = 2 << 10
 
 // A template is a schemas.Template made ready.
@@ -354,13 +360,13 @@ func replace(value jsontext.Value, replacer *strings.Replacer) (jsontext.Value, 
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			return nil, fmt.Errorf("arguments: %s", recordable(err))
+			return nil, fmt.Errorf("arguments: %w", err)
 		}
 		if kind, length := decoder.StackIndex(decoder.StackDepth()); token.Kind() == '"' && (kind != '{' || length%2 == 0) {
 			token = jsontext.String(replacer.Replace(token.String()))
 		}
 		if err = encoder.WriteToken(token); err != nil {
-			return nil, fmt.Errorf("arguments: %s", recordable(err))
+			return nil, fmt.Errorf("arguments: %w", err)
 		}
 		if decoder.StackDepth() == 0 {
 			return jsontext.Value(strings.TrimSpace(into.String())), nil

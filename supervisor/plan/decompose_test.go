@@ -119,11 +119,11 @@ func TestTemplateIsHeldToThePlan(t *testing.T) {
 	}{
 		"a circle": {func(s *schemas.Template) {
 			s.Tasks = []schemas.TemplateTask{{Task: "a", Dependencies: []string{"b"}}, {Task: "b", Dependencies: []string{"a"}}}
-		}, `tasks depend on each other in a circle: "a", "b"`},
-		"a strange agent":          {func(s *schemas.Template) { s.Tasks[0].Agent = "third" }, `"third" is not one of the agents`},
-		"no tasks":                 {func(s *schemas.Template) { s.Tasks = nil }, "the plan has no tasks"},
+		}, `in a circle: a, b`},
+		"a strange agent":          {func(s *schemas.Template) { s.Tasks[0].Agent = "third" }, `names the agent “third”`},
+		"no tasks":                 {func(s *schemas.Template) { s.Tasks = nil }, "The plan has no tasks"},
 		"arguments that are none":  {func(s *schemas.Template) { s.Tasks[0].Arguments = jsontext.Value(`{"a":`) }, "arguments"},
-		"arguments in a list":      {func(s *schemas.Template) { s.Tasks[0].Arguments = jsontext.Value(`["{request}"]`) }, "its arguments are no object"},
+		"arguments in a list":      {func(s *schemas.Template) { s.Tasks[0].Arguments = jsontext.Value(`["{request}"]`) }, "The arguments of the task “a” are no object"},
 		"a parameter twice":        {func(s *schemas.Template) { s.Parameters = []schemas.Parameter{{Name: "a"}, {Name: "a"}} }, `parameter "a" is there twice`},
 		"a parameter of that name": {func(s *schemas.Template) { s.Parameters = []schemas.Parameter{{Name: "request"}} }, `parameter "request"`},
 		"a pattern that is none":   {func(s *schemas.Template) { s.Parameters = []schemas.Parameter{{Name: "a", Pattern: "("}} }, `parameter "a"`},

@@ -11,16 +11,17 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // fail ends an attempt of a task and does something about it by failureRules (M-44…M-46).
-func fail(v *View, task *workflow.Task, cause schemas.FailureKind, detail string) events {
-	return failWith(v, task, schemas.TaskFailed{Cause: cause, Detail: detail})
+func fail(v *View, task *workflow.Task, cause schemas.FailureKind, reasons ...schemas.Reason) events {
+	return failWith(v, task, schemas.TaskFailed{Cause: cause, Reasons: reasons})
 }
 
 func failWith(v *View, task *workflow.Task, failed schemas.TaskFailed) events {
 	failed.Run, failed.Task, failed.Attempt = v.Run.Number, task.ID, task.Attempt
-	failed.Category = cmp.Or(failed.Category, category(failed.Cause))
+	failed.Category, failed.Reasons = cmp.Or(failed.Category, category(failed.Cause)), boundReasons(failed.Reasons, maxValue, maxFeedback)
 	if fault.Is("what has failed is free") && failed.Usage != nil {
 		failed.Usage.Tokens = 0
 	}
@@ -330,7 +331,7 @@ func whatNow(v *View, task *workflow.Task, opened *schemas.InquiryOpened) string
 	detail, agents := strings.TrimSpace(detail), describedTo(v, opened.People, task.Agent)
 	if !opened.OfRequester() {
 		const longest = maxFeedback / 2 // who asks is told as well
-		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(failed.Detail), longest), ": ")
+		detail = strings.TrimSuffix(string(failed.Cause)+": "+truncate(strings.TrimSpace(say.Failure(language, &failed)), longest), ": ")
 	}
 	if task.PreviousAgent != "" {
 		agents = describedTo(v, opened.People, task.PreviousAgent) + ", " + agents
@@ -394,7 +395,7 @@ func insteadIn(text string) (Verdict, error) {
 		said, err = stepsOf(recovery.Steps(text))
 	}
 	if err == nil && said.Response != "" {
-		err = errSaysNothing
+		err = unusable(schemas.AnswerWithoutVerdict)
 	}
 	return said, err
 }
@@ -428,7 +429,7 @@ func askPeopleAboutReview(v *View) events {
 	work, longest = truncate(strings.TrimSpace(askedBy(v)+"\n\n"+work), maxAskedWork), longest/2
 	opened.Question = truncate(recovery.Question(v.Profile.language(v.Run.Message.Language), opened.Choices, recovery.Failure{
 		Work: shown(work), Agents: strings.Join(agents, ", "), Attempts: v.Run.Review.Round,
-		Detail: shown(reviewFault(v, truncate(review.Lines(v.Run.Review.Issues), longest))),
+		Detail: shown(reviewFault(v, truncate(review.Lines(v.language(), v.Run.Review.Issues), longest))),
 	}), schemas.RecordInlineLimit)
 	return open(v, &workflow.Task{ID: about}, &opened)
 }

@@ -38,7 +38,7 @@ func TestRemedies_M44_M45(t *testing.T) {
 			view := &View{Run: &workflow.Run{}, Profile: profile}
 			remedy := func(task workflow.Task) schemas.TaskFailed {
 				task.State = workflow.TaskRunning
-				failed := failureIn(fail(view, &task, cause, ""))
+				failed := failureIn(fail(view, &task, cause))
 				return *failed
 			}
 			if got := category(cause); got != want.category {

@@ -94,17 +94,17 @@ func (a approvalTask) approveEdited(reply *Word) events {
 // reject fails the task, and every other one that would do the same and waits for its approval.
 func (a approvalTask) reject(reply *Word) events {
 	answered, _ := a.newReply(reply)
-	done, detail := append(a.end(answered), withdraw(a.v, a.task(), a.asked)...), disapproval(a.v, reply)
+	done, why := append(a.end(answered), withdraw(a.v, a.task(), a.asked)...), disapproval(a.v, reply)
 	v := a.v.after(done)
 	for number := 1; number <= len(v.Run.Inquiries); number++ {
 		if other := v.Run.Inquiry(number); other.Open() && other.Kind == a.asked.Kind && other.Hash == a.asked.Hash {
 			closed := withdraw(v, v.Run.Task(other.Task), nil)
 			v = v.after(closed)
-			failed := fail(v, v.Run.Task(other.Task), schemas.FailureRejected, detail)
+			failed := fail(v, v.Run.Task(other.Task), schemas.FailureRejected, why)
 			done, v = append(append(done, closed...), failed...), v.after(failed)
 		}
 	}
-	return append(done, fail(v, v.Run.Task(a.asked.Task), schemas.FailureRejected, detail)...)
+	return append(done, fail(v, v.Run.Task(a.asked.Task), schemas.FailureRejected, why)...)
 }
 
 // applyEnd fails the task unless others who are asked may still be enough.
@@ -128,7 +128,7 @@ func (a approvalTask) applyEnd() events {
 	}
 	closed := withdraw(v, task, nil)
 	v = v.after(closed)
-	return append(closed, fail(v, v.Run.Task(task.ID), schemas.FailureRejected, v.texts().Unanswered)...)
+	return append(closed, fail(v, v.Run.Task(task.ID), schemas.FailureRejected, schemas.Because(schemas.Unanswered))...)
 }
 
 // approvers returns the people who may still decide a human task.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"podium/schemas"
 	"podium/schemas/fault"
@@ -28,7 +27,7 @@ func (i inputTask) applyReply(reply *Word) events {
 func (i inputTask) applyEnd() events {
 	return failWith(i.v, i.task(), schemas.TaskFailed{
 		Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Needs: i.asked.Needs,
-		Detail: strings.TrimSpace(i.v.texts().Unanswered + " " + lacking(i.v, i.asked.Needs)),
+		Reasons: []schemas.Reason{schemas.Because(schemas.Unanswered), lacking(i.asked.Needs)},
 	})
 }
 
@@ -42,10 +41,10 @@ func (w workTask) applyReply(reply *Word) events {
 	answered, _ := w.newReply(reply)
 	done, task := w.end(answered), w.task()
 	if reply.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
-		return append(done, fail(w.v, task, schemas.FailureRejected, w.v.texts().Rejected)...)
+		return append(done, fail(w.v, task, schemas.FailureRejected, schemas.Because(schemas.Declined))...)
 	}
 	wrong := languageFault(w.v, task, schemas.Result{Text: reply.Whole})
-	if wrong == "" {
+	if len(wrong) == 0 {
 		return append(done, workDone(w.v, task, reply))
 	}
 	people := w.asked.People
@@ -55,14 +54,14 @@ func (w workTask) applyReply(reply *Word) events {
 	if opened := workAgain(w.v, task, people, w.asked.Inquiry); opened != nil && w.asked.After == 0 {
 		return append(done, open(w.v, task, opened)...)
 	}
-	return append(done, fail(w.v, task, schemas.FailureInvalidResult, wrong)...)
+	return append(done, fail(w.v, task, schemas.FailureInvalidResult, wrong...)...)
 }
 
 func (w workTask) applyHeld(reply *Word) events { return w.applyReply(reply) }
 
 // applyEnd fails the task.
 func (w workTask) applyEnd() events {
-	return failWith(w.v, w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Detail: w.v.texts().Unanswered})
+	return failWith(w.v, w.task(), schemas.TaskFailed{Cause: schemas.FailureBlocked, Category: schemas.CategoryInput, Reasons: []schemas.Reason{schemas.Because(schemas.Unanswered)}})
 }
 
 // askAgain asks the others if those who have replied in another language are gone.

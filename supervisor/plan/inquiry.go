@@ -10,6 +10,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/answer"
 	"podium/supervisor/arguments"
+	"podium/supervisor/say"
 )
 
 // inputFor returns the human task by which the requester says what a task lacks; nil when
@@ -78,7 +79,7 @@ func inThread(v *View, people []string) bool {
 func handOver(v *View, task *workflow.Task) events {
 	opened := work(v, task, v.Profile.agentUse(task.Agent).Person.People)
 	if len(opened.To) == 0 || len(v.Run.Inquiries) >= schemas.MaxInquiries {
-		return fail(v, task, schemas.FailurePermanent, "")
+		return fail(v, task, schemas.FailurePermanent)
 	}
 	return openOrAdopt(v, task, &opened)
 }
@@ -179,7 +180,7 @@ func askForInput(v *View, task *workflow.Task, failed *schemas.TaskFailed) event
 	needs, wordless := askableNeeds(v, needs)
 	if len(wordless) > 0 && reachesRequester(v) {
 		failed.Cause, failed.Category = schemas.FailureInvalidResult, category(schemas.FailureInvalidResult)
-		failed.Detail = truncate("What is lacking needs a question in the language "+v.Run.Message.Language+": "+strings.Join(wordless, ", "), maxFeedback)
+		failed.Detail, failed.Reasons = "", []schemas.Reason{schemas.Because(schemas.QuestionLanguage, "language", v.Run.Message.Language, "needs", strings.Join(wordless, ", "))}
 		return nil
 	}
 	opened := inputFor(v, task, schemas.InquiryOpened{Attempt: task.Attempt, Needs: needs, Tokens: failed.Tokens, Usage: failed.Usage, Findings: failed.Findings})
@@ -187,7 +188,7 @@ func askForInput(v *View, task *workflow.Task, failed *schemas.TaskFailed) event
 		return open(v, task, opened)
 	}
 	if v.Profile.Waiting != nil && len(failed.Needs) > 0 {
-		failed.Detail = truncate(strings.TrimSpace(failed.Detail+"\n"+lacking(v, needs)), maxFeedback)
+		failed.Reasons = []schemas.Reason{lacking(needs)}
 	}
 	return nil
 }
@@ -234,12 +235,12 @@ func readable(v *View, filler *arguments.Filler, path string, values []string) [
 const maxReading = 200
 
 // lacking lists what is lacking, when nobody is asked for it any more.
-func lacking(v *View, needs []schemas.Need) string {
+func lacking(needs []schemas.Need) schemas.Reason {
 	names := make([]string, len(needs))
 	for i := range needs {
 		names[i] = titleOf(&needs[i])
 	}
-	return truncate(strings.ReplaceAll(v.texts().Lacking, "{missing}", strings.Join(names, ", ")), maxFeedback)
+	return schemas.Because(schemas.InputLacking, "missing", strings.Join(names, ", "))
 }
 
 // titleOf is what people call something that is lacking.
@@ -380,8 +381,7 @@ func (p *Profile) Notice(run *workflow.Run, notification *workflow.Task) string 
 
 // QuestionCode tells the code of an inquiry, which a reply to it may quote.
 func (p *Profile) QuestionCode(language, code string) string {
-	told := cmp.Or(p.TextsIn(language).Code, "Code of this question: {code}")
-	return strings.ReplaceAll(told, "{code}", code)
+	return say.Sentence(p.language(language), "question_code", "{code}", code)
 }
 
 // maxQuestion bounds what is shown of work that a person is to do, in bytes.

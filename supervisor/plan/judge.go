@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,7 +22,7 @@ func stopByCondition(v *View) events {
 		if allEnded(v) {
 			return finish(v) // there is nothing left that it could keep from being done
 		}
-		return incomplete(v, schemas.StopCondition, "the condition "+known.Name+" has ended the run")
+		return incomplete(v, schemas.StopCondition, schemas.Because(schemas.RunCondition, "condition", known.Name))
 	}
 	return nil
 }
@@ -129,17 +128,17 @@ func stepLimit(v *View) events {
 	return incomplete(v, schemas.StopStepLimit, stepsTaken(v))
 }
 
-func stepsTaken(v *View) string {
-	return "the run has taken all of the " + strconv.Itoa(v.Profile.StepLimit()) + " steps that it may: plans, tasks and judgements"
+func stepsTaken(v *View) schemas.Reason {
+	return schemas.Because(schemas.RunOutOfSteps, "limit", v.Profile.StepLimit())
 }
 
 // incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.
-func incomplete(v *View, reason schemas.StopReason, details string) events {
-	return unfinished(v, reason, schemas.ActionEscalate, details, without(v.texts().TaskFailed))
+func incomplete(v *View, reason schemas.StopReason, why schemas.Reason) events {
+	return unfinished(v, reason, schemas.ActionEscalate, without(v.texts().TaskFailed), why)
 }
 
 // unfinished stops a run before its work is done. Its results are told, or else what a review has found wrong with them.
-func unfinished(v *View, reason schemas.StopReason, action schemas.SuggestedAction, details, sentence string) events {
+func unfinished(v *View, reason schemas.StopReason, action schemas.SuggestedAction, sentence string, why ...schemas.Reason) events {
 	status := schemas.RunFailed
 	switch {
 	case tellsResults(v):
@@ -149,7 +148,7 @@ func unfinished(v *View, reason schemas.StopReason, action schemas.SuggestedActi
 			sentence += "\n\n" + reviewFault(v, found)
 		}
 	}
-	return stop(v, status, reason, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, action, details, sentence))
+	return stop(v, status, reason, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, action, sentence, why...))
 }
 
 // without is a sentence that is about nothing in particular.
@@ -175,8 +174,8 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 		Run: d.Run.Number, Question: question.ID, Occasion: question.Occasion(), Round: d.Run.Attempts(), Outcome: schemas.OutcomePlan,
 	}
 	said, err := ReadVerdict(answer.WholeResult)
-	refuse := func(why string) { d.fail(question, schemas.FailureInvalidResult, truncate(why, maxFeedback)) }
-	if outcome, says := checked(answer.Findings); says && errors.Is(err, errSaysNothing) {
+	refuse := func(why ...schemas.Reason) { d.fail(question, schemas.FailureInvalidResult, why...) }
+	if outcome, says := checked(answer.Findings); says && saysNothing(err) {
 		judged.Outcome = outcome
 		completed(d, question, answer)
 		d.emit(&judged)
@@ -184,19 +183,19 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 		return
 	}
 	if err != nil {
-		refuse(err.Error())
+		refuse(reasonOf(err))
 		return
 	}
 	if said.Response != "" {
 		if found := otherLanguage(&d.View, said.Response); found != "" {
-			refuse(wrongLanguage(&d.View, found))
+			refuse(wrongLanguage(&d.View, found)...)
 			return
 		}
 		judged.Outcome = schemas.OutcomeResponse
 		completed(d, question, answer)
 		d.emit(&judged)
 		if said.NoAnswer {
-			why := runFailure(&d.View, schemas.ErrorToolFailure, schemas.ActionEscalate, "the judge says that there is no answer", said.Response)
+			why := runFailure(&d.View, schemas.ErrorToolFailure, schemas.ActionEscalate, said.Response, schemas.Because(schemas.RunWithoutAnswer))
 			d.apply(cancelTasks(&d.View, schemas.InquiryWithdrawn))
 			d.emit(concludeWith(&d.View, schemas.RunFailed, schemas.StopTaskFailed, why, nil))
 			return
@@ -206,7 +205,7 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	}
 	change, faults := change(&d.View, &said)
 	if len(faults) > 0 {
-		refuse(feedback(faults))
+		refuse(feedback(faults)...)
 		return
 	}
 	judged.Repeated = change.repeated
@@ -241,7 +240,7 @@ func follow(v *View, judged *schemas.Judged) events {
 		}
 		return done
 	case judged.Occasion == schemas.OccasionStep:
-		return incomplete(v, schemas.StopTaskFailed, "the judge has found that what was done is not right")
+		return incomplete(v, schemas.StopTaskFailed, schemas.Because(schemas.RunResultWrong))
 	}
 	return nil
 }

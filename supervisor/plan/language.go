@@ -79,24 +79,23 @@ func count(words, markers []string) int {
 	return n
 }
 
-// languageFault says what is wrong with the language of a result that a person is to read; empty is
-// nothing. What was done outside is not done again for it.
-func languageFault(v *View, task *workflow.Task, result schemas.Result) string {
+// languageFault says what is wrong with the language of a result that a person is to read; none is nil. What was done outside is not done again for it.
+func languageFault(v *View, task *workflow.Task, result schemas.Result) []schemas.Reason {
 	if v.Profile.CheckLanguage == "" || task.Permit != "" || v.Profile.builtOn(v.Run, task) {
-		return ""
+		return nil
 	}
 	found := otherLanguage(v, cmp.Or(v.Profile.Tell(v.Run, task, result).Text, result.Text))
 	if v.Profile.CheckLanguage == schemas.CheckWords {
 		found = v.Profile.OtherLanguage(result.Text, v.Run.Message.Language)
 	}
 	if found == "" {
-		return ""
+		return nil
 	}
 	return wrongLanguage(v, found)
 }
 
-func wrongLanguage(v *View, found string) string {
-	return "The text is in the language " + found + ", and has to be in " + v.Run.Message.Language + "."
+func wrongLanguage(v *View, found string) []schemas.Reason {
+	return []schemas.Reason{schemas.Because(schemas.ResultLanguage, "found", found, "wanted", v.Run.Message.Language)}
 }
 
 // otherLanguage returns the language of a text that a person is to read, or of a part of it, if that is surely another one than theirs and

@@ -12,6 +12,7 @@ import (
 	"podium/supervisor/approval"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // settle fixes the outcome when no task is left: completed when every task is
@@ -82,8 +83,8 @@ func partial(v *View) *workflow.Task {
 }
 
 func partialResult(v *View, task *workflow.Task) *schemas.Error {
-	return runFailure(v, schemas.ErrorToolFailure, schemas.ActionEscalate,
-		"task "+task.ID+" of agent "+task.Agent+": the agent says that its result is partial", v.texts().Partial)
+	return runFailure(v, schemas.ErrorToolFailure, schemas.ActionEscalate, v.texts().Partial,
+		schemas.Because(schemas.RunResultPartial, "task", task.ID, "agent", task.Agent))
 }
 
 // completionReason tells apart who has answered (O-13).
@@ -234,7 +235,7 @@ func failure(v *View, task *workflow.Task, partial bool) *schemas.Error {
 			continue
 		}
 		also, sentence := failureOf(v, other)
-		failure.InternalDetails = truncate(failure.InternalDetails+"; "+also.InternalDetails, maxFeedback)
+		failure.Reasons = append(failure.Reasons, also.Reasons...)
 		if !slices.Contains(told, sentence) && len(told) < maxFailuresTold {
 			told = append(told, sentence)
 		}
@@ -242,62 +243,69 @@ func failure(v *View, task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		told = append(told, v.texts().Partial)
 	}
-	failure.Message = inLanguage(v, strings.Join(told, "\n\n"))
+	failure.Message, failure.Reasons = inLanguage(v, strings.Join(told, "\n\n")), boundReasons(failure.Reasons, maxValue, maxFeedback)
 	return failure
 }
 
 // failureOf tells the failure of one task.
 func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 	texts := v.texts()
+	failed := task.Failure()
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
 		SuggestedAction: schemas.ActionEscalate,
-		InternalDetails: "task " + task.ID + " of agent " + task.Agent + ": " + string(task.Failure().Cause),
+		Reasons:         []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "task", task.ID, "agent", task.Agent, "cause", failed.Cause)},
 	}
-	sentence := texts.TaskFailed
-	switch task.Failure().Cause {
+	because := func(code schemas.ReasonCode, values ...any) {
+		failure.Reasons = append(failure.Reasons, schemas.Because(code, values...))
+	}
+	sentence, told := texts.TaskFailed, true // whether a person is told why
+	switch failed.Cause {
 	case schemas.FailureUnavailable: // it was refused at once
-		sentence, failure.SuggestedAction = cmp.Or(texts.Unavailable, texts.Timeout), schemas.ActionRetry
+		sentence, failure.SuggestedAction, told = cmp.Or(texts.Unavailable, texts.Timeout), schemas.ActionRetry, false
 	case schemas.FailureTimeout, schemas.FailureNotStarted, schemas.FailureCrashed:
 		sentence, failure.SuggestedAction = texts.Timeout, schemas.ActionRetry
 	case schemas.FailureNoRoute:
 		sentence, failure.ErrorType = texts.NoRoute, schemas.ErrorValidation
-		failure.InternalDetails = "task " + task.ID + ": no router decided"
+		failure.Reasons[0] = schemas.Because(schemas.RunTaskUnrouted, "task", task.ID)
 		if texts.Undecided != "" && undecided(v, task.ID) {
 			sentence, failure.ErrorType, failure.SuggestedAction = texts.Undecided, schemas.ErrorToolFailure, schemas.ActionRetry
-			failure.InternalDetails += ", and who was asked to has failed"
+			because(schemas.RunRouterFailed)
 		}
 	case schemas.FailureArguments:
-		failure.ErrorType = schemas.ErrorValidation
+		failure.ErrorType, told = schemas.ErrorValidation, false
 	case schemas.FailureBlocked:
 		// Its call was never valid, and nothing was sent (G-14).
-		if needs := task.Failure().Needs; task.Failure().Attempt == 0 && len(needs) > 0 {
+		if needs := failed.Needs; failed.Attempt == 0 && len(needs) > 0 {
 			failure.ErrorType = schemas.ErrorValidation
-			failure.InternalDetails += ", lacks " + strings.Join(namesOf(needs), ", ")
+			because(schemas.RunLacks, "needs", strings.Join(namesOf(needs), ", "))
 		}
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
 	case schemas.FailureUnapproved:
 		failure.SuggestedAction = schemas.ActionManualIntervention
 		if v.Run.Message.HasUnknownRequester() {
-			failure.InternalDetails += "; its mail names no author that can be read, and each approver may be the author: " +
-				"what is meant can be asked for by podium send"
+			because(schemas.RunAuthorUnknown)
 			break
 		}
-		failure.InternalDetails += "; it acts outside, and what it was asked comes from outside: where that is meant, write on_tainted: allow " +
-			"for it in profile " + v.Run.Profile
-		failure.InternalDetails += ", or a rule of approval with tainted: true, by which people are asked"
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureInvalidResult, schemas.FailureMalformed, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
+		because(schemas.RunActsOnOutside, "profile", v.Run.Profile)
+	case schemas.FailureInvalidResult, schemas.FailureMalformed:
+		told = false
+	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
-	detail := task.Failure().Detail
-	internal := task.Failure().Cause == schemas.FailureUnavailable && detail != ""
-	if internal || task.Failure().Cause == schemas.FailureArguments || task.Failure().Cause == schemas.FailureInvalidResult || task.Failure().Cause == schemas.FailureMalformed {
-		failure.InternalDetails += ": " + detail
-		detail = "" // it speaks of schemas, and not to a person
+	detail := ""
+	if told {
+		said := failed.Detail
+		if failed.Detail = fitting(v, said); failed.Detail != said {
+			because(schemas.RunOtherLanguage, "language", v.Run.Message.Language)
+		}
+		detail = say.Failure(v.language(), &failed)
 	}
-	if told := fitting(v, detail); told != detail {
-		failure.InternalDetails += ", in words that are not in " + v.Run.Message.Language
-		detail = told
+	for _, why := range failed.Reasons {
+		if why.Code == schemas.DisapprovedBecause { // the words are a person's
+			why = schemas.Because(schemas.Disapproved)
+		}
+		failure.Reasons = append(failure.Reasons, why)
 	}
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	return &failure, sentence
@@ -316,8 +324,8 @@ func inLanguage(v *View, sentence string) map[string]string {
 }
 
 // runFailure tells why a run as a whole has ended, in the requester's language.
-func runFailure(v *View, kind schemas.ErrorType, action schemas.SuggestedAction, details, sentence string) *schemas.Error {
-	return &schemas.Error{ErrorType: kind, SuggestedAction: action, InternalDetails: details, Message: inLanguage(v, sentence)}
+func runFailure(v *View, kind schemas.ErrorType, action schemas.SuggestedAction, sentence string, why ...schemas.Reason) *schemas.Error {
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, Reasons: boundReasons(why, maxValue, maxFeedback), Message: inLanguage(v, sentence)}
 }
 
 // Cancel stops the run for a person, for good. It does nothing when the outcome is
@@ -345,7 +353,7 @@ func release(v *View, told string) events {
 		return discardAnswer(v, schemas.StopCancelled, schemas.InquiryCancelled)
 	}
 	return stop(v, schemas.RunCancelled, schemas.StopCancelled, schemas.InquiryCancelled,
-		runFailure(v, schemas.ErrorSystem, schemas.ActionManualIntervention, "cancelled by a person", told))
+		runFailure(v, schemas.ErrorSystem, schemas.ActionManualIntervention, told, schemas.Because(schemas.RunCancelledByHand)))
 }
 
 // Supersede stops the run because a newer message takes its place; nobody is
@@ -374,7 +382,7 @@ func (d *Decision) Refuse() {
 
 // expire stops the run because its time is over; what is there is kept (M-56).
 func expire(v *View) events {
-	return unfinished(v, schemas.StopExpired, schemas.ActionRetry, "the run's deadline has passed", v.texts().Timeout)
+	return unfinished(v, schemas.StopExpired, schemas.ActionRetry, v.texts().Timeout, schemas.Because(schemas.RunDeadline))
 }
 
 // stop ends all work of the run, and closes what people are asked.

@@ -44,7 +44,7 @@ func (d *Decision) Permit(task *workflow.Task, attempt int, asked Permission, kn
 			Run: d.Run.Number, Task: task.ID, Attempt: attempt, Permit: permit, Reason: reason, Agent: asked.Agent, Call: asked.Call,
 		})
 		if reason == schemas.PermitUnknown && task.State.UnderWay() {
-			d.apply(fail(&d.View, task, schemas.FailureUnknownEffect, ""))
+			d.apply(fail(&d.View, task, schemas.FailureUnknownEffect))
 		}
 	}
 	return schemas.PermitAnswer{Permit: permit, Granted: reason == "", Reason: reason}

@@ -26,6 +26,7 @@ import (
 	"podium/supervisor/language"
 	"podium/supervisor/recovery"
 	"podium/supervisor/route"
+	"podium/supervisor/say"
 )
 
 // A Profile is a schemas.Profile made ready for deciding. It does not change.
@@ -232,7 +233,7 @@ func (p *Profile) compileTemplate(source *schemas.Template) []error {
 		}
 	}
 	for _, fault := range p.check(tasks) {
-		faults = append(faults, fmt.Errorf("template %q: %s", source.Name, fault))
+		faults = append(faults, fmt.Errorf("template %q: %s", source.Name, say.Reason(say.English(), fault)))
 	}
 	return faults
 }
@@ -428,4 +429,13 @@ func checkSchema(value jsontext.Value, schema *validation.Schema) error {
 		value = jsontext.Value("null")
 	}
 	return schema.Validate(value)
+}
+
+// invalid says where a value breaks its schema.
+func invalid(code schemas.ReasonCode, err error) schemas.Reason {
+	path, problem := "/", err.Error()
+	if at, is := errors.AsType[*validation.Error](err); is {
+		path, problem = cmp.Or(at.Pointer, path), at.Reason
+	}
+	return schemas.Because(code, "path", path, "problem", problem)
 }

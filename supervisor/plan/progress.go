@@ -8,6 +8,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 // Progress tells how far a run is at a moment: every task of the plan is in
@@ -39,7 +40,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 				continue
 			}
 			if task.HeldForDay() && task.Day.Parked {
-				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: "the budget of " + task.Day.Short.Day + " is used up"})
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: say.Sentence(say.English(), "day_used_up", "{day}", task.Day.Short.Day)})
 				continue
 			}
 			told.TasksPending = append(told.TasksPending, task.ID)
@@ -50,7 +51,7 @@ func Progress(run *workflow.Run, eta schemas.ETA, now time.Time) schemas.Progres
 			told.TasksSkipped = append(told.TasksSkipped, task.ID)
 		case workflow.TaskFailed:
 			if task.Failure().Cause == schemas.FailureBlocked {
-				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: task.Failure().Detail, RequiresReplanning: true})
+				told.TasksBlocked = append(told.TasksBlocked, schemas.TaskBlocked{TaskID: task.ID, Reason: failureText(task), RequiresReplanning: true})
 				continue
 			}
 			told.TasksFailed = append(told.TasksFailed, task.ID)
@@ -68,9 +69,15 @@ func waitsFor(run *workflow.Run, task string) string {
 		}
 	}
 	if blocked := run.Task(task); blocked != nil && blocked.State == workflow.TaskBlocked {
-		return cmp.Or(blocked.Failure().Detail, string(blocked.Failure().Cause))
+		return cmp.Or(failureText(blocked), string(blocked.Failure().Cause))
 	}
 	return ""
+}
+
+// failureText tells a program why a task has failed.
+func failureText(task *workflow.Task) string {
+	failed := task.Failure()
+	return say.Failure(say.English(), &failed)
 }
 
 func elapsed(run *workflow.Run, now time.Time) time.Duration {

@@ -4,28 +4,97 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/reference"
 )
 
-// ErrNoPlan reports an answer that holds no plan.
-var ErrNoPlan = errors.New("the answer holds no plan")
+// An AnswerError says why an answer cannot be used.
+type AnswerError struct{ Reason schemas.Reason }
+
+// Error implements error.
+func (e *AnswerError) Error() string { return string(e.Reason.Code) }
+
+func unusable(code schemas.ReasonCode, values ...any) error {
+	return &AnswerError{Reason: schemas.Because(code, values...)}
+}
+
+// reasonOf returns why an answer cannot be used.
+func reasonOf(err error) schemas.Reason {
+	if of, is := errors.AsType[*AnswerError](err); is {
+		return of.Reason
+	}
+	return schemas.Because(schemas.AnswerUnreadable, "path", "/")
+}
+
+// unreadable says where an answer is not the JSON that is needed.
+func unreadable(err error) error {
+	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
+		return unusable(schemas.AnswerNotJSON, "offset", syntax.ByteOffset)
+	}
+	if semantic, is := errors.AsType[*json.SemanticError](err); is {
+		path := cmp.Or(truncate(string(semantic.JSONPointer), maxValue), "/")
+		if wanted := jsonType(semantic.GoType); wanted != "" && semantic.JSONKind != 0 {
+			return unusable(schemas.AnswerWrongType, "path", path, "found", kindName(semantic.JSONKind), "wanted", wanted)
+		}
+		return unusable(schemas.AnswerUnreadable, "path", path)
+	}
+	return unusable(schemas.AnswerUnreadable, "path", "/")
+}
+
+// jsonType is the JSON type that is read into a Go type; empty for any other.
+func jsonType(t reflect.Type) string {
+	if t == nil {
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	default:
+		return ""
+	}
+}
+
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case 't', 'f':
+		return "boolean"
+	default:
+		return "null"
+	}
+}
 
 // ReadPlan takes a plan out of a planner's answer: from its data, else from the
 // JSON in its text, which may stand in a fence or between sentences (O-34). A
 // plan is {"tasks": […]} in the words of an execution_request, {"steps": […]}
 // with one sentence each (C-03), or that list alone; steps follow each other.
-// The error is ErrNoPlan, and says what is wrong with what comes closest.
+// The error is an AnswerError: what is wrong with what comes closest.
 func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
-	closest := ErrNoPlan
+	closest := unusable(schemas.PlanNotFound)
 	for i, candidate := range valuesIn(result) {
 		tasks, err := readPlan(candidate)
 		if err == nil {
@@ -43,19 +112,19 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	if jsontext.Value(body).Kind() == '[' {
 		var steps []string
 		if err := schemas.Unmarshal(body, &steps); err != nil {
-			return nil, fmt.Errorf("%w: %s", ErrNoPlan, recordable(err))
+			return nil, unreadable(err)
 		}
 		if len(steps) > 0 {
 			return sequence(steps), nil
 		}
-		return nil, fmt.Errorf("%w: neither tasks nor steps", ErrNoPlan)
+		return nil, unusable(schemas.PlanWithoutTasks)
 	}
 	var plan struct {
 		Steps []string       `json:"steps"`
 		Tasks []schemas.Task `json:"tasks"`
 	}
 	if err := schemas.Unmarshal(body, &plan); err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoPlan, recordable(err))
+		return nil, unreadable(err)
 	}
 	switch {
 	case len(plan.Tasks) > 0:
@@ -63,13 +132,7 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	case len(plan.Steps) > 0:
 		return sequence(plan.Steps), nil
 	}
-	return nil, fmt.Errorf("%w: neither tasks nor steps", ErrNoPlan)
-}
-
-// recordable returns the words of an error of the JSON library as a record may keep them: the library
-// chooses one of two verbs anew in each process, and a record is verified in another.
-func recordable(err error) string {
-	return strings.ReplaceAll(err.Error(), "unable to", "cannot")
+	return nil, unusable(schemas.PlanWithoutTasks)
 }
 
 // valuesIn are the data of a result, then the JSON values in its text.
@@ -167,11 +230,10 @@ func nilIfEmpty(list []string) []string {
 	return list
 }
 
-// ErrNoVerdict reports an answer that does not say how a run goes on.
-var ErrNoVerdict = errors.New("the answer does not say how this goes on")
-
-// errSaysNothing is an ErrNoVerdict of an answer that has neither words nor a plan: a judge may say by checks what it has found.
-var errSaysNothing = fmt.Errorf("%w: one of response, steps and tasks is needed", ErrNoVerdict)
+// saysNothing reports whether an answer has neither a response nor a plan: a judge may say by checks what it has found.
+func saysNothing(err error) bool {
+	return err != nil && reasonOf(err).Code == schemas.AnswerWithoutVerdict
+}
 
 // maxResponse bounds the words that a judge may have said to whoever has asked, in bytes. They stand in a record.
 const maxResponse = 64 << 10
@@ -185,9 +247,9 @@ type Verdict struct {
 }
 
 // ReadVerdict takes out of a judge's answer exactly one of {"response": …}, with "answered": false where it is no answer, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
-// plan (C-07). The error is ErrNoVerdict, and says what is wrong with what comes closest.
+// plan (C-07). The error is an AnswerError: what is wrong with what comes closest.
 func ReadVerdict(result schemas.Result) (Verdict, error) {
-	closest := errSaysNothing
+	closest := unusable(schemas.AnswerWithoutVerdict)
 	for i, candidate := range valuesIn(result) {
 		verdict, err := readVerdict(candidate)
 		if err == nil {
@@ -210,7 +272,7 @@ func readVerdict(body []byte) (Verdict, error) {
 	if jsontext.Value(body).Kind() == '[' {
 		said.Steps = body
 	} else if err := schemas.Unmarshal(body, &said); err != nil {
-		return Verdict{}, fmt.Errorf("%w: %s", ErrNoVerdict, recordable(err))
+		return Verdict{}, unreadable(err)
 	}
 	response := strings.TrimSpace(said.Response)
 	given := 0
@@ -221,17 +283,17 @@ func readVerdict(body []byte) (Verdict, error) {
 	}
 	switch {
 	case given > 1:
-		return Verdict{}, fmt.Errorf("%w: only one of response, steps and tasks may be there", ErrNoVerdict)
+		return Verdict{}, unusable(schemas.AnswerTwoVerdicts)
 	case given == 0:
-		return Verdict{}, errSaysNothing
+		return Verdict{}, unusable(schemas.AnswerWithoutVerdict)
 	case len(response) > maxResponse:
-		return Verdict{}, fmt.Errorf("%w: the response has more than %d bytes", ErrNoVerdict, maxResponse)
+		return Verdict{}, unusable(schemas.AnswerTooLong, "limit", maxResponse)
 	case response != "":
 		return Verdict{Response: response, NoAnswer: said.Answered != nil && !*said.Answered}, nil
 	}
 	tasks, err := readPlan(body)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("%w: %s", ErrNoVerdict, strings.TrimPrefix(err.Error(), ErrNoPlan.Error()+": "))
+		return Verdict{}, err
 	}
 	return Verdict{Tasks: tasks, Steps: holds(said.Steps)}, nil
 }

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
+	"podium/supervisor/say"
 )
 
 // written is a plan on one line: "a", "b after a", … with what else is said.
@@ -53,24 +55,24 @@ func TestReadPlan_O34_C03(t *testing.T) {
 		"behind much that is none":    {"", strings.Repeat("[", 200) + ` ["one"]`, "t1 one"},
 		"at the end of a long text":   {"", strings.Repeat("x", 1<<20) + `["one"]`, "t1 one"},
 		"braces in strings":           {"", `{"steps":["put } and ] in {it}"]}`, "t1 put } and ] in {it}"},
-		"nothing":                     {"", "", "!the answer holds no plan"},
-		"only words":                  {"", "I cannot say.", "!the answer holds no plan"},
-		"neither tasks nor steps":     {`{}`, "", "!the answer holds no plan: neither tasks nor steps"},
-		"empty lists":                 {`{"steps":[],"tasks":[]}`, "", "!the answer holds no plan: neither tasks nor steps"},
-		"an empty list":               {`[]`, "", "!the answer holds no plan: neither tasks nor steps"},
-		"a number":                    {`7`, "", "!the answer holds no plan: unmarshal"},
-		"steps of numbers":            {`{"steps":[1]}`, "", "!the answer holds no plan: unmarshal"},
-		"a name that is there twice":  {`{"steps":["one"],"steps":["two"]}`, "", "!the answer holds no plan: unmarshal"},
-		"an estimate in words":        {`{"tasks":[{"task_id":"a","estimated_tokens":"many"}]}`, "", "!the answer holds no plan: unmarshal"},
-		"half a plan":                 {"", `{"steps":["one"`, "!the answer holds no plan"},
-		"nested deeper than any plan": {"", deep, "!the answer holds no plan: unmarshal"},
+		"nothing":                     {"", "", "!plan_not_found"},
+		"only words":                  {"", "I cannot say.", "!plan_not_found"},
+		"neither tasks nor steps":     {`{}`, "", "!plan_without_tasks"},
+		"empty lists":                 {`{"steps":[],"tasks":[]}`, "", "!plan_without_tasks"},
+		"an empty list":               {`[]`, "", "!plan_without_tasks"},
+		"a number":                    {`7`, "", "!answer_"},
+		"steps of numbers":            {`{"steps":[1]}`, "", "!answer_"},
+		"a name that is there twice":  {`{"steps":["one"],"steps":["two"]}`, "", "!answer_"},
+		"an estimate in words":        {`{"tasks":[{"task_id":"a","estimated_tokens":"many"}]}`, "", "!answer_"},
+		"half a plan":                 {"", `{"steps":["one"`, "!plan_not_found"},
+		"nested deeper than any plan": {"", deep, "!answer_"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tasks, err := plan.ReadPlan(schemas.Result{Data: jsontext.Value(test.data), Text: test.text})
 			said, refused := strings.CutPrefix(test.want, "!")
 			switch {
-			case refused && (!errors.Is(err, plan.ErrNoPlan) || !strings.HasPrefix(err.Error(), said)):
+			case refused && (!errors.As(err, new(*plan.AnswerError)) || !strings.HasPrefix(err.Error(), said)):
 				t.Errorf("got %v", err)
 			case !refused && (err != nil || written(tasks) != test.want):
 				t.Errorf("got %q, %v", written(tasks), err)
@@ -115,18 +117,20 @@ func TestRefusalsAreBounded(t *testing.T) {
 	for i := range *facts {
 		record(t, (*facts)[i])
 		if refused := schemas.As[*schemas.PlanRefused]((*facts)[i]); refused != nil {
-			if len(refused.Faults) != 51 || refused.Faults[50] != "and 69 more" {
-				t.Errorf("%d faults, the last %q", len(refused.Faults), refused.Faults[len(refused.Faults)-1])
+			told := len(refused.Faults) - 1
+			if more := refused.Faults[told]; told < 50 || told > 100 || more.Code != schemas.MoreReasons || more.Values["count"] != strconv.Itoa(119-told) {
+				t.Errorf("%d faults, the last %v", told, more)
 			}
 			for _, fault := range refused.Faults {
-				if len(fault) > 512 {
-					t.Errorf("a fault of %d bytes", len(fault))
+				if of := fault.Values["agent"]; len(of) > 260 {
+					t.Errorf("a fault about an agent with a name of %d bytes", len(of))
 				}
 			}
 		}
 	}
-	feedback := decision.Run.Task("plan").Failure().Detail
-	if len(feedback) > 2100 || !strings.HasSuffix(feedback, "\n- …") {
+	failed := decision.Run.Task("plan").Failure()
+	feedback := say.Failure(say.English(), &failed)
+	if len(feedback) > 4000 || !strings.HasSuffix(feedback, " more.") {
 		t.Errorf("the planner hears %d bytes, at last %q", len(feedback), feedback[max(len(feedback)-20, 0):])
 	}
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ type planChange struct {
 }
 
 // change reads a plan of a judge as a change of the run's, or names all of its faults.
-func change(v *View, said *Verdict) (*planChange, []string) {
+func change(v *View, said *Verdict) (*planChange, []schemas.Reason) {
 	c := changing{v: v, planChange: planChange{number: nextChange(v, namesIn(said))}, stands: map[string]string{}, said: map[string]string{}}
 	if said.Steps {
 		c.steps(said.Tasks)
@@ -36,7 +35,7 @@ func change(v *View, said *Verdict) (*planChange, []string) {
 		c.tasks(said.Tasks)
 	}
 	if len(c.faults) == 0 && !c.same && len(c.added)+len(c.kept) == 0 && !slices.ContainsFunc(v.Run.Tasks, begun) {
-		c.fault("all of it is done: say what is still to be done, or give a response")
+		c.fault(schemas.PlanDone)
 	}
 	if len(c.faults) == 0 && !c.same {
 		c.check()
@@ -119,11 +118,11 @@ type changing struct {
 	v      *View
 	stands map[string]string // by id in the judge's plan: the id in the run
 	said   map[string]string // by id in the run of a new task: the id in the judge's plan
-	faults []string
+	faults []schemas.Reason
 }
 
-func (c *changing) fault(format string, arguments ...any) {
-	c.faults = append(c.faults, fmt.Sprintf(format, arguments...))
+func (c *changing) fault(code schemas.ReasonCode, values ...any) {
+	c.faults = append(c.faults, schemas.Because(code, values...))
 }
 
 // steps takes a plan of sentences, each of which follows the one before; the first one builds on the newest result.
@@ -193,10 +192,10 @@ func (c *changing) place(said *schemas.PlannedTask) {
 	existing := v.Run.Task(id)
 	switch {
 	case twice:
-		c.fault("task %q: another task has this id", id)
+		c.fault(schemas.TaskIDTaken, "task", id)
 		return
 	case existing != nil && (existing.Plan == nil || !sameTask(v, existing, said)):
-		c.fault("task %q: another task of the run has this id, and says something else; give it an id of its own", id)
+		c.fault(schemas.TaskIDOfAnother, "task", id)
 		return
 	case existing == nil:
 		if done := repeats(v, said); done != nil {
@@ -219,7 +218,7 @@ func (c *changing) place(said *schemas.PlannedTask) {
 	case existing.State == workflow.TaskCompleted:
 		c.repeated = append(c.repeated, id)
 	case existing.State.Ended():
-		c.fault("task %q: it is %s; give what is to be done again an id of its own", id, existing.State)
+		c.fault(schemas.TaskHasEnded, "task", id, "state", existing.State)
 	}
 }
 
@@ -286,10 +285,7 @@ func (c *changing) check() {
 	old := len(graph)
 	graph = append(graph, c.added...)
 	for _, fault := range v.Profile.check(graph) {
-		for i := range c.added {
-			fault = strings.ReplaceAll(fault, strconv.Quote(c.added[i].Task), strconv.Quote(c.said[c.added[i].Task]))
-		}
-		c.fault("%s", fault)
+		c.faults = append(c.faults, c.inPlan(fault))
 	}
 	for i := range graph {
 		if i < old && !slices.Contains(c.kept, graph[i].Task) {
@@ -297,10 +293,21 @@ func (c *changing) check() {
 		}
 		for _, id := range graph[i].Dependencies {
 			if task := v.Run.Task(id); task != nil && task.State == workflow.TaskFailed && missingNow(v, task) {
-				c.fault("task %q: it depends on %q, which has failed", cmp.Or(c.said[graph[i].Task], graph[i].Task), id)
+				c.fault(schemas.TaskDependencyFailed, "task", cmp.Or(c.said[graph[i].Task], graph[i].Task), "dependency", id)
 			}
 		}
 	}
+}
+
+// inPlan returns a fault with the ids that tasks have in the plan of the evaluator.
+func (c *changing) inPlan(fault schemas.Reason) schemas.Reason {
+	return fault.Each(func(value string) string {
+		tasks := strings.Split(value, ", ")
+		for i := range tasks {
+			tasks[i] = cmp.Or(c.said[tasks[i]], tasks[i])
+		}
+		return strings.Join(tasks, ", ")
+	})
 }
 
 func missingNow(v *View, task *workflow.Task) bool {

@@ -43,7 +43,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		failed.EffectUnknown = unsure
 		switch {
 		case !unsure:
-			failed.Detail = d.texts().Unapproved
+			failed.Detail, failed.Reasons = "", []schemas.Reason{schemas.Because(schemas.Unapproved)}
 		case asksOnUnknown(&d.View, task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect
 		}
@@ -136,7 +136,7 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 	if check := d.Profile.outputs[task.Agent]; check != nil && !partial { // a part need not be the whole
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
-			failed.Detail = "The result is not what was asked for: " + truncate(err.Error(), maxFeedback)
+			failed.Detail, failed.Reasons = "", []schemas.Reason{invalid(schemas.ResultInvalid, err)}
 			d.failWith(task, failed)
 			return
 		}
@@ -150,9 +150,9 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 		d.failWith(task, failed)
 		return
 	}
-	if fault := languageFault(&d.View, task, answer.WholeResult); fault != "" {
+	if fault := languageFault(&d.View, task, answer.WholeResult); len(fault) > 0 {
 		failed := answer.failed(schemas.FailureInvalidResult)
-		failed.Detail = fault
+		failed.Detail, failed.Reasons = "", fault
 		d.failWith(task, failed)
 		return
 	}
@@ -161,8 +161,8 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 }
 
 // fail ends the attempt that is answered.
-func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, detail string) {
-	d.failWith(task, schemas.TaskFailed{Cause: cause, Detail: detail})
+func (d *Decision) fail(task *workflow.Task, cause schemas.FailureKind, reasons ...schemas.Reason) {
+	d.failWith(task, schemas.TaskFailed{Cause: cause, Reasons: reasons})
 }
 
 func (d *Decision) failWith(task *workflow.Task, failed schemas.TaskFailed) {

@@ -151,7 +151,7 @@ func hashTold(v *View, task *workflow.Task, answers []schemas.InquiryAnswer, bes
 	}
 	told.Files = filesTold(v, task)
 	if failed := v.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" {
-		told.Failed, told.Detail = &schemas.TaskInput{Result: v.content(failed.Result)}, failed.Failure().Detail
+		told.Failed, told.Detail = &schemas.TaskInput{Result: v.content(failed.Result)}, failureText(failed)
 	} else if v.Run.Review != nil {
 		told.Found = review.Of(v.Run.Review.Issues, task.Plan.Options().Fixes)
 	}

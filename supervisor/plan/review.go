@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/recovery"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // finish does what follows when all tasks have ended: what they have made is reviewed, if the profile has it so, then told.
@@ -149,7 +149,7 @@ func endReview(v *View) events {
 		case question.State == workflow.TaskCompleted:
 			more = true // it says what is to be done instead
 		default:
-			unassigned = append(unassigned, schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: notMade(question)})
+			unassigned = append(unassigned, notMade(question))
 		}
 	}
 	review.Assign(v.Run, files, issues)
@@ -187,10 +187,16 @@ func concludeReview(v *View) events {
 	return nil
 }
 
-// notMade tells that a check could not be made, which one, and what it says.
-func notMade(question *workflow.Task) string {
+// notMade says that a check could not be made, which one, and what its agent says.
+func notMade(question *workflow.Task) schemas.ReviewIssue {
 	failure := question.Failure()
-	return "The check by " + question.Agent + " could not be made: " + truncate(cmp.Or(strings.TrimSpace(failure.Detail), string(failure.Cause)+"."), maxFault)
+	issue := schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: truncate(strings.TrimSpace(failure.Detail), maxFault)}
+	issue.Reasons = append(issue.Reasons, schemas.Because(schemas.CheckNotMade, "agent", question.Agent))
+	if issue.Message == "" && len(failure.Reasons) == 0 {
+		issue.Reasons = append(issue.Reasons, schemas.Because(schemas.FailedBy, "cause", failure.Cause))
+	}
+	issue.Reasons = append(issue.Reasons, failure.Reasons...)
+	return issue
 }
 
 // mayRework reports whether a run whose review has failed may go back to work once more (P-15).
@@ -272,11 +278,13 @@ func reviewErrors(v *View) (told string, errorsFound int) {
 	for i := range v.Run.Review.Issues {
 		if issue := &v.Run.Review.Issues[i]; issue.Severity == schemas.ValidationError {
 			errorsFound++
-			told := issue.Message
-			if !strings.Contains(told, issue.File) {
-				told = review.Where(issue) + told
+			told := *issue
+			told.Message = fitting(v, issue.Message)
+			line := say.Issue(v.language(), &told)
+			if line != "" && !strings.Contains(line, issue.File) {
+				line = review.Where(issue) + line
 			}
-			if line := fitting(v, told); line != "" && !slices.Contains(lines, line) {
+			if line != "" && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}
 		}
@@ -295,13 +303,13 @@ func reviewErrors(v *View) (told string, errorsFound int) {
 // failReview ends a run whose review has failed for good, with what was found.
 func failReview(v *View) events {
 	found, errorsFound := reviewErrors(v)
-	details := fmt.Sprintf("round %d of the review has found %d errors", v.Run.Review.Round, errorsFound)
+	why := schemas.Because(schemas.RunReviewFailed, "round", v.Run.Review.Round, "errors", errorsFound)
 	sentence := reviewFault(v, found)
 	partial := v.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {
 		sentence += "\n\n" + v.texts().Partial
 	}
-	failure := runFailure(v, schemas.ErrorValidation, schemas.ActionEscalate, details, sentence)
+	failure := runFailure(v, schemas.ErrorValidation, schemas.ActionEscalate, sentence, why)
 	if partial || fault.Is("what has failed to pass is told") {
 		return append(closeBudgetTask(v), conclude(v, schemas.RunPartial, schemas.StopReviewFailed, failure))
 	}
@@ -328,12 +336,12 @@ func checkAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	}
 	said, err := ReadVerdict(answer.WholeResult)
 	if err != nil || said.Response != "" {
-		d.fail(question, schemas.FailureInvalidResult, review.ErrNoResults.Error()+". Instead there may be tasks that are to be done.")
+		d.fail(question, schemas.FailureInvalidResult, schemas.Because(schemas.AnswerWithoutResults))
 		return
 	}
 	change, faults := change(&d.View, &said)
 	if len(faults) > 0 {
-		d.fail(question, schemas.FailureInvalidResult, truncate(feedback(faults), maxFeedback))
+		d.fail(question, schemas.FailureInvalidResult, feedback(faults)...)
 		return
 	}
 	completed(d, question, answer)
@@ -347,7 +355,7 @@ func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	made := schemas.TaskCompleted{Run: d.Run.Number, Task: question.ID}
 	(&provenance{view: &d.View, task: question, put: answer.PutArtifacts}).answer(answer, &made)
 	var merged []schemas.MergedFile
-	var left []string
+	var left []schemas.Reason
 	for _, file := range review.Files(d.Run) {
 		if !file.Conflicts() {
 			continue
@@ -357,13 +365,13 @@ func mergeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 			return is && review.Path(&deliverable) == file.Path
 		})
 		if at < 0 {
-			left = append(left, file.Conflict().Message)
+			left = append(left, file.Conflict().Reasons...)
 			continue
 		}
 		merged = append(merged, schemas.MergedFile{Path: file.Path, Of: file.Of, Agent: question.Agent, Deliverable: made.Deliverables[at]})
 	}
 	if len(left) > 0 && !fault.Is("merged in part") {
-		d.fail(question, schemas.FailureConflict, truncate(strings.Join(left, "; "), maxFeedback))
+		d.fail(question, schemas.FailureConflict, left...)
 		return
 	}
 	completed(d, question, answer)

@@ -67,7 +67,7 @@ func routeTask(v *View, task *workflow.Task) events {
 	case schemas.RouteRespond, schemas.RouteFinish: // answered without an agent (O-13)
 		if found := otherLanguage(v, decision.Response); found != "" { // nobody is asked twice who is responsible
 			return events{routed, &schemas.TaskFailed{
-				Run: v.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Detail: wrongLanguage(v, found),
+				Run: v.Run.Number, Task: task.ID, Cause: schemas.FailureInvalidResult, Reasons: wrongLanguage(v, found),
 				Category: schemas.CategoryExecution, Action: giveUp(v, task, schemas.FailureInvalidResult),
 			}}
 		}
@@ -81,7 +81,7 @@ func routeTask(v *View, task *workflow.Task) events {
 		}
 		done := events{routed}
 		v = v.after(done)
-		return append(done, fail(v, v.Run.Task(task.ID), schemas.FailureNoRoute, "")...)
+		return append(done, fail(v, v.Run.Task(task.ID), schemas.FailureNoRoute)...)
 	}
 	return events{routed}
 }
@@ -240,7 +240,7 @@ func ask(v *View, question *workflow.Task) events {
 		return nil
 	}
 	if unapprovedQuestion(v, question.Agent) {
-		return failUnasked(v, question, schemas.FailureUnapproved, "")
+		return failUnasked(v, question, schemas.TaskFailed{Cause: schemas.FailureUnapproved})
 	}
 	return pose(v, question)
 }
@@ -254,17 +254,17 @@ func pose(v *View, question *workflow.Task) events {
 	case Admitted:
 		return dispatch(v, question)
 	case Unavailable:
-		return failUnasked(v, question, schemas.FailureUnavailable, whyUnavailable(v, question))
+		return failUnasked(v, question, unavailable(v, question))
 	case Full:
 	}
 	return ready(v, question)
 }
 
 // failUnasked fails a question that its agent is not asked.
-func failUnasked(v *View, question *workflow.Task, cause schemas.FailureKind, detail string) events {
+func failUnasked(v *View, question *workflow.Task, failed schemas.TaskFailed) events {
 	done := events{taskReady(v, question)}
 	v = v.after(done)
-	return append(done, fail(v, v.Run.Task(question.ID), cause, detail)...)
+	return append(done, failWith(v, v.Run.Task(question.ID), failed)...)
 }
 
 // refuseChain holds mode single to one agent, or to a chain that the profile allows
@@ -283,7 +283,7 @@ func refuseChain(v *View) events {
 	if slices.ContainsFunc(v.Profile.Execution.AllowedChains, func(allowed []string) bool { return slices.Equal(allowed, chain) }) {
 		return nil
 	}
-	refused := refuse(v, v.Run.Source, []string{"the chain " + strings.Join(chain, " → ") + " is not one of execution.allowed_chains"})
+	refused := refuse(v, v.Run.Source, []schemas.Reason{schemas.Because(schemas.PlanChain, "chain", strings.Join(chain, " → "))})
 	return events{refused, singleTask(v, "t0", schemas.Result{})}
 }
 

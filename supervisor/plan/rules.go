@@ -202,7 +202,7 @@ func applyRules(d *Decision, groups []ruleGroup) {
 	for n := 0; ; n++ {
 		if n == most {
 			d.rule = ""
-			d.apply(endForFault(&d.View, "these rules come to no end: "+strings.Join(last[:], ", ")))
+			d.apply(endForFault(&d.View, schemas.Because(schemas.RunRulesEndless, "rules", strings.Join(last[:], ", "))))
 			applyFirst(d, []ruleGroup{answerRules, deliveryRules})
 			break
 		}
@@ -269,11 +269,11 @@ func applyEach(d *Decision, each *taskRule) {
 }
 
 // endForFault ends a run because of a fault of the rules.
-func endForFault(v *View, details string) events {
+func endForFault(v *View, why schemas.Reason) events {
 	if v.Run.Settled() {
 		return append(cancelTasks(v, schemas.InquiryWithdrawn), end(v, schemas.StopInternalFault, ""))
 	}
-	return incomplete(v, schemas.StopInternalFault, details)
+	return incomplete(v, schemas.StopInternalFault, why)
 }
 
 func mayEvaluate(v *View) bool { return v.Run.Judge() == nil }

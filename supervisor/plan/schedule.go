@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -134,7 +133,7 @@ func dependenciesEnded(v *View, task *workflow.Task) bool {
 // resources, which only a grant brings.
 func start(v *View, task *workflow.Task) events {
 	if why := disabled(v, task); why != "" {
-		return fail(v, task, schemas.FailurePermanent, why)
+		return failWith(v, task, schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: why})
 	}
 	if awaitsExtraction(v, task) {
 		return nil
@@ -156,8 +155,8 @@ func startFilled(v *View, task *workflow.Task) events {
 	if result := earlierResult(v, task); result != nil {
 		return events{result}
 	}
-	if wrong := argumentFault(v, task); wrong != "" {
-		return fail(v, task, schemas.FailureArguments, wrong)
+	if wrong := argumentFault(v, task); len(wrong) > 0 {
+		return fail(v, task, schemas.FailureArguments, wrong...)
 	}
 	if isForPeople(v, task) {
 		return handOver(v, task)
@@ -167,7 +166,7 @@ func startFilled(v *View, task *workflow.Task) events {
 	}
 	switch {
 	case unapprovedUnasked(v, task) && approvalRule(v, task) == nil:
-		return fail(v, task, schemas.FailureUnapproved, v.texts().Unapproved)
+		return fail(v, task, schemas.FailureUnapproved, schemas.Because(schemas.Unapproved))
 	case exceedsBudget(v, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
 		return hold(v, task)
 	}
@@ -184,7 +183,7 @@ func send(v *View, task *workflow.Task) events {
 	case Admitted:
 		return dispatch(v, task)
 	case Unavailable:
-		return fail(v, task, schemas.FailureUnavailable, whyUnavailable(v, task))
+		return failWith(v, task, unavailable(v, task))
 	case Full:
 	}
 	return ready(v, task)
@@ -245,7 +244,7 @@ func sendGranted(v *View, task *workflow.Task) events {
 		return holdForDay(v, task, lacking)
 	case task.NotifiesPeople() && task.Attempt == 0:
 	case v.Admission.Granted(task.Agent) == Unavailable:
-		return fail(v, task, schemas.FailureUnavailable, whyUnavailable(v, task))
+		return failWith(v, task, unavailable(v, task))
 	}
 	return dispatch(v, task)
 }
@@ -263,21 +262,23 @@ func mayTell(v *View, agent string) bool {
 	return false
 }
 
-// whyUnavailable says that the circuit breaker of the agent of a task is open, since when, and when the next request may go to it. An agent that cannot
-// do its work at present has said why when it was asked the last time.
-func whyUnavailable(v *View, task *workflow.Task) string {
-	const breaker = "circuit breaker of "
+// unavailable is the failure of a task whose agent is not asked: its circuit breaker is open. An agent that cannot do its work at present has said why
+// when it was asked the last time.
+func unavailable(v *View, task *workflow.Task) schemas.TaskFailed {
+	failed := schemas.TaskFailed{Cause: schemas.FailureUnavailable}
 	since, probe := v.Admission.OpenSince(task.Agent)
 	if since.IsZero() {
 		last := task.Failure()
 		said := last.Cause == schemas.FailureAgent || last.Cause == schemas.FailurePermanent || last.Cause == schemas.FailureUnavailable
-		if !said || last.Agent != "" || strings.HasPrefix(last.Detail, breaker) {
-			return "" // what failed then was something else, or another agent
+		open := slices.ContainsFunc(last.Reasons, func(why schemas.Reason) bool { return why.Code == schemas.CircuitOpen })
+		if said && last.Agent == "" && !open { // else what failed then was something else, or another agent
+			failed.Detail, failed.Reasons = last.Detail, last.Reasons
 		}
-		return last.Detail
+		return failed
 	}
-	told := func(moment time.Time) string { return moment.UTC().Format("2006-01-02 15:04:05 UTC") }
-	return breaker + task.Agent + " open since " + told(since) + ", next probe at " + told(probe)
+	told := func(moment time.Time) string { return moment.UTC().Format(time.RFC3339) }
+	failed.Reasons = []schemas.Reason{schemas.Because(schemas.CircuitOpen, "agent", task.Agent, "since", told(since), "probe", told(probe))}
+	return failed
 }
 
 // Unserved notes that nobody serves the agent that a task waits for. It
@@ -293,22 +294,22 @@ func (d *Decision) Unserved(absence schemas.Absence) {
 }
 
 // argumentFault says why the arguments of a task are not what its agent takes (G-14).
-func argumentFault(v *View, task *workflow.Task) string {
+func argumentFault(v *View, task *workflow.Task) []schemas.Reason {
 	check := v.Profile.inputs[task.Agent]
 	if check == nil || task.Plan == nil {
-		return ""
+		return nil
 	}
 	arguments := argumentsOf(v, task)
 	if len(task.Arguments()) == 0 && v.Profile.worksOnWords(task.Agent) {
-		return ""
+		return nil
 	}
 	if len(arguments) == 0 {
 		arguments = jsontext.Value("{}")
 	}
 	if err := checkSchema(arguments, check); err != nil && !fault.Is("arguments that lack something go out") {
-		return "arguments: " + err.Error()
+		return []schemas.Reason{invalid(schemas.ArgumentInvalid, err)}
 	}
-	return ""
+	return nil
 }
 
 // dispatch asks the agent of a task for its next attempt. The run need not know the task yet.
@@ -380,11 +381,11 @@ func expireDeadline(v *View, deadline schemas.Deadline) events {
 	case schemas.DeadlineInquiry:
 		return endWithoutReply(v, v.Run.InquiryNotifiedBy(deadline.Task), schemas.InquiryExpired)
 	case schemas.DeadlineQueue:
-		return fail(v, task, schemas.FailureNotStarted, "")
+		return fail(v, task, schemas.FailureNotStarted)
 	case schemas.DeadlineWork:
-		return fail(v, task, schemas.FailureTimeout, "")
+		return fail(v, task, schemas.FailureTimeout)
 	case schemas.DeadlineSilence:
-		return fail(v, task, schemas.FailureCrashed, "")
+		return fail(v, task, schemas.FailureCrashed)
 	case schemas.DeadlineSlow:
 		return events{&schemas.TaskDelayed{
 			Run: v.Run.Number, Task: task.ID, Attempt: task.Attempt, Seconds: task.Plan.Seconds,

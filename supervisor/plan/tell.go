@@ -90,10 +90,9 @@ func tell(v *View, settled *schemas.RunSettled) {
 // askedBy tells approvers who has begun the run, how far that is known, which run it is, and what the requester has written, set apart as a
 // quotation.
 func askedBy(v *View) string {
-	texts := v.texts()
-	told := strings.NewReplacer(
-		"{requester}", requester(v), "{proof}", requesterProof(v, texts), "{run}", schemas.RunID(v.Session, v.Run.Number),
-	).Replace(cmp.Or(texts.AskedBy, "Requested by {requester} ({proof}), run {run}"))
+	told := v.sentence("asked_by",
+		"{requester}", requester(v), "{proof}", v.sentence(requesterProof(v)), "{run}", schemas.RunID(v.Session, v.Run.Number),
+	)
 	words := strings.TrimSpace(RequestText(&v.Run.Message, v.Read))
 	if words == "" {
 		return told
@@ -123,17 +122,17 @@ func requester(v *View) string {
 	return named + " <" + id + ">"
 }
 
-// requesterProof tells how far it is known who has begun the run.
-func requesterProof(v *View, texts *schemas.Texts) string {
+// requesterProof returns the key of the sentence that tells how far it is known who has begun the run.
+func requesterProof(v *View) string {
 	switch message := &v.Run.Message; {
 	case message.Upstream != nil:
-		return cmp.Or(texts.AskedByProgram, "a program")
+		return "asked_by_program"
 	case message.Channel == schemas.ChannelChat:
-		return cmp.Or(texts.AskedInChat, "as the chat names them")
+		return "asked_in_chat"
 	case message.Origin == schemas.OriginProven:
-		return cmp.Or(texts.SenderVouched, "sender confirmed")
+		return "sender_vouched"
 	}
-	return cmp.Or(texts.SenderUnvouched, "sender not confirmed: anybody can have written this")
+	return "sender_unvouched"
 }
 
 // workAskedFor is what a task is to do, as a question about its failure or its budget tells it: to people of the profile with who has begun the run, and
@@ -239,18 +238,16 @@ func summarizes(v *View) bool {
 func summaryAnswered(d *Decision, question *workflow.Task, answer *Response) {
 	words, err := summaryIn(answer.WholeResult)
 	if err != nil {
-		d.fail(question, schemas.FailureInvalidResult, truncate(err.Error(), maxFeedback))
+		d.fail(question, schemas.FailureInvalidResult, reasonOf(err))
 		return
 	}
 	if found := otherLanguage(&d.View, words); found != "" {
-		d.fail(question, schemas.FailureInvalidResult, wrongLanguage(&d.View, found))
+		d.fail(question, schemas.FailureInvalidResult, wrongLanguage(&d.View, found)...)
 		return
 	}
 	completed(d, question, answer)
 	d.emit(&schemas.Judged{Run: d.Run.Number, Question: question.ID, Occasion: schemas.OccasionSummary, Round: d.Run.Attempts(), Outcome: schemas.OutcomeResponse})
 }
-
-var errNoSummary = errors.New("the answer holds no summary: response is needed, with the words of it")
 
 // summaryIn are the words of a summary: a response, or else the text as it is.
 func summaryIn(result schemas.Result) (string, error) {
@@ -261,9 +258,9 @@ func summaryIn(result schemas.Result) (string, error) {
 	}
 	switch {
 	case words == "":
-		return "", errNoSummary
+		return "", unusable(schemas.AnswerWithoutSummary)
 	case len(words) > maxResponse:
-		return "", fmt.Errorf("the summary has more than %d bytes", maxResponse)
+		return "", unusable(schemas.AnswerTooLong, "limit", maxResponse)
 	}
 	return words, nil
 }

@@ -10,6 +10,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/language"
 	"podium/supervisor/route"
+	"podium/supervisor/say"
 )
 
 // events are what is decided, in their order.
@@ -105,6 +106,14 @@ func (v *View) known() *memo {
 }
 
 func (v *View) content(body schemas.Content) schemas.Result { return ResolveContent(body, v.Read) }
+
+// language has the words of the requester's language.
+func (v *View) language() *schemas.Language { return v.Profile.language(v.Run.Message.Language) }
+
+// sentence returns a sentence of package say in the requester's language.
+func (v *View) sentence(key string, places ...string) string {
+	return say.Sentence(v.language(), key, places...)
+}
 
 func (v *View) texts() *schemas.Texts { return v.Profile.TextsIn(v.Run.Message.Language) }
 

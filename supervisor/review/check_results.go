@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoResults reports an answer that does not say what a check has found.
-var ErrNoResults = errors.New("the answer holds no validation_results: each has a status, passed or failed")
+var ErrNoResults = errors.New("no validation_results")
 
 // Results are what a check has found: what it says beside its result, or else in the first of some values that holds it, as
 // {"validation_results": […]} or as one of these alone (M-10, M-43).
@@ -90,11 +90,11 @@ func Issues(check string, results []schemas.ValidationResult) []schemas.ReviewIs
 			})
 		}
 		if failed {
-			message := result.Details
-			if message == "" {
-				message = "The check " + result.Validator + " has failed."
+			issue := schemas.ReviewIssue{Check: check, Severity: schemas.ValidationError, Message: truncate(result.Details)}
+			if issue.Message == "" {
+				issue.Reasons = because(schemas.CheckFailed, "check", result.Validator)
 			}
-			found = append(found, schemas.ReviewIssue{Check: check, Severity: schemas.ValidationError, Message: truncate(message)})
+			found = append(found, issue)
 		}
 	}
 	return found

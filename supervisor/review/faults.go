@@ -3,7 +3,6 @@ package review
 import (
 	"bytes"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,7 +27,7 @@ func missing(run *workflow.Run) []schemas.ReviewIssue {
 		for _, promised := range task.Plan.Options().Deliverables {
 			if !made(run, task.ID, promised) {
 				found = append(found, schemas.ReviewIssue{
-					Severity: schemas.ValidationError, Message: "The deliverable " + strconv.Quote(truncate(promised)) + " is missing.", Task: task.ID,
+					Severity: schemas.ValidationError, Reasons: because(schemas.DeliverableMissing, "deliverable", truncate(promised)), Task: task.ID,
 				})
 			}
 		}
@@ -62,11 +61,15 @@ func Cut(run *workflow.Run) []schemas.ReviewIssue {
 		if Counts(task) && len(task.Deliverables) >= findings.MaxDeliverables {
 			found = append(found, schemas.ReviewIssue{
 				Severity: schemas.ValidationError,
-				Message:  "The task " + task.ID + " has " + strconv.Itoa(findings.MaxDeliverables) + " deliverables or more. No more of them are known, and nothing is merged in part.",
+				Reasons:  because(schemas.DeliverablesMany, "task", task.ID, "limit", findings.MaxDeliverables),
 			})
 		}
 	}
 	return found
+}
+
+func because(code schemas.ReasonCode, values ...any) []schemas.Reason {
+	return []schemas.Reason{schemas.Because(code, values...)}
 }
 
 // truncate bounds what a message repeats, in bytes.
@@ -96,7 +99,7 @@ func disagreements(run *workflow.Run, agree []string, data func(*workflow.Task) 
 			if !bytes.Equal(s.value, most.value) {
 				found = append(found, schemas.ReviewIssue{
 					Severity: schemas.ValidationError, Task: Root(s.task),
-					Message: "The value of " + strconv.Quote(truncate(name)) + " is " + truncate(string(s.value)) + " here, and " + truncate(string(most.value)) + " in the result of " + most.task.ID + ".",
+					Reasons: because(schemas.ValuesDiffer, "name", truncate(name), "value", truncate(string(s.value)), "other", truncate(string(most.value)), "task", most.task.ID),
 				})
 			}
 		}

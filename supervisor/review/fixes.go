@@ -8,6 +8,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/fault"
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 // Root is the task that another one mends, or the task itself.
@@ -172,10 +173,10 @@ func fix(run *workflow.Run, root *workflow.Task, names map[string]string, files 
 }
 
 // Lines tell issues to whoever mends them, one in a line.
-func Lines(issues []schemas.ReviewIssue) string {
+func Lines(language *schemas.Language, issues []schemas.ReviewIssue) string {
 	lines := make([]string, len(issues))
 	for i := range issues {
-		lines[i] = Where(&issues[i]) + issues[i].Severity + ": " + issues[i].Message
+		lines[i] = Where(&issues[i]) + issues[i].Severity + ": " + say.Issue(language, &issues[i])
 	}
 	return strings.Join(lines, "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // made is a deliverable of a path, whose hash is 64 times a letter; a dot is an unknown one, and what follows a slash what it was made from.
@@ -111,7 +112,7 @@ func TestFiles_M38(t *testing.T) {
 		}
 	}
 	conflict := review.Files(run("a:p=1 b:p=2"))[0]
-	if got := conflict.Conflict(); got.Message != "Conflict in p between [agent_a, agent_b] (tasks a, b)" || !slices.Equal(got.Tasks, []string{"a", "b"}) {
+	if got := conflict.Conflict(); say.Issue(say.English(), &got) != "Conflict in p between [agent_a, agent_b] (tasks a, b)." || !slices.Equal(got.Tasks, []string{"a", "b"}) {
 		t.Errorf("%+v", got)
 	}
 	failed := run("a:p=1 b:p=2")
@@ -250,7 +251,7 @@ func TestResults_M41_M43(t *testing.T) {
 	} {
 		found, err := review.Results(nil, [][]byte{[]byte(`[]`), []byte(c.value)})
 		issues := review.Issues("c", found)
-		if got := review.Lines(issues); got != c.want || (err == nil && review.Passed(issues)) != c.passed {
+		if got := review.Lines(say.English(), issues); got != c.want || (err == nil && review.Passed(issues)) != c.passed {
 			t.Errorf("%s: %q, passed: %v, %v; want %q", name, got, review.Passed(issues), err, c.want)
 		}
 	}
@@ -301,7 +302,7 @@ func TestCut(t *testing.T) {
 	r := run("a b")
 	r.Tasks[0].Deliverables = slices.Repeat([]schemas.Deliverable{made("p", "1")}, 63)
 	r.Tasks[1].Deliverables = slices.Repeat([]schemas.Deliverable{made("p", "1")}, 64)
-	if cut := review.Cut(r); len(cut) != 1 || !strings.Contains(cut[0].Message, "task b") {
+	if cut := review.Cut(r); len(cut) != 1 || !strings.Contains(say.Issue(say.English(), &cut[0]), "task b") {
 		t.Errorf("%+v", cut)
 	}
 }

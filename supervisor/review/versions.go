@@ -45,11 +45,10 @@ func (f *File) Conflict() schemas.ReviewIssue {
 	for i := range f.Heads {
 		agents, tasks = append(agents, f.Heads[i].Agent), append(tasks, f.Heads[i].Task)
 	}
-	found := schemas.ReviewIssue{
-		Severity: schemas.ValidationError, Message: "Conflict in " + f.Path + " between [" + strings.Join(agents, ", ") + "]", File: f.Path,
+	return schemas.ReviewIssue{
+		Severity: schemas.ValidationError, File: f.Path, Tasks: tasks,
+		Reasons: because(schemas.VersionsDiffer, "file", f.Path, "agents", strings.Join(agents, ", "), "tasks", strings.Join(tasks, ", ")),
 	}
-	found.Message, found.Tasks = found.Message+" (tasks "+strings.Join(tasks, ", ")+")", tasks
-	return found
 }
 
 // Path is the name of a deliverable's file, the same for all ways to write it; empty when it has none.

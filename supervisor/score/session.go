@@ -6,6 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 // A Session counts what its records say. The zero value has none.
@@ -153,7 +154,7 @@ func (c *course) fails(f *schemas.TaskFailed) {
 	if !slices.Contains(c.failed, f.Task) {
 		c.failed = append(c.failed, f.Task)
 	}
-	said := f.Detail
+	said := say.Failure(say.English(), f)
 	if said == "" {
 		said = string(f.Cause)
 	}

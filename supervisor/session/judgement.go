@@ -12,6 +12,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // A judgement is what a judge is told about a run, beside its results.
@@ -72,7 +73,7 @@ func (env *Env) judgement(run *workflow.Run, asked *workflow.Task) *judgement {
 			Task: task.ID, Description: env.text(task.Plan.Description), Arguments: env.Pinned.Arguments(task, run.Inquiry(int(task.Approval))), Agent: cmp.Or(task.Agent, task.Plan.Agent), State: task.State,
 		}
 		if failure := task.LastFailure; failure != nil && task.State != workflow.TaskCompleted {
-			judged.Failure = &judgedFailure{Cause: failure.Cause, Category: failure.Category, Detail: failure.Detail, Attempts: task.Attempt}
+			judged.Failure = &judgedFailure{Cause: failure.Cause, Category: failure.Category, Detail: say.Failure(say.English(), failure), Attempts: task.Attempt}
 		}
 		told.Tasks = append(told.Tasks, judged)
 	}
@@ -104,7 +105,7 @@ func (env *Env) tellReview(told *judgement, run *workflow.Run) {
 		}
 	case schemas.OccasionFailure:
 		if run.Phase == workflow.PhaseReviewing {
-			told.Issues = run.Review.Issues
+			told.Issues = say.Issues(say.English(), run.Review.Issues)
 		}
 	case schemas.OccasionStep, schemas.OccasionPerson, schemas.OccasionFix:
 	}
@@ -193,7 +194,7 @@ func toMend(run *workflow.Run, asked *workflow.Task) []schemas.ReviewIssue {
 	if run.Review == nil || !review.IsFix(asked) || asked.Recovers() != "" {
 		return nil
 	}
-	return review.Of(run.Review.Issues, review.Root(asked))
+	return say.Issues(say.English(), review.Of(run.Review.Issues, review.Root(asked)))
 }
 
 // failureOf is the failed task that has found what another one mends; nil where that mends nothing of the kind.
@@ -207,9 +208,9 @@ func failureOf(run *workflow.Run, asked *workflow.Task) *workflow.Task {
 // findingsOf is what a failed task has found: why it has failed, and what its agent has said beside that.
 func findingsOf(failed *workflow.Task) string {
 	failure := failed.Failure()
-	said := cmp.Or(failure.Detail, string(failure.Cause))
+	said := cmp.Or(say.Failure(say.English(), &failure), string(failure.Cause))
 	if failure.Findings != nil {
-		said += "\n\n" + review.Lines(review.Issues(failed.Agent, failure.Findings.ValidationResults))
+		said += "\n\n" + review.Lines(say.English(), review.Issues(failed.Agent, failure.Findings.ValidationResults))
 	}
 	return strings.TrimSpace(said)
 }
@@ -256,14 +257,15 @@ func (env *Env) planOf(run *workflow.Run, asked *workflow.Task) *schemas.PlanCon
 
 // judges is what a judge is asked to do.
 func judges(occasion schemas.Occasion) string {
+	asks := "asks_evaluation"
 	switch occasion {
 	case schemas.OccasionReview:
-		return "Say what is wrong with what was made."
+		asks = "asks_review"
 	case schemas.OccasionMerge:
-		return "Make one file of the versions of each path."
+		asks = "asks_merge"
 	case schemas.OccasionSummary:
-		return "Tell the results in one text."
+		asks = "asks_summary"
 	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
-	return "Judge how this goes on."
+	return say.Sentence(say.English(), asks)
 }

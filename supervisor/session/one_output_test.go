@@ -220,7 +220,7 @@ func (s *stage) isOneOutput(t *testing.T, name, delivered string) string {
 		if body := canonical(t, failure); schemas.Validate("error", body) != nil {
 			t.Errorf("%s: the error %s is none", name, body)
 		}
-		if len(failure.Message) != 1 || failure.Message["de"] == "" || failure.InternalDetails == "" || run.Status == schemas.RunCompleted {
+		if len(failure.Message) != 1 || failure.Message["de"] == "" || len(failure.Reasons) == 0 || run.Status == schemas.RunCompleted {
 			t.Errorf("%s: a run that is %s ends with %+v", name, run.Status, failure)
 		}
 		return "error"

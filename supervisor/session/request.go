@@ -13,6 +13,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // task writes down what an agent is asked: its task, the words of the person, the
@@ -37,7 +38,8 @@ func (env *Env) task(state *State, f *schemas.TaskDispatched) (schemas.Task, err
 	task.Context.Entities = run.Entities
 	task.Context.Conversation = env.conversationOf(state, asked)
 	if asked.Failure().Action == schemas.RecoveryRetryClarified {
-		task.Context.Feedback = asked.Failure().Detail
+		failed := asked.Failure()
+		task.Context.Feedback = say.Failure(say.English(), &failed)
 	}
 	if f.Kind != schemas.TaskKindWork {
 		task.Context.Kind = f.Kind.RequestKind()
@@ -62,9 +64,9 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 	if run.Message.Reply != nil {
 		told.Reply = *run.Message.Reply
 	}
-	description = "Deliver the answer."
+	asks := "asks_delivery"
 	if told.Inquiry = asked.HumanTask(); told.Inquiry > 0 {
-		description, told.Text = "Deliver a question.", env.Pinned.Notice(run, asked)
+		asks, told.Text = "asks_question", env.Pinned.Notice(run, asked)
 		if inquiry := run.Inquiry(told.Inquiry); len(inquiry.People) > 0 {
 			if !inquiry.InThread {
 				told.Reply = schemas.Reply{Agent: schemas.MailDelivery, Account: inquiry.Account, To: inquiry.To, Subject: cmp.Or(run.Message.Subject, cut(firstLine(inquiry.Question), maxSubject))}
@@ -87,7 +89,7 @@ func (env *Env) delivery(session string, run *workflow.Run, asked *workflow.Task
 		told.Attachments, told.Data = env.attachments(run, f), env.answerFiles(run)
 	}
 	arguments, err = schemas.Marshal(told)
-	return description, arguments, err
+	return say.Sentence(say.English(), asks), arguments, err
 }
 
 // approvedOperation is what somebody has agreed to of what an agent has proposed; nil when that is nothing.
@@ -145,7 +147,7 @@ func (env *Env) fillWork(task *schemas.Task, run *workflow.Run, asked *workflow.
 	}
 	task.Context.Inputs = env.inputs(run, asked)
 	if found := toMend(run, asked); len(found) > 0 {
-		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + review.Lines(found))
+		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + review.Lines(say.English(), found))
 	}
 	if failed := failureOf(run, asked); failed != nil {
 		task.Context.Feedback = strings.TrimSpace(task.Context.Feedback + "\n\n" + findingsOf(failed))
@@ -164,7 +166,7 @@ func (env *Env) inputs(run *workflow.Run, asked *workflow.Task) map[string]schem
 			body, _ := schemas.Marshal(struct { //nolint:errchkjson // texts and numbers can be written
 				Issues []schemas.ReviewIssue `json:"issues"`
 			}{found})
-			return schemas.TaskInput{Result: schemas.Result{Text: review.Lines(found), Data: body}, Status: schemas.StatusFailed}
+			return schemas.TaskInput{Result: schemas.Result{Text: review.Lines(say.English(), found), Data: body}, Status: schemas.StatusFailed}
 		})
 	}
 	if failed := failureOf(run, asked); failed != nil {
@@ -317,10 +319,10 @@ func (env *Env) fillQuestion(task *schemas.Task, run *workflow.Run, asked *workf
 		arguments.Agents = nil
 	case schemas.TaskKindRoute:
 		arguments.Agents = append(arguments.Agents,
-			choice{Name: schemas.RouteRespond, Description: "answer yourself: response holds the words"},
-			choice{Name: schemas.RouteFinish, Description: "the conversation is over"})
+			choice{Name: schemas.RouteRespond, Description: say.Sentence(say.English(), "route_respond")},
+			choice{Name: schemas.RouteFinish, Description: say.Sentence(say.English(), "route_finish")})
 	case schemas.TaskKindPlan:
-		task.Description = "Divide the request into tasks."
+		task.Description = say.Sentence(say.English(), "asks_plan")
 		arguments.MaxTasks = env.Pinned.MaxTasks()
 		if upstream := run.Message.Upstream; upstream != nil && upstream.HasArguments {
 			if asked := plan.RequestedTask(env.Read(schemas.Content{Sequence: run.Message.Sequence})); asked != nil {

@@ -72,7 +72,7 @@ func (s *story) inquiry(f schemas.Fact) string {
 			told = append(told, "lacks "+f.Missing[i].Name)
 		}
 		for _, refused := range f.Refused {
-			told = append(told, "refuses "+refused)
+			told = append(told, "refuses "+code(refused))
 		}
 		return strings.Join(told, ", ")
 	case *schemas.InquiryOpened:

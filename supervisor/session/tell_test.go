@@ -92,7 +92,7 @@ func (s *story) fact(f schemas.Fact) string {
 		return planned(f)
 	case *schemas.PlanRefused:
 		return fmt.Sprintf("run %d plan by %s refused:\n    - %s", f.Run, f.Source,
-			strings.Join(f.Faults, "\n    - "))
+			strings.Join(codesOf(f.Faults), "\n    - "))
 	case *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan:
 		return judged(f)
 	case *schemas.RunSettled:
@@ -394,7 +394,7 @@ func judged(f schemas.Fact) string {
 			fmt.Fprintf(&told, "\n    %q is done", step)
 		}
 		for i := range f.Issues {
-			fmt.Fprintf(&told, "\n    %s", review.Lines(f.Issues[i:i+1]))
+			fmt.Fprintf(&told, "\n    %s", issue(&f.Issues[i]))
 			fmt.Fprintf(&told, " (%s, of %s)", cmp.Or(f.Issues[i].Check, "by rule"), cmp.Or(f.Issues[i].Task, "nobody"))
 		}
 		for _, merged := range f.Merged {
@@ -432,6 +432,9 @@ func (s *story) failed(f *schemas.TaskFailed) string {
 	told := fmt.Sprintf("attempt %d: failed, %s", f.Attempt, f.Cause)
 	if f.Detail != "" {
 		told += fmt.Sprintf(" %q", f.Detail)
+	}
+	if len(f.Reasons) > 0 {
+		told += " (" + strings.Join(codesOf(f.Reasons), "; ") + ")"
 	}
 	told += fmt.Sprintf(" (%s: %s)", f.Category, f.Action) + used(f.Usage)
 	if f.AttemptsUsed > 0 {
@@ -517,7 +520,7 @@ func settled(f *schemas.RunSettled) string {
 		for _, language := range slices.Sorted(maps.Keys(f.Error.Message)) {
 			fmt.Fprintf(&told, "; told in %s: %q", language, f.Error.Message[language])
 		}
-		fmt.Fprintf(&told, "; logged: %q; %s, %s", f.Error.InternalDetails, f.Error.ErrorType, f.Error.SuggestedAction)
+		fmt.Fprintf(&told, "; because of %s; %s, %s", strings.Join(codesOf(f.Error.Reasons), "; "), f.Error.ErrorType, f.Error.SuggestedAction)
 	}
 	return told.String()
 }
@@ -552,4 +555,30 @@ func short(text string) string {
 		return fmt.Sprintf("%q", text)
 	}
 	return fmt.Sprintf("%q… (%d bytes)", strings.ToValidUTF8(text[:most/2], ""), len(text))
+}
+
+// code is a reason as it stands on record.
+func code(reason schemas.Reason) string {
+	told := []string{string(reason.Code)}
+	for _, name := range slices.Sorted(maps.Keys(reason.Values)) {
+		told = append(told, fmt.Sprintf("%s=%q", name, reason.Values[name]))
+	}
+	return strings.Join(told, " ")
+}
+
+func codesOf(reasons []schemas.Reason) []string {
+	told := make([]string, len(reasons))
+	for i := range reasons {
+		told[i] = code(reasons[i])
+	}
+	return told
+}
+
+// issue is what a review has found.
+func issue(of *schemas.ReviewIssue) string {
+	told := review.Where(of) + of.Severity + ": "
+	if len(of.Reasons) > 0 {
+		told += strings.Join(codesOf(of.Reasons), "; ") + " "
+	}
+	return strings.TrimSpace(told + of.Message)
 }

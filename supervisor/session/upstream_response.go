@@ -13,6 +13,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // handleResponse is the execution_response to whoever asked for the run (M-07…M-12).
@@ -36,7 +37,7 @@ func (env *Env) response(run *workflow.Run, now time.Time) (Output, error) {
 		response.Payload.Status, response.Payload.Result = schemas.StatusFailed, nil
 		response.Payload.IssuesEncountered = append(response.Payload.IssuesEncountered, schemas.Issue{
 			IssueID: schemas.ResponseID(upstream.Request), TaskID: upstream.Task, Agent: upstream.To, Severity: "high",
-			Description: "The result is too large to be handed on.", Resolution: schemas.ResolutionEscalated, EffectUnknown: true,
+			Description: say.Sentence(say.English(), "result_too_large"), Resolution: schemas.ResolutionEscalated, EffectUnknown: true,
 		})
 		body, err = schemas.Marshal(response)
 	}
@@ -66,8 +67,8 @@ func Refuse(again, earlier *Input) (Output, bool) {
 		},
 		Payload: schemas.ResponsePayload{Status: schemas.StatusFailed, PlanID: upstream.PlanID, IssuesEncountered: []schemas.Issue{{
 			IssueID: id, TaskID: cmp.Or(upstream.Task, asked.Payload.Tasks[0].TaskID), Agent: upstream.To, Severity: "high",
-			Description: "The request is not valid: its message_id is that of another request, which was sent before and is answered by itself. Nothing of this one is done.",
-			Resolution:  schemas.ResolutionEscalated, ResolutionDetails: "Send it under a message_id of its own.",
+			Description: say.Sentence(say.English(), "request_id_taken"),
+			Resolution:  schemas.ResolutionEscalated, ResolutionDetails: say.Sentence(say.English(), "request_id_needed"),
 		}}},
 	}
 	body, err := schemas.Marshal(response)
@@ -286,7 +287,7 @@ func (env *Env) reviewed(run *workflow.Run) []schemas.ValidationResult {
 		if issue.Check != "" && !unmade {
 			continue
 		}
-		ruled.Issues = append(ruled.Issues, schemas.ValidationIssue{Severity: issue.Severity, Message: issue.Message, File: issue.File, Line: issue.Line})
+		ruled.Issues = append(ruled.Issues, schemas.ValidationIssue{Severity: issue.Severity, Message: say.Issue(say.English(), &issue), File: issue.File, Line: issue.Line})
 		if issue.Severity == schemas.ValidationError {
 			ruled.Status = schemas.ValidationFailed
 		}
@@ -312,14 +313,14 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 		if task.State == workflow.TaskCompleted {
 			resolved = schemas.ResolutionResolved
 		}
-		add(task.ID, task.Agent, cmp.Or(failure.Detail, "The task ended without a result: "+string(failure.Cause)+"."), resolved, string(failure.Action))
+		add(task.ID, task.Agent, cmp.Or(say.Failure(say.English(), failure), say.Sentence(say.English(), "task_without_result", "{cause}", string(failure.Cause))), resolved, string(failure.Action))
 		if task.State == workflow.TaskFailed {
 			told[len(told)-1].AttemptsUsed = failure.AttemptsUsed
 		}
 	}
 	if len(run.Tasks) == 0 { // else there was another plan
 		for i, fault := range run.PlanFaults {
-			add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, fault, schemas.ResolutionEscalated, string(run.Reason))
+			add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, say.Reason(say.English(), fault), schemas.ResolutionEscalated, string(run.Reason))
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:fault:"+strconv.Itoa(i))
 		}
 	}
@@ -334,12 +335,12 @@ func issues(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issue {
 			if task := run.Task(issue.Task); task != nil {
 				agent = task.Agent
 			}
-			add(cmp.Or(issue.Task, upstream.Task, upstream.PlanID), agent, issue.Message, schemas.ResolutionEscalated, string(run.Reason))
+			add(cmp.Or(issue.Task, upstream.Task, upstream.PlanID), agent, say.Issue(say.English(), issue), schemas.ResolutionEscalated, string(run.Reason))
 			told[len(told)-1].IssueID = schemas.EffectID(upstream.Request, "issue:review:"+strconv.Itoa(i))
 		}
 	}
 	if run.Error != nil && (len(told) == 0 || withheld && run.Reason != schemas.StopReviewFailed) {
-		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, run.Error.InternalDetails, schemas.ResolutionEscalated, string(run.Reason))
+		add(cmp.Or(upstream.Task, upstream.PlanID), upstream.To, say.Reasons(say.English(), run.Error.Reasons), schemas.ResolutionEscalated, string(run.Reason))
 	}
 	return append(told, unprovenFiles(run, upstream)...)
 }
@@ -351,7 +352,7 @@ func unprovenFiles(run *workflow.Run, upstream *schemas.Upstream) []schemas.Issu
 		for n, name := range task.Unproven {
 			told = append(told, schemas.Issue{
 				IssueID: schemas.EffectID(upstream.Request, "issue:file:"+task.ID+":"+strconv.Itoa(n)), TaskID: task.ID, Agent: task.Agent, Severity: "medium",
-				Description: "The file " + strconv.Quote(name) + " is left out: its agent has not shown that it is its own or was given to it.",
+				Description: say.Sentence(say.English(), "file_unproven", "{file}", name),
 				Resolution:  schemas.ResolutionResolved, ResolutionDetails: "left_out",
 			})
 		}

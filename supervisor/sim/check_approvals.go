@@ -1,12 +1,12 @@
 package sim
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"podium/schemas"
-	"podium/supervisor/sim/signatories"
 	"podium/supervisor/sim/threads"
 )
 
@@ -352,12 +352,12 @@ func (o *oracle) noTellsWhy(m *moment) {
 			why = strings.TrimSpace(control.Text)
 		}
 	}
-	want := signatories.Disapproved
+	want := schemas.Because(schemas.Disapproved)
 	if why != "" {
-		want += " “" + why + "”"
+		want = schemas.Because(schemas.DisapprovedBecause, "words", why)
 	}
-	if f.Detail != want {
-		o.world.violate(NoTellsWhy, "%s: inquiry %d is rejected by %q, and that is told as %q", m.id, said.number, heard.said(), f.Detail)
+	if len(f.Reasons) != 1 || !reflect.DeepEqual(f.Reasons[0], want) {
+		o.world.violate(NoTellsWhy, "%s: inquiry %d is rejected by %q, and that is told as %v", m.id, said.number, heard.said(), f.Reasons)
 	}
 }
 

@@ -381,7 +381,7 @@ func askPeople(r *rand.Rand, drafted []schemas.Profile) {
 		for n := range p.Languages {
 			texts := &p.Languages[n].Texts
 			texts.Missing, texts.Unsure = "What is {missing}?", "Which {missing} of {readings}?"
-			texts.Reminder, texts.Unanswered = "Once more:", "Nobody has answered."
+			texts.Reminder = "Once more:"
 		}
 		if once(r, 6) {
 			continue

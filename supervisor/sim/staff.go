@@ -10,7 +10,6 @@ import (
 	"podium/schemas"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim/kinds"
-	"podium/supervisor/sim/signatories"
 )
 
 // staffStream is a source of its own for people who do work, so that worlds in which people are only
@@ -62,7 +61,7 @@ func handOver(r *rand.Rand, drafted []schemas.Profile) {
 	for i := range drafted {
 		p := &drafted[i]
 		for n := range p.Languages {
-			p.Languages[n].Texts.Handed, p.Languages[n].Texts.Rejected = handedOver, "Somebody will not."
+			p.Languages[n].Texts.Handed = handedOver
 		}
 		p.People = map[string]schemas.Person{
 			"anna": staffMember("anna@staff"), "ben": staffMember("ben@staff"), "dora": staffMember("dora@staff"),
@@ -429,7 +428,7 @@ func (a *approvers) declare(sources []schemas.Profile) {
 			language := &p.Languages[n]
 			language.Approve, language.Reject = []string{"yes"}, []string{"no"}
 			language.Texts.Approval, language.Texts.Indecisive = "May {agent} do this? {work} {approve} or {reject}", "What?"
-			language.Texts.Disapproved, language.Texts.Unasked, language.Texts.Together = signatories.Disapproved, "Nobody is there.", "{need} of you."
+			language.Texts.Together = "{need} of you."
 		}
 		expire := pick(a.rand, 6*time.Second, 40*time.Second, 10*time.Minute)
 		for _, name := range workers {

@@ -40,7 +40,7 @@ func everything() []*schemas.Record {
 		mail(schemas.DispositionIgnored, "autoreply"), mail(schemas.DispositionRefused, "already_settled"),
 		happened(schemas.TypeControl, &schemas.MessageReceived{ID: secret, Run: 1, Disposition: schemas.DispositionControl}),
 		happened("", &schemas.RunStarted{Run: 1, Profile: "desk", Message: schemas.Incoming{Subject: secret}}),
-		happened("", &schemas.PlanRefused{Run: 1, Faults: []string{secret}}),
+		happened("", &schemas.PlanRefused{Run: 1, Faults: []schemas.Reason{{Code: schemas.ReasonCode(secret)}}}),
 		happened("", &schemas.TaskUnserved{Run: 1, Task: secret, Agent: "echo"}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureTimeout, Detail: secret, RetryAt: later}),
 		happened("", &schemas.TaskFailed{Run: 1, Task: secret, Cause: schemas.FailureCrashed, Detail: secret, Agent: "other"}),

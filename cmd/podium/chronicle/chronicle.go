@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas"
+	"podium/supervisor/say"
 )
 
 // A Run is what its records say. The zero value is that of one without any; a nil one reads the same.
@@ -117,7 +118,7 @@ func (r *Run) attempt(fact schemas.Fact, now time.Time) {
 			r.Attempts = append(r.Attempts, Attempt{Task: f.Task, Attempt: f.Attempt, Asked: now})
 			of = &r.Attempts[len(r.Attempts)-1]
 		}
-		of.Outcome, of.Ended, of.Cause, of.Detail, of.RetryAt = AttemptFailed, now, f.Cause, f.Detail, f.RetryAt
+		of.Outcome, of.Ended, of.Cause, of.Detail, of.RetryAt = AttemptFailed, now, f.Cause, say.Failure(say.English(), f), f.RetryAt
 	default:
 	}
 }

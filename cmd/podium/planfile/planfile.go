@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,6 +26,7 @@ import (
 	"podium/schemas/pointer"
 	"podium/schemas/validation"
 	"podium/supervisor/plan"
+	"podium/supervisor/say"
 	"podium/supervisor/session"
 )
 
@@ -229,7 +229,7 @@ func (p *Plan) arguments(profile *plan.Profile, i int, task *schemas.Task) {
 	}
 }
 
-// faults adds those that a run would name, which hold the name of their task.
+// faults adds those that a run would name. Each has the place of its task.
 func (p *Plan) faults(profile *plan.Profile) {
 	sound := p.soundTasks()
 	if len(sound) == 0 {
@@ -238,12 +238,12 @@ func (p *Plan) faults(profile *plan.Profile) {
 	for _, fault := range profile.Faults(sound) {
 		at, path := p.tasks.at, p.path
 		for i := range p.request.Payload.Tasks {
-			if rest, of := strings.CutPrefix(fault, fmt.Sprintf("task %q: ", p.request.Payload.Tasks[i].TaskID)); of {
-				at, path, fault = p.tasks.elements[i].at, entry(p.path, i), rest
+			if p.request.Payload.Tasks[i].TaskID == fault.Values["task"] {
+				at, path = p.tasks.elements[i].at, entry(p.path, i)
 				break
 			}
 		}
-		p.reader.problem(at, path, "%s", fault)
+		p.reader.problem(at, path, "%s", say.Reason(say.English(), fault))
 	}
 }
 

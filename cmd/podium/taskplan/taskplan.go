@@ -18,11 +18,12 @@ import (
 	"podium/cmd/podium/runlog"
 	"podium/schemas"
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 // Name is what the file of a run's plan is called: two plans of one second have two names, since the id of the run is in it.
 func Name(run *workflow.RunHistory) string {
-	return "task_plan_" + run.TaskPlan().Created.UTC().Format("20060102_150405") + "_" + run.ID + ".md"
+	return "task_plan_" + run.TaskPlan(say.Teller{Language: say.English()}).Created.UTC().Format("20060102_150405") + "_" + run.ID + ".md"
 }
 
 // Has reports whether a run has a plan: one that is more than its message as the only task.
@@ -35,7 +36,7 @@ func planned(source schemas.PlannerKind) bool { return source != "" && source !=
 
 // Of reads the plan of a run, with all words of whoever asked.
 func Of(ctx context.Context, reader runlog.Reader, run *workflow.RunHistory) (schemas.TaskPlan, error) {
-	plan := run.TaskPlan()
+	plan := run.TaskPlan(say.Teller{Language: say.English()})
 	words, err := reader.Words(ctx, run)
 	if err != nil {
 		return plan, err

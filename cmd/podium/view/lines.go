@@ -9,6 +9,7 @@ import (
 	"podium/schemas"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // Lines tells a record in plain lines, one for each fact, without the time.
@@ -73,7 +74,7 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 	case *schemas.PlanCreated:
 		return planLine(f)
 	case *schemas.PlanRefused:
-		return "plan refused: " + strings.Join(f.Faults, "; ")
+		return "plan refused: " + say.Reasons(say.English(), f.Faults)
 	case *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan:
 		return judgementLine(f)
 	case *schemas.TaskRouted:
@@ -154,7 +155,7 @@ func reviewedLine(f *schemas.Judged) string {
 	}
 	line := fmt.Sprintf("review, round %d: %s", f.Round, f.Outcome)
 	if len(f.Issues) > 0 {
-		line += ", " + Line(review.Lines(f.Issues), detailLength)
+		line += ", " + Line(review.Lines(say.English(), f.Issues), detailLength)
 	}
 	return line
 }
@@ -217,8 +218,8 @@ func taskLine(f schemas.Fact, now time.Time) string {
 
 func settledLine(f *schemas.RunSettled) string {
 	line := "settled: " + because(f.Status, f.Reason)
-	if f.Error != nil && f.Error.InternalDetails != "" {
-		line += ": " + Line(f.Error.InternalDetails, detailLength)
+	if f.Error != nil && len(f.Error.Reasons) > 0 {
+		line += ": " + Line(say.Reasons(say.English(), f.Error.Reasons), detailLength)
 	}
 	return line
 }
@@ -308,8 +309,8 @@ func failureLine(f *schemas.TaskFailed, now time.Time) string {
 	if f.Attempt == 0 {
 		line = fmt.Sprintf("%s: failed (%s)", f.Task, f.Cause)
 	}
-	if f.Detail != "" {
-		line += ": " + short(f.Detail)
+	if said := said(f); said != "" {
+		line += ": " + short(said)
 	}
 	if f.Quarantine != "" {
 		line += " (in quarantine as " + f.Quarantine + ")"

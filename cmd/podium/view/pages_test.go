@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"podium/cmd/podium/view"
+	"podium/schemas"
 	"podium/schemas/workflow"
 )
 
@@ -52,7 +53,7 @@ func TestKeysAreTold(t *testing.T) {
 	}
 	tree = view.Tree{}
 	tree.Put(view.Place{}, &workflow.RunHistory{ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseExecuting, Tasks: []*workflow.Task{{ID: "t1", State: workflow.TaskRunning}}}})
-	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Run: workflow.Run{PlanFaults: []string{"a", "b", "c"}}})
+	tree.Put(view.Place{Run: "run-1", Task: "t1"}, &workflow.RunHistory{ID: "run-2", Run: workflow.Run{PlanFaults: []schemas.Reason{{Code: "a"}, {Code: "b"}, {Code: "c"}}}})
 	if lines, pages := (view.Picture{Columns: 80, Rows: 6, Keys: true}).Draw(&tree, noon); pages != 2 || lines[len(lines)-1] != "  … (Space: 2 pages)" {
 		t.Errorf("of a task without room for its notes it shows %q", lines)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podium/schemas/workflow"
+	"podium/supervisor/say"
 )
 
 // A Picture is what a run looks like in a terminal of a size.
@@ -109,7 +110,7 @@ func (d *drawing) whyOf(run *workflow.RunHistory, most int) (lines []string) {
 			lines = append(lines, fmt.Sprintf("  and %d more faults of the plan", len(run.PlanFaults)-most))
 			break
 		}
-		lines = append(lines, "  "+d.in(Red, "plan refused")+": "+Line(fault, detailLength))
+		lines = append(lines, "  "+d.in(Red, "plan refused")+": "+Line(say.Reason(say.English(), fault), detailLength))
 	}
 	if why := why(run); why != "" {
 		lines = append(lines, "  "+d.in(runColor(run.Status), "why")+": "+why)

@@ -97,7 +97,7 @@ func TestPictureFits(t *testing.T) {
 			workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled,
 		})
 		made := func(id string, most int) *workflow.RunHistory {
-			run := &workflow.RunHistory{ID: id, Run: workflow.Run{Profile: text.Draw(t, "profile"), Phase: workflow.PhaseExecuting, PlanFaults: rapid.SliceOfN(text, 0, 6).Draw(t, "faults")}}
+			run := &workflow.RunHistory{ID: id, Run: workflow.Run{Profile: text.Draw(t, "profile"), Phase: workflow.PhaseExecuting, PlanFaults: faults(rapid.SliceOfN(text, 0, 6).Draw(t, "faults"))}}
 			for i := range rapid.IntRange(0, most).Draw(t, "tasks") {
 				run.Tasks = append(run.Tasks, &workflow.Task{
 					ID: fmt.Sprint(i, text.Draw(t, "id")), Agent: text.Draw(t, "agent"), State: state.Draw(t, "state"), Message: text.Draw(t, "message"), LastFailure: &schemas.TaskFailed{Detail: text.Draw(t, "detail")}, Plan: &schemas.PlannedTask{Description: schemas.Content{Result: schemas.Result{Text: text.Draw(t, "description")}}},
@@ -193,7 +193,7 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 		{ID: "draft", Agent: "crew", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailureTimeout}},
 	}}})
 	tree.Put(view.Place{Run: "run-2", Task: "draft"}, &workflow.RunHistory{
-		ID: "run-3", Run: workflow.Run{Profile: "innermost", Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopInvalidPlan, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "no plan"}},
+		ID: "run-3", Run: workflow.Run{Profile: "innermost", Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopInvalidPlan, PlanFaults: []schemas.Reason{schemas.Because(schemas.PlanHasCycle, "tasks", "a")}, Error: &schemas.Error{Reasons: []schemas.Reason{schemas.Because(schemas.PlanMissing)}}},
 	})
 	tree.Put(view.Place{Run: "nobody", Task: "t1"}, &workflow.RunHistory{ID: "run-4", Run: workflow.Run{Profile: "stray"}})
 	lines, pages := view.Picture{Columns: 80, Rows: 24}.Draw(&tree, noon)
@@ -221,7 +221,7 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 func TestOutcomeTellsEveryFailure(t *testing.T) {
 	t.Parallel()
 	run := sixty()
-	run.Phase, run.Status, run.Reason, run.Error = workflow.PhaseComplete, schemas.RunFailed, schemas.StopTaskFailed, &schemas.Error{InternalDetails: "task t31 of agent alpha: agent_refused"}
+	run.Phase, run.Status, run.Reason, run.Error = workflow.PhaseComplete, schemas.RunFailed, schemas.StopTaskFailed, &schemas.Error{Reasons: []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "task", "t31", "agent", "alpha", "cause", "agent_refused")}}
 	long := strings.Repeat("torn ", 100)
 	run.Tasks[34].LastFailure.Detail = long
 	var tree view.Tree
@@ -268,4 +268,13 @@ func TestChangedTasks(t *testing.T) {
 	if changed := tree.Put(view.Place{}, run); len(changed) != 1 || changed[0].ID != schemas.DeliveryTask {
 		t.Errorf("of the delivery %v", changed)
 	}
+}
+
+// faults are reasons of which nobody has a sentence.
+func faults(codes []string) []schemas.Reason {
+	reasons := make([]schemas.Reason, len(codes))
+	for i, code := range codes {
+		reasons[i].Code = schemas.ReasonCode(code)
+	}
+	return reasons
 }

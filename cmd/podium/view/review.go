@@ -11,6 +11,7 @@ import (
 	"podium/schemas/workflow"
 	"podium/supervisor/plan"
 	"podium/supervisor/review"
+	"podium/supervisor/say"
 )
 
 // markOf is how a task is marked, and what there is to say of it where no plan describes it: a check that has found errors has done its work, and is no good news.
@@ -152,7 +153,7 @@ func merged(line func(string, ...any), run *workflow.RunHistory, round *chronicl
 
 // issueLine tells what was found, and for an error whose it is to mend.
 func issueLine(run *workflow.RunHistory, issue schemas.ReviewIssue) string {
-	told := Line(review.Lines([]schemas.ReviewIssue{issue}), detailLength)
+	told := Line(review.Lines(say.English(), []schemas.ReviewIssue{issue}), detailLength)
 	switch task := run.Task(issue.Task); {
 	case issue.Severity != schemas.ValidationError:
 		return told
@@ -237,7 +238,7 @@ func mendings(line func(string, ...any), kept *chronicle.Run, task *workflow.Tas
 		last = mending.Failed.Attempt == task.Failure().Attempt
 		if said := mending.Failed.Findings; said != nil {
 			for _, found := range review.Issues(task.Agent, said.ValidationResults) {
-				line("             %s", Line(review.Lines([]schemas.ReviewIssue{found}), detailLength))
+				line("             %s", Line(review.Lines(say.English(), []schemas.ReviewIssue{found}), detailLength))
 			}
 		}
 	}

@@ -65,8 +65,8 @@ func (d *drawing) nested(b *branch, task, depth int) {
 // notes are what there is to say of a task beside its state.
 func (d *drawing) notes(task *workflow.Task) (notes []string) {
 	switch {
-	case task.State == workflow.TaskSkipped && cmp.Or(task.Failure().Detail, task.Message) != "":
-		notes = append(notes, Line(cmp.Or(task.Failure().Detail, task.Message), detailLength))
+	case task.State == workflow.TaskSkipped && cmp.Or(said(task.LastFailure), task.Message) != "":
+		notes = append(notes, Line(cmp.Or(said(task.LastFailure), task.Message), detailLength))
 	case task.Failure().Cause != "" && task.State != workflow.TaskCompleted:
 		notes = append(notes, d.in(Red, Failure(task)))
 	}

@@ -11,6 +11,7 @@ import (
 	"podium/schemas"
 	"podium/schemas/workflow"
 	"podium/supervisor/budget"
+	"podium/supervisor/say"
 )
 
 // Run tells a whole run: what was asked, who did what and why, and the answer. Kept is what its records say beside its state; nil is nothing. About
@@ -41,7 +42,7 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 		line("template  %s", run.Template)
 	}
 	for _, fault := range run.PlanFaults {
-		line("refused   the plan: %s", Line(fault, detailLength))
+		line("refused   the plan: %s", Line(say.Reason(say.English(), fault), detailLength))
 	}
 	if why := why(run); why != "" {
 		line("why       %s", why)
@@ -180,12 +181,15 @@ func why(run *workflow.RunHistory) string {
 	if run.Error == nil || run.Phase != workflow.PhaseAssembling && run.Phase != workflow.PhaseComplete {
 		return ""
 	}
-	return Line(run.Error.InternalDetails, detailLength)
+	return Line(say.Reasons(say.English(), run.Error.Reasons), detailLength)
 }
 
 // Why is the same for programs: what was wrong with the plan, and what has failed.
 func Why(run *workflow.RunHistory) []string {
-	told := slices.Clone(run.PlanFaults)
+	var told []string
+	for _, fault := range run.PlanFaults {
+		told = append(told, say.Reason(say.English(), fault))
+	}
 	if failed := why(run); failed != "" {
 		told = append(told, failed)
 	}
@@ -273,6 +277,14 @@ func at(moment time.Time) string { return moment.Local().Format(time.DateTime) }
 // characters.
 const detailLength = 700
 
+// said is why a task has failed, as its agent and Podium say.
+func said(failed *schemas.TaskFailed) string {
+	if failed == nil {
+		return ""
+	}
+	return say.Failure(say.English(), failed)
+}
+
 // Failure tells the last attempt that failed and its cause; one that no agent was asked for has no number.
 func Failure(task *workflow.Task) string {
 	failed := task.Failure()
@@ -280,7 +292,7 @@ func Failure(task *workflow.Task) string {
 	if failed.Attempt > 0 {
 		told = fmt.Sprintf("attempt %d: %s", failed.Attempt, told)
 	}
-	if detail := Line(failed.Detail, detailLength); detail != "" {
+	if detail := Line(said(&failed), detailLength); detail != "" {
 		told += " " + detail
 	}
 	if failed.Action != "" && (!escalates(failed.Action) || failed.Recovering != "" || task.Judged) {

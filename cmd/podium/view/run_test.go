@@ -199,7 +199,7 @@ func TestAskedIsNeverEmpty(t *testing.T) {
 func TestWhyIsTold(t *testing.T) {
 	t.Parallel()
 	run := &workflow.RunHistory{
-		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []string{"task a depends on itself"}, Error: &schemas.Error{InternalDetails: "task t1 of agent echo: agent_refused"}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
+		ID: "run-1", Run: workflow.Run{Phase: workflow.PhaseComplete, Status: schemas.RunFailed, Reason: schemas.StopTaskFailed, PlanFaults: []schemas.Reason{schemas.Because(schemas.PlanHasCycle, "tasks", "a")}, Error: &schemas.Error{Reasons: []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "task", "t1", "agent", "echo", "cause", "agent_refused")}}, Tasks: []*workflow.Task{{ID: "t1", Agent: "echo", State: workflow.TaskFailed, LastFailure: &schemas.TaskFailed{Cause: schemas.FailurePermanent, Detail: "no such formula", Attempt: 1}}}},
 	}
 	for name, told := range map[string]string{
 		"the text": view.Run(run, nil, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),

@@ -12,9 +12,6 @@ import (
 // stream is a source of its own for answers that wait, so that worlds without them are as they were.
 const stream = 0x7369676e61746f72
 
-// Disapproved begins what is told of a no.
-const Disapproved = "Somebody says no."
-
 // Signatories are what a world has in which answers wait for leave; nil is a world without.
 type Signatories struct {
 	Rand *rand.Rand

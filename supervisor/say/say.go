@@ -1,0 +1,112 @@
+// Package say has the sentences by which Podium itself tells people and programs what an event says by a code, in German and English. A profile may
+// have sentences of its own instead (schemas.Language).
+package say
+
+import (
+	_ "embed"
+	"maps"
+	"slices"
+	"strings"
+
+	"podium/schemas"
+	"podium/schemas/sentences"
+)
+
+//go:embed words.json
+var resource []byte
+
+var catalog = read() //nolint:gochecknoglobals // it is never changed
+
+func read() sentences.Catalog {
+	catalog, err := sentences.Read(resource)
+	if err != nil {
+		panic("say: " + err.Error())
+	}
+	return catalog
+}
+
+// English is the language that programs, and whoever runs Podium, are told things in.
+func English() *schemas.Language { return &schemas.Language{Tag: schemas.FallbackLanguage} }
+
+// Sentence returns the sentence of a key in a language, with the places filled in: place, value, place, value. A place is a name in braces. A language that
+// neither the profile nor Podium has a sentence in is told in schemas.FallbackLanguage. A key without a sentence is returned as it is.
+func Sentence(language *schemas.Language, key string, places ...string) string {
+	if own, has := language.Sentences[key]; has {
+		return strings.NewReplacer(places...).Replace(own)
+	}
+	if _, known := catalog[schemas.FallbackLanguage][key]; !known {
+		return key
+	}
+	return catalog.Say(language.Tag, key, places...)
+}
+
+// Reason returns the sentence of a reason.
+func Reason(language *schemas.Language, reason schemas.Reason) string {
+	places := make([]string, 0, 2*len(reason.Values))
+	for _, name := range slices.Sorted(maps.Keys(reason.Values)) {
+		places = append(places, "{"+name+"}", reason.Values[name])
+	}
+	return Sentence(language, string(reason.Code), places...)
+}
+
+// Reasons returns the sentences of reasons, in their order. Behind one that ends with a colon there is a list, with a line for each of the others.
+func Reasons(language *schemas.Language, reasons []schemas.Reason) string {
+	var told strings.Builder
+	between := " "
+	for i := range reasons {
+		sentence := Reason(language, reasons[i])
+		if i > 0 {
+			told.WriteString(between)
+		}
+		told.WriteString(sentence)
+		if strings.HasSuffix(sentence, ":") {
+			between = "\n- "
+		}
+	}
+	return told.String()
+}
+
+// A Teller tells reasons in one language.
+type Teller struct{ Language *schemas.Language }
+
+// Failure is the function of that name.
+func (t Teller) Failure(failed *schemas.TaskFailed) string { return Failure(t.Language, failed) }
+
+// Issue is the function of that name.
+func (t Teller) Issue(issue *schemas.ReviewIssue) string { return Issue(t.Language, issue) }
+
+// Failure returns why an attempt of a task has failed: what its agent has said, verbatim, and what Podium says.
+func Failure(language *schemas.Language, failed *schemas.TaskFailed) string {
+	return joined(failed.Detail, Reasons(language, failed.Reasons), "\n")
+}
+
+// Issue returns what a review has found: what Podium says, and what an agent has said, verbatim.
+func Issue(language *schemas.Language, issue *schemas.ReviewIssue) string {
+	return joined(Reasons(language, issue.Reasons), issue.Message, " ")
+}
+
+func joined(first, second, between string) string {
+	if first == "" || second == "" {
+		between = ""
+	}
+	return first + between + second
+}
+
+// Issues returns issues of a review as agents and other programs are told them: each has a message.
+func Issues(language *schemas.Language, issues []schemas.ReviewIssue) []schemas.ReviewIssue {
+	told := slices.Clone(issues)
+	for i := range told {
+		told[i].Message, told[i].Reasons = Issue(language, &told[i]), nil
+	}
+	return told
+}
+
+// Error returns the error of a run as programs are told it: with details in English (G-28).
+func Error(failure *schemas.Error) *schemas.Error {
+	if failure == nil {
+		return nil
+	}
+	told := *failure
+	told.InternalDetails = Reasons(English(), failure.Reasons)
+	return &told
+}
