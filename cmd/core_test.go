@@ -172,6 +172,7 @@ func coreFaults(t *testing.T) []string {
 type coreRead struct {
 	packages []*ssa.Package
 	faults   []string
+	source   []*packages.Package
 }
 
 var readCore = sync.OnceValues(func() (coreRead, error) {
@@ -202,7 +203,7 @@ var readCore = sync.OnceValues(func() (coreRead, error) {
 		found = append(found, editionsIn(pkg)...)
 	}
 	functions := functionsOf(built)
-	return coreRead{built, slices.Concat(found, takenApart(functions), comparedKinds(functions))}, nil
+	return coreRead{built, slices.Concat(found, takenApart(functions), comparedKinds(functions)), loaded}, nil
 })
 
 // editionsIn finds the word "edition" in names and comments.

@@ -87,6 +87,7 @@ const (
 const (
 	AnswerNotJSON        ReasonCode = "answer_not_json"
 	AnswerWrongType      ReasonCode = "answer_wrong_type"
+	AnswerNameTwice      ReasonCode = "answer_name_twice"
 	AnswerUnreadable     ReasonCode = "answer_unreadable"
 	AnswerWithoutVerdict ReasonCode = "answer_without_verdict"
 	AnswerTwoVerdicts    ReasonCode = "answer_two_verdicts"

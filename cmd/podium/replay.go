@@ -179,6 +179,9 @@ func (e *environment) printVerification(v *verify.Result) error {
 	}
 	err := e.print("shard %d: %d inputs, %d sessions, %d records with %d facts decided again, %d differ\n",
 		v.Shard, v.Inputs, v.Sessions, v.Records, v.Facts, len(v.Faults)+len(v.Different))
+	if v.Reworded > 0 {
+		err = errors.Join(err, e.print("  %d decisions of another build have sentences that this one words otherwise; nothing else differs in them\n", v.Reworded))
+	}
 	for _, fault := range slices.Concat(v.Faults, v.Different) {
 		err = errors.Join(err, e.print("  session %s, record %d, sequence %d: %s\n", view.Line(fault.Session, 0), fault.Record, fault.Sequence, view.Line(fault.What, 0)))
 	}

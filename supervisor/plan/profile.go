@@ -76,6 +76,9 @@ func (p *Profile) faults() []error {
 	} else if p.Language != schemas.LanguageOfWriter && p.language(p.Language).Tag != p.Language {
 		faults = append(faults, fmt.Errorf("it answers in %q, but has no words in that language", p.Language))
 	}
+	for i := range p.Languages {
+		faults = append(faults, say.Check(&p.Languages[i])...)
+	}
 	if p.Retry.Attempts < 1 || p.Delivery.Attempts < 1 {
 		faults = append(faults, errors.New("retry.attempts and delivery.attempts are at least 1"))
 	}

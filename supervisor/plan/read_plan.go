@@ -38,6 +38,9 @@ func reasonOf(err error) schemas.Reason {
 // unreadable says where an answer is not the JSON that is needed.
 func unreadable(err error) error {
 	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return unusable(schemas.AnswerNameTwice, "path", truncate(string(syntax.JSONPointer), maxValue))
+		}
 		return unusable(schemas.AnswerNotJSON, "offset", syntax.ByteOffset)
 	}
 	if semantic, is := errors.AsType[*json.SemanticError](err); is {

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,5 +211,25 @@ func record(tb testing.TB, fact schemas.Fact) {
 	}
 	if err = schemas.Validate("record", body); err != nil {
 		tb.Fatalf("%v\n%s", err, body)
+	}
+}
+
+// TestUnreadablePlansAreRefusedByCode: what is wrong with an answer is told by its place and the types, and not in the words of the JSON library, which differ from
+// process to process.
+func TestUnreadablePlansAreRefusedByCode(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`[1]`:                              "{answer_wrong_type map[found:number path:/0 wanted:string]}",
+		`{"tasks": 1}`:                     "{answer_wrong_type map[found:number path:/tasks wanted:array]}",
+		`{"steps": {"a": 1}}`:              "{answer_wrong_type map[found:object path:/steps wanted:array]}",
+		`{"tasks": [{"optional": "yes"}]}`: "{answer_wrong_type map[found:string path:/tasks/0/optional wanted:boolean]}",
+		`{"steps":["a"],"steps":["b"]}`:    "{answer_name_twice map[path:/steps]}",
+		`{}`:                               "{plan_without_tasks map[]}",
+	} {
+		_, err := plan.ReadPlan(schemas.Result{Data: []byte(answer)})
+		refused, is := errors.AsType[*plan.AnswerError](err)
+		if !is || fmt.Sprint(refused.Reason) != want {
+			t.Errorf("%s: %v, %+v", answer, err, refused)
+		}
 	}
 }

@@ -19,9 +19,9 @@ func (b barredAgent) OpenSince(string) (since, probe time.Time) {
 	return b.since, b.since.Add(time.Minute)
 }
 
-// TestUnavailable: an agent that is not asked has a reason as long as one is known. Without it, whoever looks after a letter that has failed would read
+// TestWhyUnavailable: an agent that is not asked has a reason as long as one is known. Without it, whoever looks after a letter that has failed would read
 // why only until the next attempt.
-func TestUnavailable(t *testing.T) {
+func TestWhyUnavailable(t *testing.T) {
 	t.Parallel()
 	refused := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached."}
 	moved := &schemas.TaskFailed{Attempt: 1, Cause: schemas.FailureAgent, Detail: "The mail server cannot be reached.", Agent: "mail"}

@@ -1,9 +1,10 @@
-// Package say has the sentences by which Podium itself tells people and programs what an event says by a code, in German and English. A profile may
-// have sentences of its own instead (schemas.Language).
+// Package say has the sentences by which Podium itself tells people and programs what an event says by a code, in each language that it offers. A profile
+// may have sentences of its own instead (schemas.Language).
 package say
 
 import (
 	_ "embed"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,6 +39,31 @@ func Sentence(language *schemas.Language, key string, places ...string) string {
 		return key
 	}
 	return catalog.Say(language.Tag, key, places...)
+}
+
+// Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalogue, and only places that the sentence
+// of that key has.
+func Check(language *schemas.Language) []error {
+	var faults []error
+	for _, key := range slices.Sorted(maps.Keys(language.Sentences)) {
+		known, is := catalog[schemas.FallbackLanguage][key]
+		if !is {
+			faults = append(faults, fmt.Errorf("languages %q: sentences: %q is no key of a sentence", language.Tag, key))
+			continue
+		}
+		for rest := language.Sentences[key]; ; {
+			_, behind, begins := strings.Cut(rest, "{")
+			name, after, ends := strings.Cut(behind, "}")
+			if !begins || !ends {
+				break
+			}
+			if !strings.Contains(known, "{"+name+"}") {
+				faults = append(faults, fmt.Errorf("languages %q: sentences: %q has no place {%s}", language.Tag, key, name))
+			}
+			rest = after
+		}
+	}
+	return faults
 }
 
 // Reason returns the sentence of a reason.

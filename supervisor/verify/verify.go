@@ -31,6 +31,8 @@ type Result struct {
 	// Different are decisions that another build has made and that this one would make
 	// otherwise. Which of the two is wrong, if any, the ledger does not say.
 	Different []Fault `json:"different"`
+	// Reworded is how many transitions of another build differ from what this one decides in the wording of sentences alone.
+	Reworded int `json:"reworded,omitzero"`
 	// WhatIf is what other profiles would decide, when that was asked.
 	WhatIf *WhatIf `json:"what_if,omitzero"`
 }
@@ -345,10 +347,20 @@ func (v *verifier) redecide(state session.State, epoch uint64, stored *schemas.T
 	if err != nil {
 		return err
 	}
+	reworded := false
 	if !same {
-		differs(difference(facts, stored.Facts))
-	} else {
+		if reworded, err = v.isReworded(epoch, facts, stored.Facts); err != nil {
+			return err
+		}
+	}
+	switch {
+	case same:
 		v.rules.keep()
+	case reworded:
+		v.result.Reworded++
+		v.rules.keep()
+	default:
+		differs(difference(facts, stored.Facts))
 	}
 	return v.decideInstead(state, epoch, stored, input, at, facts)
 }

@@ -24,6 +24,7 @@ import (
 // sequence n.
 type shard struct {
 	tb       testing.TB
+	source   schemas.Profile
 	profile  *plan.Profile
 	messages []bus.Message
 
@@ -117,11 +118,7 @@ const (
 
 func newShard(tb testing.TB) *shard {
 	tb.Helper()
-	compiled, err := plan.Compile(bustest.DeskProfile(1))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := &shard{tb: tb, profile: compiled, state: session.New(id())}
+	s := shardOf(tb, bustest.DeskProfile(1))
 	s.say("m1", false)
 	s.say("m2", false)
 	s.say("m3", true)
@@ -129,6 +126,16 @@ func newShard(tb testing.TB) *shard {
 	s.say("m4", false)
 	s.checkpoint(fourthInput)
 	return s
+}
+
+// shardOf is an empty shard, of which one profile decides.
+func shardOf(tb testing.TB, profile schemas.Profile) *shard {
+	tb.Helper()
+	compiled, err := plan.Compile(profile)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &shard{tb: tb, source: profile, profile: compiled, state: session.New(id())}
 }
 
 // verify puts the messages onto a ledger and decides them again.
@@ -141,7 +148,7 @@ func (s *shard) verify() verify.Result {
 func (s *shard) verifyBy(build string) verify.Result {
 	s.tb.Helper()
 	ledger := memory.New(1)
-	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{bustest.DeskProfile(1)})
+	_, err := restore.NewProfiles(context.Background(), ledger.Artifacts(), []schemas.Profile{s.source})
 	s.must(err)
 	for i := range s.messages {
 		_, err := bus.Append(context.Background(), ledger, s.messages[i], bus.Expect{})
@@ -200,7 +207,7 @@ func TestAShardWithoutFaults_X07(t *testing.T) {
 	if len(result.Faults) > 0 || result.Sessions != 1 || result.Records != 4 || result.Inputs != 4 || result.Facts < 4 {
 		t.Errorf("%+v", result)
 	}
-	if empty := (&shard{tb: t}).verify(); len(empty.Faults) > 0 || empty.Sessions != 0 {
+	if empty := shardOf(t, bustest.DeskProfile(1)).verify(); len(empty.Faults) > 0 || empty.Sessions != 0 {
 		t.Errorf("an empty one: %+v", empty)
 	}
 }
@@ -309,4 +316,46 @@ func TestWhatNoRecordSays_X07(t *testing.T) {
 	if faults := s.verify().Faults; len(faults) > 0 {
 		t.Errorf("what is above the low watermark: %+v", faults)
 	}
+}
+
+// TestOtherWordingIsNoDifference: another build may have told people the same in other words. The same build has not, and what it has decided is the same.
+func TestOtherWordingIsNoDifference(t *testing.T) {
+	t.Parallel()
+	profile := bustest.DeskProfile(1)
+	profile.Routers = []schemas.Router{{Kind: schemas.RouterAssigned}} // nobody is responsible
+	const record = 3
+	reworded := rewrite(record, func(r *schemas.Record) {
+		settledIn(r).Error.Message = map[string]string{"en": "Sorry."}
+	})
+	otherwise := rewrite(record, func(r *schemas.Record) {
+		settled := settledIn(r)
+		settled.Error.Message, settled.Error.ErrorType = map[string]string{"en": "Sorry."}, schemas.ErrorSystem
+	})
+	for name, c := range map[string]struct {
+		change                     func(*shard)
+		build                      string
+		faults, different, wording int
+	}{
+		"by another build":            {reworded, "v2 def", 0, 0, 1},
+		"by the same":                 {reworded, "v1 abc", 1, 0, 0},
+		"by another build, otherwise": {otherwise, "v2 def", 0, 1, 0},
+	} {
+		s := shardOf(t, profile)
+		s.checkpoint(0)
+		rewrite(1, func(p *schemas.Checkpoint) { p.Since, p.Build = 0, "v1 abc" })(s)
+		s.say("m1", false)
+		c.change(s)
+		if result := s.verifyBy(c.build); len(result.Faults) != c.faults || len(result.Different) != c.different || result.Reworded != c.wording {
+			t.Errorf("%s: %+v", name, result)
+		}
+	}
+}
+
+func settledIn(record *schemas.Record) *schemas.RunSettled {
+	for _, fact := range record.First().Facts {
+		if settled := schemas.As[*schemas.RunSettled](fact); settled != nil {
+			return settled
+		}
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		"number for a text":  {strings.Replace(task(""), `"a"`, "7", 1), []string{"plan.json:1:24: tasks[0].task_id: a text is expected, and this is a number (Unique in the request)"}},
 		"empty id":           {strings.Replace(task(""), `"a"`, `""`, 1), []string{"tasks[0].task_id: the text is empty"}},
 		"long id":            {strings.Replace(task(""), `"a"`, `"`+strings.Repeat("x", 300)+`"`, 1), []string{"tasks[0].task_id: the text has 300 characters; at most 256 are allowed"}},
-		"id of a run":        {strings.Replace(task(""), `"a"`, `"reply"`, 1), []string{"tasks[0]: the id is reserved"}},
+		"id of a run":        {strings.Replace(task(""), `"a"`, `"reply"`, 1), []string{"tasks[0]: The id of the task “reply” is reserved."}},
 		"text for a list":    {task(`, "dependencies": "b"`), []string{"tasks[0].dependencies: a list of texts is expected, and this is a text (task_ids whose results this task needs)"}},
 		"number in a list":   {task(`, "dependencies": [1]`), []string{"tasks[0].dependencies[0]: a text is expected, and this is a number"}},
 		"fraction":           {task(`, "estimated_tokens": 1.5`), []string{"tasks[0].estimated_tokens: a whole number is expected, and this is 1.5"}},
@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 		"circle":                 {two(`"b"`, `"a"`), []string{`in a circle, so that none of them could begin: "a" → "b" → "a"`}},
 		"assignments":            {strings.Replace(task(""), "{", `{"agent_assignments": {"echo": ["z"]}, `, 1), []string{"agent_assignments.echo[0]: it"}},
 		"a question":             {task(`, "context": {"kind": "assess"}`), []string{`plan.json:1:92: tasks[0].context.kind: "assess" is a question; a supervisor is asked for work alone`}},
-		"estimate of a year":     {task(`, "estimated_time_seconds": 31536000`), []string{"tasks[0]: an estimate of 31536000 seconds is not between 0 and 864000"}},
+		"estimate of a year":     {task(`, "estimated_time_seconds": 31536000`), []string{"tasks[0]: The estimate of the task “a”, 31536000 seconds, is not between 0 and 864000."}},
 		"whole, type":            {`{"type": "execution_requst", "payload": ` + task("") + `}`, []string{`type: "execution_requst" is not a value that it can have; did you mean "execution_request"?`}},
 		"whole, id and time":     {`{"message_id": "7", "timestamp": "today", "payload": ` + task("") + `}`, []string{"message_id: it is not a UUID such as", "timestamp: it is not a time such as 2026-01-31T12:00:00Z"}},
 		"whole, no payload":      {`{"from": "me"}`, []string{`"payload" is missing`}},
@@ -167,8 +167,8 @@ func TestProfile(t *testing.T) {
 		task(""): "",
 		strings.Replace(task(`, "estimated_tokens": 1000`), "echo", "supervisor", 1): "", // words, of which it makes the tasks
 		strings.Replace(task(""), "echo", "calculatr", 1):                            `plan.json:1:64: tasks[0].assigned_to: "calculatr" is not one of the agents of profile "desk"; did you mean "calculator"?`,
-		two("", ""):                        "plan.json:1:11: tasks: the plan has 2 tasks, more than the 1 that are allowed",
-		task(`, "estimated_tokens": 1000`): "tasks: the tasks need an estimated 1000 tokens, more than the 10 that are allowed",
+		two("", ""):                        "plan.json:1:11: tasks: The plan has 2 tasks, and 1 are allowed.",
+		task(`, "estimated_tokens": 1000`): "tasks: The tasks need an estimated 1000 tokens, and 10 are allowed.",
 	} {
 		read, err := planfile.Read([]byte(text), "plan.json")
 		if err != nil {

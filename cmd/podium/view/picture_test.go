@@ -203,8 +203,8 @@ func TestNestedRunsStandBelowTheirTask(t *testing.T) {
 		"      ✗ draft crew failed",
 		"          timeout",
 		"        ↳ innermost 0 %  failed (invalid_plan), run run-3",
-		"          plan refused: task a depends on itself",
-		"          why: no plan",
+		"          plan refused: These tasks depend on each other in a circle: a.",
+		"          why: There is no plan that can be carried out.",
 		"  · t2   echo pending",
 	}
 	if got := lines[2:]; pages != 0 || !slices.Equal(got, want) {
@@ -232,7 +232,7 @@ func TestOutcomeTellsEveryFailure(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
 	}
-	for _, want := range []string{"failed (task_failed)", "why: task t31 of agent alpha", strings.TrimSpace(long), "not shown: 30 completed", "podium runs show run-1 tells of every task"} {
+	for _, want := range []string{"failed (task_failed)", "why: The task t31 of the agent alpha", strings.TrimSpace(long), "not shown: 30 completed", "podium runs show run-1 tells of every task"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in\n%s", want, told)
 		}

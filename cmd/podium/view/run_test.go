@@ -204,7 +204,7 @@ func TestWhyIsTold(t *testing.T) {
 	for name, told := range map[string]string{
 		"the text": view.Run(run, nil, ""), "the picture": drawn(run, time.Time{}), "for programs": strings.Join(view.Why(run), "\n"),
 	} {
-		for _, want := range []string{"task a depends on itself", "task t1 of agent echo: agent_refused"} {
+		for _, want := range []string{"These tasks depend on each other in a circle: a.", "The task t1 of the agent echo has failed: agent_refused."} {
 			if !strings.Contains(told, want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, told)
 			}
