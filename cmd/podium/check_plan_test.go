@@ -65,7 +65,7 @@ func TestCheckPlan(t *testing.T) {
 			[]string{
 				`mixed.json:2:3: tasks[0]: "description" is missing`, `unknown key "descriptiom"; did you mean "description"?`, `tasks[0].dependencies[0]: there is no task "z"`,
 				`tasks[1].priority: "hihg" is not a value that it can have; did you mean "high"?`, `tasks[1].assigned_to: "calculatr" is not one of the agents of profile "graph"; did you mean "calculator"?`,
-				`tasks[1].task_id: "a" is the id of tasks[0] already`, `in a circle, so that none of them could begin: "c" → "c"`, "tasks[2]: The estimate of the task “a”, 31536000 seconds, is not between 0 and 864000.",
+				`tasks[1].task_id: "a" is the id of tasks[0] already`, `in a circle, so that none of them could begin: "c" → "c"`, "tasks[2]: The estimate of the task “c”, 31536000 seconds, is not between 0 and 864000.",
 			},
 		},
 		{"both are wrong", []string{"--plan", typed, "-c", broken}, "", exitUsage, []string{`broken.yaml:1:23: agents.echo.kind`, `typed.json:2:20: tasks[0]: unknown key`}},

@@ -132,7 +132,7 @@ func TestScriptedTroubles(t *testing.T) {
 	i.write("letters.yaml", "cases:\n  - {acts: true, fail: unknown, text: The post office is on fire.}\n")
 	i.up()
 	run, answer := i.answered("garbage, please")
-	if answer != "Seven." || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure().Cause != schemas.FailureInvalidResult || len(run.Tasks[0].Failure().Reasons) == 0 || !strings.Contains(run.Tasks[0].Failure().Reasons[0].Values["problem"]+run.Tasks[0].Failure().Reasons[0].Values["path"], "total") {
+	if answer != "Seven." || run.Tasks[0].Attempt != 2 || run.Tasks[0].Failure().Cause != schemas.FailureInvalidResult || !strings.Contains(run.Tasks[0].Failure().Detail, "total") {
 		t.Errorf("garbage is answered %q after %+v", answer, run.Tasks[0].Failure())
 	}
 	run, answer = i.answered("slow, please")

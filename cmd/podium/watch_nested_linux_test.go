@@ -78,7 +78,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 		}
 	}
 	told.ends(t, exitFailed)
-	if all := told.stdout.String(); !strings.Contains(all, "  t1 › settled: failed (task_failed): task t1 of agent alpha: agent_failed\n") {
+	if all := told.stdout.String(); !strings.Contains(all, "  t1 › settled: failed (task_failed): The task t1 of the agent alpha has failed: agent_failed.\n") {
 		t.Errorf("as lines it says\n%s", all)
 	}
 	programs.ends(t, exitFailed)
@@ -89,7 +89,7 @@ func TestNestedRunsAreWatched(t *testing.T) {
 			t.Errorf("%s the last line is %+v", name, last)
 		}
 		if !slices.ContainsFunc(all, progressed) || !slices.ContainsFunc(all, func(line watchedLine) bool {
-			return line.Run == child && line.Phase == "complete" && slices.Contains(line.Why, "task t1 of agent alpha: agent_failed")
+			return line.Run == child && line.Phase == "complete" && slices.Contains(line.Why, "The task t1 of the agent alpha has failed: agent_failed.")
 		}) {
 			t.Errorf("%s programs are told\n%s", name, printed)
 		}

@@ -112,7 +112,7 @@ func TestFiles_M38(t *testing.T) {
 		}
 	}
 	conflict := review.Files(run("a:p=1 b:p=2"))[0]
-	if got := conflict.Conflict(); say.Issue(say.English(), &got) != "Conflict in p between [agent_a, agent_b] (tasks a, b)." || !slices.Equal(got.Tasks, []string{"a", "b"}) {
+	if got := conflict.Conflict(); say.Issue(say.English(), &got) != "Conflict in p between [agent_a, agent_b] (tasks a, b)" || !slices.Equal(got.Tasks, []string{"a", "b"}) {
 		t.Errorf("%+v", got)
 	}
 	failed := run("a:p=1 b:p=2")
