@@ -22,7 +22,7 @@ func TestEventsHoldCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := wordsInEvents(core.packages)
+	found := wordsInEvents(slices.Concat(core.packages, core.readers))
 	source, planted := map[string]int{}, []string(nil)
 	for _, line := range found {
 		if strings.Contains(line, "planted") {

@@ -59,7 +59,7 @@ var layers = []struct {
 	{"bus/bustest/loopback", nil},
 	{"bus/bustest/smalldisk", nil},
 	{"bus/bustest", []string{"schemas", "schemas/seen", "bus", "bus/agent", "bus/agent/conformance", "bus/artifact", "bus/binding", "bus/intake", "bus/memory", "bus/registry"}},
-	{"supervisor/route", []string{"schemas"}},
+	{"supervisor/route", []string{"schemas", "supervisor/say"}}, // the latter for its tests
 	{"supervisor/arguments", []string{"schemas", "schemas/pointer", "schemas/validation", "supervisor/route"}},
 	{"supervisor/language", nil},
 	{"supervisor/phrase", nil},

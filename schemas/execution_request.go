@@ -291,7 +291,7 @@ const (
 	KindPlan    RequestKind = "plan"    // divide this into tasks: result.data {"steps": […]} or {"tasks": […]}
 	KindExtract RequestKind = "extract" // which arguments do these words hold? result.data is an object with them
 	KindJudge   RequestKind = "judge"   // how does this go on? result.data {"response": …}, {"steps": […]} or {"tasks": […]}
-	KindRoute   RequestKind = "route"   // who shall do this? result.data is a route_decision
+	KindRoute   RequestKind = "route"   // who shall do this? result.data {"next_agent": …, "reasoning": …}, and "response" with RESPOND
 )
 
 // IsWork reports whether a request of this kind asks for work. All others are

@@ -37,6 +37,11 @@ func (r Reason) Each(change func(value string) string) Reason {
 	return changed
 }
 
+// Same reports whether two reasons are one.
+func (r Reason) Same(other Reason) bool {
+	return r.Code == other.Code && maps.Equal(r.Values, other.Values)
+}
+
 // Size returns how many bytes the code and the values have.
 func (r Reason) Size() int {
 	size := len(r.Code)

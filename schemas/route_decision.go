@@ -3,7 +3,7 @@ package schemas
 // A RouteDecision says which agent does a task, and why no other (O-11, O-16).
 type RouteDecision struct {
 	NextAgent  string      `json:"next_agent"`         // RouteRespond and RouteFinish are not agents
-	Reasoning  string      `json:"reasoning"`          // English, for the log
+	Reasons    []Reason    `json:"reasons,omitzero"`   // what was tried, and why it was decided so
 	Response   string      `json:"response,omitzero"`  // only with RouteRespond
 	Router     string      `json:"router"`             // the router that decided
 	Degraded   bool        `json:"degraded,omitzero"`  // a router that was asked gave no answer of use (G-31)
@@ -25,7 +25,8 @@ type Candidate struct {
 	Score   float64 `json:"score"`
 	Rank    int     `json:"rank,omitzero"` // the configured priority or order; 1 is first
 	Matches []Match `json:"matches,omitzero"`
-	Lost    string  `json:"lost,omitzero"` // why it was not chosen; empty for the winner
+	// Lost is why it was not chosen; empty for the winner.
+	Lost []Reason `json:"lost,omitzero"`
 	// Said is why, in the words of the agent that was asked to route, at most
 	// SaidLimit bytes. It may repeat the person's words: it is not for logs.
 	Said string `json:"said,omitzero"`
@@ -51,10 +52,10 @@ type Match struct {
 
 // A Complexity is what the complexity check found (O-17…O-21).
 type Complexity struct {
-	Complex bool    `json:"complex"`
-	Reason  string  `json:"reason"` // English, for the log
-	Verbs   []Match `json:"verbs,omitzero"`
-	Pattern string  `json:"pattern,omitzero"` // the first multi-step pattern that matched
+	Complex bool     `json:"complex"`
+	Reasons []Reason `json:"reasons,omitzero"`
+	Verbs   []Match  `json:"verbs,omitzero"`
+	Pattern string   `json:"pattern,omitzero"` // the first multi-step pattern that matched
 }
 
 // KeywordOrder says which group wins when several hit (O-16, G-24).

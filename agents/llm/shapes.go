@@ -91,7 +91,7 @@ func names(choices []choice) []string {
 	return known
 }
 
-// routerShape is a route_decision of the closed set (O-11, O-12).
+// routerShape is an answer to the question who is responsible, out of the closed set (O-11, O-12).
 func routerShape(asked *question) (*shape, error) {
 	if len(asked.Agents) == 0 {
 		return nil, errUnusable

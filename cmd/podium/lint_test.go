@@ -96,9 +96,9 @@ profiles:
     complexity: {verbs: ["calculat*", sing], separators: [and]}
 `)
 	for text, want := range map[string][]string{
-		"calculated":         {`"calculat*" is a keyword of group`, `"calculated" at 0–10 by keyword "calculat*"`},
-		"what is it":         {`"what is" is a keyword of group`, `by keyword "what is"`},
-		"a folksong":         {`"*song" is a keyword of group`, `by keyword "*song"`},
+		"calculated":         {"“calculat*” is a keyword of the group", `"calculated" at 0–10 by keyword "calculat*"`},
+		"what is it":         {"“what is” is a keyword of the group", `by keyword "what is"`},
+		"a folksong":         {"“*song” is a keyword of the group", `by keyword "*song"`},
 		"calculate and sing": {`2 action verbs: "calculat*", "sing"`},
 	} {
 		shown := in(t, "", "route", "-c", file, text).succeeds(t).stdout

@@ -204,7 +204,7 @@ func (e *environment) printTried(line tried) error {
 		_, _ = fmt.Fprintf(&b, "  → nobody: it is ignored (%s)\n", mail.Ignored)
 	default:
 		for _, step := range line.Route.Steps {
-			_, _ = fmt.Fprintf(&b, "  → %s: %s\n", cmp.Or(step.Decision.NextAgent, "nobody"), step.Decision.Reasoning)
+			_, _ = fmt.Fprintf(&b, "  → %s: %s\n", cmp.Or(step.Decision.NextAgent, "nobody"), step.Why)
 		}
 		if mail.Withheld != "" {
 			_, _ = fmt.Fprintf(&b, "  → its answer is withheld (%s)\n", mail.Withheld)

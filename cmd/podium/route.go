@@ -93,6 +93,7 @@ type explainedStep struct {
 	Asks     []string              `json:"asks,omitzero"`  // agents that a run would ask before it decides
 	Decided  bool                  `json:"decided"`
 	Decision schemas.RouteDecision `json:"decision"`
+	Why      string                `json:"why"` // the reasons of the decision in English
 }
 
 func (c *routeCommand) Run(env *environment) error {
@@ -152,12 +153,14 @@ func explain(profile *plan.Profile, text, source string) explanation {
 		step := explainedStep{Task: task.Task, Text: task.Description.Text, After: task.Dependencies}
 		if task.Routed { // the plan names its agent, and the first router goes by that
 			step.Decided = true
-			step.Decision = schemas.RouteDecision{NextAgent: task.Agent, Router: string(schemas.RouterAssigned), Reasoning: "the plan names it"}
+			step.Decision = schemas.RouteDecision{NextAgent: task.Agent, Router: string(schemas.RouterAssigned), Reasons: []schemas.Reason{schemas.Because(schemas.RouteAssigned)}}
+			step.Why = say.Reasons(say.English(), step.Decision.Reasons)
 			explained.Steps = append(explained.Steps, step)
 			continue
 		}
 		known := route.Evidence{Source: source}
 		step.Decision, step.Decided = profile.Router().ExplainWith(step.Text, task.Agent, known)
+		step.Why = say.Reasons(say.English(), step.Decision.Reasons)
 		need := profile.Router().Need(step.Text, task.Agent, known)
 		if step.Asks = need.Assess; need.Choose != "" {
 			step.Asks = append(step.Asks, need.Choose)
@@ -212,7 +215,7 @@ func (e *explanation) String() string {
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(&b, format+"\n", arguments...) }
 	line("profile %s", e.Profile)
 	if e.Complexity != nil {
-		line("complexity: %s", e.Complexity.Reason)
+		line("complexity: %s", say.Reasons(say.English(), e.Complexity.Reasons))
 	}
 	for _, fault := range e.Refused {
 		line("a plan is refused: %s", view.Line(fault, 0))
@@ -236,9 +239,9 @@ func (e *explanation) String() string {
 			line("a run first asks %s; without their answers:", strings.Join(step.Asks, ", "))
 		}
 		if step.Decided {
-			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Decision.Reasoning)
+			line("→ %s, by router %s: %s", step.Decision.NextAgent, step.Decision.Router, step.Why)
 		} else {
-			line("→ nobody: %s", step.Decision.Reasoning)
+			line("→ nobody: %s", step.Why)
 		}
 		for j := range step.Decision.Candidates {
 			e.candidate(line, &step.Decision.Candidates[j])
@@ -253,8 +256,8 @@ func (e *explanation) candidate(line func(string, ...any), c *schemas.Candidate)
 		name += " (" + c.Group + ")"
 	}
 	verdict := "chosen"
-	if c.Lost != "" {
-		verdict = "lost: " + c.Lost
+	if len(c.Lost) > 0 {
+		verdict = "lost: " + say.Reasons(say.English(), c.Lost)
 	}
 	line("  %-32s %-9s score %-6.3g %s", name, c.Router, c.Score, verdict)
 	for i := range c.Matches {

@@ -25,8 +25,8 @@ profiles:
 	for name, c := range map[string]struct {
 		bonus, source, want, why string
 	}{
-		"by default, by mail": {"", "email", "→ doctor", "of group \"symptoms\", which goes by its priority 1 before \"letters\""},
-		"weighed, by mail":    {", source_bonus: {email: 2}", "email", "→ writer", "of group \"letters\", which goes by its priority 0 with 2 for email before \"symptoms\""},
+		"by default, by mail": {"", "email", "→ doctor", "of the group “symptoms”. By its priority 1 it goes before \"letters\"."},
+		"weighed, by mail":    {", source_bonus: {email: 2}", "email", "→ writer", "of the group “letters”. By its priority 0 it goes before \"symptoms\". The source email counts 2 in this."},
 		"weighed, by chat":    {", source_bonus: {email: 2}", "chat", "→ doctor", "priority 2 after 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ profiles:
 	}{
 		"a template that fits": {
 			assigned, "Please make a report on pumps.",
-			[]string{"plan by template report, tasks 2", "step 1: Look for pumps.\n→ searcher, by router assigned: the plan names it", "step 2: Write about pumps.\nafter find\n→ writer, by router default"},
+			[]string{"plan by template report, tasks 2", "step 1: Look for pumps.\n→ searcher, by router assigned: The plan names this agent.", "step 2: Write about pumps.\nafter find\n→ writer, by router default"},
 			[]string{"Please make"},
 		},
 		"with agents that routers find": {

@@ -51,7 +51,7 @@ func parseFact(tb testing.TB, line string) schemas.Fact {
 			ID: "m" + word(2), Channel: schemas.ChannelChat, Text: schemas.Content{Result: schemas.Result{Text: "words of m" + word(2)}},
 		}}
 	case "complexity":
-		return &schemas.ComplexityAssessed{Run: number(1), Complexity: schemas.Complexity{Complex: true, Reason: "two verbs"}}
+		return &schemas.ComplexityAssessed{Run: number(1), Complexity: schemas.Complexity{Complex: true, Reasons: reasons([]string{"two_verbs"})}}
 	case "plan":
 		return &schemas.PlanCreated{Run: number(1), Tasks: plannedTasks(words[2:])}
 	case "unplanned":

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"podium/schemas"
 	"podium/supervisor/route"
 )
 
@@ -232,7 +233,7 @@ func (s *filling) fromOutside(r *rule, text string) {
 		s.put(r.property.names, readings[0], SourceRule)
 		return
 	}
-	s.refused = append(s.refused, Refused{Path: r.Path, Why: "what the session says of it is not what the schema takes there"})
+	s.refused = append(s.refused, Refused{Path: r.Path, Reason: schemas.Because(schemas.ArgumentOfSession, "path", r.Path)})
 }
 
 func (s *filling) attach(r *rule) {

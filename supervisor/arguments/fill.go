@@ -1,6 +1,7 @@
 package arguments
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
+	"podium/schemas"
 	"podium/supervisor/route"
 )
 
@@ -78,7 +80,11 @@ func (f *Filler) Fill(given Given) Filled {
 func (s *filling) takeGiven() {
 	given, err := parseObject(s.given.Arguments)
 	if err != nil {
-		s.refused = append(s.refused, Refused{Why: "the given arguments: " + err.Error()})
+		refused := Refused{Reason: schemas.Because(schemas.ArgumentsNoObject)}
+		if errors.Is(err, errTooLong) {
+			refused.Reason = schemas.Because(schemas.ArgumentsTooLong, "limit", maxData)
+		}
+		s.refused = append(s.refused, refused)
 		return
 	}
 	s.values = given

@@ -1,6 +1,7 @@
 package arguments_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func told(f arguments.Filled) string {
 		}
 	}
 	for _, refused := range f.Refused {
-		line.WriteString(" !" + refused.Path + ": " + refused.Why)
+		line.WriteString(" !" + refused.Path + ": " + cmp.Or(refused.Reason.Values["problem"], string(refused.Reason.Code)))
 	}
 	return line.String()
 }
@@ -258,9 +259,9 @@ func TestRefused(t *testing.T) {
 		`{"n":0}`:                  `{} !n: is less than 1`,
 		`{"d":"2026-02-30"}`:       `{} !d: is not of the format date`,
 		`{"x":1}`:                  `{"x":1} !: breaks additionalProperties`,
-		`[1]`:                      `{} !: the given arguments: it is not a JSON object`,
+		`[1]`:                      `{} !: arguments_no_object`,
 		`{"n":1,"d":"2026-02-28"}`: `{"d":"2026-02-28","n":1}`,
-		`null`:                     `{} !: the given arguments: it is not a JSON object`,
+		`null`:                     `{} !: arguments_no_object`,
 	} {
 		if got := told(filler.Fill(arguments.Given{Arguments: []byte(given)})); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"podium/schemas"
 	"podium/schemas/validation"
 )
 
@@ -39,7 +40,7 @@ func (s *filling) finish() Filled {
 	filled := Filled{Sources: copied(s.sources), Missing: missing, Refused: s.refused}
 	var err error
 	if filled.Values, err = s.values.encode(); err != nil {
-		filled.Values, filled.Refused = jsontext.Value(`{}`), append(filled.Refused, Refused{Why: "the values cannot be written as JSON"})
+		filled.Values, filled.Refused = jsontext.Value(`{}`), append(filled.Refused, Refused{Reason: schemas.Because(schemas.ArgumentsUnsendable)})
 	}
 	return filled
 }
@@ -54,7 +55,7 @@ func (s *filling) isAsked(problem validation.Problem) bool {
 func (s *filling) problems(of func([]byte) ([]validation.Problem, error)) []validation.Problem {
 	body, err := s.values.encode()
 	if err == nil && len(body) > maxData {
-		s.refused = append(s.refused, Refused{Why: "the values are longer than 1 MiB"})
+		s.refused = append(s.refused, Refused{Reason: schemas.Because(schemas.ArgumentsTooLong, "limit", maxData)})
 		s.values, s.sources = object{}, map[string]Source{}
 		return nil
 	}
@@ -63,7 +64,7 @@ func (s *filling) problems(of func([]byte) ([]validation.Problem, error)) []vali
 		problems, err = of(body)
 	}
 	if err != nil {
-		s.refused = append(s.refused, Refused{Why: "the values are not JSON that can be sent"})
+		s.refused = append(s.refused, Refused{Reason: schemas.Because(schemas.ArgumentsUnsendable)})
 		s.values, s.sources = object{}, map[string]Source{}
 		return nil
 	}
@@ -99,8 +100,8 @@ func (s *filling) removeWrong(problems []validation.Problem) bool {
 			path, _ = cutLast(path)
 		}
 		if path == "" {
-			refused := Refused{Path: pathOf(problem.Pointer), Why: problem.Reason}
-			if !slices.Contains(s.refused, refused) {
+			refused := Invalid(pathOf(problem.Pointer), problem.Reason)
+			if !slices.ContainsFunc(s.refused, func(other Refused) bool { return other.Path == refused.Path && other.Reason.Same(refused.Reason) }) {
 				s.refused = append(s.refused, refused)
 			}
 			continue
@@ -108,7 +109,7 @@ func (s *filling) removeWrong(problems []validation.Problem) bool {
 		names := strings.Split(path, ".")
 		value, _ := s.values.get(names)
 		if s.sources[path] == SourceGiven {
-			s.refused = append(s.refused, Refused{Path: path, Why: problem.Reason})
+			s.refused = append(s.refused, Invalid(path, problem.Reason))
 		} else {
 			s.unsure[path] = []string{unquoted(value)}
 		}

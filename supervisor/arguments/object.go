@@ -13,14 +13,14 @@ import (
 // An object holds JSON values by name: objects as objects, all else as it was written.
 type object map[string]any
 
-var errNoObject = errors.New("it is not a JSON object")
+var errNoObject, errTooLong = errors.New("it is not a JSON object"), errors.New("it is longer than 1 MiB")
 
 func parseObject(value jsontext.Value) (object, error) {
 	if len(value) == 0 {
 		return object{}, nil
 	}
 	if len(value) > maxData {
-		return nil, errors.New("it is longer than 1 MiB")
+		return nil, errTooLong
 	}
 	if value.Kind() != '{' {
 		return nil, errNoObject

@@ -1,9 +1,12 @@
 package arguments
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"podium/schemas"
 )
 
 // A Spec is what a profile says about filling the arguments of one agent.
@@ -225,6 +228,11 @@ const longestOffer = 200
 
 // Refused is what was said outside of the words and cannot be used.
 type Refused struct {
-	Path string `json:"path,omitzero"`
-	Why  string `json:"why"`
+	Path   string         `json:"path,omitzero"`
+	Reason schemas.Reason `json:"reason"`
+}
+
+// Invalid refuses what breaks a schema.
+func Invalid(path, problem string) Refused {
+	return Refused{Path: path, Reason: schemas.Because(schemas.ArgumentInvalid, "path", cmp.Or(path, "/"), "problem", problem)}
 }

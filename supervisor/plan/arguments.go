@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -40,7 +39,7 @@ func fillArguments(v *View, task *workflow.Task) *schemas.ArgumentsFilled {
 		}
 	}
 	for _, refused := range filled.Refused {
-		event.Refused = append(event.Refused, schemas.Because(schemas.ArgumentInvalid, "path", cmp.Or(refused.Path, "/"), "problem", refused.Why))
+		event.Refused = append(event.Refused, refused.Reason)
 	}
 	return &event
 }
@@ -130,7 +129,7 @@ func (p *Profile) ArgumentFaults(agent, words string, given jsontext.Value) []ar
 	for i := range filled.Missing {
 		refused := func(fault arguments.Refused) bool { return fault.Path == filled.Missing[i].Path }
 		if !slices.ContainsFunc(faults, refused) { // it is there, and not what it must be
-			faults = append(faults, arguments.Refused{Path: filled.Missing[i].Path, Why: say.Sentence(say.English(), "argument_missing")})
+			faults = append(faults, arguments.Invalid(filled.Missing[i].Path, say.Sentence(say.English(), "argument_missing")))
 		}
 	}
 	if len(faults) == 0 {
@@ -142,7 +141,7 @@ func (p *Profile) ArgumentFaults(agent, words string, given jsontext.Value) []ar
 func refusedBy(check *validation.Schema, given jsontext.Value) []arguments.Refused {
 	err := checkSchema(given, check)
 	if invalid, ok := errors.AsType[*validation.Error](err); ok {
-		return []arguments.Refused{{Path: strings.ReplaceAll(strings.TrimPrefix(invalid.Pointer, "/"), "/", "."), Why: invalid.Reason}}
+		return []arguments.Refused{arguments.Invalid(strings.ReplaceAll(strings.TrimPrefix(invalid.Pointer, "/"), "/", "."), invalid.Reason)}
 	}
 	return nil
 }

@@ -171,11 +171,7 @@ func evidence(v *View, task string) route.Evidence {
 		case schemas.TaskKindAssess:
 			evidence.Assessments = append(evidence.Assessments, assessment(question.Agent, result, answered))
 		case schemas.TaskKindRoute:
-			made := choice(question.Agent, result, answered)
-			if !answered {
-				made.Failure = choiceFailure(question)
-			}
-			evidence.Choices = append(evidence.Choices, made)
+			evidence.Choices = append(evidence.Choices, choice(question, result, answered))
 		case schemas.TaskKindPlan, schemas.TaskKindWork, schemas.TaskKindExtract, schemas.TaskKindEvaluate, schemas.TaskKindCheck, schemas.TaskKindMerge,
 			schemas.TaskKindSummarize, schemas.TaskKindNotify, schemas.TaskKindDeliver:
 		}
@@ -192,39 +188,18 @@ func assessment(agent string, result schemas.Result, answered bool) schemas.Asse
 	return made
 }
 
-func choice(agent string, result schemas.Result, answered bool) route.Choice {
-	made := route.Choice{Agent: agent, Answered: answered}
-	if answered {
-		decision, err := route.ParseDecision(result)
-		made.Decision = decision
-		if err != nil {
-			made.Fault = err.Error()
-		}
+// choice is what an agent that was asked to route has said, or why it has said nothing. An answer that names nobody is of no use.
+func choice(question *workflow.Task, result schemas.Result, answered bool) route.Choice {
+	made := route.Choice{Agent: question.Agent, Answered: answered}
+	if !answered {
+		failed := question.Failure()
+		made.Failure, made.Category = failed.Cause, failed.Category
+		return made
+	}
+	if said, err := route.ParseDecision(result); err == nil {
+		made.Said = said
 	}
 	return made
-}
-
-// choiceFailure says why an agent that was asked to route has said nothing; empty is that it was late. It has no words of the agent: they
-// stand with its failure.
-func choiceFailure(question *workflow.Task) string {
-	failed := question.Failure()
-	switch failed.Cause {
-	case schemas.FailureUnavailable:
-		return "was not asked, since it has failed too often"
-	case schemas.FailureNotStarted:
-		return "did not begin in time"
-	case schemas.FailureCrashed:
-		return "has given no further sign of life"
-	case schemas.FailureMalformed:
-		return "gave an answer that cannot be read"
-	case schemas.FailureInvalidResult:
-		return "gave an answer that is not what was asked for"
-	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
-		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
-		return "has failed (" + string(failed.Cause) + ", " + string(failed.Category) + ")"
-	case schemas.FailureTimeout:
-	}
-	return ""
 }
 
 // undecided reports whether nobody is responsible for a task because an agent that was to say who is has said nothing.

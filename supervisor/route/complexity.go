@@ -1,10 +1,6 @@
 package route
 
-import (
-	"fmt"
-
-	"podium/schemas"
-)
+import "podium/schemas"
 
 // A complexity is the complexity check of one profile, ready to be asked.
 type complexity struct {
@@ -19,7 +15,7 @@ type complexity struct {
 // found. A profile without a complexity check has no complex texts.
 func (r *Router) AssessComplexity(text string) schemas.Complexity {
 	if r.complexity == nil {
-		return schemas.Complexity{Reason: "the complexity check is off"}
+		return schemas.Complexity{Reasons: because(schemas.ComplexityOff)}
 	}
 	f := r.folder.foldMessage(text)
 	o := r.complexity.outline(f)
@@ -42,26 +38,26 @@ func (c *complexity) assess(f *folded, read *outline) schemas.Complexity {
 		}
 		seen[o.keyword] = true
 		verb := &c.verbs.keywords[o.keyword]
-		verbs = append(verbs, verb.quote())
+		verbs = append(verbs, verb.written())
 		assessed.Verbs = append(assessed.Verbs, f.match(verb.word, o))
 	}
 	assessed.Complex = len(verbs) > 1 || assessed.Pattern != ""
-	assessed.Reason = complexityReason(verbs, assessed.Pattern)
+	assessed.Reasons = complexityReasons(verbs, assessed.Pattern)
 	return assessed
 }
 
-func complexityReason(verbs []string, pattern string) string {
-	var reason string
+func complexityReasons(verbs []string, pattern string) []schemas.Reason {
+	var reasons []schemas.Reason
 	switch len(verbs) {
 	case 0:
-		reason = "no action verb"
+		reasons = because(schemas.ComplexityNoVerb)
 	case 1:
-		reason = "one action verb: " + verbs[0]
+		reasons = because(schemas.ComplexityOneVerb, "verb", verbs[0])
 	default:
-		reason = fmt.Sprintf("%d action verbs: %s", len(verbs), list(verbs))
+		reasons = because(schemas.ComplexityVerbs, "count", len(verbs), "verbs", list(verbs))
 	}
 	if pattern != "" {
-		reason += fmt.Sprintf("; pattern %q", pattern)
+		reasons = append(reasons, schemas.Because(schemas.ComplexityPattern, "pattern", pattern))
 	}
-	return reason
+	return reasons
 }

@@ -2,7 +2,6 @@ package route
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func (r *Router) question(text, assigned string, evidence Evidence) question {
 func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 	q.silent = silent
 	var d schemas.RouteDecision
-	var passed []string // why earlier routers did not decide
+	var passed [][]schemas.Reason // why earlier routers did not decide
 	for i := range r.routers {
 		asked := &r.routers[i]
 		if d.NextAgent != "" && asked.asks() && !silent {
@@ -74,18 +73,20 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		case v.agent != "":
 			d.NextAgent, d.Router, d.Ambiguous, d.Response = v.agent, string(asked.kind), v.ambiguous, v.response
 			d.Degraded = d.Degraded || v.degraded
-			d.Reasoning = reasoning(passed, asked, v.why)
+			d.Reasons = reasons(passed, v.why)
 		default:
 			d.Degraded = d.Degraded || v.degraded
-			passed = append(passed, v.why)
+			if len(v.why) > 0 {
+				passed = append(passed, v.why)
+			}
 		}
 		d.Candidates = append(d.Candidates, v.candidates...)
 	}
 	if d.NextAgent == "" {
-		d.Reasoning = reasoning(passed, nil, "")
+		d.Reasons = append(because(schemas.RouteNobody), reasons(passed, nil)...)
 	}
 	if len(q.text.source) > MaxRead {
-		d.Reasoning += fmt.Sprintf(" Of %d bytes the first %d and the last %d have been read.", len(q.text.source), MaxRead-readEnd, readEnd)
+		d.Reasons = append(d.Reasons, schemas.Because(schemas.RouteReadInPart, "size", len(q.text.source), "first", MaxRead-readEnd, "last", readEnd))
 	}
 	return d, d.NextAgent != ""
 }
@@ -93,7 +94,7 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 // A verdict is the answer of one router.
 type verdict struct {
 	agent      string // empty: it does not decide
-	why        string
+	why        []schemas.Reason
 	response   string // of its own, instead of an agent's
 	need       Need   // what has to be asked before it can decide
 	degraded   bool   // somebody was asked and gave no answer of use
@@ -117,7 +118,7 @@ func (r *router) answer(q *question) verdict {
 	case schemas.RouterDefault:
 	}
 	return verdict{
-		agent: r.agent, why: whyDefault,
+		agent: r.agent, why: because(schemas.RouteDefault),
 		candidates: []schemas.Candidate{{Agent: r.agent, Router: string(r.kind), Rank: 1}},
 	}
 }
@@ -125,12 +126,12 @@ func (r *router) answer(q *question) verdict {
 // lose makes losers of all candidates, since the router before decided.
 func (v *verdict) lose(kind schemas.RouterKind, before string) {
 	unasked := kind == schemas.RouterDefault || kind == schemas.RouterScore || kind == schemas.RouterAgent
-	lost := before + " decided before"
+	lost := because(schemas.LostLater, "router", before)
 	if unasked {
-		lost = "not asked: " + before + " decided"
+		lost = because(schemas.LostNotAsked, "router", before)
 	}
 	for i := range v.candidates {
-		if c := &v.candidates[i]; unasked || c.Lost == "" || len(c.Matches) > 0 {
+		if c := &v.candidates[i]; unasked || len(c.Lost) == 0 || len(c.Matches) > 0 {
 			c.Lost = lost
 		}
 	}
@@ -142,10 +143,10 @@ func (r *router) assigned(agent string, known bool) verdict {
 	}
 	candidate := schemas.Candidate{Agent: agent, Router: string(r.kind), Rank: 1}
 	if !known {
-		candidate.Lost = "not one of the profile's agents"
-		return verdict{why: whyUnknown, candidates: []schemas.Candidate{candidate}}
+		candidate.Lost = because(schemas.LostUnknown)
+		return verdict{why: because(schemas.RouteAssignedUnknown), candidates: []schemas.Candidate{candidate}}
 	}
-	return verdict{agent: agent, why: whyAssigned, candidates: []schemas.Candidate{candidate}}
+	return verdict{agent: agent, why: because(schemas.RouteAssigned), candidates: []schemas.Candidate{candidate}}
 }
 
 // A contender is a keyword group with a hit.
@@ -165,12 +166,12 @@ func (r *router) keywords(q *question) verdict {
 	for i := range contenders {
 		c := r.candidate(f, &contenders[i])
 		if i > 0 {
-			c.Lost = r.lost(&contenders[i], &contenders[0])
+			c.Lost = []schemas.Reason{r.lost(&contenders[i], &contenders[0])}
 			v.ambiguous = v.ambiguous || contenders[i].distinct > 0 && c.Agent != v.candidates[0].Agent
 		}
 		v.candidates = append(v.candidates, c)
 	}
-	v.why = whyKeywordless
+	v.why = because(schemas.RouteNoKeyword)
 	if len(contenders) > 0 {
 		v.agent = v.candidates[0].Agent
 		v.why = r.why(contenders)
@@ -280,28 +281,28 @@ func (r *router) rankOf(c *contender) int {
 // score is how much a group has of a message, with what counts for where that comes from.
 func (c *contender) score() int { return c.distinct + c.bonus }
 
-func (r *router) lost(loser, winner *contender) string {
+func (r *router) lost(loser, winner *contender) schemas.Reason {
 	if loser.weakness() > winner.weakness() {
 		if loser.distinct == 0 {
-			return "only in the material of the request"
+			return schemas.Because(schemas.LostMaterial)
 		}
-		return "shared word only"
+		return schemas.Because(schemas.LostShared)
 	}
-	equal := ""
+	order, before := loser.group+1, winner.group+1
 	switch r.order {
 	case schemas.OrderPriority:
 		if r.compare(loser, winner) != 0 {
-			return fmt.Sprintf("priority %d after %d", r.rankOf(loser), r.rankOf(winner))
+			return schemas.Because(schemas.LostPriority, "priority", r.rankOf(loser), "before", r.rankOf(winner))
 		}
-		equal = fmt.Sprintf("priority %d equal, ", r.rankOf(loser))
+		return schemas.Because(schemas.LostEqualPriority, "priority", r.rankOf(loser), "order", order, "before", before)
 	case schemas.OrderScore:
 		if r.compare(loser, winner) != 0 {
-			return fmt.Sprintf("score %d below %d", loser.score(), winner.score())
+			return schemas.Because(schemas.LostScore, "score", loser.score(), "most", winner.score())
 		}
-		equal = fmt.Sprintf("score %d equal, ", loser.score())
+		return schemas.Because(schemas.LostEqualScore, "score", loser.score(), "order", order, "before", before)
 	case schemas.OrderConfigured:
 	}
-	return fmt.Sprintf("%sorder %d after %d", equal, loser.group+1, winner.group+1)
+	return schemas.Because(schemas.LostOrder, "order", order, "before", before)
 }
 
 func (r *router) candidate(f *folded, c *contender) schemas.Candidate {
@@ -331,7 +332,7 @@ func (r *router) silent(contenders []contender) []schemas.Candidate {
 		if !hit[i] {
 			candidates = append(candidates, schemas.Candidate{
 				Agent: g.agent, Router: string(r.kind), Group: g.name,
-				Rank: r.rank(i), Lost: "no keyword found",
+				Rank: r.rank(i), Lost: because(schemas.LostNoKeyword),
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"podium/schemas"
+	"podium/supervisor/say"
 )
 
 func TestKeywordAnchored_O08_O09(t *testing.T) {
@@ -102,9 +103,9 @@ func TestOrders_O16(t *testing.T) {
 		mode       schemas.KeywordOrder
 		candidates string
 	}{
-		{schemas.OrderConfigured, "red, green: order 2 after 1, blue: order 3 after 1"},
-		{schemas.OrderPriority, "green, blue: priority 1 equal, order 3 after 2, red: priority 9 after 1"},
-		{schemas.OrderScore, "blue, red: score 1 below 2, green: score 1 below 2"},
+		{schemas.OrderConfigured, "red, green: The place 2 comes after 1., blue: The place 3 comes after 1."},
+		{schemas.OrderPriority, "green, blue: At the same priority 1 the place 3 comes after 2., red: The priority 9 comes after 1."},
+		{schemas.OrderScore, "blue, red: The score 1 is below 2., green: The score 1 is below 2."},
 	} {
 		router := compiled(t, profileWith(keywords(test.mode,
 			group("red", 9, word("a"), word("z")), group("green", 1, word("b")), group("blue", 1, word("c"), word("d")))))
@@ -115,12 +116,15 @@ func TestOrders_O16(t *testing.T) {
 	}
 }
 
+// told are the sentences of reasons.
+func told(reasons []schemas.Reason) string { return say.Reasons(say.English(), reasons) }
+
 func candidates(d schemas.RouteDecision) string {
 	names := make([]string, len(d.Candidates))
 	for i, c := range d.Candidates {
 		names[i] = c.Agent
-		if c.Lost != "" {
-			names[i] += ": " + c.Lost
+		if len(c.Lost) > 0 {
+			names[i] += ": " + told(c.Lost)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -133,12 +137,12 @@ func TestSharedWord_G24(t *testing.T) {
 	router := compiled(t, profileWith(keywords(schemas.OrderPriority,
 		group("red", 1, shared, word("mail")), group("green", 2, shared, word("letter")))))
 	for text, want := range map[string]string{
-		"write":               "red, green: priority 2 after 1",
-		"write a letter":      "green, red: shared word only",
-		"write a mail":        "red, green: shared word only",
-		"mail a letter":       "red, green: priority 2 after 1",
+		"write":               "red, green: The priority 2 comes after 1.",
+		"write a letter":      "green, red: Only a shared keyword was found.",
+		"write a mail":        "red, green: Only a shared keyword was found.",
+		"mail a letter":       "red, green: The priority 2 comes after 1.",
 		"letter":              "green",
-		"write mail, letters": "red, green: shared word only",
+		"write mail, letters": "red, green: Only a shared keyword was found.",
 	} {
 		if decision, _ := router.Decide(text, ""); candidates(decision) != want {
 			t.Errorf("%q: %s, want %s", text, candidates(decision), want)
@@ -155,15 +159,15 @@ func TestRoutersInOrder_O12(t *testing.T) {
 	last := schemas.Router{Kind: schemas.RouterDefault, Agent: "blue"}
 	router := compiled(t, profileWith(first, schemas.Router{Kind: schemas.RouterAssigned}, second, last))
 	for _, test := range []struct{ text, assigned, want, reasoning string }{
-		{"a", "", "red, green: keywords decided before, blue: not asked: keywords decided", `"a" is a keyword of group "red".`},
-		{"a", "blue", "red, blue: keywords decided before, green: keywords decided before, blue: not asked: keywords decided", `"a" is a keyword of group "red".`},
-		{"b", "blue", "blue, green: assigned decided before, blue: not asked: assigned decided", "None of its words is a keyword; the plan names this agent."},
-		{"b", "RESPOND", "RESPOND: not one of the profile's agents, green, blue: not asked: keywords decided", `None of its words is a keyword; the agent that the plan names is none of the profile's; "b" is a keyword of group "green".`},
-		{"", "", "blue", "None of its words is a keyword, so that the default agent takes it."},
+		{"a", "", "red, green: The router keywords has decided before., blue: It was not asked, since the router keywords has decided.", "“a” is a keyword of the group “red”."},
+		{"a", "blue", "red, blue: The router keywords has decided before., green: The router keywords has decided before., blue: It was not asked, since the router keywords has decided.", "“a” is a keyword of the group “red”."},
+		{"b", "blue", "blue, green: The router assigned has decided before., blue: It was not asked, since the router assigned has decided.", "None of the words is a keyword. The plan names this agent."},
+		{"b", "RESPOND", "RESPOND: It is none of the profile's agents., green, blue: It was not asked, since the router keywords has decided.", "None of the words is a keyword. The agent that the plan names is none of the profile's. “b” is a keyword of the group “green”."},
+		{"", "", "blue", "None of the words is a keyword. The default agent takes it."},
 	} {
 		decision, decided := router.Decide(test.text, test.assigned)
-		if got := candidates(decision); !decided || got != test.want || decision.Reasoning != test.reasoning {
-			t.Errorf("%q assigned to %q: %s\n%s\nwant %s", test.text, test.assigned, got, decision.Reasoning, test.want)
+		if got := candidates(decision); !decided || got != test.want || told(decision.Reasons) != test.reasoning {
+			t.Errorf("%q assigned to %q: %s\n%s\nwant %s", test.text, test.assigned, got, told(decision.Reasons), test.want)
 		}
 	}
 }
@@ -178,20 +182,20 @@ func TestReasonsArePlain(t *testing.T) {
 	router := compiled(t, profile)
 	for _, test := range []struct{ text, assigned, reasoning string }{
 		{"a", "blue", "The plan names this agent."},
-		{"a", "", `"a" is a keyword of group "red".`},
-		{"invoices", "", `"invoic*" is a keyword of group "red".`},
-		{"a c", "", `"a", "c" are keywords of group "red", which goes by its order 1 before "green".`},
-		{"b", "", `None of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},
-		{"b", "RESPOND", `The agent that the plan names is none of the profile's; none of its words is a keyword; "b" is a keyword of group "red", which goes by its priority 1 before "green".`},
-		{"", "", "None of its words is a keyword, so that the default agent takes it."},
+		{"a", "", "“a” is a keyword of the group “red”."},
+		{"invoices", "", "“invoic*” is a keyword of the group “red”."},
+		{"a c", "", `"a", "c" are keywords of the group “red”. By its place 1 in the profile it goes before "green".`},
+		{"b", "", `None of the words is a keyword. “b” is a keyword of the group “red”. By its priority 1 it goes before "green".`},
+		{"b", "RESPOND", `The agent that the plan names is none of the profile's. None of the words is a keyword. “b” is a keyword of the group “red”. By its priority 1 it goes before "green".`},
+		{"", "", "None of the words is a keyword. The default agent takes it."},
 	} {
-		if decision, decided := router.Decide(test.text, test.assigned); !decided || decision.Reasoning != test.reasoning {
-			t.Errorf("%q assigned to %q: %s\nwant %s", test.text, test.assigned, decision.Reasoning, test.reasoning)
+		if decision, decided := router.Decide(test.text, test.assigned); !decided || told(decision.Reasons) != test.reasoning {
+			t.Errorf("%q assigned to %q: %s\nwant %s", test.text, test.assigned, told(decision.Reasons), test.reasoning)
 		}
 	}
 	profile = profileWith(first)
-	if decision, decided := compiled(t, profile).Decide("z", ""); decided || decision.Reasoning != "Nobody takes it; none of its words is a keyword." {
-		t.Errorf("decided %t: %s", decided, decision.Reasoning)
+	if decision, decided := compiled(t, profile).Decide("z", ""); decided || told(decision.Reasons) != "Nobody takes it. None of the words is a keyword." {
+		t.Errorf("decided %t: %s", decided, told(decision.Reasons))
 	}
 }
 
@@ -203,10 +207,10 @@ func TestMaterialDoesNotDecide(t *testing.T) {
 	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{word("sum"), word("read")}}
 	router := compiled(t, profile)
 	for text, want := range map[string]string{
-		"sum up the following: paint it":         "green, red: only in the material of the request",
-		"sum it up.\n\nWe paint walls.":          "green, red: only in the material of the request",
-		"read the following: paint the list":     "red, green: priority 2 after 1",
-		"sum up the paint list: we sum and read": "red, green: priority 2 after 1",
+		"sum up the following: paint it":         "green, red: The keywords are only in the material of the request.",
+		"sum it up.\n\nWe paint walls.":          "green, red: The keywords are only in the material of the request.",
+		"read the following: paint the list":     "red, green: The priority 2 comes after 1.",
+		"sum up the paint list: we sum and read": "red, green: The priority 2 comes after 1.",
 	} {
 		decision, _ := router.Decide(text, "")
 		if candidates(decision) != want || decision.Ambiguous != strings.Contains(want, "priority") {
@@ -225,14 +229,18 @@ func TestMatchTextIsBounded(t *testing.T) {
 	}
 }
 
-// TestReasoningHoldsNoWordsOfThePerson: it may be logged (G-37).
-func TestReasoningHoldsNoWordsOfThePerson_G37(t *testing.T) {
+// TestReasonsHoldNoWordsOfThePerson: they may be logged (G-37).
+func TestReasonsHoldNoWordsOfThePerson_G37(t *testing.T) {
 	t.Parallel()
 	router := profileNamed(t, "demo")
 	text := "Calculate Zanzibar and then summarize Zanzibarian: Zanzibar"
 	decision, _ := router.Explain(text, "Zanzibar")
-	if complexity := router.AssessComplexity(text); strings.Contains(decision.Reasoning+complexity.Reason, "anzibar") {
-		t.Errorf("%s %s", decision.Reasoning, complexity.Reason)
+	lost := ""
+	for _, c := range decision.Candidates {
+		lost += told(c.Lost)
+	}
+	if complexity := router.AssessComplexity(text); strings.Contains(told(decision.Reasons)+told(complexity.Reasons)+lost, "anzibar") {
+		t.Errorf("%s %s %s", told(decision.Reasons), told(complexity.Reasons), lost)
 	}
 }
 
@@ -279,7 +287,7 @@ func TestNormalizationChangesNothing_G25(t *testing.T) {
 			t.Fatalf("NFC: %s\nNFD: %s", a, b)
 		}
 		a, b := router.AssessComplexity(composed), router.AssessComplexity(decomposed)
-		if a.Complex != b.Complex || a.Reason != b.Reason {
+		if a.Complex != b.Complex || told(a.Reasons) != told(b.Reasons) {
 			t.Fatalf("NFC: %+v\nNFD: %+v", a, b)
 		}
 		if a, b := router.Split(composed), router.Split(decomposed); len(a) != len(b) {
@@ -291,9 +299,9 @@ func TestNormalizationChangesNothing_G25(t *testing.T) {
 // essence is a decision without positions.
 func essence(d schemas.RouteDecision, decided bool) string {
 	var text strings.Builder
-	_, _ = fmt.Fprintf(&text, "%t %s by %s, ambiguous %t. %s", decided, d.NextAgent, d.Router, d.Ambiguous, d.Reasoning)
+	_, _ = fmt.Fprintf(&text, "%t %s by %s, ambiguous %t. %s", decided, d.NextAgent, d.Router, d.Ambiguous, told(d.Reasons))
 	for _, c := range d.Candidates {
-		_, _ = fmt.Fprintf(&text, " %s %s %v %q", c.Agent, c.Group, c.Score, c.Lost)
+		_, _ = fmt.Fprintf(&text, " %s %s %v %q", c.Agent, c.Group, c.Score, told(c.Lost))
 	}
 	return text.String()
 }
@@ -335,7 +343,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		winners := 0
 		for _, c := range decision.Candidates {
-			if c.Lost == "" {
+			if len(c.Lost) == 0 {
 				winners++
 			}
 			for _, m := range c.Matches {

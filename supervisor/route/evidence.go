@@ -20,14 +20,19 @@ type Evidence struct {
 
 // A Choice is what an agent that was asked to route has answered.
 type Choice struct {
-	Agent    string                `json:"agent"`             // who was asked
-	Decision schemas.RouteDecision `json:"decision,omitzero"` // as ParseDecision returns it
-	Answered bool                  `json:"answered"`          // false: nothing came until the deadline, or Failure
-	// Failure says in English why nothing came, if it was not the deadline.
-	Failure string `json:"failure,omitzero"`
-	// Fault says in English why the answer is of no use. It holds no words of
-	// the person or of the answer (G-37).
-	Fault string `json:"fault,omitzero"`
+	Agent    string `json:"agent"`         // who was asked
+	Answered bool   `json:"answered"`      // false: nothing came until the deadline, or Failure
+	Said     Said   `json:"said,omitzero"` // as ParseDecision returns it; names nobody if the answer is of no use
+	// Failure says why nothing came, with its Category; empty is that the deadline went by.
+	Failure  schemas.FailureKind     `json:"failure,omitzero"`
+	Category schemas.FailureCategory `json:"category,omitzero"`
+}
+
+// Said is a decision in the words of the agent that was asked for it (O-11).
+type Said struct {
+	NextAgent string `json:"next_agent"`
+	Reasoning string `json:"reasoning"`
+	Response  string `json:"response"`
 }
 
 // assessment returns what an agent says of itself. Asked is false if the

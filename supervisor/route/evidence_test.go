@@ -37,7 +37,7 @@ func assessed(agent string, score float64) schemas.Assessment {
 }
 
 func chosen(agent, next string) route.Choice {
-	return route.Choice{Agent: agent, Answered: true, Decision: schemas.RouteDecision{NextAgent: next, Response: "hello"}}
+	return route.Choice{Agent: agent, Answered: true, Said: route.Said{NextAgent: next, Response: "hello"}}
 }
 
 // TestNeed_P09_G31 asks step by step, as a run does.
@@ -76,7 +76,7 @@ func TestNeed_P09_G31(t *testing.T) {
 		},
 		{
 			"sing",
-			route.Evidence{Choices: []route.Choice{first, {Agent: "last", Answered: true, Fault: "nonsense"}}, Assessments: silent},
+			route.Evidence{Choices: []route.Choice{first, {Agent: "last", Answered: true}}, Assessments: silent},
 			route.Need{},
 			"blue by default, degraded true",
 		},
@@ -91,7 +91,7 @@ func TestNeed_P09_G31(t *testing.T) {
 		}
 		d, _ := router.DecideWith(test.text, "", test.evidence)
 		if got := fmt.Sprintf("%s by %s, degraded %t", d.NextAgent, d.Router, d.Degraded); got != test.decided {
-			t.Errorf("%q, %+v: %s, want %s. %s", test.text, test.evidence, got, test.decided, d.Reasoning)
+			t.Errorf("%q, %+v: %s, want %s. %s", test.text, test.evidence, got, test.decided, told(d.Reasons))
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestOnlyWhoDeclaresItIsAsked_P06_P07_P09(t *testing.T) {
 			wanted := strings.Split(test.want, ", ")
 			slices.Sort(wanted)
 			if !slices.Equal(scores, wanted) || d.Degraded {
-				t.Errorf("%v, want %v, degraded %t. %s", scores, wanted, d.Degraded, d.Reasoning)
+				t.Errorf("%v, want %v, degraded %t. %s", scores, wanted, d.Degraded, told(d.Reasons))
 			}
 		})
 	}
@@ -202,7 +202,7 @@ func TestScore_P06_P08(t *testing.T) {
 				got = strings.Join(scores, ", ")
 			}
 			if got != test.want {
-				t.Errorf("%s, want %s. %s", got, test.want, d.Reasoning)
+				t.Errorf("%s, want %s. %s", got, test.want, told(d.Reasons))
 			}
 			if need := router.Need(test.text, test.assigned, evidence); !need.Empty() {
 				t.Errorf("it still needs %+v", need)
@@ -230,7 +230,7 @@ func TestOverlapIsOfTheRequest_P06(t *testing.T) {
 			got = fmt.Sprintf("%s %v", d.NextAgent, d.Candidates[0].Score)
 		}
 		if got != want {
-			t.Errorf("%q: %q, want %q. %s", text, got, want, d.Reasoning)
+			t.Errorf("%q: %q, want %q. %s", text, got, want, told(d.Reasons))
 		}
 	}
 }
@@ -263,7 +263,7 @@ func TestClosedSet_O12(t *testing.T) {
 	} {
 		d, decided := router.DecideWith("text", "", route.Evidence{Choices: []route.Choice{chosen("oracle", said)}})
 		if d.NextAgent != want || decided != (want != "") || d.Degraded == decided {
-			t.Errorf("%q: %q, degraded %t, want %q. %s", said, d.NextAgent, d.Degraded, want, d.Reasoning)
+			t.Errorf("%q: %q, degraded %t, want %q. %s", said, d.NextAgent, d.Degraded, want, told(d.Reasons))
 		}
 		if (d.Response != "") != (want == schemas.RouteRespond) {
 			t.Errorf("%q: response %q", said, d.Response)
@@ -271,18 +271,18 @@ func TestClosedSet_O12(t *testing.T) {
 	}
 }
 
-// TestAnswersStayOutOfReasoning: what an agent says may repeat the person's
-// words, and reasoning may be logged.
-func TestAnswersStayOutOfReasoning_G37(t *testing.T) {
+// TestAnswersStayOutOfReasons: what an agent says may repeat the person's
+// words, and reasons may be logged.
+func TestAnswersStayOutOfReasons_G37(t *testing.T) {
 	t.Parallel()
 	router := compiled(t, asking())
 	secret := strings.Repeat("Zanzibar ü", 400)
 	for _, next := range []string{"red", "RESPOND", secret} {
 		choice := chosen("first", next)
-		choice.Decision.Reasoning, choice.Decision.Response = secret, secret
+		choice.Said.Reasoning, choice.Said.Response = secret, secret
 		d, _ := router.DecideWith(secret, secret, route.Evidence{Choices: []route.Choice{choice}})
-		if strings.Contains(d.Reasoning, "anzibar") {
-			t.Errorf("%s", d.Reasoning)
+		if strings.Contains(told(d.Reasons), "anzibar") {
+			t.Errorf("%s", told(d.Reasons))
 		}
 		for _, c := range d.Candidates {
 			if len(c.Said) > schemas.SaidLimit || strings.ContainsRune(c.Said, '\ufffd') {
@@ -352,7 +352,7 @@ func TestNeedEnds_P09_G31_O12(t *testing.T) {
 		}
 		winners := 0
 		for _, c := range d.Candidates {
-			if c.Lost == "" {
+			if len(c.Lost) == 0 {
 				winners++
 				if c.Agent != d.NextAgent || c.Router != d.Router {
 					t.Fatalf("%+v did not lose to %s by %s", c, d.NextAgent, d.Router)

@@ -6,6 +6,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/route"
+	"podium/supervisor/say"
 )
 
 // A decision names the agent, every other candidate with its score and why it lost, and the
@@ -33,7 +34,7 @@ func ExampleRouter_Explain() {
 	decision, decided := router.Explain("Add up the books that I have read", "")
 	fmt.Println(decision.NextAgent, decided, decision.Router)
 	for _, candidate := range decision.Candidates {
-		fmt.Printf("%s, score %.0f: %s\n", candidate.Agent, candidate.Score, cmp.Or(candidate.Lost, "chosen"))
+		fmt.Printf("%s, score %.0f: %s\n", candidate.Agent, candidate.Score, cmp.Or(say.Reasons(say.English(), candidate.Lost), "chosen"))
 		for _, match := range candidate.Matches {
 			fmt.Printf("  %q at %d, by %q\n", match.Text, match.Start, match.Keyword)
 		}
@@ -42,8 +43,8 @@ func ExampleRouter_Explain() {
 	// calculator true keywords
 	// calculator, score 1: chosen
 	//   "Add" at 0, by "add"
-	// librarian, score 2: order 2 after 1
+	// librarian, score 2: The place 2 comes after 1.
 	//   "books" at 11, by "book"
 	//   "read" at 29, by "read"
-	// clerk, score 0: no keyword found
+	// clerk, score 0: None of the keywords was found.
 }

@@ -136,9 +136,9 @@ func TestSharedWordOfEveryMode_G24(t *testing.T) {
 		router := compiled(t, profileWith(keywords(schemas.OrderPriority,
 			group("red", 1, shared, word("mail")), group("green", 2, shared, mode(schemas.ModeCompound, "Brief")))))
 		for text, want := range map[string]string{
-			"bitte schreiben":                 "red, green: priority 2 after 1",
-			"bitte einen Eilbrief schreiben":  "green, red: shared word only",
-			"einen Brief per Mail schreiben!": "red, green: priority 2 after 1",
+			"bitte schreiben":                 "red, green: The priority 2 comes after 1.",
+			"bitte einen Eilbrief schreiben":  "green, red: Only a shared keyword was found.",
+			"einen Brief per Mail schreiben!": "red, green: The priority 2 comes after 1.",
 		} {
 			if decision, _ := router.Decide(text, ""); candidates(decision) != want || !decision.Ambiguous {
 				t.Errorf("%s: %q: %s, want %s", m, text, candidates(decision), want)

@@ -13,23 +13,19 @@ import (
 // O-11, O-34): an object with next_agent, reasoning and response, in its data,
 // else in its text, where it may be fenced and stand in prose; of several the
 // last. Whether the name is one of the closed set is for DecideWith to say (O-12).
-// What only Podium says of a decision is not read. The error is ErrNoDecision.
-func ParseDecision(result schemas.Result) (schemas.RouteDecision, error) {
-	var found schemas.RouteDecision
+// Nothing else is read. The error is ErrNoDecision.
+func ParseDecision(result schemas.Result) (Said, error) {
+	var found Said
 	read := func(object string) bool {
-		var said struct {
-			NextAgent string `json:"next_agent"`
-			Reasoning string `json:"reasoning"`
-			Response  string `json:"response"`
-		}
+		var said Said
 		if schemas.Unmarshal([]byte(object), &said) != nil || strings.TrimSpace(said.NextAgent) == "" {
 			return false
 		}
-		found = schemas.RouteDecision{NextAgent: said.NextAgent, Reasoning: said.Reasoning, Response: said.Response}
+		found = said
 		return true
 	}
 	if !objects(string(result.Data), read) && !objects(result.Text, read) {
-		return schemas.RouteDecision{}, ErrNoDecision
+		return Said{}, ErrNoDecision
 	}
 	return found, nil
 }

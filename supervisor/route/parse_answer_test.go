@@ -50,8 +50,8 @@ func TestParseDecision_O10_O11_O34(t *testing.T) {
 		})
 	}
 	got, err := route.ParseDecision(schemas.Result{Text: `{"next_agent":"red","reasoning":"why","response":"hi","router":"assigned","degraded":true,"candidates":[{"agent":"x","router":"y","score":1}]}`})
-	if err != nil || got.Reasoning != "why" || got.Response != "hi" || got.Router != "" || got.Degraded || got.Candidates != nil {
-		t.Errorf("%+v, %v: it says what only Podium says", got, err)
+	if err != nil || got.Reasoning != "why" || got.Response != "hi" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

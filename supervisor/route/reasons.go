@@ -9,86 +9,68 @@ import (
 	"podium/schemas"
 )
 
-// Why a router decides, or does not. None of the sentences has words of the person in it (G-37).
-const (
-	whyUnknown     = "the agent that the plan names is none of the profile's"
-	whyAssigned    = "the plan names this agent"
-	whyKeywordless = "none of its words is a keyword"
-	whyDefault     = "the default agent takes it"
-	whyUnasked     = "agent %s has not been asked"
-	whyChosen      = "agent %s was asked, and has chosen %q"
-)
+// because returns one reason. No value of a reason has words of the person, or of an answer, in it (G-37).
+func because(code schemas.ReasonCode, values ...any) []schemas.Reason {
+	return []schemas.Reason{schemas.Because(code, values...)}
+}
 
 // why names the winner's keywords and the losing groups, in the profile's words.
-func (r *router) why(contenders []contender) string {
+func (r *router) why(contenders []contender) []schemas.Reason {
 	winner := &contenders[0]
 	var by, also []string
 	for _, o := range winner.found {
-		by = append(by, r.matcher.keywords[o.keyword].quote())
+		by = append(by, r.matcher.keywords[o.keyword].written())
 	}
 	for i := range contenders[1:] {
-		also = append(also, strconv.Quote(r.groups[contenders[1+i].group].name))
+		also = append(also, r.groups[contenders[1+i].group].name)
 	}
 	name := r.groups[winner.group].name
-	why := fmt.Sprintf("%s is a keyword of group %q", list(by), name)
-	if len(by) > 1 {
-		why = fmt.Sprintf("%s are keywords of group %q", list(by), name)
+	why := because(schemas.RouteKeywords, "keywords", list(by), "group", name)
+	if len(by) == 1 {
+		why = because(schemas.RouteKeyword, "keyword", by[0], "group", name)
 	}
 	if len(also) > 0 {
-		why += fmt.Sprintf(", which goes by its %s before %s", r.rule(winner), list(also))
+		why = append(why, r.rule(winner, list(also)))
+		if winner.bonus != 0 {
+			why = append(why, schemas.Because(schemas.RouteSourceBonus, "bonus", winner.bonus, "source", winner.source))
+		}
 	}
 	return why
 }
 
-// quote returns the keyword in quotation marks, as its configuration has it: a stem has a star.
-func (k *keyword) quote() string {
-	return strconv.Quote(schemas.Keyword{Word: k.word, Mode: k.mode}.Written())
+// written returns the keyword as its configuration has it: a stem has a star.
+func (k *keyword) written() string {
+	return schemas.Keyword{Word: k.word, Mode: k.mode}.Written()
 }
 
-func (r *router) rule(winner *contender) string {
+// rule says by what the winner goes before other groups.
+func (r *router) rule(winner *contender, others string) schemas.Reason {
 	switch r.order {
 	case schemas.OrderPriority:
-		return "priority " + strconv.Itoa(r.rankOf(winner)) + winner.weighed()
+		return schemas.Because(schemas.RouteByPriority, "priority", r.rankOf(winner), "groups", others)
 	case schemas.OrderScore:
-		return "score " + strconv.Itoa(winner.score()) + winner.weighed()
+		return schemas.Because(schemas.RouteByScore, "score", winner.score(), "groups", others)
 	case schemas.OrderConfigured:
 	}
-	return "order " + strconv.Itoa(winner.group+1)
+	return schemas.Because(schemas.RouteByOrder, "order", winner.group+1, "groups", others)
 }
 
-// weighed tells what a group has for where the message comes from.
-func (c *contender) weighed() string {
-	if c.bonus == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" with %d for %s", c.bonus, c.source)
+// reasons is why the routers before one did not decide, and why that one did. What several say alike is said once.
+func reasons(passed [][]schemas.Reason, why []schemas.Reason) []schemas.Reason {
+	passed = slices.CompactFunc(passed, func(a, b []schemas.Reason) bool { return slices.EqualFunc(a, b, schemas.Reason.Same) })
+	return append(slices.Concat(passed...), why...)
 }
 
-// reasoning is why the routers before one did not decide, and why that one did; nil is that none has.
-func reasoning(passed []string, decided *router, why string) string {
-	passed = slices.Compact(slices.DeleteFunc(passed, func(reason string) bool { return reason == "" }))
-	switch {
-	case decided == nil:
-		return sentence(append([]string{"nobody takes it"}, passed...))
-	case decided.kind == schemas.RouterDefault && len(passed) > 0:
-		return sentence([]string{strings.Join(passed, "; ") + ", so that " + why})
-	}
-	return sentence(append(passed, why))
-}
-
-// list names at most five things.
+// list names at most five things, each in quotation marks, and how many more there are.
 func list(names []string) string {
 	const limit = 5
+	quoted := make([]string, min(len(names), limit))
+	for i := range quoted {
+		quoted[i] = strconv.Quote(names[i])
+	}
+	named := strings.Join(quoted, ", ")
 	if len(names) > limit {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+		named += fmt.Sprintf(" (+%d)", len(names)-limit)
 	}
-	return strings.Join(names, ", ")
-}
-
-func sentence(parts []string) string {
-	text := strings.Join(parts, "; ")
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return named
 }

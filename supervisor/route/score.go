@@ -97,10 +97,11 @@ func (s *scorer) answer(q *question) verdict {
 		return 0
 	})
 	if ratings[0].total > 0 && ratings[0].total >= s.least {
-		v.agent, v.why = ratings[0].agent, fmt.Sprintf("agent %q scores highest, %v", ratings[0].agent, ratings[0])
+		v.agent, v.why = ratings[0].agent, because(schemas.RouteHighest)
 	} else {
-		v.why = fmt.Sprintf("no agent scores enough, the highest %v", ratings[0])
+		v.why = because(schemas.RouteNoneHigh)
 	}
+	v.why = append(v.why, ratings[0].made())
 	if q.assigned != "" {
 		s.suggest(&v, q.assigned, ratings)
 	}
@@ -154,17 +155,17 @@ func (s *scorer) weigh(r rating) rating {
 
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
-// String says what a total is made of.
-func (r rating) String() string {
-	said, silence := "assessment", "no assessment"
-	if !r.asked {
-		said, silence = "declared", "nothing declared"
+// made says what a total is made of.
+func (r *rating) made() schemas.Reason {
+	switch {
+	case r.asked && r.spoken:
+		return schemas.Because(schemas.ScoreAssessed, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+	case r.asked:
+		return schemas.Because(schemas.ScoreUnassessed, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+	case r.spoken:
+		return schemas.Because(schemas.ScoreDeclared, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
 	}
-	self := fmt.Sprintf("%s %v", said, r.self)
-	if !r.spoken {
-		self = fmt.Sprintf("%s, counted as %v", silence, r.self)
-	}
-	return fmt.Sprintf("%v (%s, words %v)", r.total, self, r.words)
+	return schemas.Because(schemas.ScoreUndeclared, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
 }
 
 // suggest lets the plan's suggestion win from the floor on, and says why not
@@ -172,22 +173,21 @@ func (r rating) String() string {
 func (s *scorer) suggest(v *verdict, agent string, ratings []rating) {
 	at := slices.IndexFunc(ratings, func(r rating) bool { return r.agent == agent })
 	if at < 0 {
-		v.why = "the agent that the plan suggests is not one of the profile's; " + v.why
+		v.why = append(because(schemas.RouteSuggestedUnknown), v.why...)
 		v.candidates = append(v.candidates, schemas.Candidate{
-			Agent: agent, Router: string(schemas.RouterScore), Lost: "not one of the profile's agents",
+			Agent: agent, Router: string(schemas.RouterScore), Lost: because(schemas.LostUnknown),
 		})
 		return
 	}
 	suggested := ratings[at]
 	if suggested.total < s.floor {
-		v.why = fmt.Sprintf("agent %q, which the plan suggests, is below the floor of %v with %v; %s", agent, s.floor, suggested, v.why)
+		v.why = append([]schemas.Reason{schemas.Because(schemas.RouteSuggestedLow, "agent", agent, "floor", s.floor), suggested.made()}, v.why...)
 		return
 	}
-	why := fmt.Sprintf("agent %q, which the plan suggests, reaches the floor of %v with %v", agent, s.floor, suggested)
+	v.agent, v.why = agent, append(because(schemas.RouteSuggested, "agent", agent, "floor", s.floor), suggested.made())
 	if at > 0 {
-		why += fmt.Sprintf(", though agent %q scores %v", ratings[0].agent, ratings[0].total)
+		v.why = append(v.why, schemas.Because(schemas.RouteAnotherHigher, "agent", ratings[0].agent, "score", ratings[0].total))
 	}
-	v.agent, v.why = agent, why
 	copy(ratings[1:at+1], ratings[:at])
 	ratings[0] = suggested
 }
@@ -195,19 +195,23 @@ func (s *scorer) suggest(v *verdict, agent string, ratings []rating) {
 // report makes a candidate of every agent, the first of them the winner if
 // there is one.
 func (s *scorer) report(v *verdict, ratings []rating) {
-	for i, r := range ratings {
+	for i := range ratings {
+		r := &ratings[i]
 		c := schemas.Candidate{
 			Agent: r.agent, Router: string(schemas.RouterScore), Score: r.total, Rank: i + 1, Matches: r.found,
 		}
 		switch {
 		case v.agent == "":
-			c.Lost = "not enough: " + r.String()
+			c.Lost = because(schemas.LostNotEnough)
 		case i > 0 && r.total > ratings[0].total:
-			c.Lost = "the plan suggests another: " + r.String()
+			c.Lost = because(schemas.LostSuggested)
 		case i > 0 && r.total == ratings[0].total:
-			c.Lost = fmt.Sprintf("equal to %s, which comes before: %v", ratings[0].agent, r)
+			c.Lost = because(schemas.LostEqual, "agent", ratings[0].agent)
 		case i > 0:
-			c.Lost = "below the highest: " + r.String()
+			c.Lost = because(schemas.LostBelow)
+		}
+		if len(c.Lost) > 0 {
+			c.Lost = append(c.Lost, r.made())
 		}
 		v.candidates = append(v.candidates, c)
 	}

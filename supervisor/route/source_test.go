@@ -27,15 +27,15 @@ func TestSourceBonus_G26(t *testing.T) {
 		source, text, want string
 		why                string
 	}{
-		"nothing is weighed":       {schemas.OrderPriority, nil, schemas.ChannelEmail, "itching, please answer", "doctor", "by its priority 1 before"},
-		"mail, by priority":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching, please answer", "writer", "by its priority 0 with 2 for email before"},
-		"mail, by score":           {schemas.OrderScore, mail, schemas.ChannelEmail, "itching, please answer", "writer", "by its score 3 with 2 for email before"},
-		"from elsewhere":           {schemas.OrderScore, mail, schemas.ChannelChat, "itching, please answer", "doctor", "by its score 1 before"},
-		"from nowhere":             {schemas.OrderScore, mail, "", "itching, please answer", "doctor", "by its score 1 before"},
-		"none of its words":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching", "doctor", `"itching" is a keyword of group "symptoms".`},
-		"less than nothing":        {schemas.OrderScore, map[string]int{schemas.ChannelChat: -1}, schemas.ChannelChat, "answer the itching", "doctor", "by its score 1 before"},
-		"a request of a superior":  {schemas.OrderPriority, map[string]int{schemas.ChannelAgent: 9}, schemas.ChannelAgent, "itching, answer", "writer", "with 9 for agent"},
-		"a word of its own weighs": {schemas.OrderScore, mail, schemas.ChannelEmail, "answer", "writer", `"answer" is a keyword of group "letters".`},
+		"nothing is weighed":       {schemas.OrderPriority, nil, schemas.ChannelEmail, "itching, please answer", "doctor", "By its priority 1 it goes before"},
+		"mail, by priority":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching, please answer", "writer", `By its priority 0 it goes before "symptoms". The source email counts 2 in this.`},
+		"mail, by score":           {schemas.OrderScore, mail, schemas.ChannelEmail, "itching, please answer", "writer", `By its score 3 it goes before "symptoms". The source email counts 2 in this.`},
+		"from elsewhere":           {schemas.OrderScore, mail, schemas.ChannelChat, "itching, please answer", "doctor", "By its score 1 it goes before"},
+		"from nowhere":             {schemas.OrderScore, mail, "", "itching, please answer", "doctor", "By its score 1 it goes before"},
+		"none of its words":        {schemas.OrderPriority, mail, schemas.ChannelEmail, "itching", "doctor", "“itching” is a keyword of the group “symptoms”."},
+		"less than nothing":        {schemas.OrderScore, map[string]int{schemas.ChannelChat: -1}, schemas.ChannelChat, "answer the itching", "doctor", "By its score 1 it goes before"},
+		"a request of a superior":  {schemas.OrderPriority, map[string]int{schemas.ChannelAgent: 9}, schemas.ChannelAgent, "itching, answer", "writer", "The source agent counts 9 in this."},
+		"a word of its own weighs": {schemas.OrderScore, mail, schemas.ChannelEmail, "answer", "writer", "“answer” is a keyword of the group “letters”."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,8 +46,8 @@ func TestSourceBonus_G26(t *testing.T) {
 			evidence := route.Evidence{Source: c.source}
 			decided, ok := router.DecideWith(c.text, "", evidence)
 			explained, _ := router.ExplainWith(c.text, "", evidence)
-			if !ok || decided.NextAgent != c.want || !strings.Contains(decided.Reasoning, c.why) || explained.NextAgent != c.want {
-				t.Errorf("it goes to %q: %s", decided.NextAgent, decided.Reasoning)
+			if !ok || decided.NextAgent != c.want || !strings.Contains(told(decided.Reasons), c.why) || explained.NextAgent != c.want {
+				t.Errorf("it goes to %q: %s", decided.NextAgent, told(decided.Reasons))
 			}
 		})
 	}

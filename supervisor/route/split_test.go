@@ -109,7 +109,7 @@ func TestComplexityOff(t *testing.T) {
 	profile.Complexity = nil
 	router := compiled(t, profile)
 	text := " Mix it and then stir it.\n"
-	if c := router.AssessComplexity(text); c.Complex || c.Reason == "" {
+	if c := router.AssessComplexity(text); c.Complex || len(c.Reasons) == 0 {
 		t.Errorf("%+v", c)
 	}
 	if steps := router.Split(text); len(steps) != 1 || steps[0] != strings.TrimSpace(text) {
@@ -191,7 +191,7 @@ func TestLongMessagesAreReadAtBothEnds(t *testing.T) {
 	} {
 		decision, _ := router.Decide(test.text, "")
 		if decision.NextAgent != test.want {
-			t.Errorf("%s: it goes to %q: %s", name, decision.NextAgent, decision.Reasoning)
+			t.Errorf("%s: it goes to %q: %s", name, decision.NextAgent, told(decision.Reasons))
 		}
 		for _, match := range decision.Candidates[:min(1, len(decision.Candidates))] {
 			for _, m := range match.Matches {

@@ -103,13 +103,13 @@ func tell(t *testing.T, router *route.Router, d *datadriven.TestData) string {
 			if c.Complex {
 				answer = "plan"
 			}
-			fmt.Fprintf(&out, "%-6s %s | %s\n", answer, text, c.Reason)
+			fmt.Fprintf(&out, "%-6s %s | %s\n", answer, text, told(c.Reasons))
 		}
 		return out.String()
 	case "steps":
 		c := router.AssessComplexity(input)
 		var out strings.Builder
-		fmt.Fprintf(&out, "complex %t: %s\n", c.Complex, c.Reason)
+		fmt.Fprintf(&out, "complex %t: %s\n", c.Complex, told(c.Reasons))
 		for i, step := range router.Steps(input) {
 			decision, _ := router.Decide(step.Text, "")
 			fmt.Fprintf(&out, "%d. [%d:%d] %s: %q\n", i+1, step.Start, step.End, decision.NextAgent, step.Text)
@@ -140,9 +140,8 @@ func heard(t *testing.T, d *datadriven.TestData) (text string, evidence route.Ev
 			evidence.Assessments = append(evidence.Assessments, schemas.Assessment{Agent: agent})
 		case verb == "chooses":
 			choice := route.Choice{Agent: agent, Answered: true}
-			var err error
-			if choice.Decision, err = route.ParseDecision(result); err != nil {
-				choice.Fault = err.Error()
+			if decision, err := route.ParseDecision(result); err == nil {
+				choice.Said = decision
 			}
 			evidence.Choices = append(evidence.Choices, choice)
 		case verb == "does not choose":
@@ -181,11 +180,11 @@ func decisionText(d schemas.RouteDecision, decided bool) string {
 		fmt.Fprintf(&out, ", response: %s", d.Response)
 	}
 	fmt.Fprintln(&out)
-	fmt.Fprintln(&out, d.Reasoning)
+	fmt.Fprintln(&out, told(d.Reasons))
 	for _, c := range d.Candidates {
 		fmt.Fprintf(&out, "- %s (%s %s) score %v rank %d", c.Agent, c.Router, c.Group, c.Score, c.Rank)
-		if c.Lost != "" {
-			fmt.Fprintf(&out, ", lost: %s", c.Lost)
+		if len(c.Lost) > 0 {
+			fmt.Fprintf(&out, ", lost: %s", told(c.Lost))
 		}
 		if c.Said != "" {
 			fmt.Fprintf(&out, ", said: %s", c.Said)

@@ -297,8 +297,8 @@ func routed(d *schemas.RouteDecision) string {
 		switch schemas.RouterKind(candidate.Router) {
 		case schemas.RouterScore:
 			told += "\n    " + candidate.Agent + " " + strconv.FormatFloat(candidate.Score, 'g', -1, 64)
-			if candidate.Lost != "" {
-				told += ": " + candidate.Lost
+			if len(candidate.Lost) > 0 {
+				told += ": " + strings.Join(codesOf(candidate.Lost), "; ")
 			}
 		case schemas.RouterAgent:
 			told += fmt.Sprintf("\n    said: %q", candidate.Said)
@@ -306,7 +306,7 @@ func routed(d *schemas.RouteDecision) string {
 		}
 	}
 	if d.Degraded || d.NextAgent == "" && len(d.Candidates) > 0 {
-		told += "\n    " + d.Reasoning
+		told += "\n    " + strings.Join(codesOf(d.Reasons), "; ")
 	}
 	return told
 }

@@ -225,7 +225,11 @@ func (p *Plan) arguments(profile *plan.Profile, i int, task *schemas.Task) {
 		if fault.Path != "" {
 			place = diagnostic.Under(path, fault.Path)
 		}
-		p.reader.problem(at.at, place, "it %s, by the input_schema of %s", fault.Why, task.AssignedTo)
+		if problem, is := fault.Reason.Values["problem"]; is {
+			p.reader.problem(at.at, place, "it %s, by the input_schema of %s", problem, task.AssignedTo)
+		} else {
+			p.reader.problem(at.at, place, "%s", say.Reason(say.English(), fault.Reason))
+		}
 	}
 }
 

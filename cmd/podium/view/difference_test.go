@@ -13,7 +13,7 @@ func TestDifference(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
 	routed := func(agent string) schemas.Facts {
-		return schemas.Facts{&schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: agent, Reasoning: "Why."}}}
+		return schemas.Facts{&schemas.TaskRouted{Run: 1, Task: "t1", Decision: schemas.RouteDecision{NextAgent: agent, Reasons: []schemas.Reason{schemas.Because(schemas.RouteDefault)}}}}
 	}
 	asked := func(attempt int, queue time.Time) schemas.Facts {
 		return schemas.Facts{&schemas.TaskDispatched{Run: 1, Task: "t1", Agent: "a", Attempt: attempt, Queue: queue}}

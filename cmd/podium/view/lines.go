@@ -68,9 +68,9 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 		return line
 	case *schemas.ComplexityAssessed:
 		if f.Complexity.Complex {
-			return "several steps: " + f.Complexity.Reason
+			return "several steps: " + say.Reasons(say.English(), f.Complexity.Reasons)
 		}
-		return "one step: " + f.Complexity.Reason
+		return "one step: " + say.Reasons(say.English(), f.Complexity.Reasons)
 	case *schemas.PlanCreated:
 		return planLine(f)
 	case *schemas.PlanRefused:
@@ -78,7 +78,7 @@ func factLine(session string, f schemas.Fact, now time.Time) string {
 	case *schemas.Judged, *schemas.PlanChanged, *schemas.ReviewBegan:
 		return judgementLine(f)
 	case *schemas.TaskRouted:
-		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), f.Decision.Reasoning)
+		return fmt.Sprintf("%s → %s: %s", f.Task, cmp.Or(f.Decision.NextAgent, "nobody"), say.Reasons(say.English(), f.Decision.Reasons))
 	case *schemas.RunSettled:
 		return settledLine(f)
 	case *schemas.ReplyWithheld:

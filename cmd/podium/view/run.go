@@ -36,7 +36,7 @@ func Run(run *workflow.RunHistory, kept *chronicle.Run, answer string, about ...
 		line("%-9s %s", told[0], told[1])
 	}
 	if run.Complexity != nil {
-		line("plan      %s", run.Complexity.Reason)
+		line("plan      %s", say.Reasons(say.English(), run.Complexity.Reasons))
 	}
 	if run.Template != "" {
 		line("template  %s", run.Template)
@@ -200,7 +200,7 @@ func task(line func(string, ...any), run *workflow.RunHistory, kept *chronicle.R
 	mark, about := markOf(task, kept)
 	line("%s %-8s %-10s %-10s %s", mark, task.ID, task.Agent, task.State, cmp.Or(short(task.Description()), about))
 	if decision := run.Decision(task.ID); decision != nil && task.Plan != nil {
-		line("           why: %s", decision.Reasoning)
+		line("           why: %s", say.Reasons(say.English(), decision.Reasons))
 	}
 	mended := mendings(line, kept, task)
 	if task.Failure().Cause != "" && !mended {

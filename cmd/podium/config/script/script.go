@@ -17,7 +17,7 @@ type Script struct {
 // A Case is an answer and what it is for. All conditions that it has must hold.
 type Case struct {
 	Match     []keyword.Keyword   `yaml:"match" min:"1" doc:"Words; one of them in what the task asks for is enough, as with routers. With kind: plan they are looked for in the person's words. Absent: any words."`
-	Kind      schemas.RequestKind `yaml:"kind" enum:"work assess plan route extract" default:"work" doc:"The kind of request that it is for. A plan is answered by data such as {steps: [weather, umbrella]}, an assessment by {score: 0.5}, a route as podium schema route_decision says."`
+	Kind      schemas.RequestKind `yaml:"kind" enum:"work assess plan route extract" default:"work" doc:"The kind of request that it is for. A plan is answered by data such as {steps: [weather, umbrella]}, an assessment by {score: 0.5}, a route by {next_agent: weather}."`
 	Arguments jsontext.Value      `yaml:"arguments" doc:"Members that the arguments of the request must have, with equal values; it may have others."`
 	Answer    []keyword.Keyword   `yaml:"answer" min:"1" doc:"Words; one of them in what a person has answered about the task is enough, of several answers in the newest. Nothing fits while nobody was asked. An answer takes a further attempt of the agent, so that a case which asks stands behind those that know the answer."`
 	Values    jsontext.Value      `yaml:"answer_values" doc:"Members that the answers of people must have, with equal values, by the names of the needs, a dot of which is a section; they may have others. There is a value where the schema of the need says how words are read."`
