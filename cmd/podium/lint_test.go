@@ -125,7 +125,7 @@ profiles:
     routers: [{kind: agent, agent: oracle}, {kind: score}]
 `)
 	text := in(t, "", "route", "-c", file, "songs").succeeds(t).stdout
-	for _, words := range []string{"a run first asks oracle; without their answers:", `Agent "oracle" has not been asked`, "→ echo, by router score", `"songs" at 0–5 by keyword "song*"`, "0.12 (declared 0.2, words 0)"} {
+	for _, words := range []string{"a run first asks oracle; without their answers:", "The agent oracle has not been asked.", "→ echo, by router score", `"songs" at 0–5 by keyword "song*"`, "The score of singer is 0.12: 0.2 is declared for it, and its words count 0."} {
 		if !strings.Contains(text, words) {
 			t.Errorf("it does not say %q:\n%s", words, text)
 		}

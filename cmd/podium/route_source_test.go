@@ -27,7 +27,7 @@ profiles:
 	}{
 		"by default, by mail": {"", "email", "→ doctor", "of the group “symptoms”. By its priority 1 it goes before \"letters\"."},
 		"weighed, by mail":    {", source_bonus: {email: 2}", "email", "→ writer", "of the group “letters”. By its priority 0 it goes before \"symptoms\". The source email counts 2 in this."},
-		"weighed, by chat":    {", source_bonus: {email: 2}", "chat", "→ doctor", "priority 2 after 1"},
+		"weighed, by chat":    {", source_bonus: {email: 2}", "chat", "→ doctor", "lost: The priority 2 comes after 1."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -235,10 +235,11 @@ func TestReasonsHoldNoWordsOfThePerson_G37(t *testing.T) {
 	router := profileNamed(t, "demo")
 	text := "Calculate Zanzibar and then summarize Zanzibarian: Zanzibar"
 	decision, _ := router.Explain(text, "Zanzibar")
-	lost := ""
+	var reasons []schemas.Reason
 	for _, c := range decision.Candidates {
-		lost += told(c.Lost)
+		reasons = append(reasons, c.Lost...)
 	}
+	lost := told(reasons)
 	if complexity := router.AssessComplexity(text); strings.Contains(told(decision.Reasons)+told(complexity.Reasons)+lost, "anzibar") {
 		t.Errorf("%s %s %s", told(decision.Reasons), told(complexity.Reasons), lost)
 	}

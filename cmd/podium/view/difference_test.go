@@ -25,9 +25,9 @@ func TestDifference(t *testing.T) {
 		was, would  schemas.Facts
 		is, wouldBe string
 	}{
-		"another agent":  {routed("a"), routed("b"), "t1 → a: Why.", "t1 → b: Why."},
-		"nothing before": {nil, routed("b"), "nothing more", "t1 → b: Why."},
-		"nothing after":  {routed("a"), nil, "t1 → a: Why.", "nothing more"},
+		"another agent":  {routed("a"), routed("b"), "t1 → a: The default agent takes it.", "t1 → b: The default agent takes it."},
+		"nothing before": {nil, routed("b"), "nothing more", "t1 → b: The default agent takes it."},
+		"nothing after":  {routed("a"), nil, "t1 → a: The default agent takes it.", "nothing more"},
 		"a member that no line tells": {
 			asked(1, now), asked(1, now.Add(time.Minute)),
 			`t1: request to a, attempt 1; queue "2026-01-01T08:00:00Z"`, `t1: request to a, attempt 1; queue "2026-01-01T08:01:00Z"`,
