@@ -252,7 +252,7 @@ powercut: dovecot machine build ## Cut the power of a virtual machine in which t
 	@$(GO) test -tags powercut -count=1 -timeout 240m -v -run '^TestPowerCut$$' ./cmd/podium -powercut.machine=$(BIN)/machine -powercut.rounds=$(ROUNDS) $(ARGS)
 
 .PHONY: sim
-sim: ## Simulate N seeds from SEED on with every fault at once; KIND=people has people asked in all of them, and so on: see supervisor/sim/kinds
+sim: ## Simulate N seeds from SEED on with every fault at once; KIND=people has people asked in all of them, and so on: see supervisor/sim/kinds.go
 	@$(GO) test -count=1 -timeout 0 -v -run '^TestSimulation$$' ./supervisor/sim -sim.n=$(N) -sim.seed=$(SEED) -sim.kind=$(KIND)
 
 .PHONY: mutations

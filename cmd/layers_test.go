@@ -92,19 +92,7 @@ var layers = []struct {
 	{"supervisor/sim", []string{
 		"schemas", "schemas/reference", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/memory",
 		"bus/registry", "supervisor", "supervisor/session", "supervisor/plan", "supervisor/route", "supervisor/budget", "supervisor/circuit", "supervisor/admission", "supervisor/restore", "supervisor/verify",
-		"supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions",
 	}},
-	// Who says what in a world, and what has to come of it, each on its own: neither knows the other, nor what is judged.
-	{"supervisor/sim/advisers", []string{"schemas"}},
-	{"supervisor/sim/kinds", nil},
-	{"supervisor/sim/mixture", []string{"schemas"}},
-	{"supervisor/sim/reviewers", []string{"schemas", "bus/artifact"}},
-	{"supervisor/sim/retriers", []string{"schemas"}},
-	{"supervisor/sim/signatories", []string{"schemas"}},
-	{"supervisor/sim/threads", []string{"schemas"}},
-	{"supervisor/sim/tiers", []string{"schemas"}},
-	{"supervisor/sim/upstreamers", []string{"schemas"}},
-	{"supervisor/sim/versions", []string{"schemas"}},
 	// Where mail and passwords may go without TLS is one rule for reading and for sending
 	// mail: below both, since neither sees the other.
 	{"cleartext", nil},
@@ -184,7 +172,7 @@ var layers = []struct {
 }
 
 // fixtures are for tests only: nothing but they themselves and tests import them.
-var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/cputime", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "supervisor/sim/advisers", "supervisor/sim/kinds", "supervisor/sim/mixture", "supervisor/sim/retriers", "supervisor/sim/reviewers", "supervisor/sim/signatories", "supervisor/sim/threads", "supervisor/sim/tiers", "supervisor/sim/upstreamers", "supervisor/sim/versions", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
+var fixtures = []string{"bus/memory", "bus/bustest", "bus/bustest/cputime", "bus/bustest/loopback", "bus/bustest/smalldisk", "bus/embedded/serverprocess", "supervisor/sim", "agents/mail/smtpsink", "agents/llm/modelserver", "agents/dav/radicale", "ingest/imap/dovecot", "ingest/page/chromium"}
 
 // forEveryone may be imported by every package: of fault points a build without their tag has nothing.
 const forEveryone = "schemas/fault"

@@ -64,6 +64,7 @@ type story struct {
 //	     would do, if it says that
 //	again id=p1 agent=mail    the same message of an agent once more
 //	cancel run=1|request=r1 id=x1
+//	     mail, chat and word [taken=-1h] were taken by their adapter, or are said, so long after now
 //	resend run=1 id=x1 [allow-duplicate]     a person wants the answer sent again
 //	word id=w1 [run=1|request=r1] [inquiry=1] [reject|replan]  a person's word to the service itself on an inquiry, or that of whoever has made
 //	     the request; the words below
@@ -92,13 +93,13 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 		s.adopt(tb, s.profile(tb, d))
 		return ""
 	case "mail":
-		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeEmailReceived, s.mail(d)), ""))
+		return s.tell(s.take(tb, s.taken(tb, d, s.event(tb, text(d, "id", ""), schemas.TypeEmailReceived, s.mail(d))), ""))
 	case "chat":
-		return s.tell(s.take(tb, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
+		return s.tell(s.take(tb, s.taken(tb, d, s.event(tb, text(d, "id", ""), schemas.TypeChatReceived, schemas.ChatReceived{
 			Provider: text(d, "provider", "webhook"), Channel: text(d, "channel", "web"),
 			Thread: text(d, "thread", ""), MessageID: text(d, "id", ""), Text: words(d),
 			ReplyRef: text(d, "reply_ref", ""), User: schemas.ChatUser{ID: text(d, "user", "")}, Attachments: files(d),
-		}), ""))
+		})), ""))
 	case "request":
 		return s.tell(s.take(tb, s.upstream(tb, d), ""))
 	case "answer":
@@ -115,7 +116,7 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	case "cancel":
 		return s.tell(s.take(tb, s.stop(tb, d), ""))
 	case "word":
-		return s.tell(s.take(tb, s.word(tb, d), ""))
+		return s.tell(s.take(tb, s.taken(tb, d, s.word(tb, d)), ""))
 	case "resend":
 		return s.tell(s.take(tb, s.resend(tb, text(d, "id", ""), number(tb, d, "run", 1), d.HasArg("allow-duplicate")), ""))
 	case "give-up":
@@ -170,6 +171,17 @@ func (s *story) play(tb testing.TB, d *datadriven.TestData) string {
 	}
 	tb.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
 	return ""
+}
+
+// taken is an event as its adapter has taken it at another time than now, if the story says so.
+func (s *story) taken(tb testing.TB, d *datadriven.TestData, event schemas.Event) schemas.Event {
+	tb.Helper()
+	after, err := time.ParseDuration(text(d, "taken", "0s"))
+	if err != nil {
+		tb.Fatalf("%s: %v", d.Pos, err)
+	}
+	event.Time = event.Time.Add(after)
+	return event
 }
 
 func (s *story) profile(tb testing.TB, d *datadriven.TestData) schemas.Profile {

@@ -247,20 +247,13 @@ func (a *agent) forgo() bool {
 			return true
 		}
 		w := a.world
-		event := schemas.Event{
-			ID: w.id("forgo"), Source: "/podium/" + a.name, Type: schemas.TypeControl, Time: w.now,
-			Profile: passed.Profile, PartitionKey: passed.PartitionKey, DataContentType: schemas.MediaTypeJSON,
-		}
-		w.body(&event, schemas.Control{Action: schemas.ControlCancel, Request: request, By: a.name})
-		w.publish(bus.ControlSubject(schemas.ShardOf(schemas.SessionID(passed.Profile, passed.PartitionKey), w.configuration.shards)), &event)
+		shard := schemas.ShardOf(schemas.SessionID(passed.Profile, passed.PartitionKey), w.configuration.shards)
+		w.tell(w.id("forgo"), thread{passed.Profile, passed.PartitionKey}, shard, schemas.Control{Action: schemas.ControlCancel, Request: request, By: a.name})
 		return true
 	default:
 		return false
 	}
 }
-
-// callbackStream is a source of its own for agents that answer by callback, so that worlds without them are as they were.
-const callbackStream = 0x63616c6c6261636b
 
 // callsBack reports whether an agent answers by callback in the world of a seed. No world that is known to catch a bug without that is one
 // (fault_table_test.go, testdata/seeds.txt).
@@ -279,7 +272,7 @@ func newCallbacks(w *World) *callbacks {
 	if !callsBack(w.Seed) {
 		return nil
 	}
-	c := &callbacks{rand: rand.New(rand.NewPCG(w.Seed, callbackStream))} //nolint:gosec // a simulation repeats
+	c := &callbacks{rand: source(w.Seed, callbackStream)}
 	c.agent, c.claims = alpha, pick(c.rand, beta, gamma)
 	if once(c.rand, 3) {
 		c.agent, c.claims = beta, alpha

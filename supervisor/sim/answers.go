@@ -14,7 +14,6 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/supervisor/session"
-	"podium/supervisor/sim/upstreamers"
 )
 
 // answer completes a request as the agent was asked to.
@@ -39,7 +38,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 	case schemas.KindPlan:
 		result = w.plan()
 	case schemas.KindJudge:
-		reviewed, err := w.reviews.Answer(pr.agent.name, pr.task)
+		reviewed, err := w.reviews.answer(pr.agent.name, pr.task)
 		w.must(err)
 		if reviewed != nil {
 			reviewed.PlanID = pr.request.Payload.PlanID
@@ -58,10 +57,10 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 			result.Data = fmt.Appendf(nil, `{"done":true,"account_id":"P-%d"}`, w.rand.IntN(3))
 		}
 		if result.Data = pr.withFiles(result.Data); w.judges == nil {
-			result.Data = w.couplings.Wrong(result.Data)
+			result.Data = w.couplings.wrong(result.Data)
 		}
-		result.Data = w.reviews.Says(w.judges.wrong(result.Data))
-		result.Text += w.bulk(10)
+		result.Data = w.reviews.says(w.judges.wrong(result.Data))
+		result.Text += w.callers.bulk(10)
 	}
 	payload := schemas.ResponsePayload{Status: schemas.StatusCompleted, PlanID: pr.request.Payload.PlanID, Result: &result}
 	if w.once(4) {
@@ -69,7 +68,7 @@ func (pr *pendingRequest) made() schemas.ResponsePayload {
 		payload.Deliverables = []schemas.Deliverable{{DeliverableID: strconv.Itoa(w.serial), Type: "report"}}
 	}
 	if pr.task.Context.Kind.IsWork() && pr.task.TaskID != schemas.DeliveryTask && !pr.notice() {
-		payload.Deliverables = append(payload.Deliverables, w.reviews.Deliver(pr.agent.name, pr.task.TaskID)...)
+		payload.Deliverables = append(payload.Deliverables, w.reviews.deliver(pr.agent.name, pr.task.TaskID)...)
 	}
 	return payload
 }
@@ -90,7 +89,7 @@ func (w *World) plan() schemas.Result {
 	if w.once(4) {
 		return schemas.Result{Text: "Here it is:\n```json\n{\"steps\":[\"look at alpha\",\"then at beta\"]}\n```\nGood luck."}
 	}
-	tasks := w.graph()
+	tasks := w.callers.graph()
 	if w.once(3) {
 		tasks[0].AssignedTo = ""
 	}
@@ -105,7 +104,7 @@ func (pr *pendingRequest) nonsense() schemas.ResponsePayload {
 	payload := pr.made()
 	switch pr.task.Context.Kind {
 	case schemas.KindPlan:
-		tasks := w.graph()
+		tasks := w.callers.graph()
 		tasks[0].Dependencies = []string{tasks[len(tasks)-1].TaskID}
 		body, err := schemas.Marshal(map[string]any{"tasks": tasks})
 		w.must(err)
@@ -278,11 +277,11 @@ func (w *World) hearsUpstream() bool {
 	for _, stream := range w.streams() {
 		state, err := w.ledger.State(context.Background(), stream)
 		w.must(err)
-		if state.Last < u.Next[stream] {
+		if state.Last < u.next[stream] {
 			continue
 		}
-		from := max(u.Next[stream], 1)
-		u.Next[stream] = state.Last + 1
+		from := max(u.next[stream], 1)
+		u.next[stream] = state.Last + 1
 		for message, err := range w.ledger.Scan(context.Background(), stream, from, "podium.agent."+front+".progress", "podium.agent."+tower+".progress.*") {
 			w.must(err)
 			event, err := artifact.DecodeWhole(context.Background(), w.ledger.Artifacts(), message)
@@ -301,7 +300,7 @@ func (w *World) hearsUpstream() bool {
 func (w *World) learns(event *schemas.Event, update *schemas.ProgressUpdate) bool {
 	u, request := w.upstreamers, cmp.Or(update.InReplyTo, event.CausationID)
 	at := slices.IndexFunc(update.Payload.TasksBlocked, func(blocked schemas.TaskBlocked) bool { return blocked.RequiresReplanning })
-	if at < 0 || !u.Speaks(request) {
+	if at < 0 || !u.speaks(request) {
 		return false
 	}
 	asked := thread{}
@@ -321,7 +320,7 @@ func (w *World) learns(event *schemas.Event, update *schemas.ProgressUpdate) boo
 	q := &question{people: w.people, thread: asked, session: schemas.SessionID(asked.profile, asked.partition), sent: event.Time}
 	keeps := ""
 	if pending := update.Payload.TasksPending; len(pending) > 0 {
-		keeps = pick(u.Rand, pending...)
+		keeps = pick(u.rand, pending...)
 	}
 	q.decideUpstream(request, update.Payload.TasksBlocked[at].TaskID, keeps)
 	return true
@@ -330,46 +329,40 @@ func (w *World) learns(event *schemas.Event, update *schemas.ProgressUpdate) boo
 // decideUpstream is what whoever is upstream does about a task that is blocked: mostly there is another plan.
 func (q *question) decideUpstream(request, blocked, keeps string) {
 	p, w := q.people, q.people.world
-	u, r := w.upstreamers, w.upstreamers.Rand
+	u, r := w.upstreamers, w.upstreamers.rand
 	soon := w.now.Add(time.Duration(r.Int64N(int64(8 * time.Second))))
-	say := func(at time.Time, control schemas.Control, sound bool) {
-		p.later(at, func() {
-			if id := q.sayUpstream(request, &control); sound {
-				u.Sound[id] = true
-			}
-		})
-	}
+	say := func(at time.Time, control schemas.Control) { p.later(at, func() { q.sayUpstream(request, &control) }) }
 	replan := func(tasks string) schemas.Control {
 		return schemas.Control{Action: schemas.ControlReplan, Tasks: []byte(tasks)}
 	}
-	ends := q.sent.Add(pick(r, upstreamers.Waits()...) - pick(r, 0, 500*time.Millisecond, time.Second)) // of the wait, maybe
+	ends := q.sent.Add(pick(r, upstreamWaits()...) - pick(r, 0, 500*time.Millisecond, time.Second)) // of the wait, maybe
 	switch r.IntN(16) {
 	case 0: // nothing
 	case 1: // about when the time is over
-		say(ends.Add(pick(r, -time.Millisecond, 0, time.Millisecond)), replan(u.Plan()), true)
+		say(ends.Add(pick(r, -time.Millisecond, 0, time.Millisecond)), replan(u.plan()))
 	case 2: // long after
-		say(ends.Add(time.Duration(r.Int64N(int64(10*time.Minute)))), replan(u.Plan()), true)
+		say(ends.Add(time.Duration(r.Int64N(int64(10*time.Minute)))), replan(u.plan()))
 	case 3: // two at once
-		say(soon, replan(u.Plan()), true)
-		say(soon, replan(u.Plan()), true)
+		say(soon, replan(u.plan()))
+		say(soon, replan(u.plan()))
 	case 4: // one that cannot be carried out, and then another one
-		say(soon, replan(u.Unsound(blocked)), false)
-		say(soon.Add(time.Second), replan(u.Plan()), true)
+		say(soon, replan(u.unsound(blocked)))
+		say(soon.Add(time.Second), replan(u.plan()))
 	case 5: // in lines
-		say(soon, schemas.Control{Action: schemas.ControlReplan, Text: pick(r, "look at alpha\nthen at beta", "calculate beta", "")}, false)
+		say(soon, schemas.Control{Action: schemas.ControlReplan, Text: pick(r, "look at alpha\nthen at beta", "calculate beta", "")})
 	case 6: // that nobody waits any more, in the same moment
-		say(soon, replan(u.Plan()), true)
-		say(soon, schemas.Control{Action: schemas.ControlCancel}, false)
+		say(soon, replan(u.plan()))
+		say(soon, schemas.Control{Action: schemas.ControlCancel})
 	case 7: // another owner takes the shard over
 		p.later(soon, func() { w.start(q.shard()) })
-		say(soon.Add(pick(r, 0, time.Second)), replan(u.Plan()), true)
+		say(soon.Add(pick(r, 0, time.Second)), replan(u.plan()))
 	case 8: // the owner dies of the word, or between it and what follows
-		say(soon, replan(u.Plan()), true)
+		say(soon, replan(u.plan()))
 		p.later(soon, func() { w.dies(q.shard(), 1+r.Int64N(8), pick(r, CrashBefore, CrashAfter)) })
 	case 9: // all else goes on as it was planned
-		say(soon, replan(u.Keeping(keeps)), false)
+		say(soon, replan(u.keeping(keeps)))
 	case 10: // another word than a plan
-		say(soon, schemas.Control{Action: schemas.ControlAnswer, Text: w.advisers.Says()}, false)
+		say(soon, schemas.Control{Action: schemas.ControlAnswer, Text: w.advisers.says()})
 	case 11: // by the service itself, which names the run
 		p.later(soon, func() {
 			q.run = schemas.RunID(q.session, 1+r.IntN(3))
@@ -377,20 +370,15 @@ func (q *question) decideUpstream(request, blocked, keeps string) {
 			p.commands = p.commands[:len(p.commands)-1] // there may be no such run
 		})
 	default:
-		say(soon, replan(u.Plan()), true)
+		say(soon, replan(u.plan()))
 	}
 }
 
 // sayUpstream says something about a request, as whoever has made it does.
-func (q *question) sayUpstream(request string, control *schemas.Control) string {
+func (q *question) sayUpstream(request string, control *schemas.Control) {
 	w := q.people.world
-	event := schemas.Event{
-		ID: w.id("upstream"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition,
-		DataContentType: schemas.MediaTypeJSON,
-	}
+	id := w.id("upstream")
 	control.Request = request
-	w.body(&event, control)
-	w.publish(bus.ControlSubject(q.shard()), &event)
-	q.people.commands = append(q.people.commands, command{event.ID, q.session})
-	return event.ID
+	w.tell(id, q.thread, q.shard(), *control)
+	q.people.commands = append(q.people.commands, command{id, q.session})
 }

@@ -19,21 +19,15 @@ const (
 	ReservationsSettleOnce = "what was reserved for a request is settled once, by the first answer to it, at what that says"
 )
 
-// budgetStream is a source of its own for budgets, so that worlds without them are as they were.
-const budgetStream = 0x627564676574
-
 // budgets are what a world has whose profiles bound what runs use.
 type budgets struct {
 	rand *rand.Rand
 	days *rand.Rand // of limits of a day; nil: there are none
 }
 
-// dayStream is a source of its own for those.
-const dayStream = 0x646179
-
 // withDays has budgets be limited by the day as well. A world begins shortly before the day ends.
 func (b *budgets) withDays(w *World) {
-	b.days = rand.New(rand.NewPCG(w.Seed, dayStream)) //nolint:gosec // a simulation repeats
+	b.days = source(w.Seed, dayStream)
 	w.now = w.now.Add(-time.Duration(1+b.days.IntN(180)) * time.Second)
 }
 
@@ -60,7 +54,7 @@ func (b *budgets) declareDays(p *schemas.Profile) {
 }
 
 func newBudgets(seed uint64) *budgets {
-	return &budgets{rand: rand.New(rand.NewPCG(seed, budgetStream))} //nolint:gosec // a simulation repeats
+	return &budgets{rand: source(seed, budgetStream)}
 }
 
 // asksForMore is what people are told who may raise a budget.
@@ -198,7 +192,7 @@ func (o *oracle) goesOnDay(m *moment, f *schemas.TaskDispatched) {
 
 // daysHold: no more goes out on a day than its limits have room for, when nobody uses more than they have reserved; and the ledger has of each request
 // what was reserved until it is answered, and then what it has used.
-func (o *oracle) daysHold() {
+func daysHold(o *oracle) {
 	for _, key := range slices.Sorted(maps.Keys(o.days)) {
 		spent := o.days[key]
 		var account budget.DayAccount
@@ -276,7 +270,7 @@ func (s *spending) taken(agent string) int64 {
 }
 
 // budgetHolds: whoever works reserves what the plan says, else what the budget does, and no more than is left of it.
-func (o *oracle) budgetHolds(m *moment) {
+func budgetHolds(o *oracle, m *moment) {
 	f, policy := schemas.As[*schemas.TaskDispatched](m.fact), m.run.profile.Budget
 	if f == nil || policy == nil {
 		return

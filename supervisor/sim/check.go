@@ -5,96 +5,59 @@ import (
 	"time"
 
 	"podium/schemas"
-	"podium/supervisor/sim/reviewers"
 )
 
 // The invariants that every fact is held against, in the state before it.
 const (
 	NothingAfterTheEnd  = "nothing happens to a run after its end, and no work once it is settled"
-	DependenciesFirst   = "a task begins when all that it depends on has ended well enough"
+	DependenciesFirst   = "a task begins when all that it depends on has ended"
 	LevelsInOrder       = "with levels, a task begins when the levels before it have ended"
-	AttemptsInOrder     = "attempts are numbered, one at a time, and no more than the profile allows"
+	AttemptsInOrder     = "attempts are numbered, one at a time, and none begins before its time"
 	AnswersFit          = "what an agent says counts for the attempt that it was asked for"
 	DeadlinesInTime     = "a deadline counts for its own attempt, and not before its moment"
-	WaitsAreTold        = "who takes no place is a supervisor, and says so, and how long it may be silent"
 	RoomIsGiven         = "nobody waits for a supervisor that waits itself"
 	PoolsHold           = "an agent is asked for no more at a time than its pool takes"
 	UrgentFirst         = "nobody is overtaken by who is less urgent"
-	ResultsKept         = "the answer holds the results of all tasks that were completed"
+	ResultsKept         = "the answer says of a task what its agent has said"
 	ReuseProven         = "a result that stands in was given by the same agent, not too long ago"
 	CancelledForAReason = "a run ends early only when somebody or its time says so"
-	AskedAsDeclared     = "an agent is asked how well it could do a task when it declares that it answers that, and else it is not"
-	AskedAnew           = "what a router has asked, and a crash has left unanswered, is asked anew"
 	SentAgainByRequest  = "an answer that was not delivered is sent again when somebody asks for it, and one that may have been when they say so"
 )
+
+// on has an invariant be held against the facts of one kind.
+func on[F schemas.Fact](holds func(*oracle, *moment, F)) func(*oracle, *moment) {
+	return func(o *oracle, m *moment) {
+		if f, is := m.fact.(F); is {
+			holds(o, m, f)
+		}
+	}
+}
 
 // judge holds a fact against every invariant that speaks of facts.
 func (o *oracle) judge(m *moment) {
 	if m.run == nil {
 		return
 	}
-	o.nothingAfterTheEnd(m)
-	o.sentAgainByRequest(m)
-	o.broughtIsDone(m)
-	o.adoptedIsLeft(m)
-	o.answersCount(m)
-	o.lettersComeBack(m)
-	o.lettersAreUnsent(m)
-	o.finalByAPerson(m)
-	o.resultsKept(m)
-	o.endsForAReason(m)
-	o.inquiriesAreNumbered(m)
-	o.asksAreBounded(m)
-	o.inquiriesEndForAReason(m)
-	o.wordsInTime(m)
-	o.wordsOfTheRequester(m)
-	o.wordsAreVouched(m)
-	o.wordsOfTheStaff(m)
-	o.workIsHanded(m)
-	o.approvalsAreAsked(m)
-	o.approvedBeforeActing(m)
-	o.wordsOfApprovers(m)
-	o.personsAreCounted(m)
-	o.answersWait(m)
-	o.noTellsWhy(m)
-	o.askedWhereTheyAre(m)
-	o.runsRest(m)
-	o.roomIsGiven(m)
-	o.phasesAreLegal(m)
-	o.idsComeOnce(m)
-	o.changesAreSound(m)
-	o.judgesHoldBack(m)
-	o.budgetHolds(m)
-	o.recoveries(m)
+	for _, holds := range [...]func(*oracle, *moment){
+		nothingAfterTheEnd, on(sentAgainByRequest), on(answersCount), on(resultsKept), on(endsForAReason),
+		inquiriesAreNumbered, endsWhileOpen, on(approvedBeforeActing), answersWait, roomIsGiven, idsComeOnce,
+		judgesHoldBack, budgetHolds,
+	} {
+		holds(o, m)
+	}
 	if m.task == nil && schemas.As[*schemas.TaskDispatched](m.fact) == nil {
 		return
 	}
-	o.dependenciesFirst(m)
-	o.levelsInOrder(m)
-	o.attemptsInOrder(m)
-	o.askedAnew(m)
-	o.answersFit(m)
-	o.askedOnce(m)
-	o.waitingIsSilent(m)
-	o.askingIsFree(m)
-	o.deadlinesInTime(m)
-	o.signsOfLifeCount(m)
-	o.silenceIsTold(m)
-	o.waitsAreTold(m)
-	o.poolsHold(m)
-	o.urgentFirst(m)
-	o.reuseProven(m)
-	o.workIsWhatTheyDo(m)
-	o.askedAsDeclared(m)
-	o.permitIsForWork(m)
-	o.strangersAreNotObeyed(m)
-	o.oursIsDone(m)
-	o.permittedOnce(m)
-	o.permitIsAskedFor(m)
-	o.breakersHold(m)
+	for _, holds := range [...]func(*oracle, *moment){
+		dependenciesFirst, levelsInOrder, on(attemptsInOrder), answersFit, askedOnce, waitingIsSilent,
+		on(deadlinesInTime), on(signsOfLifeCount), on(poolsHold), on(urgentFirst), on(reuseProven), permitIsForWork,
+		on(strangersAreNotObeyed), on(permittedOnce), on(permitIsAskedFor), on(breakersHold),
+	} {
+		holds(o, m)
+	}
 }
 
-func (o *oracle) nothingAfterTheEnd(m *moment) {
+func nothingAfterTheEnd(o *oracle, m *moment) {
 	f := m.fact
 	if schemas.As[*schemas.ResponseLate](f) != nil || schemas.As[*schemas.PermitRefused](f) != nil || schemas.As[*schemas.MessageReceived](f) != nil ||
 		schemas.As[*schemas.DeliveryBounced](f) != nil {
@@ -116,11 +79,7 @@ func (o *oracle) nothingAfterTheEnd(m *moment) {
 
 // sentAgainByRequest: only the delivery of a run that has ended is begun anew, for
 // somebody who has asked, and while nothing else of its session is under way.
-func (o *oracle) sentAgainByRequest(m *moment) {
-	f := schemas.As[*schemas.DeliveryReopened](m.fact)
-	if f == nil {
-		return
-	}
+func sentAgainByRequest(o *oracle, m *moment, f *schemas.DeliveryReopened) {
 	t := m.run.task(schemas.DeliveryTask)
 	switch asked := m.run.again; {
 	case asked == nil || asked.AllowDuplicate != f.AllowDuplicate:
@@ -144,32 +103,24 @@ func (m *moment) begins() bool {
 	return asked && m.task != nil && m.task.planned != nil
 }
 
-func (o *oracle) dependenciesFirst(m *moment) {
+func dependenciesFirst(o *oracle, m *moment) {
 	if !m.begins() {
 		return
 	}
 	for _, id := range m.task.planned.Dependencies {
 		before := m.run.task(id)
-		fits := before != nil && before.state.ended()
-		if fits && m.run.profile.Execution.OnFailure != schemas.FailureContinues {
-			fits = before.state == taskCompleted || before.optional() || before.judged.forgone
-		}
-		if !fits {
+		if before == nil || !before.state.ended() {
 			o.world.violate(DependenciesFirst, "%s: %s before %s", m.id, m.fact.Name(), id)
 		}
 	}
 }
 
-func (t *task) optional() bool {
-	return t.planned != nil && (t.planned.Optional || t.planned.Priority == schemas.PriorityNiceToHave)
-}
-
-func (o *oracle) levelsInOrder(m *moment) {
+func levelsInOrder(o *oracle, m *moment) {
 	if !m.begins() || m.task.attempts > 0 || m.run.profile.Execution.Schedule != schemas.ScheduleLevels {
 		return // a further attempt begins nothing: the plan may have changed meanwhile
 	}
 	level := m.task.level
-	if failed := m.run.task(m.task.recovers()); failed != nil {
+	if failed := m.run.task(m.task.planned.Options().Recovers); failed != nil {
 		level = min(level, failed.level) // it waits for this one
 	}
 	for _, before := range m.run.tasks {
@@ -179,20 +130,16 @@ func (o *oracle) levelsInOrder(m *moment) {
 	}
 }
 
-func (o *oracle) attemptsInOrder(m *moment) {
-	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil {
-		return
-	}
+func attemptsInOrder(o *oracle, m *moment, f *schemas.TaskDispatched) {
 	if other := o.requests[f.Request]; other != nil {
 		o.world.violate(AttemptsInOrder, "%s: request %s was decided twice", m.id, f.Request)
 	}
 	if made := schemas.RequestID(m.at.shard, m.record.Epoch, schemas.RunID(m.record.Session, f.Run), f.Task, f.Attempt); f.Request != made {
 		o.world.violate(AttemptsInOrder, "%s: request %s is not %s, which names the epoch of its record", m.id, f.Request, made)
 	}
-	attempts, base, inquired := 0, 0, 0
+	attempts := 0
 	if t := m.task; t != nil {
-		attempts, base, inquired = t.attempts, t.base, t.inquired
+		attempts = t.attempts
 		if t.state.ended() || t.state == taskUnderWay {
 			o.world.violate(AttemptsInOrder, "%s: attempt %d while the one before is not over, or all is", m.id, f.Attempt)
 		}
@@ -200,46 +147,20 @@ func (o *oracle) attemptsInOrder(m *moment) {
 			o.world.violate(AttemptsInOrder, "%s: attempt %d before its time", m.id, f.Attempt)
 		}
 	}
-	policy := m.run.profile.Retry
-	switch {
-	case f.Task == schemas.DeliveryTask:
-		policy = m.run.profile.Delivery
-	case m.task.notice() > 0 || m.task == nil && noticeOf(f.Task) > 0:
-		policy = m.run.profile.Delivery
-	case f.Kind == schemas.TaskKindAssess || f.Kind == schemas.TaskKindRoute || f.Kind == schemas.TaskKindExtract:
-		if policy.Attempts = 1; f.Kind != schemas.TaskKindExtract && m.task != nil && m.task.attempt != nil && m.task.attempt.epoch < m.record.Epoch {
-			policy.Attempts = f.Attempt // the process that had asked before is gone
-		}
-	}
-	if m.task != nil {
-		policy.Attempts += m.task.recovering.retries + m.run.mendings(m.task)
-	}
-	if f.Attempt != attempts+1 || f.Attempt-base-inquired > policy.Attempts {
+	if f.Attempt != attempts+1 {
 		o.world.violate(AttemptsInOrder, "%s: attempt %d follows %d", m.id, f.Attempt, attempts)
-	}
-}
-
-// askedAnew: no question of a router is given up that only a process which is gone has asked.
-func (o *oracle) askedAnew(m *moment) {
-	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || !f.RetryAt.IsZero() || m.task.attempt == nil || m.task.state != taskUnderWay {
-		return
-	}
-	kind, late := m.task.attempt.fact.Kind, f.Cause == schemas.FailureNotStarted || f.Cause == schemas.FailureTimeout || f.Cause == schemas.FailureCrashed
-	if late && (kind == schemas.TaskKindAssess || kind == schemas.TaskKindRoute) && m.task.attempt.epoch < m.record.Epoch {
-		o.world.violate(AskedAnew, "%s: attempt %d of epoch %d is given up in epoch %d", m.id, f.Attempt, m.task.attempt.epoch, m.record.Epoch)
 	}
 }
 
 // answersFit: what an agent says counts once, for the request that is under way,
 // and only when it comes by the agent's own subject.
-func (o *oracle) answersFit(m *moment) {
+func answersFit(o *oracle, m *moment) {
 	f := m.fact
 	said := schemas.As[*schemas.InquiryOpened](f) != nil && schemas.As[*schemas.InquiryOpened](f).Attempt > 0 && schemas.As[*schemas.InquiryOpened](f).After == 0 || schemas.As[*schemas.TaskStarted](f) != nil || schemas.As[*schemas.TaskHeartbeat](f) != nil || schemas.As[*schemas.TaskProgressed](f) != nil || schemas.As[*schemas.TaskCompleted](f) != nil && schemas.As[*schemas.TaskCompleted](f).Attempt > 0
 	failed := schemas.As[*schemas.TaskFailed](f) != nil && (schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureAgent || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailurePermanent ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureBlocked || schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureInvalidResult ||
 		schemas.As[*schemas.TaskFailed](f).Cause == schemas.FailureMalformed)
-	if !said && !failed || failed && (m.lacking() || o.nobodyWorks(m) || m.unrecovered()) {
+	if !said && !failed || failed && (m.task == nil || m.task.state != taskUnderWay) {
 		return
 	}
 	if m.task == nil || m.task.state != taskUnderWay {
@@ -253,9 +174,8 @@ func (o *oracle) answersFit(m *moment) {
 	o.countsOnce(m, &by)
 }
 
-func (o *oracle) deadlinesInTime(m *moment) {
-	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || m.task == nil || m.unrecovered() {
+func deadlinesInTime(o *oracle, m *moment, f *schemas.TaskFailed) {
+	if m.task == nil || f.Unrecovered != "" {
 		return
 	}
 	a := m.task.attempt
@@ -303,9 +223,8 @@ func (w *World) places(agent string, shard int) int {
 // poolsHold: an owner is held to the requests that it can know of: its own, and
 // those from before its time. It knows nothing of a record that it has given up on
 // and that arrives later, before it reads that session again.
-func (o *oracle) poolsHold(m *moment) {
-	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || o.world.pools[f.Agent] == 0 || o.world.watch.late[m.at] {
+func poolsHold(o *oracle, m *moment, f *schemas.TaskDispatched) {
+	if o.world.pools[f.Agent] == 0 || o.world.watch.late[m.at] {
 		return
 	}
 	limit := o.world.places(f.Agent, m.at.shard)
@@ -340,9 +259,8 @@ func (o *oracle) underWay(m *moment, agent string) []string {
 // Who of the latter waits longer is not on record. Two kinds of waiters are left out,
 // because they lack more than room: who needs resources, for which there is a line of
 // its own (M-19), and everybody while the agent's breaker says who goes (M-28).
-func (o *oracle) urgentFirst(m *moment) {
-	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || o.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
+func urgentFirst(o *oracle, m *moment, f *schemas.TaskDispatched) {
+	if o.world.pools[f.Agent] == 0 || m.task != nil && len(m.task.resources()) > 0 {
 		return
 	}
 	mine, known := o.world.watch.seen[m.at]
@@ -410,79 +328,36 @@ func priorityOf(f *schemas.TaskDispatched, t *task) int {
 	return t.priority()
 }
 
-func (o *oracle) resultsKept(m *moment) {
-	f := schemas.As[*schemas.RunSettled](m.fact)
-	if f == nil || f.Reason == schemas.StopSuperseded {
-		return
-	}
-	var want []string
-	for _, t := range m.run.tasks {
-		if t.state == taskCompleted && !t.mends() && !m.run.builtOn(t) {
-			want = append(want, m.run.stood(t.id).id)
-		}
-	}
-	if m.run.profile.Review != nil {
-		want = m.run.standing()
-	}
-	if f.Reason == schemas.StopReviewFailed && f.Status == schemas.RunFailed || m.run.withholds(f) {
-		want = nil
-	}
-	if want = m.run.answerOf(f, want); len(want) == 1 && reviewers.OccasionOf(want[0]) != "" && len(f.Answer) == 1 && f.Answer[0].Task == want[0] {
-		return // the words of a judge, which are a part of its result
-	}
-	have := make([]string, len(f.Answer))
+// resultsKept: which of the results are told is a policy, and what they are is not.
+func resultsKept(o *oracle, m *moment, f *schemas.RunSettled) {
 	for i := range f.Answer {
-		have[i] = f.Answer[i].Task
-		t := m.run.task(have[i])
-		if t == nil || t.result == nil || t.result.Result.Text != f.Answer[i].Body.Text || t.result.Result.Sequence != f.Answer[i].Body.Sequence {
-			o.world.violate(ResultsKept, "%s: the answer says something else than task %s", m.id, have[i])
+		t := m.run.task(f.Answer[i].Task)
+		if t == nil || t.result == nil || occasionOf(t.id) == "" && (t.result.Result.Text != f.Answer[i].Body.Text || t.result.Result.Sequence != f.Answer[i].Body.Sequence) {
+			o.world.violate(ResultsKept, "%s: the answer says something else than task %s", m.id, f.Answer[i].Task)
 		}
 	}
-	if !slices.Equal(want, have) {
-		o.world.violate(ResultsKept, "%s: completed are %v, the answer holds %v", m.id, want, have)
-	}
 }
 
-// builtOn reports whether, in a graph, another result holds this one already.
-func (r *run) builtOn(t *task) bool {
-	return r.profile.Execution.Mode == schemas.ExecutionDAG && slices.ContainsFunc(r.tasks, func(other *task) bool {
-		return (other.state == taskCompleted || other.judged.replaced) && !other.mends() && slices.ContainsFunc(other.planned.Dependencies, func(id string) bool {
-			return id == t.id || r.task(id) != nil && r.task(id).root() == t.id
-		})
-	})
-}
-
-func (o *oracle) reuseProven(m *moment) {
-	f := schemas.As[*schemas.TaskCompleted](m.fact)
-	if f == nil || f.Reused == 0 || f.Brought > 0 {
+// reuseProven: owners remember answers on their own, so that no story of a session tells which of them stand in.
+func reuseProven(o *oracle, m *moment, f *schemas.TaskCompleted) {
+	if f.Reused == 0 || f.Brought > 0 {
 		return
 	}
-	i := slices.IndexFunc(m.run.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == m.task.agent })
-	if i < 0 {
-		o.world.violate(ReuseProven, "%s: agent %s is none of the profile", m.id, m.task.agent)
-		return
-	}
+	use := m.run.use(m.task.agent)
 	by, err := o.saidAt(m.shard, f.Reused)
 	age := time.Duration(0)
 	if given, taken := m.shard.taken[f.Reused]; taken { // else the decision on it is not stored yet
 		age = m.cause.Time.Sub(given)
 	}
-	if err != nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(m.run.profile.Agents[i].Reuse)+2*o.world.configuration.skew {
+	if err != nil || use == nil || by.agent != m.task.agent || by.status != schemas.StatusCompleted || age > time.Duration(use.Reuse)+2*o.world.configuration.skew {
 		o.world.violate(ReuseProven, "%s: agent %s said %s to %q, %s ago", m.id, by.agent, by.status, by.request, age)
 	}
 }
 
-// endsForAReason: a run that is settled with tasks left was cancelled, has
-// expired, was superseded, has no plan, or one failed and the profile aborts then.
-func (o *oracle) endsForAReason(m *moment) {
-	f := schemas.As[*schemas.RunSettled](m.fact)
-	if f == nil {
-		return
-	}
-	aborted := false
+// endsForAReason: a run is settled when all of its tasks have ended, and before its time only when somebody says so.
+func endsForAReason(o *oracle, m *moment, f *schemas.RunSettled) {
 	left := ""
 	for _, t := range append(slices.Clone(m.run.tasks), m.run.aside...) {
-		aborted = aborted || t.state == taskFailed && m.run.profile.Execution.OnFailure == schemas.FailureAborts
 		if t.state == taskUnderWay || !t.state.ended() {
 			left = t.id
 		}
@@ -495,12 +370,6 @@ func (o *oracle) endsForAReason(m *moment) {
 		o.world.violate(CancelledForAReason, "%s: nobody has cancelled it", m.id)
 	case f.Reason == schemas.StopExpired && (m.run.expires.IsZero() || m.cause.Time.Before(m.run.expires)):
 		o.world.violate(CancelledForAReason, "%s: expired at %s, and not %s", m.id, m.cause.Time, m.run.expires)
-	case !aborted && f.Status == schemas.RunCompleted:
-		for _, t := range m.run.tasks {
-			if t.state == taskFailed && !t.optional() && !t.judged.replaced && !t.mends() && !m.run.responded(f) {
-				o.world.violate(CancelledForAReason, "%s: completed, though task %s has failed", m.id, t.id)
-			}
-		}
 	}
 }
 
@@ -512,36 +381,6 @@ func (r *run) cancelled() bool {
 			if received[i].Run == r.number && received[i].Disposition == schemas.DispositionControl {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// askedAsDeclared: whoever is asked for an assessment declares it, and a score
-// is decided only when all who do have been asked.
-func (o *oracle) askedAsDeclared(m *moment) {
-	switch f := m.fact; {
-	case schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Kind == schemas.TaskKindAssess:
-		for i := range m.run.profile.Agents {
-			if use := &m.run.profile.Agents[i]; use.Name == schemas.As[*schemas.TaskDispatched](f).Agent && !use.Declares(schemas.KindAssess) {
-				o.world.violate(AskedAsDeclared, "%s: agent %s is asked", m.id, use.Name)
-			}
-		}
-	case schemas.As[*schemas.TaskRouted](f) != nil && scored(&schemas.As[*schemas.TaskRouted](f).Decision):
-		for i := range m.run.profile.Agents {
-			use := &m.run.profile.Agents[i]
-			if asked := m.run.task("assess:"+schemas.As[*schemas.TaskRouted](f).Task+":"+use.Name) != nil; asked != use.Declares(schemas.KindAssess) {
-				o.world.violate(AskedAsDeclared, "%s: agent %s is scored, asked: %t", m.id, use.Name, asked)
-			}
-		}
-	}
-}
-
-// scored reports whether a router of kind score had a say.
-func scored(decision *schemas.RouteDecision) bool {
-	for i := range decision.Candidates {
-		if decision.Candidates[i].Router == string(schemas.RouterScore) {
-			return true
 		}
 	}
 	return false

@@ -38,9 +38,8 @@ func (o *oracle) wantedIsTaken(s *shardHistory, refused *schemas.Quarantined) {
 
 // signsOfLifeCount: no attempt ends as one that has not begun by a process that had its
 // agent's word that it has. A bare message may have to wait until it is known whose it is.
-func (o *oracle) signsOfLifeCount(m *moment) {
-	f := schemas.As[*schemas.TaskFailed](m.fact)
-	if f == nil || f.Cause != schemas.FailureNotStarted || m.task == nil || m.task.state != taskUnderWay {
+func signsOfLifeCount(o *oracle, m *moment, f *schemas.TaskFailed) {
+	if f.Cause != schemas.FailureNotStarted || m.task == nil || m.task.state != taskUnderWay {
 		return
 	}
 	mine, known := o.world.watch.seen[m.at]
@@ -74,7 +73,7 @@ func (o *oracle) signsOfLife(m *moment, mine sighting) iter.Seq2[uint64, saying]
 
 // questionsAreHeard: whoever asks for a permit by a request that is under way is not told
 // that nobody waits, unless a record says so.
-func (o *oracle) questionsAreHeard() {
+func questionsAreHeard(o *oracle) {
 	if len(o.world.watch.denied) == 0 {
 		return
 	}
@@ -114,10 +113,9 @@ func (o *oracle) questionsAreHeard() {
 
 // The invariants that speak of agents that answer by callback.
 const (
-	CountsOnce    = "an answer to one request counts once, and to an earlier attempt only when its agent answers by callback and has the one under way"
-	AnswersCount  = "an answer by callback counts for the attempt under way whichever attempt of the task was told the same, in whichever run for the effect"
-	SilenceIsTold = "an agent that answers by callback may be silent for as long as it says and its request is good for, and nobody else may"
-	AttemptsEnd   = "every attempt that was begun ends"
+	CountsOnce   = "an answer to one request counts once, and to an earlier attempt only when its agent answers by callback and has the one under way"
+	AnswersCount = "an answer by callback counts for the attempt under way whichever attempt of the task was told the same, in whichever run for the effect"
+	AttemptsEnd  = "every attempt that was begun ends"
 )
 
 // longestSkew is more than two clocks differ by.
@@ -178,6 +176,24 @@ func (t *task) repeats(earlier *attempt) bool {
 	return false
 }
 
+// before yields the earlier attempts of a run at what it does for whoever is upstream, the newest first, back to where a person has stopped one or another piece of work
+// was done.
+func (r *run) before(yield func(*run) bool) {
+	piece := func(r *run) string {
+		if r.message.Upstream == nil {
+			return ""
+		}
+		return r.message.Upstream.Effect
+	}
+	for _, other := range slices.Backward(r.session.runs[:r.number-1]) {
+		switch {
+		case piece(other) == "":
+		case piece(other) != piece(r) || other.ended == nil || other.ended.Final || !yield(other):
+			return
+		}
+	}
+}
+
 // saysNothing reports whether an answer may be that of a process which was handed a request once more, and refused a permit: it knows nothing of the
 // work.
 func (a *attempt) saysNothing(by *saying) bool {
@@ -185,11 +201,7 @@ func (a *attempt) saysNothing(by *saying) bool {
 }
 
 // answersCount: an answer is late when there is nothing that it counts for.
-func (o *oracle) answersCount(m *moment) {
-	f := schemas.As[*schemas.ResponseLate](m.fact)
-	if f == nil {
-		return
-	}
+func answersCount(o *oracle, m *moment, f *schemas.ResponseLate) {
 	by, err := o.saidAt(m.shard, f.Sequence)
 	earlier := o.requests[by.request]
 	if err != nil || earlier == nil || by.open || by.status == "" || by.agent != earlier.agent || !o.world.callbacks.is(by.agent) {
@@ -214,61 +226,6 @@ func (o *oracle) countsOnce(m *moment, by *saying) {
 	}
 }
 
-// silenceIsTold: from when on an agent counts as crashed follows from its signs of life, and what those say of the next one
-// is believed of an agent that answers by callback.
-func (o *oracle) silenceIsTold(m *moment) {
-	a := m.attempt()
-	if a == nil || o.world.callbacks == nil {
-		return
-	}
-	async := o.world.callbacks.is(a.agent)
-	switch f := m.fact.(type) {
-	case *schemas.TaskStarted:
-		o.silentUntil(m, a, f.Silence, f.WaitingUntil, async)
-	case *schemas.TaskHeartbeat:
-		o.silentUntil(m, a, f.Silence, f.WaitingUntil, async)
-	case *schemas.TaskFailed:
-		mine, known := o.world.watch.seen[m.at]
-		if f.Cause != schemas.FailureCrashed || !async || !known || mine.asked == unknown {
-			return
-		}
-		for sequence, said := range o.signsOfLife(m, mine) {
-			if until := earlier(said.until, a.fact.Expires); m.cause.Time.Before(until) {
-				o.world.violate(SilenceIsTold, "%s: attempt %d fails by %s at %s, and agent %s has said at %d that it is silent until %s",
-					m.id, a.number, f.Cause, m.cause.Time, a.agent, sequence, until)
-				return
-			}
-		}
-	default:
-	}
-}
-
-func (o *oracle) silentUntil(m *moment, a *attempt, silence, waiting time.Time, async bool) {
-	missed := 3 * m.run.heartbeat(a.agent)
-	if missed == 0 {
-		if !silence.IsZero() {
-			o.world.violate(SilenceIsTold, "%s: agent %s promises no sign of life, and counts as crashed from %s on", m.id, a.agent, silence)
-		}
-		return
-	}
-	want := m.cause.Time.Add(missed)
-	if !waiting.IsZero() { // see waitsAreTold
-		want = waiting.Add(missed)
-	}
-	if async {
-		if said, err := o.saidAt(m.shard, m.cause.Sequence); err == nil && said.until.After(m.cause.Time) && said.request == a.fact.Request {
-			a.silent = later(a.silent, earlier(said.until, a.fact.Expires))
-		}
-		if !a.silent.IsZero() {
-			want = later(want, a.silent.Add(missed))
-		}
-		want = later(want, a.silence)
-	}
-	if !silence.Equal(want) {
-		o.world.violate(SilenceIsTold, "%s: agent %s counts as crashed from %s on, and not from %s", m.id, a.agent, silence, want)
-	}
-}
-
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -276,32 +233,10 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// waitsAreTold: what takes no place is at a supervisor, which has just said until when it waits; it waits no longer than its request is good for. That is how long it may be
-// silent, too, where it promises signs of life.
-func (o *oracle) waitsAreTold(m *moment) {
-	a := m.attempt()
-	if a == nil || o.world.tiers == nil {
-		return
-	}
-	var silence, waiting time.Time
-	switch f := m.fact.(type) {
-	case *schemas.TaskStarted:
-		silence, waiting = f.Silence, f.WaitingUntil
-	case *schemas.TaskHeartbeat:
-		silence, waiting = f.Silence, f.WaitingUntil
-	default:
-		return
-	}
-	var want time.Time
-	said, err := o.saidAt(m.shard, m.cause.Sequence)
-	if until := earlier(said.until, a.fact.Expires); err == nil && until.After(m.cause.Time) && said.request == a.fact.Request && m.run.supervises(a.agent) {
-		want = until
-	}
-	if !waiting.Equal(want) {
-		o.world.violate(WaitsAreTold, "%s: agent %s waits until %s, and not until %s", m.id, a.agent, waiting, want)
-	}
-	if missed := 3 * m.run.heartbeat(a.agent); missed > 0 && !waiting.IsZero() && !silence.Equal(waiting.Add(missed)) {
-		o.world.violate(WaitsAreTold, "%s: agent %s waits until %s, and counts as crashed from %s on", m.id, a.agent, waiting, silence)
+// saysSilent notes what a sign of life says of the next one, which is believed of an agent that answers by callback.
+func (o *oracle) saysSilent(m *moment, a *attempt) {
+	if said, err := o.saidAt(m.shard, m.cause.Sequence); o.world.callbacks.is(a.agent) && err == nil && said.until.After(m.cause.Time) && said.request == a.fact.Request {
+		a.silent = later(a.silent, earlier(said.until, a.fact.Expires))
 	}
 }
 
@@ -331,7 +266,7 @@ func (o *oracle) placeless(m *moment, a *attempt) bool {
 const roomWithin = 5 * time.Second
 
 // roomIsGiven: once nothing goes wrong, nobody waits for a supervisor that has a place, since what waits there takes none.
-func (o *oracle) roomIsGiven(m *moment) {
+func roomIsGiven(o *oracle, m *moment) {
 	w := o.world
 	if w.tiers == nil || w.calmSince.IsZero() || m.cause.Time.Before(w.calmSince.Add(roomWithin)) {
 		return
@@ -360,10 +295,6 @@ func (o *oracle) roomIsGiven(m *moment) {
 	}
 }
 
-func (r *run) supervises(agent string) bool {
-	return slices.ContainsFunc(r.profile.Agents, func(use schemas.AgentUse) bool { return use.Name == agent && use.Supervisor })
-}
-
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -371,17 +302,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-func (r *run) heartbeat(agent string) time.Duration {
-	for i := range r.profile.Agents {
-		if r.profile.Agents[i].Name == agent {
-			return time.Duration(r.profile.Agents[i].Heartbeat)
-		}
-	}
-	return 0
-}
-
 // attemptsEnd: nobody waits for ever, however silent an agent is.
-func (o *oracle) attemptsEnd() {
+func attemptsEnd(o *oracle) {
 	for request, decided := range o.requests {
 		if decided.over.IsZero() {
 			o.world.violate(AttemptsEnd, "request %s, attempt %d of %s/%s, has not ended", request, decided.number, decided.task.run.id(), decided.task.id)

@@ -15,7 +15,6 @@ const (
 	QuestionsAnswered     = "a question for a permit is answered"
 	PermitIsForWork       = "a permit is given for work, and for no question"
 	StrangersAreNotObeyed = "what a stranger has written has nothing done outside, unless the profile allows it or holds it itself"
-	OursIsDone            = "nothing is refused for a stranger's sake when there is none, or when the profile allows it"
 	EffectsHappenOnce     = "where the profile has a person judge what nobody knows, no effect happens twice"
 )
 
@@ -34,11 +33,7 @@ type grantedPermit struct {
 
 // permittedOnce: as long as an effect may have happened, it is permitted again
 // only where the profile of whoever was permitted lets it.
-func (o *oracle) permittedOnce(m *moment) {
-	f := schemas.As[*schemas.PermitGranted](m.fact)
-	if f == nil {
-		return
-	}
+func permittedOnce(o *oracle, m *moment, f *schemas.PermitGranted) {
 	open := m.task != nil && m.task.permit != nil
 	switch {
 	case f.Again != open:
@@ -51,7 +46,7 @@ func (o *oracle) permittedOnce(m *moment) {
 		m.cause.Time.Add(longestSkew).Before(a.silent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and what permit %s was for goes on elsewhere until %s", m.id, f.Permit, m.task.permit.permit, a.silent)
 	}
-	if earlier := o.openBefore(m.task); earlier != nil && m.task.recovering.cleared == 0 && m.run.asksOnUnknown(m.task.agent) {
+	if earlier := o.openBefore(m.task); earlier != nil && m.task.cleared == 0 && m.run.asksOnUnknown(m.task.agent) {
 		o.world.violate(PermittedOnce, "%s: permit %s is granted, and permit %s was for the same request of somebody upstream", m.id, f.Permit, earlier.permit)
 	}
 	if o.permits[f.Permit] != nil {
@@ -85,11 +80,7 @@ func (r *run) asksOnUnknown(agent string) bool {
 
 // permitIsAskedFor: the cause of a permit is the question that it names, about the
 // attempt under way and in its time.
-func (o *oracle) permitIsAskedFor(m *moment) {
-	f := schemas.As[*schemas.PermitGranted](m.fact)
-	if f == nil {
-		return
-	}
+func permitIsAskedFor(o *oracle, m *moment, f *schemas.PermitGranted) {
 	if m.task == nil || m.task.state != taskUnderWay || f.Attempt != m.task.attempt.number || !m.cause.Time.Before(m.task.attempt.fact.Expires) {
 		o.world.violate(PermitIsAskedFor, "%s: permit %s is granted, and nobody waits for attempt %d", m.id, f.Permit, f.Attempt)
 		return
@@ -147,7 +138,7 @@ func (t *task) close(m *moment) {
 // permitsHold: what the owner of a shard tells an agent is on record, and holds as
 // far as the owner can know: by what it has written itself, and by what stood in
 // the ledger when it took the shard over. A former owner may not know.
-func (o *oracle) permitsHold() {
+func permitsHold(o *oracle) {
 	for i := range o.world.watch.told {
 		told := &o.world.watch.told[i]
 		l := o.permits[told.permit]
@@ -163,7 +154,7 @@ func (o *oracle) permitsHold() {
 // actsArePermitted: whoever has acted had a permit of its own. In a run an effect
 // happens once, but for those that were permitted again; what somebody upstream asks
 // for anew is a run of its own, with the same effects.
-func (o *oracle) actsArePermitted() {
+func actsArePermitted(o *oracle) {
 	type inRun struct{ run, effect string }
 	again := map[inRun]int{}
 	for _, l := range o.permits {
@@ -192,13 +183,13 @@ func (t *task) doubled() int {
 	if t.id == schemas.DeliveryTask {
 		return t.run.doubled
 	}
-	return t.recovering.cleared
+	return t.cleared
 }
 
 // effectsHappenOnce: where nobody knows whether an effect has happened and the profile
 // wants to be asked then, it happens once, whatever was handed out again, and as often
 // more as people have said in all the runs that want it.
-func (o *oracle) effectsHappenOnce() {
+func effectsHappenOnce(o *oracle) {
 	happened, wanted := map[string]int{}, map[string]int{}
 	counted := map[*task]bool{}
 	for i := range o.world.acts {
@@ -218,7 +209,7 @@ func (o *oracle) effectsHappenOnce() {
 }
 
 // permitIsForWork: no question has a permit, neither with its request nor later.
-func (o *oracle) permitIsForWork(m *moment) {
+func permitIsForWork(o *oracle, m *moment) {
 	f := m.fact
 	brings := schemas.As[*schemas.TaskDispatched](f) != nil && schemas.As[*schemas.TaskDispatched](f).Permitted && !schemas.As[*schemas.TaskDispatched](f).Kind.MayActOutside()
 	granted := schemas.As[*schemas.PermitGranted](f) != nil && m.task != nil && m.task.attempt != nil && !m.task.attempt.fact.Kind.MayActOutside()
@@ -280,9 +271,8 @@ func (o *oracle) templatesHold(r *run, agent, call string) bool {
 }
 
 // strangersAreNotObeyed: what is handed to an agent that may do anything with it, the permit that comes along with it, and every act.
-func (o *oracle) strangersAreNotObeyed(m *moment) {
-	asked := schemas.As[*schemas.TaskDispatched](m.fact)
-	if asked == nil || !asked.Kind.MayActOutside() || !o.fromStranger(m.run) {
+func strangersAreNotObeyed(o *oracle, m *moment, asked *schemas.TaskDispatched) {
+	if !asked.Kind.MayActOutside() || !o.fromStranger(m.run) {
 		return
 	}
 	about := m.task
@@ -309,33 +299,12 @@ func (o *oracle) holdsArguments(t *task) bool {
 }
 
 // actsAreNoStrangers is strangersAreNotObeyed of what was done.
-func (o *oracle) actsAreNoStrangers() {
+func actsAreNoStrangers(o *oracle) {
 	for i := range o.world.acts {
 		did := &o.world.acts[i]
 		l := o.permits[did.permit]
 		if l != nil && o.fromStranger(l.task.run) && !l.task.obeys(did.agent) && !o.templatesHold(l.task.run, did.agent, did.call) {
 			o.world.violate(StrangersAreNotObeyed, "agent %s does what a stranger wants in %s/%s", did.agent, l.task.run.id(), l.task.id)
 		}
-	}
-}
-
-// heardStrangers reports whether strangers have said before in the session of a run what it may be about.
-func (o *oracle) heardStrangers(r *run) bool {
-	return slices.ContainsFunc(r.session.runs, func(earlier *run) bool {
-		return earlier.number < r.number && o.fromStranger(earlier)
-	})
-}
-
-// oursIsDone: nobody is refused for the sake of a stranger who is none. What a supervisor hands on brings the words of its request along, whose ever they are.
-func (o *oracle) oursIsDone(m *moment) {
-	refused, failed := schemas.As[*schemas.PermitRefused](m.fact), schemas.As[*schemas.TaskFailed](m.fact)
-	about := refused != nil && refused.Reason == schemas.PermitUnapproved || failed != nil && failed.Cause == schemas.FailureUnapproved
-	if !about || m.task == nil || m.run.approvalRule(m.task, m.task.agent) != nil || m.task.id == schemas.DeliveryTask && m.run.answerRule() != nil {
-		return // nobody could be asked, who has to agree
-	}
-	upstream := m.run.message.Upstream
-	handedOn := upstream != nil && upstream.From != upstreamer || o.heardStrangers(m.run)
-	if m.task.obeys(m.task.agent) || !handedOn && !o.fromStranger(m.run) {
-		o.world.violate(OursIsDone, "%s: agent %s is refused %s", m.id, m.task.agent, m.task.id)
 	}
 }

@@ -9,26 +9,39 @@
 // the answers; in some they fail in a row and their breakers open; in some many
 // tasks need the same few resources, in several shards. In some, shards are taken over
 // from owners that live on: they decide, append and send until a record of their
-// successor tells them, or a checkpoint of theirs that was long on its way. In some, people are asked what
-// their messages lack, and in half of those others are handed the tasks of some agents. In some an agent
-// lets go of its requests and answers by callback, and in some whoever is upstream asks again in the same words. In some, profiles say what strangers may have done outside, and in some what runs may
-// use, which agents tell, or do not, or too late. In some, what runs have made is looked at, merged and mended in rounds, by agents that pass it, find errors, want something else done, or are of no use. In some, something is done about failures: people are asked, whoever is upstream decides, or the run goes on without. In some, answers wait until people have agreed to them, in some, runs that are over are begun anew, in some, people are asked in the threads of a chat, in some, runs wait for a decision from upstream, in some, a supervisor below another one gives places back while all of its work waits, and in some, many of these meet. After that it lets the
+// successor tells them, or a checkpoint of theirs that was long on its way. What else worlds are about,
+// a Kind says: people are asked, plans are judged, runs have budgets, and so on. After that it lets the
 // system settle and checks what must hold of the ledger, and of what was done.
 //
 // The seed chooses everything: the configuration of the world, the profiles, the
 // messages, the faults and their order. The same seed gives the same ledger,
 // byte for byte.
 //
-// # The checks
+// # What is checked
 //
 // The oracle is the fold of the ledger by rules of its own: it shares no code
 // with the machine that it judges. Each invariant is one function, and its name
-// says it. That every transition follows again from its cause is what
-// verify.Shard checks.
+// says it. They hold whatever profiles say:
+//
+//   - every message, run, inquiry, attempt and reservation ends, once, and nothing happens after its end;
+//   - no effect happens twice, and nobody is asked or told twice, unless somebody says so;
+//   - nothing that came in, was decided or was answered is lost, and what the ledger says of a run is found;
+//   - nothing waits for ever, and nobody for whom there is room;
+//   - what somebody has to agree to, or a stranger wants, is done only once somebody has agreed;
+//   - nobody uses more than a budget, a pool or a resource has;
+//   - messages, runs, levels, attempts, deadlines and those who wait come in their order;
+//   - deciding again gives the same facts, which package verify checks.
+//
+// # What is not
+//
+// Policies are proven by the stories of package session, and the oracle knows nothing of them: who does a task, who is asked, told or
+// written to, and where; which words decide what; what is done about a failure, who mends it, and what is kept when a plan changes; what a review finds, and which versions of
+// files stand; what a run brings that is begun anew, and what an answer holds. Who changes one of them changes no line here. Where it
+// has to know what a profile wants in order to check that it is done (who has to agree, what a budget is, who is more urgent), it reads that from the profile.
 //
 // # Faults
 //
 // A simulation that finds nothing proves nothing unless it would have found
-// something. TestFaults shows for the bug of each fault point (package fault) that a known seed catches
-// it, and which invariant does.
+// something. TestFaults shows for the bugs of fault points (package fault) that a known seed catches
+// each, and which invariant does; TestFaultsOfPolicies shows for those of policies which story does.
 package sim

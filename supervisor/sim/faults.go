@@ -142,6 +142,24 @@ func (f *faults) look(op string, do func() error) error {
 	return do()
 }
 
+// looked is look of something that is read.
+func looked[T any](f *faults, op string, do func() (T, error)) (read T, err error) {
+	err = f.look(op, func() (err error) {
+		read, err = do()
+		return err
+	})
+	return read, err
+}
+
+// done is effect of something that says what it has done.
+func done[T any](f *faults, op string, do func() (T, error)) (made T, err error) {
+	err = f.effect(op, func() (err error) {
+		made, err = do()
+		return err
+	})
+	return made, err
+}
+
 // Publish fails before, after, or says nothing about what it did. Done is always
 // called: a call that waits for it inside of a crashed process must come back.
 func (f *faults) Publish(message bus.Message, expect bus.Expect, done func(bus.Ack, error)) {
@@ -252,12 +270,8 @@ func (f *faults) settle() bool {
 }
 
 // Last fails now and then.
-func (f *faults) Last(ctx context.Context, subject string) (message bus.Message, err error) {
-	err = f.look("last", func() (err error) {
-		message, err = f.Core.Last(ctx, subject)
-		return err
-	})
-	return message, err
+func (f *faults) Last(ctx context.Context, subject string) (bus.Message, error) {
+	return looked(f, "last", func() (bus.Message, error) { return f.Core.Last(ctx, subject) })
 }
 
 // LastOf fails now and then.
@@ -274,12 +288,8 @@ func (f *faults) LastOf(ctx context.Context, shard int, subjects []string) (mess
 }
 
 // Get fails now and then.
-func (f *faults) Get(ctx context.Context, stream string, sequence uint64) (message bus.Message, err error) {
-	err = f.look("get", func() (err error) {
-		message, err = f.Core.Get(ctx, stream, sequence)
-		return err
-	})
-	return message, err
+func (f *faults) Get(ctx context.Context, stream string, sequence uint64) (bus.Message, error) {
+	return looked(f, "get", func() (bus.Message, error) { return f.Core.Get(ctx, stream, sequence) })
 }
 
 // Signal loses hints.
@@ -318,12 +328,8 @@ func (f *faults) Artifacts() bus.ArtifactStore { return &flakyArtifacts{f} }
 type flakyArtifacts struct{ faults *faults }
 
 // Put fails now and then, before or after it has stored.
-func (a *flakyArtifacts) Put(ctx context.Context, r io.Reader, mediaType string) (artifact schemas.Artifact, err error) {
-	err = a.faults.effect("put an artifact", func() (err error) {
-		artifact, err = a.faults.Core.Artifacts().Put(ctx, r, mediaType)
-		return err
-	})
-	return artifact, err
+func (a *flakyArtifacts) Put(ctx context.Context, r io.Reader, mediaType string) (schemas.Artifact, error) {
+	return done(a.faults, "put an artifact", func() (schemas.Artifact, error) { return a.faults.Core.Artifacts().Put(ctx, r, mediaType) })
 }
 
 // PutPending is none of what a process of the simulation does: its agents have an artifact service of their own.
@@ -340,12 +346,8 @@ func (a *flakyArtifacts) Keep(ctx context.Context, sha256 string) error {
 func (a *flakyArtifacts) RemovePending(context.Context, time.Time) (int, error) { return 0, nil }
 
 // Get fails now and then.
-func (a *flakyArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (r io.ReadCloser, err error) {
-	err = a.faults.look("get an artifact", func() (err error) {
-		r, err = a.faults.Core.Artifacts().Get(ctx, artifact)
-		return err
-	})
-	return r, err
+func (a *flakyArtifacts) Get(ctx context.Context, artifact schemas.Artifact) (io.ReadCloser, error) {
+	return looked(a.faults, "get an artifact", func() (io.ReadCloser, error) { return a.faults.Core.Artifacts().Get(ctx, artifact) })
 }
 
 // Part fails now and then.

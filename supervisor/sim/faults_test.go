@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"podium/supervisor/sim"
-	"podium/supervisor/sim/kinds"
 )
 
 var (
@@ -31,9 +30,12 @@ const someFaults = 12
 type faultCase struct {
 	name      string
 	seed      uint64
-	kind      kinds.Kind // of the worlds in which it is looked for
+	kind      sim.Kind // of the worlds in which it is looked for
 	invariant string
 }
+
+// A storyCase says which story of package session the bug of a fault point changes.
+type storyCase struct{ name, story string }
 
 // faultVariable names the bug that shows, see package fault.
 const faultVariable = "PODIUM_FAULT"
@@ -42,14 +44,40 @@ const faultVariable = "PODIUM_FAULT"
 // does changes with everything that draws from it.
 const patience = 300
 
-// TestFaults shows that the bug of each fault point is caught, by the invariant that speaks of it.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "sim.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-tags", "faults", "-o", binary, ".")
+// withFaults compiles the tests of a package with fault points.
+func withFaults(t *testing.T, folder string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "with-faults.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-tags", "faults", "-o", binary, folder)
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build with the tag faults: %v\n%s", err, output)
 	}
+	return binary
+}
+
+// TestFaultsOfPolicies shows that the bug of each fault point of a policy is caught, by a story that tells of it.
+func TestFaultsOfPolicies(t *testing.T) {
+	t.Parallel()
+	binary := withFaults(t, "../session")
+	for i, fault := range storyCases() {
+		if i%someFaults != 0 && !*everyFault {
+			continue
+		}
+		t.Run(fault.name, func(t *testing.T) {
+			t.Parallel()
+			command := exec.CommandContext(t.Context(), binary, "-test.run=^TestStories$/^"+fault.story+"$")
+			command.Dir, command.Env = filepath.Join("..", "session"), append(os.Environ(), faultVariable+"="+fault.name)
+			if output, _ := command.CombinedOutput(); !strings.Contains(string(output), "--- FAIL: TestStories/"+fault.story) {
+				t.Errorf("the story %s does not fail\n%s", fault.story, output)
+			}
+		})
+	}
+}
+
+// TestFaults shows that the bug of each fault point is caught, by the invariant that speaks of it.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	binary := withFaults(t, ".")
 	for i, fault := range faultCases() {
 		if i%someFaults != 0 && !*everyFault && *hunt == 0 {
 			continue
@@ -111,26 +139,31 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsACase: the table names every fault point of the source once, and nothing else.
+// TestEveryFaultIsACase: the tables name every fault point of the source once, and nothing else.
 func TestEveryFaultIsACase(t *testing.T) {
 	t.Parallel()
 	points := faultPoints(t, filepath.Join("..", ".."))
 	cases := map[string]bool{}
+	add := func(name string) {
+		if cases[name] {
+			t.Errorf("%q is there twice", name)
+		}
+		if cases[name] = true; !points[name] {
+			t.Errorf("%q is no fault point", name)
+		}
+	}
+	for _, fault := range storyCases() {
+		add(fault.name)
+	}
 	for _, fault := range faultCases() {
-		if cases[fault.name] {
-			t.Errorf("%q is there twice", fault.name)
-		}
-		cases[fault.name] = true
-		if !points[fault.name] {
-			t.Errorf("%q is no fault point", fault.name)
-		}
+		add(fault.name)
 		if !slices.Contains(sim.Invariants(), fault.invariant) {
 			t.Errorf("%q: no invariant says %q", fault.name, fault.invariant)
 		}
 	}
 	for name := range points {
 		if !cases[name] {
-			t.Errorf("the fault point %q is not in the table", name)
+			t.Errorf("the fault point %q is in no table", name)
 		}
 	}
 }

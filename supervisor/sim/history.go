@@ -11,8 +11,6 @@ import (
 	"podium/bus/artifact"
 	"podium/schemas"
 	"podium/schemas/workflow"
-	"podium/supervisor/sim/reviewers"
-	"podium/supervisor/sim/versions"
 )
 
 // An oracle is what the ledger says, folded by rules of its own, so that it can
@@ -60,66 +58,53 @@ type sessionHistory struct {
 	grammar  workflow.SessionHistory
 	messages map[string][]schemas.MessageReceived
 	runs     []*run
-	settled  map[string]bool                                 // requests of which an answer has counted, of agents that call back
-	held     map[schemas.InquiryName]schemas.MessageReceived // words that wait for a further attempt, by the oldest letter
-	stopped  map[int]bool                                    // runs that a person has cancelled, under way or while they waited
+	settled  map[string]bool // requests of which an answer has counted, of agents that call back
 }
 
 type run struct {
-	session   *sessionHistory
-	number    int
-	profile   *schemas.Profile
-	message   schemas.Incoming
-	expires   time.Time
-	source    schemas.PlannerKind // of the plan
-	tasks     []*task             // of the plan
-	aside     []*task             // the others
-	settled   *schemas.RunSettled
-	settledBy *schemas.Cause
-	ended     *schemas.RunEnded
-	endedAt   time.Time
-	again     *schemas.ResendRequested // of an answer that is to be sent again
-	doubled   int                      // how often that was in spite of doubts
+	session *sessionHistory
+	number  int
+	profile *schemas.Profile
+	message schemas.Incoming
+	expires time.Time
+	tasks   []*task // of the plan
+	aside   []*task // the others
+	settled *schemas.RunSettled
+	ended   *schemas.RunEnded
+	again   *schemas.ResendRequested // of an answer that is to be sent again
+	doubled int                      // how often that was in spite of doubts
 	// reopened is the sequence of the record that last did so; what was asked before is of a run
 	// that was over.
-	reopened uint64
-	// inquiries are all of the run; resting is since when one of them is open, or zero.
+	reopened  uint64
 	inquiries []*inquiry
-	resting   time.Time
-	endedBy   *schemas.Cause
-	retries   int    // the run in whose place it is begun; 0 is none
-	startedBy uint64 // the input that began it
-	refused   bool   // a plan of it was refused
-	judging   judging
-	reviewing reviewing
+	ids       map[string]bool   // of tasks of the plan, replaced ones included
+	effects   map[string]string // by effect: the task
+	retries   int               // the run in whose place it is begun; 0 is none
+	startedBy uint64            // the input that began it
 	spending  spending
 }
 
 type task struct {
-	run        *run
-	id         string
-	planned    *schemas.PlannedTask // nil when it is none of the plan
-	level      int
-	agent      string
-	state      taskState
-	ready      place     // the record that made it wait for its agent
-	until      time.Time // when it is not waited for any longer; zero is never
-	attempt    *attempt
-	made       []*attempt // all of them
-	attempts   int
-	base       int // attempts of other agents
-	retryAt    time.Time
-	result     *schemas.TaskCompleted
-	permit     *grantedPermit // that may have been used
-	doubted    bool           // somebody else was refused one since
-	use        *use           // of its resources, under way
-	inquired   int            // attempts of the agent that ended in an inquiry
-	refused    int            // how often the agent could not be asked
-	begun      time.Time      // since when it waits for its agent
-	judged     judgedTask
-	agreed     int  // the inquiry by which its newest attempt has begun
-	held       bool // it waits for the budget, of the run or of a day
-	recovering recovering
+	run      *run
+	id       string
+	planned  *schemas.PlannedTask // nil when it is none of the plan
+	level    int
+	agent    string
+	state    taskState
+	ready    place     // the record that made it wait for its agent
+	until    time.Time // when it is not waited for any longer; zero is never
+	attempt  *attempt
+	made     []*attempt // all of them
+	attempts int
+	retryAt  time.Time
+	result   *schemas.TaskCompleted
+	permit   *grantedPermit      // that may have been used
+	doubted  bool                // somebody else was refused one since
+	use      *use                // of its resources, under way
+	begun    time.Time           // since when it waits for its agent
+	held     bool                // it waits for the budget, of the run or of a day
+	failed   *schemas.TaskFailed // the newest
+	cleared  int                 // how often somebody has looked what became of an effect of it, and wants it done
 }
 
 // An attempt is one request.
@@ -133,13 +118,11 @@ type attempt struct {
 	fact     *schemas.TaskDispatched
 	deadline time.Time // of the work; zero until it has begun
 	silence  time.Time
-	silent   time.Time       // until when its agent says that it gives no sign of life
-	waiting  time.Time       // until when its agent waits with it; zero: it works
-	resumed  place           // the record by which it works again after that
-	inputs   []string        // the completed tasks that it builds on
-	dropped  bool            // in the record that decided it
-	answers  []*inquiry      // what its agent is told of what people said
-	files    []versions.File // of a question, what was made by then
+	silent   time.Time // until when its agent says that it gives no sign of life
+	waiting  time.Time // until when its agent waits with it; zero: it works
+	resumed  place     // the record by which it works again after that
+	inputs   []string  // the completed tasks that it builds on
+	dropped  bool      // in the record that decided it
 
 	refused   bool      // a process that was handed it was refused a permit
 	completed bool      // by an answer to it
@@ -235,7 +218,7 @@ func (o *oracle) session(id string, shard int) *sessionHistory {
 	if s == nil {
 		s = &sessionHistory{
 			id: id, shard: shard, messages: map[string][]schemas.MessageReceived{}, grammar: workflow.SessionHistory{Session: id},
-			settled: map[string]bool{}, held: map[schemas.InquiryName]schemas.MessageReceived{}, stopped: map[int]bool{},
+			settled: map[string]bool{},
 		}
 		o.sessions[id] = s
 		o.order = append(o.order, s)
@@ -261,11 +244,6 @@ func (o *oracle) record(s *shardHistory, at place, message bus.Message, id strin
 		for i := range transition.Facts {
 			m := &moment{shard: s, at: at, record: &record, cause: &transition.Cause, fact: transition.Facts[i]}
 			m.find(session)
-			o.wordsAreTaken(session, m)
-			o.decisionsAreTaken(session, m)
-			o.threadIsHeard(session, m)
-			o.upstreamIsHeard(session, m)
-			o.retriesAreTaken(session, m)
 			o.judge(m)
 			o.apply(session, m)
 		}
@@ -329,20 +307,15 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 		m.refuses(f)
 	case *schemas.MessageReceived:
 		session.messages[f.ID] = append(session.messages[f.ID], *f)
-		o.stops(session, m, f)
 	case *schemas.RunStarted:
-		o.retriedAsSaid(session, m, f)
 		session.runs = append(session.runs, &run{
 			session: session, number: f.Run, profile: o.profile(f.ProfileHash), message: f.Message, expires: f.Expires, retries: f.Retries, startedBy: m.cause.Sequence,
 		})
 	default:
 		if m.run != nil {
 			o.applyRun(m)
-			o.judges(m)
-			o.reviews(m)
-			o.meets(m)
+			o.asksJudge(m)
 			o.spends(m)
-			o.stepsEnd(m)
 		}
 	}
 }
@@ -350,31 +323,30 @@ func (o *oracle) apply(session *sessionHistory, m *moment) {
 func (o *oracle) applyRun(m *moment) {
 	switch f := m.fact.(type) {
 	case *schemas.PlanCreated:
-		m.run.plan(f)
+		m.run.tasks, m.run.ids = nil, map[string]bool{}
+		m.run.takes(f.Tasks)
 	case *schemas.PlanRefused:
-		m.run.tasks, m.run.refused = nil, true
+		m.run.tasks, m.run.ids = nil, nil
 	case *schemas.RunSettled:
-		m.run.settled, m.run.settledBy = f, m.cause
+		m.run.settled = f
 	case *schemas.RunEnded:
-		m.run.ended, m.run.endedAt, m.run.endedBy = f, m.cause.Time, m.cause
+		m.run.ended = f
 	case *schemas.ResendRequested:
 		m.run.again = f
-	case *schemas.DeliveryBounced:
-		if i := m.run.inquiry(f.Inquiry); i != nil && f.Failed && f.Recipient == "" {
-			i.bounced = i.bounced || len(i.fact.To) < 2 && o.isAbout(m, i)
-		}
+	case *schemas.PlanChanged:
+		m.run.takes(f.Tasks)
 	case *schemas.InquiryOpened:
 		o.opens(m, f)
 	case *schemas.InquiryAnswered:
 		if f.Lacking > 0 && len(f.Arguments) == 0 {
-			o.agrees(m, f)
+			if i := m.run.inquiry(f.Inquiry); i != nil {
+				i.agreed = append(i.agreed, f)
+			}
 			return
 		}
 		o.ends(m, f.Inquiry, func(i *inquiry) { i.answered = f })
-		m.run.resume(m.cause.Time)
 	case *schemas.InquiryClosed:
 		o.ends(m, f.Inquiry, func(i *inquiry) { i.closed = f.Reason })
-		m.run.resume(m.cause.Time)
 	case *schemas.DeliveryReopened:
 		m.run.reopen(f)
 		m.run.reopened = m.at.sequence
@@ -383,10 +355,11 @@ func (o *oracle) applyRun(m *moment) {
 	}
 }
 
-func (r *run) plan(f *schemas.PlanCreated) {
-	r.source, r.tasks = f.Source, make([]*task, len(f.Tasks))
-	for i := range f.Tasks {
-		r.tasks[i] = &task{run: r, id: f.Tasks[i].Task, planned: &f.Tasks[i], agent: f.Tasks[i].Agent}
+// takes adds tasks to the plan.
+func (r *run) takes(tasks []schemas.PlannedTask) {
+	for i := range tasks {
+		r.ids[tasks[i].Task] = true
+		r.tasks = append(r.tasks, &task{run: r, id: tasks[i].Task, planned: &tasks[i], agent: tasks[i].Agent})
 	}
 	r.levels()
 }
@@ -411,7 +384,7 @@ func (r *run) reopen(f *schemas.DeliveryReopened) {
 		r.doubled++
 	}
 	if t := r.task(schemas.DeliveryTask); t != nil {
-		t.state, t.base, t.permit = taskPending, t.attempts, nil
+		t.state, t.permit = taskPending, nil
 	}
 }
 
@@ -437,11 +410,13 @@ func (o *oracle) applyTask(m *moment) {
 	case *schemas.TaskStarted:
 		if t.attempt != nil {
 			t.attempt.deadline, t.attempt.silence = f.Deadline, f.Silence
+			o.saysSilent(m, t.attempt)
 			t.attempt.waits(m, f.WaitingUntil)
 		}
 	case *schemas.TaskHeartbeat:
 		if t.attempt != nil {
 			t.attempt.silence = f.Silence
+			o.saysSilent(m, t.attempt)
 			t.attempt.waits(m, f.WaitingUntil)
 		}
 	case *schemas.TaskCompleted:
@@ -463,7 +438,6 @@ func (o *oracle) applyTask(m *moment) {
 }
 
 func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
-	t.agreed = f.Approval
 	m.delist(t)
 	o.waitingHoldsNothing(m, t)
 	t.state, t.agent, t.attempts, t.held = taskUnderWay, f.Agent, f.Attempt, false
@@ -472,24 +446,12 @@ func (o *oracle) dispatch(m *moment, t *task, f *schemas.TaskDispatched) {
 	}
 	if t.planned != nil {
 		for _, id := range t.planned.Dependencies {
-			if before := t.run.stood(id); before != nil && before.state == taskCompleted {
+			if before := t.run.task(id); before != nil && before.state == taskCompleted {
 				t.attempt.inputs = append(t.attempt.inputs, id)
 			}
 		}
 	}
-	if told := t.toldFix(); told != "" {
-		t.attempt.inputs = append(t.attempt.inputs, told)
-	}
-	if reviewers.OccasionOf(t.id) != "" { // a judge builds on all that was made
-		for _, made := range t.run.tasks {
-			if made.state == taskCompleted || made.state == taskFailed && made.judged.verdict {
-				t.attempt.inputs = append(t.attempt.inputs, made.id)
-			}
-		}
-	}
 	t.made = append(t.made, t.attempt)
-	t.attempt.answers = t.run.answersTo(t)
-	m.noticed(t)
 	o.requests[f.Request], o.attempts[schemas.AttemptKey(f.Request)] = t.attempt, t.attempt
 	m.enlist(t)
 	o.holds(m, t)
@@ -517,11 +479,9 @@ func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 		o.endTask(m, t, taskFailed)
 		return
 	}
+	t.failed = f
 	o.fails(m, t, f)
 	said := t.state == taskUnderWay
-	if !said {
-		t.refused++
-	}
 	o.endTask(m, t, taskFailed)
 	if said && saysUndone(f) {
 		t.permit = nil
@@ -530,7 +490,7 @@ func (o *oracle) fail(m *moment, t *task, f *schemas.TaskFailed) {
 	case !f.RetryAt.IsZero():
 		t.state, t.retryAt = taskWaiting, f.RetryAt
 	case f.Agent != "":
-		t.state, t.agent, t.base, t.inquired, t.refused = taskReady, f.Agent, t.attempts, 0, 0
+		t.state, t.agent = taskReady, f.Agent
 		t.ready, t.until, t.begun = m.at, time.Time{}, m.cause.Time
 		m.enlist(t)
 	case f.Recovering != "":

@@ -216,17 +216,6 @@ func brief(message bus.Message) string {
 
 const dumpLength = 160
 
-// Size counts the messages of the ledger.
-func (w *World) Size() int {
-	size := 0
-	for _, stream := range w.streams() {
-		state, err := w.ledger.State(context.Background(), stream)
-		w.must(err)
-		size += int(state.Messages) //nolint:gosec // it fits
-	}
-	return size
-}
-
 // The invariants that speak of what owners share.
 const (
 	ResourcesHold = "no two tasks hold a resource at a time"
@@ -263,7 +252,7 @@ func (o *oracle) frees(m *moment, t *task) {
 
 // resourcesHold: whoever begins to use a resource finds it free, or its user's
 // request expired.
-func (o *oracle) resourcesHold() {
+func resourcesHold(o *oracle) {
 	for _, mine := range o.uses {
 		for _, other := range o.uses {
 			if mine == other || other.begun >= mine.begun || other.over != 0 && other.over <= mine.begun || mine.adrift ||
@@ -286,9 +275,8 @@ func (a *attempt) needs(resource string) bool {
 
 // breakersHold: an owner is held to what it knows of a breaker. A delivery that
 // has not been tried is worth the try, a question to a person too, and so is one that a person has just asked for.
-func (o *oracle) breakersHold(m *moment) {
-	f := schemas.As[*schemas.TaskDispatched](m.fact)
-	if f == nil || o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || (f.Task == schemas.DeliveryTask || noticeOf(f.Task) > 0) && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
+func breakersHold(o *oracle, m *moment, f *schemas.TaskDispatched) {
+	if o.world.configuration.breaker.Failures == 0 || o.world.configuration.bulk != bulkSmall || (f.Task == schemas.DeliveryTask || noticeOf(f.Task) > 0) && (f.Attempt == 1 || m.run.reopened == m.at.sequence) {
 		return
 	}
 	mine, seen := o.world.watch.seen[m.at]
@@ -330,7 +318,7 @@ func (o *oracle) bars(m *moment, mine sighting, agent string) bool {
 // take. That is right. A probe of which nobody hears has to be repeated, or the
 // agent would be barred for ever; it costs one request for each time that the
 // breaker stays open.
-func (o *oracle) breakersMove() {
+func breakersMove(o *oracle) {
 	policy := o.world.configuration.breaker
 	for agent, values := range o.world.watch.breakers {
 		before := schemas.Breaker{State: schemas.BreakerClosed}

@@ -6,12 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"podium/bus"
 	"podium/schemas"
 )
-
-// peopleStream is a source of its own for people, so that worlds without them are as they were.
-const peopleStream = 0x70656f706c65
 
 // people are those who have written to a world and are asked. They know of a question once
 // somebody has delivered it, and say something, at some time.
@@ -44,7 +40,7 @@ type thread struct{ profile, partition string }
 type command struct{ id, session string }
 
 func newPeople(w *World) *people {
-	r := rand.New(rand.NewPCG(w.Seed, peopleStream)) //nolint:gosec // a simulation repeats
+	r := source(w.Seed, peopleStream)
 	p := &people{world: w, rand: r, threads: map[string]thread{}, users: map[string]schemas.ChatUser{}, resends: once(r, 6)}
 	p.staff, p.approvers = newStaff(p), newApprovers(w)
 	return p
@@ -57,7 +53,7 @@ func (p *people) trait() {
 	w.configuration.demand[adapterChat] += 2
 	w.configuration.demand[adapterMail] += 2
 	if w.origins == nil && once(p.rand, 2) {
-		w.origins = rand.New(rand.NewPCG(w.Seed, originStream)) //nolint:gosec // a simulation repeats
+		w.origins = source(w.Seed, originStream)
 	}
 	p.staff.trait()
 	p.approvers.trait()
@@ -137,11 +133,11 @@ func (p *people) told(pr *pendingRequest) {
 		people: p, run: pr.request.Payload.RequestID, inquiry: arguments.Inquiry, session: session, thread: known, reply: arguments.Reply, effect: pr.event.EffectID,
 		sent: pr.event.Time, expires: pr.event.Time,
 	}
-	if names := w.threads.Asked(arguments.Text); names != nil && arguments.Reply.InReplyTo != "" {
+	if names := w.threads.asked(arguments.Text); names != nil && arguments.Reply.InReplyTo != "" {
 		q.inThread(names, arguments.Text)
 		return
 	}
-	if w.advisers.Asks(arguments.Text) {
+	if w.advisers.asks(arguments.Text) {
 		q.advise()
 		return
 	}
@@ -246,19 +242,13 @@ func (p *people) text() string {
 func (q *question) say(at time.Time, said word) {
 	p, w := q.people, q.people.world
 	p.later(at, func() {
-		event := schemas.Event{
-			Source: "/podium/sim", Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition, DataContentType: schemas.MediaTypeJSON,
-		}
-		if !said.taken.IsZero() {
-			event.Time = said.taken
-		}
 		if q.reply.Agent == "mail" {
-			event.ID, event.Type = w.id("mail"), schemas.TypeEmailReceived
+			event := w.event(w.id("mail"), schemas.TypeEmailReceived, q.thread, said.taken)
 			w.body(&event, q.mail(&event, &said))
-			w.deliver("email", &event, nil)
+			w.callers.deliver("email", &event, nil)
 			return
 		}
-		event.ID, event.Type = w.id("chat"), schemas.TypeChatReceived
+		event := w.event(w.id("chat"), schemas.TypeChatReceived, q.thread, said.taken)
 		user := p.users[q.reply.InReplyTo]
 		if said.stranger {
 			user.ID = "stranger"
@@ -270,7 +260,7 @@ func (q *question) say(at time.Time, said word) {
 		w.body(&event, schemas.ChatReceived{
 			Provider: "sim", Channel: "c", Thread: event.PartitionKey, MessageID: event.ID, User: user, Text: text,
 		})
-		w.deliver("chat", &event, nil)
+		w.callers.deliver("chat", &event, nil)
 	})
 }
 
@@ -326,10 +316,7 @@ func (q *question) bounce() { q.bounceOf("") }
 // bounceOf reports that of one of those whom it was for; empty is of nobody in particular.
 func (q *question) bounceOf(recipient string) {
 	p, w := q.people, q.people.world
-	event := schemas.Event{
-		Source: "/podium/sim", Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition, DataContentType: schemas.MediaTypeJSON,
-		ID: w.id("bounce"), Type: schemas.TypeEmailReceived,
-	}
+	event := w.event(w.id("bounce"), schemas.TypeEmailReceived, q.thread, time.Time{})
 	mail := schemas.EmailReceived{
 		Account: "a", Mailbox: "INBOX", MessageID: event.ID + "@sim", Class: schemas.MailBounce, Parse: schemas.ParseOK, Received: w.now,
 		UIDValidity: 1, UID: 1, Origin: schemas.OriginUnchecked, Raw: noArtifact(), From: []schemas.Address{{Address: "mailer-daemon@sim"}},
@@ -339,7 +326,7 @@ func (q *question) bounceOf(recipient string) {
 		mail.Bounce.Action, mail.Bounce.Status = "delayed", "4.4.1"
 	}
 	w.body(&event, mail)
-	w.deliver("email", &event, nil)
+	w.callers.deliver("email", &event, nil)
 }
 
 // command is a word to the service itself, which may be about another inquiry, or ask for what cannot be said.
@@ -355,14 +342,11 @@ func (q *question) cancel() { q.control(&schemas.Control{Action: schemas.Control
 
 func (q *question) control(control *schemas.Control) {
 	p, w := q.people, q.people.world
-	event := schemas.Event{
-		ID: w.id("command"), Source: "/podium/sim", Type: schemas.TypeControl, Time: w.now, DataContentType: schemas.MediaTypeJSON,
-	}
+	id := w.id("command")
 	control.Run, control.By = q.run, "operator"
 	p.approvers.command(control)
-	w.body(&event, control)
-	w.publish(bus.ControlSubject(schemas.ShardOf(q.session, w.configuration.shards)), &event)
-	p.commands = append(p.commands, command{event.ID, q.session})
+	w.tell(id, thread{}, q.shard(), *control)
+	p.commands = append(p.commands, command{id, q.session})
 }
 
 func noArtifact() schemas.Artifact { return schemas.Artifact{SHA256: fmt.Sprintf("%064d", 0), Size: 1} }
@@ -491,7 +475,7 @@ func (pr *pendingRequest) failsForGood() bool {
 	if w.calm {
 		times = 6
 	}
-	category := w.advisers.Fails(times)
+	category := w.advisers.fails(times)
 	if category == "" {
 		return false
 	}
@@ -513,11 +497,11 @@ func (pr *pendingRequest) failsForGood() bool {
 // advise has somebody say what is done about a failure, as well as they can.
 func (q *question) advise() {
 	p, w := q.people, q.people.world
-	r := w.advisers.Rand
+	r := w.advisers.rand
 	soon := w.now.Add(time.Duration(r.Int64N(int64(20 * time.Second))))
 	q.expires = q.sent.Add(pick(r, 6*time.Second, 40*time.Second, 10*time.Minute)) // one of these it is
 	command := func() {
-		q.control(&schemas.Control{Action: pick(r, schemas.ControlAnswer, schemas.ControlAnswer, schemas.ControlReject), Inquiry: pick(r, q.inquiry, q.inquiry, 0, q.inquiry+1), Text: w.advisers.Says()})
+		q.control(&schemas.Control{Action: pick(r, schemas.ControlAnswer, schemas.ControlAnswer, schemas.ControlReject), Inquiry: pick(r, q.inquiry, q.inquiry, 0, q.inquiry+1), Text: w.advisers.says()})
 	}
 	if p.questions++; p.questions > enoughQuestions {
 		p.later(soon, command)
@@ -563,8 +547,8 @@ func (q *question) advise() {
 
 // adviseBy has somebody write to a letter that asks about a failure: whoever has begun the run, or one of the people who are asked.
 func (q *question) adviseBy(at time.Time, from string, said word) {
-	r := q.people.world.advisers.Rand
-	said.text = q.people.world.advisers.Says()
+	r := q.people.world.advisers.rand
+	said.text = q.people.world.advisers.says()
 	if said.origin == "" {
 		said.origin = pick(r, schemas.OriginProven, schemas.OriginProven, schemas.OriginProven, schemas.OriginProven, schemas.OriginUnproven)
 	}

@@ -239,9 +239,6 @@ func (pr *pendingRequest) doubtful() bool {
 	return pr.agent.external && pr.task.Context.Kind.IsWork() && !pr.refused && (pr.acted || pr.permit == "" && !pr.brought() && !(pr.delivery.Deliveries() == 1 && fault.Is("who is handed a request as if for the first time knows that nothing was done")))
 }
 
-// taintStream is a source of its own for what strangers may have done, so that all other worlds are as they were.
-const taintStream = 0x7461696e74
-
 // hasTaint reports whether in the world of a seed strangers may have little done. No world that is known to catch another bug is
 // one (fault_table_test.go, testdata/seeds.txt).
 func hasTaint(seed uint64) bool { return seed%64 == 48 }
@@ -259,7 +256,7 @@ func newTaint(w *World) *taint {
 	c := &w.configuration
 	c.permits = true
 	c.demand[adapterRequest], c.demand[adapterPlan] = c.demand[adapterRequest]+1, c.demand[adapterPlan]+1
-	return &taint{rand: rand.New(rand.NewPCG(w.Seed, taintStream)), strange: map[string]bool{}} //nolint:gosec // a simulation repeats
+	return &taint{rand: source(w.Seed, taintStream), strange: map[string]bool{}}
 }
 
 // declare says in profiles what strangers may have done, and has their templates hold some of it.

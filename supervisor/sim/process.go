@@ -184,12 +184,8 @@ func (s *flakyStore) Get(ctx context.Context, key string) (value []byte, revisio
 }
 
 // Put fails now and then, before or after it has stored.
-func (s *flakyStore) Put(ctx context.Context, key string, value []byte) (revision uint64, err error) {
-	err = s.faults.effect("put a key", func() (err error) {
-		revision, err = s.store.Put(ctx, key, value)
-		return err
-	})
-	return revision, err
+func (s *flakyStore) Put(ctx context.Context, key string, value []byte) (uint64, error) {
+	return done(s.faults, "put a key", func() (uint64, error) { return s.store.Put(ctx, key, value) })
 }
 
 // Update fails now and then, before or after it has stored.
@@ -216,33 +212,21 @@ func (s *flakyStore) Delete(ctx context.Context, key string) error {
 }
 
 // Keys fails now and then.
-func (s *flakyStore) Keys(ctx context.Context) (keys []string, err error) {
-	err = s.faults.look("list keys", func() (err error) {
-		keys, err = s.store.Keys(ctx)
-		return err
-	})
-	return keys, err
+func (s *flakyStore) Keys(ctx context.Context) ([]string, error) {
+	return looked(s.faults, "list keys", func() ([]string, error) { return s.store.Keys(ctx) })
 }
 
 // Below fails now and then.
-func (s *flakyStore) Below(ctx context.Context, prefix string) (found map[string][]byte, err error) {
-	err = s.faults.look("list values", func() (err error) {
-		found, err = s.store.Below(ctx, prefix)
-		return err
-	})
-	return found, err
+func (s *flakyStore) Below(ctx context.Context, prefix string) (map[string][]byte, error) {
+	return looked(s.faults, "list values", func() (map[string][]byte, error) { return s.store.Below(ctx, prefix) })
 }
-
-// formerStream is a source of its own for takeovers from the living: worlds without them
-// are as they were, and those that were known to catch a fault before have none.
-const formerStream = 0x666f726d65753e
 
 // patienceOfClients is how long a process waits for an acknowledgment before it gives
 // the message up, as bus/jetstream has it. So long it may not hear that its checkpoint is refused.
 const patienceOfClients = 30 * time.Second
 
 func newFormers(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, formerStream)) //nolint:gosec // a simulation repeats
+	return source(seed, formerStream)
 }
 
 // former draws whether shards are taken over from the living; then a permit to act outside
@@ -332,12 +316,8 @@ func (f *faults) hurry() bool {
 	return true
 }
 
-// crashStream is a source of its own for crashes of the ledger's server: worlds without
-// them are as they were, and those that are known to catch a fault have none.
-const crashStream = 0x6372617a6d
-
 func newCrashes(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, crashStream)) //nolint:gosec // a simulation repeats
+	return source(seed, crashStream)
 }
 
 // crash draws whether the server is killed now and then; in most of those worlds agents

@@ -12,7 +12,6 @@ import (
 	"podium/supervisor/circuit"
 	"podium/supervisor/restore"
 	"podium/supervisor/session"
-	"podium/supervisor/sim/reviewers"
 )
 
 // The agents of every world. The front is what supervisors call themselves
@@ -46,13 +45,6 @@ type Library struct {
 
 const shelves = 512
 
-// kindsStream is a source of its own for what agents declare, so that all else stays
-// as it was. By this one, the seeds that catch rare bugs (fault_table_test.go) still do.
-const kindsStream = 1
-
-// contextStream is one for what profiles tell of a conversation, for the same reason.
-const contextStream = 4
-
 // NewLibrary returns a library. It may be used by several goroutines.
 func NewLibrary() *Library {
 	l := &Library{}
@@ -69,23 +61,23 @@ func NewLibrary() *Library {
 }
 
 func drafted(shelf uint64) []schemas.Profile {
-	r := rand.New(rand.NewPCG(shelf, 0x6c696272617279))    //nolint:gosec // a simulation repeats
-	traits := rand.New(rand.NewPCG(shelf, 0x747261697473)) //nolint:gosec // a simulation repeats
-	kinds := rand.New(rand.NewPCG(shelf, kindsStream))     //nolint:gosec // a simulation repeats
+	r := source(shelf, libraryStream)
+	traits := source(shelf, traitStream)
+	kinds := source(shelf, kindsStream)
 	drafted := sources(r, traits, kinds)
-	boundContext(rand.New(rand.NewPCG(shelf, contextStream)), drafted) //nolint:gosec // a simulation repeats
+	boundContext(source(shelf, contextStream), drafted)
 	return drafted
 }
 
 func draftedToAsk(shelf uint64) []schemas.Profile {
 	sources := drafted(shelf)
-	askPeople(rand.New(rand.NewPCG(shelf, peopleStream)), sources) //nolint:gosec // a simulation repeats
+	askPeople(source(shelf, peopleStream), sources)
 	return sources
 }
 
 func draftedToHandOver(shelf uint64) []schemas.Profile {
 	sources := draftedToAsk(shelf)
-	handOver(rand.New(rand.NewPCG(shelf, staffStream)), sources) //nolint:gosec // a simulation repeats
+	handOver(source(shelf, staffStream), sources)
 	return sources
 }
 
@@ -111,6 +103,19 @@ func (l *Library) get(w *World) *restore.Profiles {
 	return l.sets[shelf]()
 }
 
+// declare says in profiles what all that a world has wants said there.
+func (w *World) declare(sources []schemas.Profile) {
+	w.callbacks.declare(sources)
+	w.taint.declare(sources)
+	w.judges.declare(sources)
+	w.budgets.declare(sources)
+	w.reviews.declare(sources)
+	w.advisers.declare(sources, staffMember)
+	w.upstreamers.declare(sources)
+	w.couplings.declare(sources)
+	w.tiers.declare(sources, tower)
+}
+
 // declared are the profiles of a shelf as the world has them in which an agent answers by callback, or few act for strangers.
 func (w *World) declared(shelf uint64) []schemas.Profile {
 	var sources []schemas.Profile
@@ -122,19 +127,11 @@ func (w *World) declared(shelf uint64) []schemas.Profile {
 	default:
 		sources = drafted(shelf)
 	}
-	w.callbacks.declare(sources)
-	w.taint.declare(sources)
-	w.judges.declare(sources)
-	w.budgets.declare(sources)
-	w.reviews.Declare(sources)
-	w.advisers.Declare(sources, staffMember)
-	w.upstreamers.Declare(sources)
-	w.couplings.Declare(sources)
-	w.tiers.Declare(sources, tower)
+	w.declare(sources)
 	if w.people != nil {
 		w.people.approvers.declare(sources)
 	}
-	w.threads.Declare(sources)
+	w.threads.declare(sources)
 	return sources
 }
 
@@ -379,13 +376,13 @@ func (w *World) hire() {
 		names = append(names, judge)
 	}
 	if w.reviews != nil {
-		names = append(names, reviewers.Critic, reviewers.Linter, reviewers.Editor)
+		names = append(names, critic, linter, editor)
 	}
 	bounded := !w.once(4)
 	for _, name := range names {
 		size := 1 + w.rand.IntN(w.configuration.pool)
 		if name == tower {
-			size = w.tiers.Places(size)
+			size = w.tiers.places(size)
 		}
 		if bounded || name == tower && w.tiers != nil {
 			w.pools[name] = size
@@ -434,12 +431,10 @@ const (
 	bulkClaimed // larger than a message may be
 )
 
-const lateTraits = 0x6c6174c9fe
-
 // late draws the traits that came last, from a source of their own: worlds without
 // them are as they were, and those that are known to catch a fault have none.
 func (c *configuration) late(seed uint64) {
-	r := rand.New(rand.NewPCG(seed, lateTraits)) //nolint:gosec // a simulation repeats
+	r := source(seed, lateTraits)
 	c.absent, c.named = once(r, 5), once(r, 3)
 }
 

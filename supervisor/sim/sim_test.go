@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"podium/supervisor/sim"
-	"podium/supervisor/sim/kinds"
 )
 
 var (
@@ -24,7 +23,7 @@ var (
 	first = flag.Uint64("sim.seed", 1, "the first seed")
 	dump  = flag.Bool("sim.dump", false, "print the ledger of a seed that fails")
 	all   = flag.Bool("sim.all", false, "go on after a seed that fails")
-	kind  = flag.String("sim.kind", "", "the kind of all worlds, as sim/kinds has them: people, reviews and so on; none is what each seed says")
+	kind  = flag.String("sim.kind", "", "the kind of all worlds, as kinds.go has them: people, reviews and so on; none is what each seed says")
 )
 
 //go:embed testdata/seeds.txt
@@ -33,8 +32,8 @@ var regressions string
 // TestMain lets the heap grow up to a limit: worlds are short-lived.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if !known(kinds.Kind(*kind)) {
-		_, _ = fmt.Fprintf(os.Stderr, "sim: no world is of the kind %q, but of %v\n", *kind, kinds.All())
+	if !known(sim.Kind(*kind)) {
+		_, _ = fmt.Fprintf(os.Stderr, "sim: no world is of the kind %q, but of %v\n", *kind, sim.Kinds())
 		os.Exit(2)
 	}
 	debug.SetGCPercent(-1)
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // world is that of a seed, of the kind that is asked for.
 func world(seed uint64, library *sim.Library) *sim.World {
-	return sim.New(seed, kinds.Kind(*kind), library)
+	return sim.New(seed, sim.Kind(*kind), library)
 }
 
 func simulate(t *testing.T, simulated *sim.World) {
@@ -58,7 +57,7 @@ func simulate(t *testing.T, simulated *sim.World) {
 		simulated.Dump(t.Output())
 	}
 	again := fmt.Sprintf("make sim N=1 SEED=%d", seed)
-	if simulated.Kind != kinds.OfSeed {
+	if simulated.Kind != sim.OfSeed {
 		again += " KIND=" + string(simulated.Kind)
 	}
 	for _, violation := range violations[:min(len(violations), 5)] {
@@ -94,7 +93,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-func known(kind kinds.Kind) bool { return kind == kinds.OfSeed || slices.Contains(kinds.All(), kind) }
+func known(kind sim.Kind) bool { return kind == sim.OfSeed || slices.Contains(sim.Kinds(), kind) }
 
 // TestRegressions repeats every seed that has found a bug.
 func TestRegressions(t *testing.T) {
@@ -107,8 +106,8 @@ func TestRegressions(t *testing.T) {
 			of, number = "", of
 		}
 		seed, err := strconv.ParseUint(number, 10, 64)
-		if err == nil && known(kinds.Kind(of)) {
-			simulate(t, sim.New(seed, kinds.Kind(of), library))
+		if err == nil && known(sim.Kind(of)) {
+			simulate(t, sim.New(seed, sim.Kind(of), library))
 		} else if !strings.HasPrefix(line, "#") {
 			t.Errorf("%q begins with no seed", line)
 		}
@@ -137,7 +136,7 @@ func TestEveryEffect(t *testing.T) {
 	for seed := range uint64(struckWorlds) {
 		for _, flaw := range sim.Flaws() {
 			for n, effects := int64(1), int64(1); n <= effects; n++ {
-				world := sim.New(seed, kinds.OfSeed, library)
+				world := sim.New(seed, sim.OfSeed, library)
 				world.Strike(n, flaw)
 				for _, violation := range world.Run() {
 					t.Errorf("seed %d, flaw %d at effect %d: %s: %s", seed, flaw, n, violation.Invariant, violation.Detail)

@@ -9,12 +9,7 @@ import (
 
 	"podium/schemas"
 	"podium/supervisor/restore"
-	"podium/supervisor/sim/kinds"
 )
-
-// staffStream is a source of its own for people who do work, so that worlds in which people are only
-// asked what their own messages lack are as they were.
-const staffStream = 0x7374616666
 
 // staff are the people who do the tasks of some agents. They are written to, and answer letters: none of them has
 // anything else to say to the service, but that they will not.
@@ -29,8 +24,8 @@ type staff struct {
 
 // newStaff returns the staff of a world with people, in half of them; nil is none.
 func newStaff(p *people) *staff {
-	r := rand.New(rand.NewPCG(p.world.Seed, staffStream)) //nolint:gosec // a simulation repeats
-	if staffless := once(r, 2); staffless && !kinds.Approvals(p.world.Seed) && p.world.signatories == nil && p.world.threads == nil {
+	r := source(p.world.Seed, staffStream)
+	if staffless := once(r, 2); staffless && !hasApprovals(p.world.Seed) && p.world.signatories == nil && p.world.threads == nil {
 		return nil
 	}
 	return &staff{people: p, rand: r, messages: pick(r, 4, 8, 8, 16)}
@@ -113,10 +108,10 @@ func (s *staff) configurations(sources []schemas.Profile) []*restore.Profiles {
 	w := s.people.world
 	handOver(s.rand, sources)
 	s.people.approvers.declare(sources)
-	w.threads.Declare(sources)
+	w.threads.declare(sources)
 	now, later := restaffed(s.rand, sources), restaffed(s.rand, edited(sources))
-	w.threads.Seat(now)
-	w.threads.Seat(later)
+	w.threads.seatAll(now)
+	w.threads.seatAll(later)
 	return []*restore.Profiles{w.compile(sources), w.compile(now), w.compile(later)}
 }
 
@@ -132,12 +127,12 @@ func (s *staff) told(q *question) {
 			q.expires = q.sent.Add(time.Duration(does.Expire))
 		}
 	}
-	if expires, known := w.signatories.Expires(&w.configurations[0].Current(q.thread.profile).Profile); known {
+	if expires, known := w.signatories.expires(&w.configurations[0].Current(q.thread.profile).Profile); known {
 		q.expires = q.sent.Add(expires)
 	}
-	if w.signatories.Insists() {
-		s.people.later(w.now.Add(time.Duration(w.signatories.Rand.Int64N(int64(time.Minute)))), func() {
-			q.control(&schemas.Control{Action: schemas.ControlResend, AllowDuplicate: once(w.signatories.Rand, 3)})
+	if w.signatories.insists() {
+		s.people.later(w.now.Add(time.Duration(w.signatories.rand.Int64N(int64(time.Minute)))), func() {
+			q.control(&schemas.Control{Action: schemas.ControlResend, AllowDuplicate: once(w.signatories.rand, 3)})
 		})
 	}
 	s.asked = append(s.asked, q)
@@ -283,13 +278,7 @@ type letter struct {
 func (s *staff) write(q *question, at time.Time, what letter) {
 	s.people.later(at, func() {
 		w := s.people.world
-		event := schemas.Event{
-			ID: w.id("mail"), Source: "/podium/sim", Type: schemas.TypeEmailReceived, Time: w.now, Profile: q.thread.profile, PartitionKey: q.thread.partition,
-			DataContentType: schemas.MediaTypeJSON,
-		}
-		if !what.taken.IsZero() {
-			event.Time = what.taken
-		}
+		event := w.event(w.id("mail"), schemas.TypeEmailReceived, q.thread, what.taken)
 		mail := s.mail(q, &event, &what)
 		if what.apart {
 			event.PartitionKey = event.ID
@@ -300,7 +289,7 @@ func (s *staff) write(q *question, at time.Time, what letter) {
 			}
 		}
 		w.body(&event, mail)
-		w.deliver("email", &event, nil)
+		w.callers.deliver("email", &event, nil)
 	})
 }
 
@@ -379,12 +368,6 @@ func (w *World) dies(shard int, at int64, flaw Flaw) {
 	}
 }
 
-// approvalStream is a source of its own for who has to agree to what, so that all other worlds are as they were.
-const approvalStream = 0x617070726f7665
-
-// togetherStream is a source of its own for how many have to agree, so that all other worlds are as they were.
-const togetherStream = 0x746f676574686572
-
 // hasTogether reports whether in the world of a seed, which has approvals, two have to agree to some work.
 func hasTogether(seed uint64) bool { return seed%256 == 180 }
 
@@ -396,12 +379,12 @@ type approvers struct {
 }
 
 func newApprovers(w *World) *approvers {
-	if !kinds.Approvals(w.Seed) && w.signatories == nil && w.threads == nil {
+	if !hasApprovals(w.Seed) && w.signatories == nil && w.threads == nil {
 		return nil
 	}
-	a := &approvers{world: w, rand: rand.New(rand.NewPCG(w.Seed, approvalStream))} //nolint:gosec // a simulation repeats
+	a := &approvers{world: w, rand: source(w.Seed, approvalStream)}
 	if hasTogether(w.Seed) {
-		a.together = rand.New(rand.NewPCG(w.Seed, togetherStream)) //nolint:gosec // a simulation repeats
+		a.together = source(w.Seed, togetherStream)
 	}
 	return a
 }
@@ -413,7 +396,7 @@ func (a *approvers) trait() {
 	}
 	a.world.configuration.permits = true
 	if a.world.origins == nil {
-		a.world.origins = rand.New(rand.NewPCG(a.world.Seed, originStream)) //nolint:gosec // a simulation repeats
+		a.world.origins = source(a.world.Seed, originStream)
 	}
 }
 
@@ -444,12 +427,12 @@ func (a *approvers) declare(sources []schemas.Profile) {
 			}
 		}
 	}
-	a.world.signatories.Declare(sources)
+	a.world.signatories.declare(sources)
 }
 
 func (a *approvers) word() string {
 	if a.world.signatories != nil {
-		return a.world.signatories.Says()
+		return a.world.signatories.says()
 	}
 	return pick(a.rand, "yes", "Yes.\n\nThe rest is silence.", "yes", "no", "7", "yes, the number is 12", "no idea")
 }

@@ -14,21 +14,12 @@ import (
 	"podium/schemas"
 	"podium/supervisor/admission"
 	"podium/supervisor/restore"
-	"podium/supervisor/sim/advisers"
-	"podium/supervisor/sim/kinds"
-	"podium/supervisor/sim/mixture"
-	"podium/supervisor/sim/retriers"
-	"podium/supervisor/sim/reviewers"
-	"podium/supervisor/sim/signatories"
-	"podium/supervisor/sim/threads"
-	"podium/supervisor/sim/tiers"
-	"podium/supervisor/sim/upstreamers"
 )
 
 // World is one simulated installation.
 type World struct {
 	Seed uint64
-	Kind kinds.Kind
+	Kind Kind
 
 	rand          *rand.Rand
 	formers       *rand.Rand // what becomes of former owners
@@ -44,23 +35,24 @@ type World struct {
 	watch         observations
 	outage        outage
 
-	people    *people              // nil: nobody is asked
-	callbacks *callbacks           // nil: nobody answers by callback
-	taint     *taint               // nil: whoever writes may have everything done
-	judges    *judges              // nil: no plan is judged
-	budgets   *budgets             // nil: runs may use what they like
-	reviews   *reviewers.Reviewers // nil: nobody looks at what was made
-	advisers  *advisers.Advisers   // nil: nothing is done about failures
+	callers   callers
+	people    *people    // nil: nobody is asked
+	callbacks *callbacks // nil: nobody answers by callback
+	taint     *taint     // nil: whoever writes may have everything done
+	judges    *judges    // nil: no plan is judged
+	budgets   *budgets   // nil: runs may use what they like
+	reviews   *reviewers // nil: nobody looks at what was made
+	advisers  *advisers  // nil: nothing is done about failures
 	// signatories are there when answers wait for leave; nil is never.
-	signatories *signatories.Signatories
-	retriers    *retriers.Retriers // nil: no run is begun anew
-	threads     *threads.Threads   // nil: nobody is asked in a chat but who writes there
+	signatories *signatories
+	retriers    *retriers // nil: no run is begun anew
+	threads     *threads  // nil: nobody is asked in a chat but who writes there
 	// upstreamers are there when runs wait for a decision from upstream; nil is never.
-	upstreamers    *upstreamers.Upstreamers
-	couplings      *mixture.Couplings // nil: kinds of knobs meet by chance alone
-	tiers          *tiers.Tiers       // nil: no supervisor gives a place back
-	further        *rand.Rand         // of further attempts in the same words; nil: they come by chance alone
-	origins        *rand.Rand         // of mails; nil: nobody says where they are from
+	upstreamers    *upstreamers
+	couplings      *couplings // nil: kinds of knobs meet by chance alone
+	tiers          *tiers     // nil: no supervisor gives a place back
+	further        *rand.Rand // of further attempts in the same words; nil: they come by chance alone
+	origins        *rand.Rand // of mails; nil: nobody says where they are from
 	configurations []*restore.Profiles
 	processes      []*process
 	meanwhile      func() // happens during the next takeover
@@ -86,62 +78,46 @@ type Violation struct {
 // Itself is violated when the simulation does what it cannot do.
 const Itself = "the simulation works"
 
-// originStream is a source of its own for where mail is from.
-const originStream = 0x6f726967696e
-
 // New returns the world of a seed, as one of a kind.
-func New(seed uint64, kind kinds.Kind, library *Library) *World {
-	with := kind.Features(seed)
+func New(seed uint64, kind Kind, library *Library) *World {
+	with := kind.features(seed)
 	w := &World{
-		Seed: seed, Kind: kind, rand: rand.New(rand.NewPCG(seed, 0x706f6469756d)), //nolint:gosec // a simulation repeats
+		Seed: seed, Kind: kind, rand: source(seed, worldStream),
 		now:   time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		watch: newWatch(), down: map[string]time.Time{},
 	}
-	traits := rand.New(rand.NewPCG(seed, 0x747261697473)) //nolint:gosec // a simulation repeats
+	traits := source(seed, traitStream)
+	w.callers.world = w
 	w.configuration = newConfiguration(w.rand, traits)
 	w.configuration.late(seed)
 	w.formers = newFormers(seed)
 	w.configuration.former(w.formers)
 	w.crashes = newCrashes(seed)
 	if seed%16 == 9 { // a source of its own, and no seed that catches a rare bug
-		w.origins = rand.New(rand.NewPCG(seed, originStream)) //nolint:gosec // a simulation repeats
+		w.origins = source(seed, originStream)
 	}
-	if with.Retries {
-		w.retriers = retriers.New(seed)
-	}
-	if with.Mixed {
-		w.couplings = mixture.New(seed)
-	}
-	if with.Leave {
-		w.signatories = signatories.New(seed)
-	}
-	if with.Upstream {
-		w.upstreamers = upstreamers.New(seed)
+	w.retriers = only(with.Retries, newRetriers, seed)
+	w.couplings = only(with.Mixed, newCouplings, seed)
+	w.signatories = only(with.Leave, newSignatories, seed)
+	if w.upstreamers = only(with.Upstream, newUpstreamers, seed); with.Upstream {
 		w.configuration.demand[adapterRequest] += 3
 		w.configuration.demand[adapterPlan] += 8
 	}
-	if with.Tiers {
-		w.tiers = tiers.New(seed)
-	}
-	if with.Threads {
-		w.threads = threads.New(seed)
+	w.tiers = only(with.Tiers, newTiers, seed)
+	if w.threads = only(with.Threads, newThreads, seed); with.Threads {
 		w.configuration.demand[adapterChat] += 6
 	}
 	if with.People {
 		w.people = newPeople(w)
 		w.people.trait()
 	}
-	if kinds.Further(seed) {
+	if asksFurther(seed) {
 		w.further = newFurther(w)
 	}
 	w.callbacks = newCallbacks(w)
 	w.taint = newTaint(w)
-	if with.Judges {
-		w.judges = newJudges(seed)
-	}
-	if with.Budgets {
-		w.budgets = newBudgets(seed)
-	}
+	w.judges = only(with.Judges, newJudges, seed)
+	w.budgets = only(with.Budgets, newBudgets, seed)
 	if with.Recovery {
 		w.configuration.permits = true
 	}
@@ -156,27 +132,17 @@ func New(seed uint64, kind kinds.Kind, library *Library) *World {
 	var err error
 	w.grants, err = artifact.NewGrants([]byte("the same in every world"))
 	w.must(err)
-	if with.Recovery {
-		w.advisers = advisers.New(seed)
-	}
+	w.advisers = only(with.Recovery, newAdvisers, seed)
 	if with.Reviews {
-		w.reviews = reviewers.New(seed, w.grants)
+		w.reviews = newReviewers(seed, w.grants)
 	}
 	if w.configuration.edited {
-		sources := sources(w.rand, traits, rand.New(rand.NewPCG(seed, kindsStream))) //nolint:gosec // a simulation repeats
-		boundContext(rand.New(rand.NewPCG(seed, contextStream)), sources)            //nolint:gosec // a simulation repeats
+		sources := sources(w.rand, traits, source(seed, kindsStream))
+		boundContext(source(seed, contextStream), sources)
 		if with.People {
 			askPeople(w.people.rand, sources)
 		}
-		w.callbacks.declare(sources)
-		w.taint.declare(sources)
-		w.judges.declare(sources)
-		w.budgets.declare(sources)
-		w.reviews.Declare(sources)
-		w.advisers.Declare(sources, staffMember)
-		w.upstreamers.Declare(sources)
-		w.couplings.Declare(sources)
-		w.tiers.Declare(sources, tower)
+		w.declare(sources)
 		if with.People && w.people.staff != nil {
 			w.configurations = w.people.staff.configurations(sources)
 		} else {
@@ -190,6 +156,14 @@ func New(seed uint64, kind kinds.Kind, library *Library) *World {
 	}
 	w.hire()
 	return w
+}
+
+// only is what worlds of a kind have, and nil in others.
+func only[T any](has bool, make func(seed uint64) *T, seed uint64) *T {
+	if !has {
+		return nil
+	}
+	return make(seed)
 }
 
 func (w *World) violate(invariant, format string, arguments ...any) {
@@ -244,12 +218,12 @@ func (w *World) Run() []Violation {
 	}
 	w.settle()
 	for range 2 {
-		if w.resendAll() {
+		if w.callers.resendAll() {
 			w.settle()
 		}
 	}
-	for w.retriers.Later() && len(w.sent) > 0 {
-		w.retry()
+	for w.retriers.later() && len(w.sent) > 0 {
+		w.callers.retry()
 		w.settle()
 	}
 	w.check()
@@ -265,8 +239,8 @@ func (w *World) disturb() {
 		w.succeed()
 		return
 	}
-	if w.retriers.Now() && len(w.sent) > 0 {
-		w.retry()
+	if w.retriers.now() && len(w.sent) > 0 {
+		w.callers.retry()
 		return
 	}
 	if w.configuration.crashes && once(w.crashes, 12) {
@@ -283,11 +257,11 @@ func (w *World) disturb() {
 	}
 	switch w.rand.IntN(15) {
 	case 0, 1, 2, 3, 4:
-		w.arrive()
+		w.callers.arrive()
 	case 5:
-		w.repeat()
+		w.callers.repeat()
 	case 6:
-		w.cancel()
+		w.callers.cancel()
 	case 7:
 		if len(w.limbo) > 0 {
 			i := w.rand.IntN(len(w.limbo))
@@ -495,4 +469,22 @@ func (w *World) quiet() bool {
 		}
 	}
 	return true
+}
+
+// Ledger is what the world has left.
+func (w *World) Ledger() bus.Core { return w.ledger }
+
+// Recorded are the profiles that its runs have pinned.
+func (w *World) Recorded() *restore.Profiles { return w.configurations[0] }
+
+// Sources are its profiles by name; nil when somebody has edited them meanwhile, so that a name stands for several.
+func (w *World) Sources() map[string]schemas.Profile {
+	if len(w.configurations) > 1 {
+		return nil
+	}
+	sources := map[string]schemas.Profile{}
+	for _, name := range []string{outer, inner} {
+		sources[name] = w.configurations[0].Current(name).Profile
+	}
+	return sources
 }

@@ -1,4 +1,4 @@
-package sim_test
+package verify_test
 
 import (
 	"cmp"
@@ -15,11 +15,13 @@ import (
 	"podium/schemas"
 	"podium/supervisor/restore"
 	"podium/supervisor/sim"
-	"podium/supervisor/sim/kinds"
 	"podium/supervisor/verify"
 )
 
-var judged = flag.Int("sim.judged", 1_000, "how many runs are judged by other profiles")
+var (
+	judged = flag.Int("sim.judged", 1_000, "how many simulated runs are judged by other profiles")
+	first  = flag.Uint64("sim.seed", 1, "the first seed of the worlds that they are of")
+)
 
 // edited returns profiles of which each is changed.
 func edited(sources map[string]schemas.Profile, change func(*schemas.Profile)) map[string]schemas.Profile {
@@ -154,7 +156,7 @@ func TestOtherProfilesNameTheRunsTheyChange_X07(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed, more := next(); more; seed, more = next() {
-				world := sim.New(seed, kinds.OfSeed, library)
+				world := sim.New(seed, sim.OfSeed, library)
 				sources := world.Sources()
 				if sources == nil {
 					continue // names stand for several profiles
@@ -228,7 +230,7 @@ func TestOtherProfilesOfAnyKindAreDecided(t *testing.T) {
 	}
 	found := map[string]int{}
 	for seed := *first; seed < *first+64; seed++ {
-		world := sim.New(seed, kinds.People, library)
+		world := sim.New(seed, sim.People, library)
 		sources := world.Sources()
 		if sources == nil {
 			continue

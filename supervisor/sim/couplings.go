@@ -1,5 +1,4 @@
-// Package mixture lets profiles of mixed worlds say what needs more than one feature.
-package mixture
+package sim
 
 import (
 	"fmt"
@@ -10,19 +9,16 @@ import (
 	"podium/schemas"
 )
 
-// couplingsStream is a source of its own for what needs more than one feature.
-const couplingsStream = 0x6d697870
+// couplings are what profiles of a mixed world say that needs more than one feature; nil is a world that does not mix them.
+type couplings struct{ rand *rand.Rand }
 
-// Couplings are what profiles of a mixed world say that needs more than one feature; nil is a world that does not mix them.
-type Couplings struct{ rand *rand.Rand }
-
-// New returns those of the world of a seed.
-func New(seed uint64) *Couplings {
-	return &Couplings{rand: rand.New(rand.NewPCG(seed, couplingsStream))} //nolint:gosec // a simulation repeats
+// newCouplings returns those of the world of a seed.
+func newCouplings(seed uint64) *couplings {
+	return &couplings{rand: source(seed, couplingsStream)}
 }
 
-// Declare has some profiles mend what has failed, and ask those for more who work there.
-func (c *Couplings) Declare(sources []schemas.Profile) {
+// declare has some profiles mend what has failed, and ask those for more who work there.
+func (c *couplings) declare(sources []schemas.Profile) {
 	if c == nil {
 		return
 	}
@@ -41,7 +37,7 @@ func (c *Couplings) Declare(sources []schemas.Profile) {
 }
 
 // mends has a profile mend results that cannot be used, and what those have found who look at what others have made.
-func (c *Couplings) mends(p *schemas.Profile) {
+func (c *couplings) mends(p *schemas.Profile) {
 	p.Recovery[string(schemas.CategoryValidation)] = schemas.WayFix
 	if !c.once(3) {
 		p.Recovery[string(schemas.CategoryExecution)] = schemas.WayFix
@@ -55,12 +51,12 @@ func (c *Couplings) mends(p *schemas.Profile) {
 	}
 }
 
-// Wrong has some results say that what their agent has looked at is not right.
-func (c *Couplings) Wrong(data []byte) []byte {
+// wrong has some results say that what their agent has looked at is not right.
+func (c *couplings) wrong(data []byte) []byte {
 	if c == nil || !c.once(4) {
 		return data
 	}
 	return fmt.Appendf(data[:len(data)-1], `,"valid":false,"why":"it is %d"}`, c.rand.IntN(9))
 }
 
-func (c *Couplings) once(n int) bool { return c.rand.IntN(n) == 0 }
+func (c *couplings) once(n int) bool { return c.rand.IntN(n) == 0 }

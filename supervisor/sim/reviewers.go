@@ -1,6 +1,4 @@
-// Package reviewers holds who looks at what runs have made, and who merges and tells it, in worlds with reviews. What they say is drawn from a source of
-// their own: they pass it, find errors, want something else done, merge all versions or some, or are of no use.
-package reviewers
+package sim
 
 import (
 	"crypto/sha256"
@@ -17,28 +15,25 @@ import (
 
 // The names of the agents: two look, and one merges and tells.
 const (
-	Critic = "critic"
-	Linter = "linter"
-	Editor = "editor"
+	critic = "critic"
+	linter = "linter"
+	editor = "editor"
 )
 
-// stream is a source of its own for reviews, so that worlds without them are as they were.
-const stream = 0x726576696577
-
-// Reviewers are what a world has whose profiles look at what was made; nil is a world without.
-type Reviewers struct {
+// reviewers are what a world has whose profiles look at what was made; nil is a world without.
+type reviewers struct {
 	rand   *rand.Rand
 	grants *artifact.Grants
 	made   int // answers
 }
 
-// New returns those of the world of a seed. Files are put by grants.
-func New(seed uint64, grants *artifact.Grants) *Reviewers {
-	return &Reviewers{rand: rand.New(rand.NewPCG(seed, stream)), grants: grants} //nolint:gosec // a simulation repeats
+// newReviewers returns those of the world of a seed. Files are put by grants.
+func newReviewers(seed uint64, grants *artifact.Grants) *reviewers {
+	return &reviewers{rand: source(seed, reviewStream), grants: grants}
 }
 
-// Declare says in profiles who looks at what, how often, and what becomes of what is not right.
-func (v *Reviewers) Declare(sources []schemas.Profile) {
+// declare says in profiles who looks at what, how often, and what becomes of what is not right.
+func (v *reviewers) declare(sources []schemas.Profile) {
 	if v == nil {
 		return
 	}
@@ -49,7 +44,7 @@ func (v *Reviewers) Declare(sources []schemas.Profile) {
 			p.Languages[n].Texts.ReviewFailed = "It is not right: {detail}"
 		}
 		if once(v.rand, 3) {
-			p.Summary = pick(v.rand, &schemas.Summary{Agent: Editor}, &schemas.Summary{Template: "{{len .tasks}} of {{len .steps}}"}, &schemas.Summary{Agent: Editor, Template: "{{range .tasks}}{{.task}} {{end}}"})
+			p.Summary = pick(v.rand, &schemas.Summary{Agent: editor}, &schemas.Summary{Template: "{{len .tasks}} of {{len .steps}}"}, &schemas.Summary{Agent: editor, Template: "{{range .tasks}}{{.task}} {{end}}"})
 		}
 		if once(v.rand, 8) {
 			continue
@@ -61,20 +56,20 @@ func (v *Reviewers) Declare(sources []schemas.Profile) {
 			p.Execution.Steps = pick(v.rand, 0, 0, 5, 8, 12)
 		}
 		p.Review = &schemas.Review{
-			When: pick(v.rand, "", "", "", schemas.ReviewComplex), Rounds: v.rand.IntN(4), Merge: pick(v.rand, "", Editor, Editor, Editor),
+			When: pick(v.rand, "", "", "", schemas.ReviewComplex), Rounds: v.rand.IntN(4), Merge: pick(v.rand, "", editor, editor, editor),
 			Agree: pick(v.rand, nil, nil, []string{"port"}), OnFailed: pick(v.rand, "", schemas.ReviewFails, schemas.ReviewPartial, schemas.ReviewPartial),
 		}
 		if !once(v.rand, 4) {
-			p.Review.Checks = append(p.Review.Checks, schemas.Check{Agent: Critic})
+			p.Review.Checks = append(p.Review.Checks, schemas.Check{Agent: critic})
 		}
 		if once(v.rand, 2) {
-			p.Review.Checks = append(p.Review.Checks, schemas.Check{Agent: Linter, For: pick(v.rand, nil, []string{"frontend"}, []string{"frontend", "backend"})})
+			p.Review.Checks = append(p.Review.Checks, schemas.Check{Agent: linter, For: pick(v.rand, nil, []string{"frontend"}, []string{"frontend", "backend"})})
 		}
 	}
 }
 
-// Promise has the tasks of plans promise files, name those that they are to change, and say what their project is.
-func (v *Reviewers) Promise(tasks []schemas.Task) []schemas.Task {
+// promise has the tasks of plans promise files, name those that they are to change, and say what their project is.
+func (v *reviewers) promise(tasks []schemas.Task) []schemas.Task {
 	if v == nil {
 		return tasks
 	}
@@ -96,12 +91,12 @@ func (v *Reviewers) Promise(tasks []schemas.Task) []schemas.Task {
 var paths = [...]string{"src/p.ts", "src/q.ts", "doc.md"} //nolint:gochecknoglobals // a constant
 
 // written is a path in one of the ways in which agents write it.
-func (v *Reviewers) written(path string) string {
+func (v *reviewers) written(path string) string {
 	return pick(v.rand, path, path, path, "./"+path, strings.ReplaceAll(path, "/", `\`))
 }
 
 // file is what a deliverable says of its file, which its agent has put; now and then it says what it has made that from.
-func (v *Reviewers) file(agent, path string) []byte {
+func (v *reviewers) file(agent, path string) []byte {
 	hash := func(n int) string { return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", path, n))) }
 	made, base := hash(v.rand.IntN(4)), pick(v.rand, "", "", fmt.Sprintf(`,"base":%q`, hash(9)), `,"base":"?"`)
 	grant := v.grants.Put(agent, made)
@@ -111,8 +106,8 @@ func (v *Reviewers) file(agent, path string) []byte {
 	return fmt.Appendf(nil, `{"sha256":%q,"size":1,"grant":%q%s}`, made, grant, base)
 }
 
-// Deliver has work make files, of which others make versions as well.
-func (v *Reviewers) Deliver(agent, task string) []schemas.Deliverable {
+// deliver has work make files, of which others make versions as well.
+func (v *reviewers) deliver(agent, task string) []schemas.Deliverable {
 	if v == nil || once(v.rand, 4) {
 		return nil
 	}
@@ -132,8 +127,8 @@ func (v *Reviewers) Deliver(agent, task string) []schemas.Deliverable {
 	return made
 }
 
-// Says has some results say what others may say otherwise.
-func (v *Reviewers) Says(data []byte) []byte {
+// says has some results say what others may say otherwise.
+func (v *reviewers) says(data []byte) []byte {
 	if v == nil || !once(v.rand, 3) {
 		return data
 	}
@@ -143,37 +138,37 @@ func (v *Reviewers) Says(data []byte) []byte {
 // errNothing is why a question is not one that can be put.
 var errNothing = errors.New("there is nothing to look at, or to merge")
 
-// Answer is what whoever looks, merges or tells answers to a question; nil is that it is another judge's. The error is that there is nothing to be asked.
-func (v *Reviewers) Answer(agent string, asked *schemas.Task) (*schemas.ResponsePayload, error) {
+// answer is what whoever looks, merges or tells answers to a question; nil is that it is another judge's. The error is that there is nothing to be asked.
+func (v *reviewers) answer(agent string, asked *schemas.Task) (*schemas.ResponsePayload, error) {
 	if v == nil {
 		return nil, nil
 	}
 	payload := &schemas.ResponsePayload{Status: schemas.StatusCompleted, Result: &schemas.Result{}}
 	v.made++
-	switch OccasionOf(asked.TaskID) {
+	switch occasionOf(asked.TaskID) {
 	case schemas.OccasionReview:
 		return payload, v.look(agent, asked.Context.Arguments, payload)
 	case schemas.OccasionMerge:
 		return payload, v.merge(agent, asked.Context.Arguments, payload)
 	case schemas.OccasionSummary:
 		said := fmt.Sprintf("in short, no %d", v.made)
-		payload.Result = pick(v.rand, &schemas.Result{Data: fmt.Appendf(nil, `{"response":%q}`, said)}, &schemas.Result{Text: said}, v.Nonsense())
+		payload.Result = pick(v.rand, &schemas.Result{Data: fmt.Appendf(nil, `{"response":%q}`, said)}, &schemas.Result{Text: said}, v.nonsense())
 		return payload, nil
 	case schemas.OccasionStep, schemas.OccasionFailure, schemas.OccasionPerson, schemas.OccasionFix:
 	}
 	return nil, nil
 }
 
-// A ToldTask is a task of the run as whoever looks at it is told it.
-type ToldTask struct {
+// A shownTask is a task of the run as whoever looks at it is told it.
+type shownTask struct {
 	Task string `json:"task"`
 }
 
 // look is what a check finds: nothing, errors in files, what it names nobody for, tasks that are to be done, or nothing of use.
-func (v *Reviewers) look(agent string, arguments []byte, payload *schemas.ResponsePayload) error {
+func (v *reviewers) look(agent string, arguments []byte, payload *schemas.ResponsePayload) error {
 	var told struct {
 		Round        int                   `json:"round"`
-		Tasks        []ToldTask            `json:"tasks"`
+		Tasks        []shownTask           `json:"tasks"`
 		Deliverables []schemas.Deliverable `json:"deliverables"`
 	}
 	if err := schemas.Unmarshal(arguments, &told); err != nil {
@@ -207,7 +202,7 @@ func (v *Reviewers) look(agent string, arguments []byte, payload *schemas.Respon
 		v.wants(told.Tasks, payload)
 		return nil
 	case 14:
-		payload.Result = v.Nonsense()
+		payload.Result = v.nonsense()
 		return nil
 	case 15:
 		found.Status = "fine"
@@ -217,7 +212,7 @@ func (v *Reviewers) look(agent string, arguments []byte, payload *schemas.Respon
 }
 
 // reports says what was found, in one of the ways in which checks do.
-func (v *Reviewers) reports(found *schemas.ValidationResult, payload *schemas.ResponsePayload) {
+func (v *reviewers) reports(found *schemas.ValidationResult, payload *schemas.ResponsePayload) {
 	body, err := schemas.Marshal(map[string]any{"validation_results": []schemas.ValidationResult{*found}})
 	if err != nil {
 		panic(err) // what was found can be written
@@ -235,7 +230,7 @@ func (v *Reviewers) reports(found *schemas.ValidationResult, payload *schemas.Re
 }
 
 // wants has a check say what is to be done: new tasks, steps, what there is, or what cannot be.
-func (v *Reviewers) wants(told []ToldTask, payload *schemas.ResponsePayload) {
+func (v *reviewers) wants(told []shownTask, payload *schemas.ResponsePayload) {
 	switch v.rand.IntN(4) {
 	case 0:
 		payload.Result.Data = []byte(`{"steps":["look at alpha once more"]}`)
@@ -248,9 +243,9 @@ func (v *Reviewers) wants(told []ToldTask, payload *schemas.ResponsePayload) {
 }
 
 // merge is what becomes of several versions: one file for each path, or not for each, or nothing.
-func (v *Reviewers) merge(agent string, arguments []byte, payload *schemas.ResponsePayload) error {
+func (v *reviewers) merge(agent string, arguments []byte, payload *schemas.ResponsePayload) error {
 	var told struct {
-		Merges []ToldMerge `json:"merges"`
+		Merges []shownMerge `json:"merges"`
 	}
 	if err := schemas.Unmarshal(arguments, &told); err != nil {
 		return err
@@ -262,7 +257,7 @@ func (v *Reviewers) merge(agent string, arguments []byte, payload *schemas.Respo
 	leaves := -1
 	switch v.rand.IntN(8) {
 	case 0:
-		payload.Result = v.Nonsense()
+		payload.Result = v.nonsense()
 		return nil
 	case 1:
 		leaves = v.rand.IntN(len(told.Merges))
@@ -280,24 +275,20 @@ func (v *Reviewers) merge(agent string, arguments []byte, payload *schemas.Respo
 	return nil
 }
 
-// A ToldMerge is a path of which there are several versions as whoever merges them is told it.
-type ToldMerge struct {
+// A shownMerge is a path of which there are several versions as whoever merges them is told it.
+type shownMerge struct {
 	Path     string                `json:"path"`
 	Base     string                `json:"base"`
 	Versions []schemas.Deliverable `json:"versions"`
 }
 
-// Nonsense is what is of no use as a judgement of any kind.
-func (v *Reviewers) Nonsense() *schemas.Result {
+// nonsense is what is of no use as a judgement of any kind.
+func (v *reviewers) nonsense() *schemas.Result {
 	return pick(v.rand, nil, &schemas.Result{Data: []byte(`{"steps":[7]}`)}, &schemas.Result{Data: []byte(`[]`)}, &schemas.Result{Text: ` `}, &schemas.Result{Data: []byte(`{"response":"fine"}`)})
 }
 
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
-
-func once(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
-
-// OccasionOf is what an evaluator is asked for by a question of that id; empty when it is none.
-func OccasionOf(id string) schemas.Occasion {
+// occasionOf is what an evaluator is asked for by a question of that id; empty when it is none.
+func occasionOf(id string) schemas.Occasion {
 	if strings.HasPrefix(id, "check:") {
 		return schemas.OccasionReview
 	}
