@@ -41,7 +41,7 @@ func Sentence(language *schemas.Language, key string, places ...string) string {
 	return catalog.Say(language.Tag, key, places...)
 }
 
-// Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalogue, and only places that the sentence
+// Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalog, and only places that the sentence
 // of that key has.
 func Check(language *schemas.Language) []error {
 	var faults []error
