@@ -159,11 +159,11 @@ func New(seed uint64, kind Kind, library *Library) *World {
 }
 
 // only is what worlds of a kind have, and nil in others.
-func only[T any](has bool, make func(seed uint64) *T, seed uint64) *T {
+func only[T any](has bool, create func(seed uint64) *T, seed uint64) *T {
 	if !has {
 		return nil
 	}
-	return make(seed)
+	return create(seed)
 }
 
 func (w *World) violate(invariant, format string, arguments ...any) {
