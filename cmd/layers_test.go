@@ -83,7 +83,8 @@ var layers = []struct {
 	{"supervisor/checkpoint", []string{"schemas", "bus", "bus/artifact", "bus/binding", "supervisor/eventloop", "supervisor/publisher"}},
 	{"supervisor/admission", []string{"schemas", "schemas/workflow", "bus", "bus/registry", "supervisor/session", "supervisor/plan", "supervisor/budget", "supervisor/circuit", "supervisor/eventloop", "supervisor/restore"}},
 	{"supervisor/statistics", []string{"schemas", "schemas/workflow", "bus", "supervisor/session"}},
-	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore"}},
+	// What decides a shard again; only its tests use the simulation, for ledgers with every fault.
+	{"supervisor/verify", []string{"schemas", "schemas/workflow", "bus", "bus/artifact", "supervisor/session", "supervisor/plan", "supervisor/checkpoint", "supervisor/restore", "supervisor/sim"}},
 	// The loop of a shard's owner; only its tests use verify and budget.
 	{"supervisor", []string{
 		"schemas", "schemas/workflow", "bus", "bus/agent", "bus/artifact", "bus/binding", "bus/history", "bus/intake", "bus/registry", "supervisor/session",
