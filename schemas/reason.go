@@ -25,14 +25,14 @@ func Because(code ReasonCode, values ...any) Reason {
 	return reason
 }
 
-// Each returns the reason with its values changed.
-func (r Reason) Each(change func(value string) string) Reason {
+// MapValues returns the reason with its values changed.
+func (r Reason) MapValues(change func(name, value string) string) Reason {
 	changed := Reason{Code: r.Code}
 	for _, name := range slices.Sorted(maps.Keys(r.Values)) {
 		if changed.Values == nil {
 			changed.Values = make(map[string]string, len(r.Values))
 		}
-		changed.Values[name] = change(r.Values[name])
+		changed.Values[name] = change(name, r.Values[name])
 	}
 	return changed
 }
@@ -56,36 +56,36 @@ type ReasonCode string
 
 // What is wrong with a plan.
 const (
-	PlanHasFaults          ReasonCode = "plan_has_faults" // the reasons behind it say which
-	PlanMissing            ReasonCode = "plan_missing"
-	PlanNotFound           ReasonCode = "plan_not_found" // in the answer of a planner
-	PlanWithoutTasks       ReasonCode = "plan_without_tasks"
-	PlanEmpty              ReasonCode = "plan_empty"
-	PlanTooLarge           ReasonCode = "plan_too_large"
-	PlanHasCycle           ReasonCode = "plan_has_cycle"
-	PlanNeedsTokens        ReasonCode = "plan_needs_tokens"
-	PlanTakesTime          ReasonCode = "plan_takes_time"
-	PlanChain              ReasonCode = "plan_chain"
-	PlanDone               ReasonCode = "plan_done"
-	MoreReasons            ReasonCode = "more_reasons"
-	TaskIDLength           ReasonCode = "task_id_length"
-	TaskIDReserved         ReasonCode = "task_id_reserved"
-	TaskIDTaken            ReasonCode = "task_id_taken"
-	TaskIDOfAnother        ReasonCode = "task_id_of_another" // the run has a task of this id that says something else
-	TaskHasEnded           ReasonCode = "task_has_ended"
-	TaskDependencyUnknown  ReasonCode = "task_dependency_unknown"
-	TaskDependencyRepeated ReasonCode = "task_dependency_repeated"
-	TaskDependencyFailed   ReasonCode = "task_dependency_failed"
-	TaskAgentUnknown       ReasonCode = "task_agent_unknown"
-	TaskAgentUnavailable   ReasonCode = "task_agent_unavailable"
-	TaskPriorityUnknown    ReasonCode = "task_priority_unknown"
-	TaskSecondsRange       ReasonCode = "task_seconds_range"
-	TaskTokensRange        ReasonCode = "task_tokens_range"
-	TaskResourcesMany      ReasonCode = "task_resources_many"
-	TaskResourceName       ReasonCode = "task_resource_name"
-	TaskArgumentsNoObject  ReasonCode = "task_arguments_no_object"
-	TaskConstraintsObject  ReasonCode = "task_constraints_no_object"
-	TaskValuesDeep         ReasonCode = "task_values_deep"
+	PlanHasFaults           ReasonCode = "plan_has_faults" // the reasons behind it say which
+	PlanMissing             ReasonCode = "plan_missing"
+	PlanNotFound            ReasonCode = "plan_not_found" // in the answer of a planner
+	PlanWithoutTasks        ReasonCode = "plan_without_tasks"
+	PlanEmpty               ReasonCode = "plan_empty"
+	PlanTooLarge            ReasonCode = "plan_too_large"
+	PlanHasCycle            ReasonCode = "plan_has_cycle"
+	PlanNeedsTokens         ReasonCode = "plan_needs_tokens"
+	PlanTakesTime           ReasonCode = "plan_takes_time"
+	PlanChain               ReasonCode = "plan_chain"
+	PlanDone                ReasonCode = "plan_done"
+	MoreReasons             ReasonCode = "more_reasons"
+	TaskIDLength            ReasonCode = "task_id_length"
+	TaskIDReserved          ReasonCode = "task_id_reserved"
+	TaskIDTaken             ReasonCode = "task_id_taken"
+	TaskIDOfAnother         ReasonCode = "task_id_of_another" // the run has a task of this id that says something else
+	TaskHasEnded            ReasonCode = "task_has_ended"
+	TaskDependencyUnknown   ReasonCode = "task_dependency_unknown"
+	TaskDependencyRepeated  ReasonCode = "task_dependency_repeated"
+	TaskDependencyFailed    ReasonCode = "task_dependency_failed"
+	TaskAgentUnknown        ReasonCode = "task_agent_unknown"
+	TaskAgentUnavailable    ReasonCode = "task_agent_unavailable"
+	TaskPriorityUnknown     ReasonCode = "task_priority_unknown"
+	TaskSecondsRange        ReasonCode = "task_seconds_range"
+	TaskTokensRange         ReasonCode = "task_tokens_range"
+	TaskResourcesMany       ReasonCode = "task_resources_many"
+	TaskResourceName        ReasonCode = "task_resource_name"
+	TaskArgumentsNoObject   ReasonCode = "task_arguments_no_object"
+	TaskConstraintsNoObject ReasonCode = "task_constraints_no_object"
+	TaskValuesDeep          ReasonCode = "task_values_deep"
 )
 
 // What is wrong with an answer.

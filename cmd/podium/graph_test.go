@@ -95,7 +95,7 @@ func (i *deployment) refusesUnknown() {
 		i.t.Fatalf("exit code %d, %v\n%s%s", sent.code, err, sent.stdout, sent.stderr)
 	}
 	shown := i.podium("runs", "show", said.Run).stdout
-	if fault := `"nobody" is not one of the agents`; !strings.Contains(shown, fault) {
+	if fault := "The task “b” names the agent “nobody”, which may not be asked."; !strings.Contains(shown, fault) {
 		i.t.Errorf("%q is not told:\n%s", fault, shown)
 	}
 	before := len(i.runs())

@@ -172,6 +172,6 @@ func outward(failure *schemas.Error) *schemas.Error {
 		return nil
 	}
 	told := *failure
-	told.Reasons = nil
+	told.Reasons, told.InternalDetails = nil, ""
 	return &told
 }

@@ -39,7 +39,7 @@ func TestNoFactShowsWhatIsNotForReaders(t *testing.T) {
 	for name := range record.Defs.Fact.Properties {
 		for member, value := range map[string]string{
 			"message": `{"id":"m","reply":{"agent":"chat","reply_ref":"` + secret + `"}}`,
-			"error":   `{"error_type":"system_error","internal_details":"` + secret + `"}`,
+			"error":   `{"error_type":"system_error","internal_details":"` + secret + `","reasons":[{"code":"run_task_failed","values":{"agent":"` + secret + `"}}]}`,
 		} {
 			var facts schemas.Facts
 			if err := schemas.Unmarshal([]byte(`[{"`+name+`":{"run":1,"`+member+`":`+value+`}}]`), &facts); err != nil {

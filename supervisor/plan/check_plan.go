@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	maxTaskID    = 128 // bytes, also of a resource
 	maxResources = 32
 	maxTokens    = 1_000_000_000_000
+	mostNamed    = 8 // tasks of a cycle
 )
 
 // check names everything that keeps a plan from being carried out (M-16, P-02).
@@ -98,7 +100,7 @@ func checkValues(task *schemas.PlannedTask, fault func(code schemas.ReasonCode, 
 		fault(schemas.TaskArgumentsNoObject)
 	}
 	if len(more.Constraints) > 0 && more.Constraints.Kind() != '{' {
-		fault(schemas.TaskConstraintsObject)
+		fault(schemas.TaskConstraintsNoObject)
 	}
 	if schemas.Deep(more.Arguments) || schemas.Deep(more.Constraints) {
 		fault(schemas.TaskValuesDeep, "limit", schemas.MaxDepth)
@@ -110,8 +112,11 @@ func circle(tasks []schemas.PlannedTask, index map[string]int, order []int) []st
 	var names []string
 	for i := range tasks {
 		if index[tasks[i].Task] == i && !slices.Contains(order, i) {
-			names = append(names, tasks[i].Task)
+			names = append(names, strconv.Quote(tasks[i].Task))
 		}
+	}
+	if len(names) > mostNamed {
+		names = append(names[:mostNamed], "…")
 	}
 	return names
 }

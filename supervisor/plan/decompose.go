@@ -72,7 +72,7 @@ func beginPlanned(v *View, content schemas.Result, supervisor string) events {
 func singleTask(v *View, id string, content schemas.Result) *schemas.PlanCreated {
 	task := schemas.PlannedTask{Task: id, Description: v.Run.Message.Text, TaskOptions: requestOptions(v, content)}
 	if len(v.Run.Message.MergedTexts) > 0 {
-		task.Description = inlineBody(shortened(requestText(v)))
+		task.Description = inlineBody(shortened(requestText(v), schemas.RecordInlineLimit))
 	}
 	return create(v, schemas.PlannerNone, "", []schemas.PlannedTask{task})
 }
@@ -111,12 +111,12 @@ func tasksOfSteps(v *View, words string, steps []route.Step, given *schemas.Task
 	return tasks
 }
 
-// shortened is what a description holds of words that stand in the request as a whole.
-func shortened(words string) string {
-	if len(words) <= schemas.RecordInlineLimit {
-		return words
+// shortened returns at most so many bytes of a text, with a mark where it was cut.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return truncate(words, schemas.RecordInlineLimit) + "…"
+	return truncate(text, most) + "…"
 }
 
 // describe keeps a step's words in place when they are small, else points at
@@ -129,7 +129,7 @@ func describe(v *View, words string, s route.Step) schemas.Content {
 	case len(s.Text) <= schemas.RecordInlineLimit:
 		return inlineBody(s.Text)
 	case len(v.Run.Message.MergedTexts) > 0:
-		return inlineBody(shortened(s.Text))
+		return inlineBody(shortened(s.Text, schemas.RecordInlineLimit))
 	}
 	return schemas.Content{Sequence: v.Run.Message.Sequence, Offset: s.Start, Size: s.End - s.Start}
 }
@@ -162,7 +162,7 @@ func describeByTemplate(v *View, text string) schemas.Content {
 	if whole && text == requestText(v) {
 		return v.Run.Message.Text
 	}
-	return inlineBody(shortened(text)) // it may repeat the request
+	return inlineBody(shortened(text, schemas.RecordInlineLimit)) // it may repeat the request
 }
 
 // Retry goes on with the plan of a run that has ended. What is brought of it is not done again; who does the rest is found anew.
@@ -190,24 +190,41 @@ func refuse(v *View, source schemas.PlannerKind, faults []schemas.Reason) *schem
 // maxFaults bounds the faults of a plan that are kept, in bytes.
 const maxFaults = 16 << 10
 
-// boundReasons returns reasons that have together at most so many bytes, in values of at most so many, and how many more there are.
+// boundReasons returns reasons with values of at most so many bytes, up to most bytes and maxFaultCount of them, and how many more there are. There is
+// always one, behind the heading of a list as well.
 func boundReasons(reasons []schemas.Reason, longest, most int) []schemas.Reason {
 	var kept []schemas.Reason
+	more, least := 0, 1
 	for i := range reasons {
-		reason := reasons[i].Each(func(value string) string { return truncate(value, longest) })
-		if most -= reason.Size(); most < 0 && i > 0 {
-			return append(kept, schemas.Because(schemas.MoreReasons, "count", len(reasons)-i))
+		reason := reasons[i].MapValues(func(_, value string) string { return shortened(value, longest) })
+		if i == 0 && reason.Code == schemas.PlanHasFaults {
+			least = 2
 		}
-		kept = append(kept, reason)
+		most -= reason.Size()
+		switch {
+		case reason.Code == schemas.MoreReasons: // they were bounded before
+			left, _ := strconv.Atoi(reason.Values["count"])
+			more += left
+		case len(kept) >= least && (most < 0 || len(kept) >= maxFaultCount):
+			more++
+		default:
+			kept = append(kept, reason)
+		}
+	}
+	if more > 0 {
+		kept = append(kept, schemas.Because(schemas.MoreReasons, "count", more))
 	}
 	return kept
 }
 
-// Bounds in bytes: of what a plan calls something, of another value of a reason, and of what is repeated of a task's description.
+// Bounds of reasons: how many there are, and in bytes what a plan calls something, another value, what is repeated of a task's description, and all of
+// what is said of a failure.
 const (
-	maxFaultName = 256
-	maxValue     = 1 << 10
-	maxFault     = 512
+	maxFaultCount = 50
+	maxFaultName  = 256
+	maxValue      = 2 << 10
+	maxFault      = 512
+	maxReasons    = 4 << 10
 )
 
 // handleMissingPlan goes on without a plan once the question for one has ended without.
@@ -254,7 +271,7 @@ func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 
 // feedback tells a planner what to mend.
 func feedback(faults []schemas.Reason) []schemas.Reason {
-	return append([]schemas.Reason{schemas.Because(schemas.PlanHasFaults)}, faults...)
+	return append([]schemas.Reason{schemas.Because(schemas.PlanHasFaults)}, boundReasons(faults, maxFaultName, maxFaults)...)
 }
 
 // maxFeedback bounds what is told of a failure, in bytes.

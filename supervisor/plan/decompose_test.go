@@ -119,7 +119,7 @@ func TestTemplateIsHeldToThePlan(t *testing.T) {
 	}{
 		"a circle": {func(s *schemas.Template) {
 			s.Tasks = []schemas.TemplateTask{{Task: "a", Dependencies: []string{"b"}}, {Task: "b", Dependencies: []string{"a"}}}
-		}, `in a circle: a, b`},
+		}, `in a circle: "a", "b"`},
 		"a strange agent":          {func(s *schemas.Template) { s.Tasks[0].Agent = "third" }, `names the agent “third”`},
 		"no tasks":                 {func(s *schemas.Template) { s.Tasks = nil }, "The plan has no tasks"},
 		"arguments that are none":  {func(s *schemas.Template) { s.Tasks[0].Arguments = jsontext.Value(`{"a":`) }, "arguments"},

@@ -21,7 +21,7 @@ func fail(v *View, task *workflow.Task, cause schemas.FailureKind, reasons ...sc
 
 func failWith(v *View, task *workflow.Task, failed schemas.TaskFailed) events {
 	failed.Run, failed.Task, failed.Attempt = v.Run.Number, task.ID, task.Attempt
-	failed.Category, failed.Reasons = cmp.Or(failed.Category, category(failed.Cause)), boundReasons(failed.Reasons, maxValue, maxFeedback)
+	failed.Category, failed.Reasons = cmp.Or(failed.Category, category(failed.Cause)), boundReasons(failed.Reasons, maxValue, maxReasons)
 	if fault.Is("what has failed is free") && failed.Usage != nil {
 		failed.Usage.Tokens = 0
 	}

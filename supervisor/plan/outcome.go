@@ -243,7 +243,7 @@ func failure(v *View, task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		told = append(told, v.texts().Partial)
 	}
-	failure.Message, failure.Reasons = inLanguage(v, strings.Join(told, "\n\n")), boundReasons(failure.Reasons, maxValue, maxFeedback)
+	failure.Message, failure.Reasons = inLanguage(v, strings.Join(told, "\n\n")), boundReasons(failure.Reasons, maxValue, maxReasons)
 	return failure
 }
 
@@ -288,27 +288,44 @@ func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 			because(schemas.RunAuthorUnknown)
 			break
 		}
-		because(schemas.RunActsOnOutside, "profile", v.Run.Profile)
+		if !slices.ContainsFunc(failed.Reasons, func(why schemas.Reason) bool { return why.Code == schemas.NobodyAsked }) {
+			because(schemas.RunActsOnOutside, "profile", v.Run.Profile)
+		}
 	case schemas.FailureInvalidResult, schemas.FailureMalformed:
 		told = false
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureRejected, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
 	}
 	detail := ""
 	if told {
-		said := failed.Detail
-		if failed.Detail = fitting(v, said); failed.Detail != said {
+		shown := failed
+		reasons, all := tellable(v, failed.Reasons)
+		if shown.Detail, shown.Reasons = fitting(v, failed.Detail), reasons; shown.Detail != failed.Detail || !all {
 			because(schemas.RunOtherLanguage, "language", v.Run.Message.Language)
 		}
-		detail = say.Failure(v.language(), &failed)
+		detail = say.Failure(v.language(), &shown)
 	}
-	for _, why := range failed.Reasons {
-		if why.Code == schemas.DisapprovedBecause { // the words are a person's
-			why = schemas.Because(schemas.Disapproved)
-		}
-		failure.Reasons = append(failure.Reasons, why)
-	}
+	failure.Reasons = append(failure.Reasons, impersonal(failed.Reasons)...)
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	return &failure, sentence
+}
+
+// impersonal returns the reasons of a task's failure that the error of its run has too: those whose values no person and no agent has written.
+func impersonal(reasons []schemas.Reason) []schemas.Reason {
+	safe := []schemas.ReasonCode{
+		schemas.Unanswered, schemas.Declined, schemas.Disapproved, schemas.Unapproved, schemas.NobodyAsked, schemas.CircuitOpen, schemas.ResultLanguage,
+		schemas.ResultInvalid, schemas.ArgumentInvalid, schemas.ArgumentsNoObject, schemas.ArgumentsTooLong, schemas.ArgumentsUnsendable, schemas.ArgumentOfSession,
+		schemas.OutOfBudget, schemas.OutOfDayBudget,
+	}
+	var kept []schemas.Reason
+	for _, why := range reasons {
+		switch {
+		case slices.Contains(safe, why.Code):
+			kept = append(kept, why)
+		case why.Code == schemas.DisapprovedBecause:
+			kept = append(kept, schemas.Because(schemas.Disapproved))
+		}
+	}
+	return kept
 }
 
 func namesOf(needs []schemas.Need) []string {
@@ -325,7 +342,7 @@ func inLanguage(v *View, sentence string) map[string]string {
 
 // runFailure tells why a run as a whole has ended, in the requester's language.
 func runFailure(v *View, kind schemas.ErrorType, action schemas.SuggestedAction, sentence string, why ...schemas.Reason) *schemas.Error {
-	return &schemas.Error{ErrorType: kind, SuggestedAction: action, Reasons: boundReasons(why, maxValue, maxFeedback), Message: inLanguage(v, sentence)}
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, Reasons: boundReasons(why, maxValue, maxReasons), Message: inLanguage(v, sentence)}
 }
 
 // Cancel stops the run for a person, for good. It does nothing when the outcome is

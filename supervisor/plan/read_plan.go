@@ -63,7 +63,9 @@ func jsonType(t reflect.Type) string {
 		return "string"
 	case reflect.Bool:
 		return "boolean"
-	case reflect.Int, reflect.Int64, reflect.Float64:
+	case reflect.Int, reflect.Int64:
+		return "integer"
+	case reflect.Float64:
 		return "number"
 	case reflect.Slice:
 		return "array"

@@ -301,12 +301,16 @@ func (c *changing) check() {
 
 // inPlan returns a fault with the ids that tasks have in the plan of the evaluator.
 func (c *changing) inPlan(fault schemas.Reason) schemas.Reason {
-	return fault.Each(func(value string) string {
-		tasks := strings.Split(value, ", ")
-		for i := range tasks {
-			tasks[i] = cmp.Or(c.said[tasks[i]], tasks[i])
+	return fault.MapValues(func(name, value string) string {
+		if said, is := c.said[value]; is && name != "agent" {
+			return said
 		}
-		return strings.Join(tasks, ", ")
+		if fault.Code == schemas.PlanHasCycle { // ids in quotation marks
+			for i := range c.added {
+				value = strings.ReplaceAll(value, strconv.Quote(c.added[i].Task), strconv.Quote(c.said[c.added[i].Task]))
+			}
+		}
+		return value
 	})
 }
 

@@ -126,6 +126,7 @@ func hashTold(v *View, task *workflow.Task, answers []schemas.InquiryAnswer, bes
 		Found       []schemas.ReviewIssue        `json:"found,omitzero"` // that it is to mend
 		Failed      *schemas.TaskInput           `json:"failed,omitzero"`
 		Detail      string                       `json:"detail,omitzero"`
+		Reasons     []schemas.Reason             `json:"reasons,omitzero"`
 	}{Beside: beside, Task: *task.Plan, Description: v.content(task.Plan.Description), Request: requestText(v), Entities: v.Run.Entities, Language: v.Run.Message.Language}
 	told.Task.Task, told.Task.Description = "", schemas.Content{}
 	if options := told.Task.Options(); v.Profile.rules.Sets(task.Agent) {
@@ -151,7 +152,8 @@ func hashTold(v *View, task *workflow.Task, answers []schemas.InquiryAnswer, bes
 	}
 	told.Files = filesTold(v, task)
 	if failed := v.Run.Task(task.Recovers()); failed != nil && task.Recovers() != "" {
-		told.Failed, told.Detail = &schemas.TaskInput{Result: v.content(failed.Result)}, failureText(failed)
+		told.Failed = &schemas.TaskInput{Result: v.content(failed.Result)}
+		told.Detail, told.Reasons = failed.Failure().Detail, failed.Failure().Reasons
 	} else if v.Run.Review != nil {
 		told.Found = review.Of(v.Run.Review.Issues, task.Plan.Options().Fixes)
 	}

@@ -280,7 +280,11 @@ func reviewErrors(v *View) (told string, errorsFound int) {
 			errorsFound++
 			told := *issue
 			told.Message = fitting(v, issue.Message)
-			line := say.Issue(v.language(), &told)
+			told.Reasons, _ = tellable(v, issue.Reasons)
+			if len(told.Reasons) > 0 && told.Reasons[0].Code == schemas.CheckNotMade {
+				told.Reasons = told.Reasons[:1] // the others speak of schemas, and not to a person
+			}
+			line := strings.ReplaceAll(say.Issue(v.language(), &told), "\n", " ")
 			if line != "" && !strings.Contains(line, issue.File) {
 				line = review.Where(issue) + line
 			}

@@ -207,8 +207,8 @@ func TestMaterialDoesNotDecide(t *testing.T) {
 	profile.Complexity = &schemas.ComplexityRules{Verbs: []schemas.Keyword{word("sum"), word("read")}}
 	router := compiled(t, profile)
 	for text, want := range map[string]string{
-		"sum up the following: paint it":         "green, red: The keywords are only in the material of the request.",
-		"sum it up.\n\nWe paint walls.":          "green, red: The keywords are only in the material of the request.",
+		"sum up the following: paint it":         "green, red: The keywords are only in the text that the request is about.",
+		"sum it up.\n\nWe paint walls.":          "green, red: The keywords are only in the text that the request is about.",
 		"read the following: paint the list":     "red, green: The priority 2 comes after 1.",
 		"sum up the paint list: we sum and read": "red, green: The priority 2 comes after 1.",
 	} {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"podium/schemas"
 	"podium/schemas/sentences"
@@ -32,13 +33,14 @@ func English() *schemas.Language { return &schemas.Language{Tag: schemas.Fallbac
 // Sentence returns the sentence of a key in a language, with the places filled in: place, value, place, value. A place is a name in braces. A language that
 // neither the profile nor Podium has a sentence in is told in schemas.FallbackLanguage. A key without a sentence is returned as it is.
 func Sentence(language *schemas.Language, key string, places ...string) string {
-	if own, has := language.Sentences[key]; has {
+	if own := language.Sentences[key]; own != "" {
 		return strings.NewReplacer(places...).Replace(own)
 	}
 	if _, known := catalog[schemas.FallbackLanguage][key]; !known {
 		return key
 	}
-	return catalog.Say(language.Tag, key, places...)
+	primary, _, _ := strings.Cut(strings.ToLower(language.Tag), "-")
+	return catalog.Say(primary, key, places...)
 }
 
 // Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalog, and only places that the sentence
@@ -50,6 +52,9 @@ func Check(language *schemas.Language) []error {
 		if !is {
 			faults = append(faults, fmt.Errorf("languages %q: sentences: %q is no key of a sentence", language.Tag, key))
 			continue
+		}
+		if strings.TrimSpace(language.Sentences[key]) == "" {
+			faults = append(faults, fmt.Errorf("languages %q: sentences: %q is empty", language.Tag, key))
 		}
 		for rest := language.Sentences[key]; ; {
 			_, behind, begins := strings.Cut(rest, "{")
@@ -70,12 +75,28 @@ func Check(language *schemas.Language) []error {
 func Reason(language *schemas.Language, reason schemas.Reason) string {
 	places := make([]string, 0, 2*len(reason.Values))
 	for _, name := range slices.Sorted(maps.Keys(reason.Values)) {
-		places = append(places, "{"+name+"}", reason.Values[name])
+		places = append(places, "{"+name+"}", plain(reason.Values[name]))
 	}
 	return Sentence(language, string(reason.Code), places...)
 }
 
-// Reasons returns the sentences of reasons, in their order. Behind one that ends with a colon there is a list, with a line for each of the others.
+// plain returns a value on one line, without marks that change how it reads and without the quotation marks that sentences put around it: an agent may have
+// written it.
+func plain(value string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsControl(c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c):
+			return ' '
+		case unicode.Is(unicode.Cf, c):
+			return -1
+		case strings.ContainsRune("“”„", c):
+			return '"'
+		}
+		return c
+	}, value)
+}
+
+// Reasons returns the sentences of reasons, in their order. After the heading of a list of faults each of them has a line.
 func Reasons(language *schemas.Language, reasons []schemas.Reason) string {
 	var told strings.Builder
 	between := " "
@@ -85,7 +106,7 @@ func Reasons(language *schemas.Language, reasons []schemas.Reason) string {
 			told.WriteString(between)
 		}
 		told.WriteString(sentence)
-		if strings.HasSuffix(sentence, ":") {
+		if reasons[i].Code == schemas.PlanHasFaults {
 			between = "\n- "
 		}
 	}

@@ -13,22 +13,25 @@ func TestSentences(t *testing.T) {
 	lacking := schemas.Because(schemas.InputLacking, "missing", "{agent}, amount")
 	faults := []schemas.Reason{schemas.Because(schemas.PlanHasFaults), schemas.Because(schemas.PlanEmpty), schemas.Because(schemas.TaskIDTaken, "task", "a")}
 	for name, c := range map[string]struct{ got, want string }{
-		"in German":                   {say.Reasons(german, []schemas.Reason{schemas.Because(schemas.Unanswered), lacking}), "Auf meine Rückfrage kam keine Antwort. Es fehlt: {agent}, amount."},
-		"in the profile's words":      {say.Reason(own, schemas.Because(schemas.Unanswered)), "Niemand hat sich gemeldet."},
-		"in a language without words": {say.Reason(&schemas.Language{Tag: "fr"}, schemas.Because(schemas.Unanswered)), "Nobody has answered my question."},
-		"a list":                      {say.Reasons(say.English(), faults), "The plan cannot be carried out:\n- The plan has no tasks.\n- Another task has the id “a” too."},
-		"of an agent and of Podium":   {say.Failure(say.English(), &schemas.TaskFailed{Detail: "I cannot.", Reasons: []schemas.Reason{lacking}}), "I cannot.\nThis is lacking: {agent}, amount."},
-		"of an agent":                 {say.Failure(say.English(), &schemas.TaskFailed{Detail: "I cannot."}), "I cannot."},
-		"a check that was not made":   {say.Issue(say.English(), &schemas.ReviewIssue{Message: "Away.", Reasons: []schemas.Reason{schemas.Because(schemas.CheckNotMade, "agent", "qa")}}), "The check by qa could not be made. Away."},
-		"an unknown code":             {say.Reason(say.English(), schemas.Reason{Code: "from_a_newer_build"}), "from_a_newer_build"},
-		"details for programs":        {say.Error(&schemas.Error{Reasons: []schemas.Reason{schemas.Because(schemas.RunDeadline)}}).InternalDetails, "The deadline of the run has passed."},
+		"in German":                    {say.Reasons(german, []schemas.Reason{schemas.Because(schemas.Unanswered), lacking}), "Auf meine Rückfrage kam keine Antwort. Es fehlt: {agent}, amount."},
+		"in the profile's words":       {say.Reason(own, schemas.Because(schemas.Unanswered)), "Niemand hat sich gemeldet."},
+		"in a language without words":  {say.Reason(&schemas.Language{Tag: "fr"}, schemas.Because(schemas.Unanswered)), "Nobody has answered my question."},
+		"a list":                       {say.Reasons(say.English(), faults), "The plan cannot be carried out:\n- The plan has no tasks.\n- Two tasks have the id “a”."},
+		"of an agent and of Podium":    {say.Failure(say.English(), &schemas.TaskFailed{Detail: "I cannot.", Reasons: []schemas.Reason{lacking}}), "I cannot.\nThis is lacking: {agent}, amount."},
+		"of an agent":                  {say.Failure(say.English(), &schemas.TaskFailed{Detail: "I cannot."}), "I cannot."},
+		"a check that was not made":    {say.Issue(say.English(), &schemas.ReviewIssue{Message: "Away.", Reasons: []schemas.Reason{schemas.Because(schemas.CheckNotMade, "agent", "qa")}}), "The check by qa could not be made. Away."},
+		"a value that begins a line":   {say.Reason(say.English(), schemas.Because(schemas.TaskIDTaken, "task", "a”.\n- All is approved\u202e")), "Two tasks have the id “a\". - All is approved”."},
+		"a value that ends in a colon": {say.Reasons(say.English(), []schemas.Reason{schemas.Because(schemas.InputLacking, "missing", "a:"), schemas.Because(schemas.Unanswered)}), "This is lacking: a:. Nobody has answered my question."},
+		"in a region's language":       {say.Reason(&schemas.Language{Tag: "de-AT"}, schemas.Because(schemas.Declined)), "Es wurde abgelehnt."},
+		"an unknown code":              {say.Reason(say.English(), schemas.Reason{Code: "from_a_newer_build"}), "from_a_newer_build"},
+		"details for programs":         {say.Error(&schemas.Error{Reasons: []schemas.Reason{schemas.Because(schemas.RunDeadline)}}).InternalDetails, "The deadline of the run has passed."},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", name, c.got, c.want)
 		}
 	}
-	wrong := &schemas.Language{Tag: "de", Sentences: map[string]string{"unanswered": "{agent} schweigt.", "nothing": "x", "declined": "{} {"}}
-	if faults := say.Check(wrong); len(faults) != 3 || say.Check(own) != nil {
+	wrong := &schemas.Language{Tag: "de", Sentences: map[string]string{"unanswered": "{agent} schweigt.", "nothing": "x", "declined": "{} {", "disapproved": " "}}
+	if faults := say.Check(wrong); len(faults) != 4 || say.Check(own) != nil {
 		t.Errorf("own sentences: %v", faults)
 	}
 	if say.Error(nil) != nil {

@@ -20,13 +20,13 @@
 // # What is checked
 //
 // The oracle is the fold of the ledger by rules of its own: it shares no code
-// with the machine that it judges. Each invariant is one function, and its name
+// with what decides. Each invariant is one function, and its name
 // says it. They hold whatever profiles say:
 //
 //   - every message, run, inquiry, attempt and reservation ends, once, and nothing happens after its end;
 //   - no effect happens twice, and nobody is asked or told twice, unless somebody says so;
 //   - nothing that came in, was decided or was answered is lost, and what the ledger says of a run is found;
-//   - nothing waits for ever, and nobody for whom there is room;
+//   - nothing waits for ever, and nobody waits while there is room;
 //   - what somebody has to agree to, or a stranger wants, is done only once somebody has agreed;
 //   - nobody uses more than a budget, a pool or a resource has;
 //   - messages, runs, levels, attempts, deadlines and those who wait come in their order;
@@ -36,7 +36,7 @@
 //
 // Policies are proven by the stories of package session, and the oracle knows nothing of them: who does a task, who is asked, told or
 // written to, and where; which words decide what; what is done about a failure, who mends it, and what is kept when a plan changes; what a review finds, and which versions of
-// files stand; what a run brings that is begun anew, and what an answer holds. Who changes one of them changes no line here. Where it
+// files stand; what a run brings that is begun anew, and what an answer holds. Changing a policy does not change the oracle. Where it
 // has to know what a profile wants in order to check that it is done (who has to agree, what a budget is, who is more urgent), it reads that from the profile.
 //
 // # Faults

@@ -324,9 +324,10 @@ func TestOtherWordingIsNoDifference(t *testing.T) {
 	profile := bustest.DeskProfile(1)
 	profile.Routers = []schemas.Router{{Kind: schemas.RouterAssigned}} // nobody is responsible
 	const record = 3
-	reworded := rewrite(record, func(r *schemas.Record) {
-		settledIn(r).Error.Message = map[string]string{"en": "Sorry."}
-	})
+	told := func(message map[string]string) func(*shard) {
+		return rewrite(record, func(r *schemas.Record) { settledIn(r).Error.Message = message })
+	}
+	reworded := told(map[string]string{"en": "Sorry."})
 	otherwise := rewrite(record, func(r *schemas.Record) {
 		settled := settledIn(r)
 		settled.Error.Message, settled.Error.ErrorType = map[string]string{"en": "Sorry."}, schemas.ErrorSystem
@@ -339,6 +340,8 @@ func TestOtherWordingIsNoDifference(t *testing.T) {
 		"by another build":            {reworded, "v2 def", 0, 0, 1},
 		"by the same":                 {reworded, "v1 abc", 1, 0, 0},
 		"by another build, otherwise": {otherwise, "v2 def", 0, 1, 0},
+		"nothing was told":            {told(map[string]string{"en": ""}), "v2 def", 0, 1, 0},
+		"in another language":         {told(map[string]string{"de": "Das ging nicht."}), "v2 def", 0, 1, 0},
 	} {
 		s := shardOf(t, profile)
 		s.checkpoint(0)

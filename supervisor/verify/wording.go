@@ -6,30 +6,31 @@ import (
 	"podium/schemas"
 )
 
-// withoutWording returns facts without the sentences of Podium in them, which another build may word otherwise. What people were asked to approve stays.
+// withoutWording returns facts without the message of an error, which another build may word differently. Whether people were told anything, and in which language,
+// stays, and so does a message that is an agent's.
 func withoutWording(facts schemas.Facts) schemas.Facts {
 	bare := slices.Clone(facts)
 	for i := range bare {
-		switch fact := bare[i].(type) {
-		case *schemas.InquiryOpened:
-			if !fact.Kind.IsApproval() {
-				opened := *fact
-				opened.Question = ""
-				bare[i] = &opened
-			}
-		case *schemas.RunSettled:
-			if fact.Error != nil {
-				settled, failure := *fact, *fact.Error
-				failure.Message, settled.Error = nil, &failure
-				bare[i] = &settled
-			}
-		default:
+		settled := schemas.As[*schemas.RunSettled](bare[i])
+		if settled == nil || settled.Error == nil || slices.ContainsFunc(settled.Error.Reasons, isOfAgent) {
+			continue
 		}
+		reworded, failure := *settled, *settled.Error
+		failure.Message = map[string]string{}
+		for language, message := range settled.Error.Message {
+			if failure.Message[language] = message; message != "" {
+				failure.Message[language] = "…"
+			}
+		}
+		reworded.Error = &failure
+		bare[i] = &reworded
 	}
 	return bare
 }
 
-// isReworded reports whether facts of another build differ in the wording of sentences alone.
+func isOfAgent(why schemas.Reason) bool { return why.Code == schemas.RunWithoutAnswer }
+
+// isReworded reports whether facts of another build differ in the wording of messages alone.
 func (v *verifier) isReworded(epoch uint64, decided, stored schemas.Facts) (bool, error) {
 	if build := v.builds[epoch]; build == "" || v.build == "" || build == v.build {
 		return false, nil

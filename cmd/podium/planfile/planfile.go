@@ -242,7 +242,7 @@ func (p *Plan) faults(profile *plan.Profile) {
 	for _, fault := range profile.Faults(sound) {
 		at, path := p.tasks.at, p.path
 		for i := range p.request.Payload.Tasks {
-			if p.request.Payload.Tasks[i].TaskID == fault.Values["task"] {
+			if id, is := fault.Values["task"]; is && p.request.Payload.Tasks[i].TaskID == id {
 				at, path = p.tasks.elements[i].at, entry(p.path, i)
 				break
 			}
