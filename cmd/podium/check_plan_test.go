@@ -115,7 +115,7 @@ profiles: {desk: {agents: [maker], execution: {mode: dag}, planner: {kind: exter
 {"task_id": "d", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": ["n"]}}},
 {"task_id": "e", "description": "d", "assigned_to": "maker", "context": {"arguments": {"names": [5]}}}]}`)
 	o := in(t, "", "check", "--plan", file, "-c", config)
-	for _, want := range []string{`"makr" is not one of the agents`, "and 10 are allowed", "plan.json:2:1: tasks[1].context.arguments.names: it is needed, and missing", "plan.json:3:", "tasks[2].context.arguments.least: "} {
+	for _, want := range []string{`"makr" is not one of the agents`, "and at most 10 are allowed", "plan.json:2:1: tasks[1].context.arguments.names: it is needed, and missing", "plan.json:3:", "tasks[2].context.arguments.least: "} {
 		if o.code != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("exit code %d, %q is not in\n%s%s", o.code, want, o.stdout, o.stderr)
 		}

@@ -228,7 +228,7 @@ func TestBreakerIsReset(t *testing.T) {
 	if why := refused.Tasks[0].Failure().Reasons; refused.Reason != schemas.StopUnavailable || len(why) != 1 || why[0].Code != schemas.CircuitOpen || why[0].Values["agent"] != "shaky" {
 		t.Errorf("it ended with %s, %v", refused.Reason, why)
 	}
-	if shown := i.podium("runs", "show", refused.ID).succeeds(t).stdout; !strings.Contains(shown, "unavailable The agent shaky has failed too often and is not asked since ") || !strings.Contains(shown, "The next attempt is at ") {
+	if shown := i.podium("runs", "show", refused.ID).succeeds(t).stdout; !strings.Contains(shown, "unavailable The agent shaky has failed too often and has not been asked since ") || !strings.Contains(shown, "The next attempt is at ") {
 		t.Errorf("runs show says\n%s", shown)
 	}
 	var attempts struct {

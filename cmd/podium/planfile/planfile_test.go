@@ -167,8 +167,8 @@ func TestProfile(t *testing.T) {
 		task(""): "",
 		strings.Replace(task(`, "estimated_tokens": 1000`), "echo", "supervisor", 1): "", // words, of which it makes the tasks
 		strings.Replace(task(""), "echo", "calculatr", 1):                            `plan.json:1:64: tasks[0].assigned_to: "calculatr" is not one of the agents of profile "desk"; did you mean "calculator"?`,
-		two("", ""):                        "plan.json:1:11: tasks: The plan has 2 tasks, and 1 are allowed.",
-		task(`, "estimated_tokens": 1000`): "tasks: The tasks need an estimated 1000 tokens, and 10 are allowed.",
+		two("", ""):                        "plan.json:1:11: tasks: The plan has 2 tasks, and at most 1 are allowed.",
+		task(`, "estimated_tokens": 1000`): "tasks: The tasks need an estimated 1000 tokens, and at most 10 are allowed.",
 	} {
 		read, err := planfile.Read([]byte(text), "plan.json")
 		if err != nil {
