@@ -27,7 +27,8 @@ func placesIn(language, key string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// TestEachReasonHasASentence: each code has a sentence in each language, and each reason that is made has exactly the values that its sentence names.
+// TestEachReasonHasASentence: each code has a sentence in each language, and each reason that is made has exactly the
+// values that its sentence names.
 func TestEachReasonHasASentence(t *testing.T) {
 	t.Parallel()
 	core, err := readCore()
@@ -99,11 +100,69 @@ func checkReason(t *testing.T, pkg *packages.Package, call *ast.CallExpr, made m
 	if name, is := called.(*ast.Ident); is && name.Name == "fault" && pkg.PkgPath == "podium/supervisor/plan" && strings.HasPrefix(code, "task_") && !slices.Contains(names, "task") {
 		names = append(names, "task") // checkTask adds it
 	}
-	if name, is := called.(*ast.Ident); is && (name.Name == "invalid" || name.Name == "because" && pkg.PkgPath == "podium/supervisor/budget") {
+	if name, is := called.(*ast.Ident); is && (name.Name == "schemaFault" || name.Name == "because" && pkg.PkgPath == "podium/supervisor/budget") {
 		return // the function has the values
 	}
 	slices.Sort(names)
 	if want := placesIn("en", code); !whole || !slices.Equal(names, want) {
 		t.Errorf("%s: %s has the values %q, and its sentence has places for %q", pkg.Fset.Position(call.Pos()), code, names, want)
+	}
+}
+
+// TestEachSentenceHasAUse: a key in the source has a sentence with the places that are filled in, and each sentence has
+// a code or is named in the source.
+func TestEachSentenceHasAUse(t *testing.T) {
+	t.Parallel()
+	core, err := readCore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	english := flat(t, readJSON(t, "../supervisor/say/words.json")["en"])
+	used := map[string]bool{}
+	for _, pkg := range core.source {
+		for expression, of := range pkg.TypesInfo.Types {
+			if of.Value != nil && of.Value.Kind() == constant.String {
+				used[constant.StringVal(of.Value)] = true
+			}
+			if call, is := expression.(*ast.CallExpr); is {
+				checkSentence(t, pkg, call, english)
+			}
+		}
+	}
+	for key := range english {
+		if !used[key] {
+			t.Errorf("%s: nothing says this sentence", key)
+		}
+	}
+}
+
+// checkSentence compares the places that a call fills in to those of the sentence that it names.
+func checkSentence(t *testing.T, pkg *packages.Package, call *ast.CallExpr, english map[string]string) {
+	t.Helper()
+	selector, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return
+	}
+	arguments := call.Args
+	switch of := pkg.TypesInfo.Uses[selector.Sel]; {
+	case of == nil:
+		return
+	case of.Name() == "Sentence" && of.Pkg() != nil && of.Pkg().Path() == "podium/supervisor/say":
+		arguments = arguments[1:]
+	case of.Name() != "sentence" || of.Pkg() == nil || of.Pkg().Path() != "podium/supervisor/plan":
+		return
+	}
+	key := pkg.TypesInfo.Types[arguments[0]].Value
+	if key == nil {
+		return // it is chosen among constants
+	}
+	var filled []string
+	for i := 1; i+1 < len(arguments); i += 2 {
+		filled = append(filled, strings.Trim(constant.StringVal(pkg.TypesInfo.Types[arguments[i]].Value), "{}"))
+	}
+	slices.Sort(filled)
+	sentence, known := english[constant.StringVal(key)]
+	if places := placesIn("en", constant.StringVal(key)); !known || !slices.Equal(filled, places) {
+		t.Errorf("%s: %s is filled in with %q: %q", pkg.Fset.Position(call.Pos()), key, filled, sentence)
 	}
 }

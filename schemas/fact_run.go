@@ -244,7 +244,7 @@ type ReviewBegan struct {
 type ReviewIssue struct {
 	Check    string   `json:"check,omitzero"`   // the agent that has found it; empty is a rule
 	Severity string   `json:"severity"`         // ValidationError, ValidationWarning or info
-	Message  string   `json:"message,omitzero"` // of an agent, verbatim; tainted
+	Message  string   `json:"message,omitzero"` // what an agent has found, cut; tainted
 	Reasons  []Reason `json:"reasons,omitzero"` // what a rule has found, or why a check was not made
 	File     string   `json:"file,omitzero"`
 	Line     int      `json:"line,omitzero"`
@@ -510,7 +510,7 @@ type RunEnded struct {
 type Error struct {
 	ErrorType ErrorType         `json:"error_type"`
 	Message   map[string]string `json:"message"`          // by language tag: for the person, as it was shown
-	Reasons   []Reason          `json:"reasons,omitzero"` // no personal data
+	Reasons   []Reason          `json:"reasons,omitzero"` // their values hold nothing that a person or an agent has written, but names in JSON Pointers
 	// InternalDetails are the sentences of Reasons in English, where a program is told the error. No record has it.
 	InternalDetails string          `json:"internal_details,omitzero"`
 	SuggestedAction SuggestedAction `json:"suggested_action"`

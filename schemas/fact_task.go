@@ -135,7 +135,7 @@ type TaskFailed struct {
 	Task    string      `json:"task"`
 	Attempt int         `json:"attempt"`
 	Cause   FailureKind `json:"cause"`
-	Detail  string      `json:"detail,omitzero"`  // what the agent has said, verbatim; tainted
+	Detail  string      `json:"detail,omitzero"`  // what the agent has said, cut; tainted
 	Reasons []Reason    `json:"reasons,omitzero"` // what Podium says of it
 	RetryAt time.Time   `json:"retry_at,omitzero"`
 	// Category and Action classify it and say what is done about it (M-44, M-45).

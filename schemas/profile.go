@@ -279,8 +279,8 @@ type Texts struct {
 	ChoiceAnswer string `json:"choice_answer,omitzero"`
 	ChoiceReplan string `json:"choice_replan,omitzero"`
 	ChoiceEnd    string `json:"choice_end,omitzero"`
-	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and "{raise}" grants "{offer}".
-	// Tokens and Cost tell an "{amount}".
+	// Budget asks for more of a budget: "{taken}" of "{limit}" are taken, "{work}" of "{agent}" needs "{need}", and
+	// "{raise}" grants "{offer}". Tokens and Cost tell an "{amount}".
 	Budget string `json:"budget,omitzero"`
 	// DayBudget tells the same of the budget of a day; Budget when empty.
 	DayBudget string `json:"day_budget,omitzero"`

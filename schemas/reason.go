@@ -1,26 +1,25 @@
 package schemas
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 )
 
-// A Reason says why something is so: a code, and the values that its sentence names. Package say has the sentence of each code, so that an event
-// stays the same when the sentence becomes a better one.
+// A Reason is a code, and the values that its sentence names. Package say has the sentence of each code, so that a
+// better sentence changes no event.
 type Reason struct {
 	Code   ReasonCode        `json:"code"`
 	Values map[string]string `json:"values,omitzero"`
 }
 
-// Because returns a reason with values, each behind its name. Numbers are written in decimal.
-func Because(code ReasonCode, values ...any) Reason {
+// Because returns a reason with values, each after its name.
+func Because(code ReasonCode, values ...string) Reason {
 	reason := Reason{Code: code}
+	if len(values) > 0 {
+		reason.Values = make(map[string]string, len(values)/2)
+	}
 	for i := 0; i+1 < len(values); i += 2 {
-		if reason.Values == nil {
-			reason.Values = make(map[string]string, len(values)/2)
-		}
-		reason.Values[fmt.Sprint(values[i])] = fmt.Sprint(values[i+1])
+		reason.Values[values[i]] = values[i+1]
 	}
 	return reason
 }
@@ -37,7 +36,7 @@ func (r Reason) MapValues(change func(name, value string) string) Reason {
 	return changed
 }
 
-// Same reports whether two reasons are one.
+// Same reports whether two reasons are equal.
 func (r Reason) Same(other Reason) bool {
 	return r.Code == other.Code && maps.Equal(r.Values, other.Values)
 }
@@ -56,7 +55,7 @@ type ReasonCode string
 
 // What is wrong with a plan.
 const (
-	PlanHasFaults           ReasonCode = "plan_has_faults" // the reasons behind it say which
+	PlanHasFaults           ReasonCode = "plan_has_faults" // the reasons after it say which
 	PlanMissing             ReasonCode = "plan_missing"
 	PlanNotFound            ReasonCode = "plan_not_found" // in the answer of a planner
 	PlanWithoutTasks        ReasonCode = "plan_without_tasks"
@@ -66,7 +65,7 @@ const (
 	PlanNeedsTokens         ReasonCode = "plan_needs_tokens"
 	PlanTakesTime           ReasonCode = "plan_takes_time"
 	PlanChain               ReasonCode = "plan_chain"
-	PlanDone                ReasonCode = "plan_done"
+	PlanAlreadyDone         ReasonCode = "plan_already_done"
 	MoreReasons             ReasonCode = "more_reasons"
 	TaskIDLength            ReasonCode = "task_id_length"
 	TaskIDReserved          ReasonCode = "task_id_reserved"
@@ -81,18 +80,18 @@ const (
 	TaskPriorityUnknown     ReasonCode = "task_priority_unknown"
 	TaskSecondsRange        ReasonCode = "task_seconds_range"
 	TaskTokensRange         ReasonCode = "task_tokens_range"
-	TaskResourcesMany       ReasonCode = "task_resources_many"
+	TaskTooManyResources    ReasonCode = "task_too_many_resources"
 	TaskResourceName        ReasonCode = "task_resource_name"
 	TaskArgumentsNoObject   ReasonCode = "task_arguments_no_object"
 	TaskConstraintsNoObject ReasonCode = "task_constraints_no_object"
-	TaskValuesDeep          ReasonCode = "task_values_deep"
+	TaskValuesTooDeep       ReasonCode = "task_values_too_deep"
 )
 
 // What is wrong with an answer.
 const (
 	AnswerNotJSON        ReasonCode = "answer_not_json"
 	AnswerWrongType      ReasonCode = "answer_wrong_type"
-	AnswerNameTwice      ReasonCode = "answer_name_twice"
+	AnswerDuplicateName  ReasonCode = "answer_duplicate_name"
 	AnswerUnreadable     ReasonCode = "answer_unreadable"
 	AnswerWithoutVerdict ReasonCode = "answer_without_verdict"
 	AnswerTwoVerdicts    ReasonCode = "answer_two_verdicts"
@@ -106,28 +105,28 @@ const (
 
 // Why a task was not done, where its agent does not say so.
 const (
-	ArgumentInvalid    ReasonCode = "argument_invalid"
-	InputLacking       ReasonCode = "input_lacking"
-	Unanswered         ReasonCode = "unanswered"
-	Declined           ReasonCode = "declined"    // by somebody who was to do it
-	Disapproved        ReasonCode = "disapproved" // by somebody who was asked to approve it
-	Unapproved         ReasonCode = "unapproved"  // it acts outside because of what comes from outside
-	DisapprovedBecause ReasonCode = "disapproved_because"
-	OutOfBudget        ReasonCode = "out_of_budget"
-	OutOfDayBudget     ReasonCode = "out_of_day_budget"
-	NobodyAsked        ReasonCode = "nobody_asked"
-	CircuitOpen        ReasonCode = "circuit_open"
-	FailedBy           ReasonCode = "failed_by"
-	VersionsDiffer     ReasonCode = "versions_differ"
+	ArgumentInvalid         ReasonCode = "argument_invalid"
+	InputMissing            ReasonCode = "input_missing"
+	Unanswered              ReasonCode = "unanswered"
+	WorkDeclined            ReasonCode = "work_declined"     // by somebody who was to do it
+	ApprovalRejected        ReasonCode = "approval_rejected" // by somebody who was asked to approve it
+	EffectUnapproved        ReasonCode = "effect_unapproved" // it acts outside because of what comes from outside
+	ApprovalRejectedBecause ReasonCode = "approval_rejected_because"
+	OutOfBudget             ReasonCode = "out_of_budget"
+	OutOfDayBudget          ReasonCode = "out_of_day_budget"
+	ApproversUnreachable    ReasonCode = "approvers_unreachable"
+	CircuitOpen             ReasonCode = "circuit_open"
+	FailureCause            ReasonCode = "failure_cause"
+	VersionsDiffer          ReasonCode = "versions_differ"
 )
 
 // What a review has found by rule.
 const (
-	DeliverableMissing ReasonCode = "deliverable_missing"
-	DeliverablesMany   ReasonCode = "deliverables_many"
-	ValuesDiffer       ReasonCode = "values_differ"
-	CheckFailed        ReasonCode = "check_failed"
-	CheckNotMade       ReasonCode = "check_not_made"
+	DeliverableMissing  ReasonCode = "deliverable_missing"
+	TooManyDeliverables ReasonCode = "too_many_deliverables"
+	ValuesDiffer        ReasonCode = "values_differ"
+	CheckFailed         ReasonCode = "check_failed"
+	CheckNotMade        ReasonCode = "check_not_made"
 )
 
 // Why a run has ended without its work done.
@@ -135,9 +134,9 @@ const (
 	RunTaskFailed      ReasonCode = "run_task_failed"
 	RunTaskUnrouted    ReasonCode = "run_task_unrouted"
 	RunRouterFailed    ReasonCode = "run_router_failed"
-	RunLacks           ReasonCode = "run_lacks"
+	RunInputMissing    ReasonCode = "run_input_missing"
 	RunAuthorUnknown   ReasonCode = "run_author_unknown"
-	RunActsOnOutside   ReasonCode = "run_acts_on_outside"
+	RunEffectTainted   ReasonCode = "run_effect_tainted"
 	RunOtherLanguage   ReasonCode = "run_other_language"
 	RunResultPartial   ReasonCode = "run_result_partial"
 	RunOutOfSteps      ReasonCode = "run_out_of_steps"
@@ -147,7 +146,7 @@ const (
 	RunReviewFailed    ReasonCode = "run_review_failed"
 	RunCancelledByHand ReasonCode = "run_cancelled"
 	RunDeadline        ReasonCode = "run_deadline"
-	RunRulesEndless    ReasonCode = "run_rules_endless"
+	RunRuleLimit       ReasonCode = "run_rule_limit"
 	RunBeyondBudget    ReasonCode = "run_beyond_budget"
 	BudgetOfRun        ReasonCode = "budget_of_run"
 	BudgetOfAgent      ReasonCode = "budget_of_agent"

@@ -5,5 +5,5 @@ const (
 	ArgumentsNoObject   ReasonCode = "arguments_no_object"
 	ArgumentsTooLong    ReasonCode = "arguments_too_long"
 	ArgumentsUnsendable ReasonCode = "arguments_unsendable"
-	ArgumentOfSession   ReasonCode = "argument_of_session"
+	ArgumentFromSession ReasonCode = "argument_from_session"
 )

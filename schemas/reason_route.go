@@ -11,7 +11,7 @@ const (
 
 // Why a router decides, or does not.
 const (
-	RouteNobody           ReasonCode = "route_nobody" // the reasons behind it say what was tried
+	RouteNoAgent          ReasonCode = "route_no_agent" // the reasons after it say what was tried
 	RouteReadInPart       ReasonCode = "route_read_in_part"
 	RouteAssigned         ReasonCode = "route_assigned"
 	RouteAssignedUnknown  ReasonCode = "route_assigned_unknown"
@@ -51,10 +51,10 @@ const (
 	ChoiceMalformed       ReasonCode = "choice_malformed"
 	ChoiceInvalid         ReasonCode = "choice_invalid"
 	ChoiceFailed          ReasonCode = "choice_failed"
-	ChoiceUseless         ReasonCode = "choice_useless" // the reason behind it says why
+	ChoiceUnusable        ReasonCode = "choice_unusable" // the reason after it says why
 	ChoiceMissing         ReasonCode = "choice_missing"
 	ChoiceUnknown         ReasonCode = "choice_unknown"
-	ChoiceInDoubt         ReasonCode = "choice_in_doubt"
+	ChoiceAmbiguous       ReasonCode = "choice_ambiguous"
 	ChoiceWithoutResponse ReasonCode = "choice_without_response"
 )
 
@@ -71,7 +71,7 @@ const (
 	LostOrder         ReasonCode = "lost_order"
 	LostEqualPriority ReasonCode = "lost_equal_priority"
 	LostEqualScore    ReasonCode = "lost_equal_score"
-	LostNotEnough     ReasonCode = "lost_not_enough" // behind it and those below: what the score is made of
+	LostNotEnough     ReasonCode = "lost_not_enough" // after it and those below: what the score is made of
 	LostSuggested     ReasonCode = "lost_suggested"
 	LostEqual         ReasonCode = "lost_equal"
 	LostBelow         ReasonCode = "lost_below"

@@ -199,7 +199,7 @@ func TestAWrongFormIsNamed(t *testing.T) {
 		`{"status": "completed", "result": 3}`:                                                            "the answer's /result is of type number, want object",
 		`{"type": "execution_response", "payload": {"status": "blocked", "needs": {"name": "day"}}}`:      "the answer's /payload/needs is of type object, want array",
 		`{"text": ["ana@example.org"]}`:                                                                   "the answer's /text is of type array, want string",
-		`{"status": "completed", "resource_usage": {"tokens_used": true}}`:                                "the answer's /resource_usage/tokens_used is of type boolean, want number",
+		`{"status": "completed", "resource_usage": {"tokens_used": true}}`:                                "the answer's /resource_usage/tokens_used is of type boolean, want integer",
 		`{"status": "blocked", "needs": [{"name": "day", "readings": ["ana@example.org", null, false]}]}`: "the answer's /needs/0/readings/2 is of type boolean, want string",
 	} {
 		_, err := agent.ReadOutcome([]byte(said), asked())

@@ -58,11 +58,7 @@ func faultIn(err error) string {
 	return ""
 }
 
-var (
-	oneWord = regexp.MustCompile(`^[A-Za-z_-]{1,24}$`)
-	// memberOrIndex is what stands in a pointer into a response.
-	memberOrIndex = regexp.MustCompile(`^([a-z_]{1,32}|[0-9]{1,9})$`)
-)
+var oneWord = regexp.MustCompile(`^[A-Za-z_-]{1,24}$`)
 
 // statusFault says that a status is none, and which there are. A status of several words may be about people, and is not named.
 func statusFault(status string) string {
@@ -109,8 +105,8 @@ func payloadMembers() []string {
 // formFault says which member of an answer has the wrong form, and what it has to be.
 func formFault(err error) string {
 	if wrong, is := errors.AsType[*json.SemanticError](err); is {
-		fault := place(wrong.JSONPointer) + " is of type " + typeOf(wrong.JSONKind)
-		if want := wanted(wrong.GoType); want != "" {
+		fault := place(wrong.JSONPointer) + " is of type " + validation.TypeOf(wrong.JSONKind)
+		if want := validation.TypeFor(wrong.GoType); want != "" {
 			fault += ", want " + want
 		}
 		return fault
@@ -121,54 +117,11 @@ func formFault(err error) string {
 	return "it does not decode"
 }
 
-// place is where in an answer something is, as far as the names are those of a response: others may be anybody's words.
+// place is where in an answer something is, as far as the names are those of a response.
 func place(at jsontext.Pointer) string {
-	var known jsontext.Pointer
-	for token := range at.Tokens() {
-		if !memberOrIndex.MatchString(token) {
-			break
-		}
-		known = known.AppendToken(token)
-	}
+	known := validation.Place(at)
 	if known == "" {
 		return "the answer"
 	}
 	return "the answer's " + string(known)
-}
-
-func typeOf(kind jsontext.Kind) string {
-	switch kind {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "boolean"
-	case '"':
-		return "string"
-	case '0':
-		return "number"
-	case '[':
-		return "array"
-	}
-	return "object"
-}
-
-func wanted(in reflect.Type) string {
-	if in == nil {
-		return ""
-	}
-	switch in.Kind() {
-	case reflect.Pointer:
-		return wanted(in.Elem())
-	case reflect.Slice, reflect.Array:
-		return "array"
-	case reflect.Struct, reflect.Map:
-		return "object"
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
-		return "number"
-	}
-	return ""
 }

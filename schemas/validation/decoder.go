@@ -83,7 +83,7 @@ func (d *decoder) value(kind jsontext.Kind, want string) (jsontext.Value, bool) 
 		return nil, false
 	}
 	if got := value.Kind(); got != kind {
-		d.refuse(wrongType(typeOf(got), want))
+		d.refuse(wrongType(TypeOf(got), want))
 		return nil, false
 	}
 	return value, true
@@ -100,30 +100,13 @@ const (
 	typeNull    = "null"
 )
 
-func typeOf(kind jsontext.Kind) string {
-	switch byte(kind) {
-	case '{':
-		return typeObject
-	case '[':
-		return typeArray
-	case '"':
-		return typeString
-	case '0':
-		return typeNumber
-	case 't', 'f':
-		return typeBoolean
-	default:
-		return typeNull
-	}
-}
-
 // open reads the beginning of an object or an array.
 func (d *decoder) open(kind jsontext.Kind) bool {
 	if d.err != nil {
 		return false
 	}
 	if d.tokens.PeekKind() != kind {
-		d.value(kind, typeOf(kind))
+		d.value(kind, TypeOf(kind))
 		return false
 	}
 	if _, err := d.tokens.ReadToken(); err != nil {
@@ -273,7 +256,7 @@ func (d *decoder) boolean() bool {
 	if !ok {
 		return false
 	}
-	if got := typeOf(value.Kind()); got != typeBoolean {
+	if got := TypeOf(value.Kind()); got != typeBoolean {
 		d.refuse(wrongType(got, typeBoolean))
 		return false
 	}

@@ -233,7 +233,7 @@ func (s *filling) fromOutside(r *rule, text string) {
 		s.put(r.property.names, readings[0], SourceRule)
 		return
 	}
-	s.refused = append(s.refused, Refused{Path: r.Path, Reason: schemas.Because(schemas.ArgumentOfSession, "path", r.Path)})
+	s.refused = append(s.refused, Refused{Path: r.Path, Reason: schemas.Because(schemas.ArgumentFromSession, "path", r.Path)})
 }
 
 func (s *filling) attach(r *rule) {

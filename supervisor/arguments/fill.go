@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -82,7 +83,7 @@ func (s *filling) takeGiven() {
 	if err != nil {
 		refused := Refused{Reason: schemas.Because(schemas.ArgumentsNoObject)}
 		if errors.Is(err, errTooLong) {
-			refused.Reason = schemas.Because(schemas.ArgumentsTooLong, "limit", maxData)
+			refused.Reason = schemas.Because(schemas.ArgumentsTooLong, "limit", strconv.Itoa(maxData))
 		}
 		s.refused = append(s.refused, refused)
 		return

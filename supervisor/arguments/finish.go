@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,7 +56,7 @@ func (s *filling) isAsked(problem validation.Problem) bool {
 func (s *filling) problems(of func([]byte) ([]validation.Problem, error)) []validation.Problem {
 	body, err := s.values.encode()
 	if err == nil && len(body) > maxData {
-		s.refused = append(s.refused, Refused{Reason: schemas.Because(schemas.ArgumentsTooLong, "limit", maxData)})
+		s.refused = append(s.refused, Refused{Reason: schemas.Because(schemas.ArgumentsTooLong, "limit", strconv.Itoa(maxData))})
 		s.values, s.sources = object{}, map[string]Source{}
 		return nil
 	}

@@ -208,9 +208,9 @@ func disapproval(v *View, word *Word) schemas.Reason {
 		_, reason, _ = strings.Cut(word.Whole, "\n")
 	}
 	if reason = strings.TrimSpace(reason); reason == "" || fault.Is("a no is told without its reason") {
-		return schemas.Because(schemas.Disapproved)
+		return schemas.Because(schemas.ApprovalRejected)
 	}
-	return schemas.Because(schemas.DisapprovedBecause, "words", reason)
+	return schemas.Because(schemas.ApprovalRejectedBecause, "words", reason)
 }
 
 // withdraw closes all human tasks about a task but one, because the task is decided.
@@ -373,7 +373,7 @@ const maxProposals = 5
 // or there are too few, or it does not fit into a letter.
 func toApprove(v *View, task *workflow.Task, asked []schemas.InquiryOpened) (reached []schemas.InquiryOpened, cause schemas.FailureKind, why schemas.Reason) {
 	if approval.Refused(v.Run, asked[0].Hash) {
-		return nil, schemas.FailureRejected, schemas.Because(schemas.Disapproved)
+		return nil, schemas.FailureRejected, schemas.Because(schemas.ApprovalRejected)
 	}
 	question, persons := proposal(v, task, &asked[0]), askedBeside(v, task)
 	for i := range asked {
@@ -399,7 +399,7 @@ func toApprove(v *View, task *workflow.Task, asked []schemas.InquiryOpened) (rea
 		}
 	}
 	if persons < max(asked[0].Need, 1) || len(v.Run.Inquiries)+len(reached) > schemas.MaxInquiries || len(question) > schemas.RecordInlineLimit {
-		return nil, schemas.FailureUnapproved, schemas.Because(schemas.NobodyAsked)
+		return nil, schemas.FailureUnapproved, schemas.Because(schemas.ApproversUnreachable)
 	}
 	return reached, "", why
 }

@@ -41,7 +41,7 @@ func fillArguments(v *View, task *workflow.Task) *schemas.ArgumentsFilled {
 	for _, refused := range filled.Refused {
 		event.Refused = append(event.Refused, refused.Reason)
 	}
-	event.Refused = boundReasons(event.Refused, maxValue, maxReasons)
+	event.Refused = boundReasons(event.Refused, maxReasonValue, maxFailureBytes)
 	return &event
 }
 

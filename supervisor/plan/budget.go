@@ -257,7 +257,7 @@ func asksForMore(v *View) bool {
 // exhausted acts on a task that will never fit the budget: it fails the task, asks people for more budget, or ends the run.
 func exhausted(v *View, task *workflow.Task) events {
 	if task.Optional() || hasDefault(task) {
-		return fail(v, task, schemas.FailureBudget, usedUp(shortage(v, task)))
+		return fail(v, task, schemas.FailureBudget, exhaustedBudget(shortage(v, task)))
 	}
 	opened := raiseFor(v, task)
 	switch {
@@ -344,8 +344,8 @@ func shortfall(v *View, task *workflow.Task, short *schemas.Shortage, people []s
 	).Replace(asks), schemas.RecordInlineLimit)
 }
 
-// usedUp says which budget is used up.
-func usedUp(short *schemas.Shortage) schemas.Reason {
+// exhaustedBudget says which budget is used up.
+func exhaustedBudget(short *schemas.Shortage) schemas.Reason {
 	if short != nil && short.Day != "" {
 		return schemas.Because(schemas.OutOfDayBudget)
 	}
@@ -359,7 +359,7 @@ func outOfBudget(v *View, task *workflow.Task) events {
 	if short != nil {
 		reasons = append(reasons, budget.Reasons(short)...)
 	}
-	sentence := say.Reason(v.language(), usedUp(short))
+	sentence := say.Reason(v.language(), exhaustedBudget(short))
 	if v.Run.Message.Upstream != nil && recovery.LeavesBudget(&v.Profile.Profile) {
 		return stop(v, schemas.RunBlocked, schemas.StopBudget, schemas.InquiryWithdrawn, runFailure(v, schemas.ErrorSystem, schemas.ActionEscalate, sentence, reasons...))
 	}

@@ -27,7 +27,7 @@ func (p *Profile) check(tasks []schemas.PlannedTask) []schemas.Reason {
 	case len(tasks) == 0:
 		return []schemas.Reason{schemas.Because(schemas.PlanEmpty)}
 	case len(tasks) > limit:
-		return []schemas.Reason{schemas.Because(schemas.PlanTooLarge, "tasks", len(tasks), "limit", limit)}
+		return []schemas.Reason{schemas.Because(schemas.PlanTooLarge, "tasks", strconv.Itoa(len(tasks)), "limit", strconv.Itoa(limit))}
 	}
 	index := workflow.IndexOf(tasks)
 	var faults []schemas.Reason
@@ -49,12 +49,12 @@ func (p *Profile) Faults(tasks []schemas.Task) []schemas.Reason { return p.check
 func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i int) []schemas.Reason {
 	task := &tasks[i]
 	var faults []schemas.Reason
-	fault := func(code schemas.ReasonCode, values ...any) {
+	fault := func(code schemas.ReasonCode, values ...string) {
 		faults = append(faults, schemas.Because(code, append(values, "task", task.Task)...))
 	}
 	switch {
 	case task.Task == "" || len(task.Task) > maxTaskID:
-		fault(schemas.TaskIDLength, "limit", maxTaskID)
+		fault(schemas.TaskIDLength, "limit", strconv.Itoa(maxTaskID))
 	case p.reserved(task.Task):
 		fault(schemas.TaskIDReserved)
 	case index[task.Task] != i:
@@ -75,25 +75,25 @@ func (p *Profile) checkTask(tasks []schemas.PlannedTask, index map[string]int, i
 }
 
 // checkValues holds a task to what a request can say of it.
-func checkValues(task *schemas.PlannedTask, fault func(code schemas.ReasonCode, values ...any)) {
+func checkValues(task *schemas.PlannedTask, fault func(code schemas.ReasonCode, values ...string)) {
 	switch task.Priority {
 	case "", schemas.PriorityCritical, schemas.PriorityHigh, schemas.PriorityMedium, schemas.PriorityLow, schemas.PriorityNiceToHave:
 	default:
-		fault(schemas.TaskPriorityUnknown, "priority", task.Priority)
+		fault(schemas.TaskPriorityUnknown, "priority", string(task.Priority))
 	}
 	if most := int(maxEstimate / time.Second); task.Seconds < 0 || task.Seconds > most {
-		fault(schemas.TaskSecondsRange, "seconds", task.Seconds, "limit", most)
+		fault(schemas.TaskSecondsRange, "seconds", strconv.Itoa(task.Seconds), "limit", strconv.Itoa(most))
 	}
 	if task.Tokens < 0 || task.Tokens > maxTokens {
-		fault(schemas.TaskTokensRange, "tokens", task.Tokens, "limit", maxTokens)
+		fault(schemas.TaskTokensRange, "tokens", strconv.Itoa(task.Tokens), "limit", strconv.Itoa(maxTokens))
 	}
 	more := task.Options()
 	if len(more.Resources) > maxResources {
-		fault(schemas.TaskResourcesMany, "resources", len(more.Resources), "limit", maxResources)
+		fault(schemas.TaskTooManyResources, "resources", strconv.Itoa(len(more.Resources)), "limit", strconv.Itoa(maxResources))
 	}
 	for _, resource := range more.Resources {
 		if resource == "" || len(resource) > maxTaskID {
-			fault(schemas.TaskResourceName, "limit", maxTaskID)
+			fault(schemas.TaskResourceName, "limit", strconv.Itoa(maxTaskID))
 		}
 	}
 	if len(more.Arguments) > 0 && more.Arguments.Kind() != '{' {
@@ -103,7 +103,7 @@ func checkValues(task *schemas.PlannedTask, fault func(code schemas.ReasonCode, 
 		fault(schemas.TaskConstraintsNoObject)
 	}
 	if schemas.Deep(more.Arguments) || schemas.Deep(more.Constraints) {
-		fault(schemas.TaskValuesDeep, "limit", schemas.MaxDepth)
+		fault(schemas.TaskValuesTooDeep, "limit", strconv.Itoa(schemas.MaxDepth))
 	}
 }
 
@@ -139,10 +139,10 @@ func (p *Profile) checkBudget(tasks []schemas.PlannedTask, index map[string]int,
 	}
 	var faults []schemas.Reason
 	if limit := p.Planner.MaxTokens; limit > 0 && tokens > limit {
-		faults = append(faults, schemas.Because(schemas.PlanNeedsTokens, "tokens", tokens, "limit", limit))
+		faults = append(faults, schemas.Because(schemas.PlanNeedsTokens, "tokens", strconv.Itoa(tokens), "limit", strconv.Itoa(limit)))
 	}
 	if limit := time.Duration(p.Planner.MaxSeconds) * time.Second; limit > 0 && longest > limit {
-		faults = append(faults, schemas.Because(schemas.PlanTakesTime, "duration", longest, "limit", limit))
+		faults = append(faults, schemas.Because(schemas.PlanTakesTime, "duration", longest.String(), "limit", limit.String()))
 	}
 	return faults
 }

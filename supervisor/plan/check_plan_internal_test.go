@@ -161,7 +161,7 @@ func TestCheck_P02_M16(t *testing.T) {
 		"a resource without a name": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Resources: []string{"disk", ""}} }), []string{"{task_resource_name map[limit:128 task:a]}"}},
 		"more resources than can be": {with(func(p *schemas.PlannedTask) {
 			p.TaskOptions = &schemas.TaskOptions{Resources: slices.Repeat([]string{"x"}, 33)}
-		}), []string{"{task_resources_many map[limit:32 resources:33 task:a]}"}},
+		}), []string{"{task_too_many_resources map[limit:32 resources:33 task:a]}"}},
 		"arguments in a list":  {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Arguments: jsontext.Value(`[1]`)} }), []string{"{task_arguments_no_object map[task:a]}"}},
 		"constraints in words": {with(func(p *schemas.PlannedTask) { p.TaskOptions = &schemas.TaskOptions{Constraints: jsontext.Value(`"x"`)} }), []string{"{task_constraints_no_object map[task:a]}"}},
 		"objects": {with(func(p *schemas.PlannedTask) {

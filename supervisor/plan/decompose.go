@@ -184,48 +184,8 @@ func (d *Decision) Retry(former *workflow.Run, retry *recovery.Retry) {
 }
 
 func refuse(v *View, source schemas.PlannerKind, faults []schemas.Reason) *schemas.PlanRefused {
-	return &schemas.PlanRefused{Run: v.Run.Number, Source: source, Faults: boundReasons(faults, maxFaultName, maxFaults)}
+	return &schemas.PlanRefused{Run: v.Run.Number, Source: source, Faults: boundReasons(faults, maxPlanValue, maxPlanFaults)}
 }
-
-// maxFaults bounds the faults of a plan that are kept, in bytes.
-const maxFaults = 16 << 10
-
-// boundReasons returns reasons with values of at most so many bytes, up to most bytes and maxFaultCount of them, and how many more there are. There is
-// always one, behind the heading of a list as well.
-func boundReasons(reasons []schemas.Reason, longest, most int) []schemas.Reason {
-	var kept []schemas.Reason
-	more, least := 0, 1
-	for i := range reasons {
-		reason := reasons[i].MapValues(func(_, value string) string { return shortened(value, longest) })
-		if i == 0 && reason.Code == schemas.PlanHasFaults {
-			least = 2
-		}
-		most -= reason.Size()
-		switch {
-		case reason.Code == schemas.MoreReasons: // they were bounded before
-			left, _ := strconv.Atoi(reason.Values["count"])
-			more += left
-		case len(kept) >= least && (most < 0 || len(kept) >= maxFaultCount):
-			more++
-		default:
-			kept = append(kept, reason)
-		}
-	}
-	if more > 0 {
-		kept = append(kept, schemas.Because(schemas.MoreReasons, "count", more))
-	}
-	return kept
-}
-
-// Bounds of reasons: how many there are, and in bytes what a plan calls something, another value, what is repeated of a task's description, and all of
-// what is said of a failure.
-const (
-	maxFaultCount = 50
-	maxFaultName  = 256
-	maxValue      = 2 << 10
-	maxFault      = 512
-	maxReasons    = 4 << 10
-)
 
 // handleMissingPlan goes on without a plan once the question for one has ended without.
 func handleMissingPlan(v *View) events {
@@ -271,7 +231,7 @@ func planAnswered(d *Decision, task *workflow.Task, answer *Response) {
 
 // feedback tells a planner what to mend.
 func feedback(faults []schemas.Reason) []schemas.Reason {
-	return append([]schemas.Reason{schemas.Because(schemas.PlanHasFaults)}, boundReasons(faults, maxFaultName, maxFaults)...)
+	return append([]schemas.Reason{schemas.Because(schemas.PlanHasFaults)}, boundReasons(faults, maxPlanValue, maxPlanFaults)...)
 }
 
 // maxFeedback bounds what is told of a failure, in bytes.

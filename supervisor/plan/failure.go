@@ -21,7 +21,7 @@ func fail(v *View, task *workflow.Task, cause schemas.FailureKind, reasons ...sc
 
 func failWith(v *View, task *workflow.Task, failed schemas.TaskFailed) events {
 	failed.Run, failed.Task, failed.Attempt = v.Run.Number, task.ID, task.Attempt
-	failed.Category, failed.Reasons = cmp.Or(failed.Category, category(failed.Cause)), boundReasons(failed.Reasons, maxValue, maxReasons)
+	failed.Category, failed.Reasons = cmp.Or(failed.Category, category(failed.Cause)), boundReasons(failed.Reasons, maxReasonValue, maxFailureBytes)
 	if fault.Is("what has failed is free") && failed.Usage != nil {
 		failed.Usage.Tokens = 0
 	}
@@ -395,7 +395,7 @@ func insteadIn(text string) (Verdict, error) {
 		said, err = stepsOf(recovery.Steps(text))
 	}
 	if err == nil && said.Response != "" {
-		err = unusable(schemas.AnswerWithoutVerdict)
+		err = newAnswerError(schemas.AnswerWithoutVerdict)
 	}
 	return said, err
 }

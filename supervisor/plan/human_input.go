@@ -41,7 +41,7 @@ func (w workTask) applyReply(reply *Word) events {
 	answered, _ := w.newReply(reply)
 	done, task := w.end(answered), w.task()
 	if reply.Choice == schemas.ChoiceReject && !fault.Is("who declines has done it") {
-		return append(done, fail(w.v, task, schemas.FailureRejected, schemas.Because(schemas.Declined))...)
+		return append(done, fail(w.v, task, schemas.FailureRejected, schemas.Because(schemas.WorkDeclined))...)
 	}
 	wrong := languageFault(w.v, task, schemas.Result{Text: reply.Whole})
 	if len(wrong) == 0 {

@@ -240,7 +240,7 @@ func lacking(needs []schemas.Need) schemas.Reason {
 	for i := range needs {
 		names[i] = titleOf(&needs[i])
 	}
-	return schemas.Because(schemas.InputLacking, "missing", strings.Join(names, ", "))
+	return schemas.Because(schemas.InputMissing, "missing", strings.Join(names, ", "))
 }
 
 // titleOf is what people call something that is lacking.

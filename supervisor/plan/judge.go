@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -129,7 +130,7 @@ func stepLimit(v *View) events {
 }
 
 func stepsTaken(v *View) schemas.Reason {
-	return schemas.Because(schemas.RunOutOfSteps, "limit", v.Profile.StepLimit())
+	return schemas.Because(schemas.RunOutOfSteps, "limit", strconv.Itoa(v.Profile.StepLimit()))
 }
 
 // incomplete stops a run before its work is done, and keeps the results that it has. They are told unless a review has not passed them.

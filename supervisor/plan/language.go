@@ -79,7 +79,8 @@ func count(words, markers []string) int {
 	return n
 }
 
-// languageFault says what is wrong with the language of a result that a person is to read; none is nil. What was done outside is not done again for it.
+// languageFault says what is wrong with the language of a result that a person is to read; none is nil. What was done
+// outside is not done again for it.
 func languageFault(v *View, task *workflow.Task, result schemas.Result) []schemas.Reason {
 	if v.Profile.CheckLanguage == "" || task.Permit != "" || v.Profile.builtOn(v.Run, task) {
 		return nil
@@ -171,34 +172,6 @@ func fitting(v *View, detail string) string {
 		}
 	}
 	return strings.Join(lines, "")
-}
-
-// tellable returns the reasons that a person may be told, and whether that is all of them: what an agent or a person calls something in them is in the language of
-// whoever is told.
-func tellable(v *View, reasons []schemas.Reason) (told []schemas.Reason, all bool) {
-	named := []schemas.ReasonCode{schemas.InputLacking, schemas.CheckFailed, schemas.ValuesDiffer, schemas.DeliverableMissing, schemas.DisapprovedBecause}
-	all = true
-	for _, why := range reasons {
-		switch {
-		case !slices.Contains(named, why.Code) || fitsAll(v, why):
-			told = append(told, why)
-		case why.Code == schemas.DisapprovedBecause:
-			told, all = append(told, schemas.Because(schemas.Disapproved)), false
-		default:
-			all = false
-		}
-	}
-	return told, all
-}
-
-// fitsAll reports whether each value of a reason may be told.
-func fitsAll(v *View, why schemas.Reason) bool {
-	all := true
-	why.MapValues(func(_, value string) string {
-		all = all && fits(v, value)
-		return value
-	})
-	return all
 }
 
 // findings are those of what agents have said beside their results that may be told in their words.

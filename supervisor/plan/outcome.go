@@ -243,7 +243,7 @@ func failure(v *View, task *workflow.Task, partial bool) *schemas.Error {
 	if partial {
 		told = append(told, v.texts().Partial)
 	}
-	failure.Message, failure.Reasons = inLanguage(v, strings.Join(told, "\n\n")), boundReasons(failure.Reasons, maxValue, maxReasons)
+	failure.Message, failure.Reasons = inLanguage(v, strings.Join(told, "\n\n")), boundReasons(failure.Reasons, maxReasonValue, maxFailureBytes)
 	return failure
 }
 
@@ -254,9 +254,9 @@ func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 	failure := schemas.Error{
 		ErrorType:       schemas.ErrorToolFailure,
 		SuggestedAction: schemas.ActionEscalate,
-		Reasons:         []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "task", task.ID, "agent", task.Agent, "cause", failed.Cause)},
+		Reasons:         []schemas.Reason{schemas.Because(schemas.RunTaskFailed, "task", task.ID, "agent", task.Agent, "cause", string(failed.Cause))},
 	}
-	because := func(code schemas.ReasonCode, values ...any) {
+	because := func(code schemas.ReasonCode, values ...string) {
 		failure.Reasons = append(failure.Reasons, schemas.Because(code, values...))
 	}
 	sentence, told := texts.TaskFailed, true // whether a person is told why
@@ -278,7 +278,7 @@ func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 		// Its call was never valid, and nothing was sent (G-14).
 		if needs := failed.Needs; failed.Attempt == 0 && len(needs) > 0 {
 			failure.ErrorType = schemas.ErrorValidation
-			because(schemas.RunLacks, "needs", strings.Join(namesOf(needs), ", "))
+			because(schemas.RunInputMissing, "needs", strings.Join(namesOf(needs), ", "))
 		}
 	case schemas.FailureUnknownEffect:
 		sentence, failure.SuggestedAction = cmp.Or(texts.UnknownEffect, texts.TaskFailed), schemas.ActionManualIntervention
@@ -288,8 +288,8 @@ func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 			because(schemas.RunAuthorUnknown)
 			break
 		}
-		if !slices.ContainsFunc(failed.Reasons, func(why schemas.Reason) bool { return why.Code == schemas.NobodyAsked }) {
-			because(schemas.RunActsOnOutside, "profile", v.Run.Profile)
+		if !slices.ContainsFunc(failed.Reasons, func(why schemas.Reason) bool { return why.Code == schemas.ApproversUnreachable }) {
+			because(schemas.RunEffectTainted, "profile", v.Run.Profile)
 		}
 	case schemas.FailureInvalidResult, schemas.FailureMalformed:
 		told = false
@@ -298,34 +298,15 @@ func failureOf(v *View, task *workflow.Task) (*schemas.Error, string) {
 	detail := ""
 	if told {
 		shown := failed
-		reasons, all := tellable(v, failed.Reasons)
+		reasons, all := filterForPerson(v, failed.Reasons)
 		if shown.Detail, shown.Reasons = fitting(v, failed.Detail), reasons; shown.Detail != failed.Detail || !all {
 			because(schemas.RunOtherLanguage, "language", v.Run.Message.Language)
 		}
 		detail = say.Failure(v.language(), &shown)
 	}
-	failure.Reasons = append(failure.Reasons, impersonal(failed.Reasons)...)
+	failure.Reasons = append(failure.Reasons, withoutNames(failed.Reasons)...)
 	sentence = strings.TrimSpace(strings.NewReplacer("{detail}", detail, "{task}", task.ID, "{agent}", task.Agent).Replace(sentence))
 	return &failure, sentence
-}
-
-// impersonal returns the reasons of a task's failure that the error of its run has too: those whose values no person and no agent has written.
-func impersonal(reasons []schemas.Reason) []schemas.Reason {
-	safe := []schemas.ReasonCode{
-		schemas.Unanswered, schemas.Declined, schemas.Disapproved, schemas.Unapproved, schemas.NobodyAsked, schemas.CircuitOpen, schemas.ResultLanguage,
-		schemas.ResultInvalid, schemas.ArgumentInvalid, schemas.ArgumentsNoObject, schemas.ArgumentsTooLong, schemas.ArgumentsUnsendable, schemas.ArgumentOfSession,
-		schemas.OutOfBudget, schemas.OutOfDayBudget,
-	}
-	var kept []schemas.Reason
-	for _, why := range reasons {
-		switch {
-		case slices.Contains(safe, why.Code):
-			kept = append(kept, why)
-		case why.Code == schemas.DisapprovedBecause:
-			kept = append(kept, schemas.Because(schemas.Disapproved))
-		}
-	}
-	return kept
 }
 
 func namesOf(needs []schemas.Need) []string {
@@ -342,7 +323,7 @@ func inLanguage(v *View, sentence string) map[string]string {
 
 // runFailure tells why a run as a whole has ended, in the requester's language.
 func runFailure(v *View, kind schemas.ErrorType, action schemas.SuggestedAction, sentence string, why ...schemas.Reason) *schemas.Error {
-	return &schemas.Error{ErrorType: kind, SuggestedAction: action, Reasons: boundReasons(why, maxValue, maxReasons), Message: inLanguage(v, sentence)}
+	return &schemas.Error{ErrorType: kind, SuggestedAction: action, Reasons: boundReasons(why, maxReasonValue, maxFailureBytes), Message: inLanguage(v, sentence)}
 }
 
 // Cancel stops the run for a person, for good. It does nothing when the outcome is

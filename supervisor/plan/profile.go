@@ -433,12 +433,3 @@ func checkSchema(value jsontext.Value, schema *validation.Schema) error {
 	}
 	return schema.Validate(value)
 }
-
-// invalid says where a value breaks its schema.
-func invalid(code schemas.ReasonCode, err error) schemas.Reason {
-	path, problem := "/", err.Error()
-	if at, is := errors.AsType[*validation.Error](err); is {
-		path, problem = cmp.Or(at.Pointer, path), at.Reason
-	}
-	return schemas.Because(code, "path", path, "problem", problem)
-}

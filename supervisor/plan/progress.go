@@ -74,12 +74,6 @@ func waitsFor(run *workflow.Run, task string) string {
 	return ""
 }
 
-// failureText tells a program why a task has failed.
-func failureText(task *workflow.Task) string {
-	failed := task.Failure()
-	return say.Failure(say.English(), &failed)
-}
-
 func elapsed(run *workflow.Run, now time.Time) time.Duration {
 	if run.Planned.IsZero() {
 		return 0

@@ -5,93 +5,15 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"podium/schemas"
 	"podium/schemas/reference"
 )
-
-// An AnswerError says why an answer cannot be used.
-type AnswerError struct{ Reason schemas.Reason }
-
-// Error implements error.
-func (e *AnswerError) Error() string { return string(e.Reason.Code) }
-
-func unusable(code schemas.ReasonCode, values ...any) error {
-	return &AnswerError{Reason: schemas.Because(code, values...)}
-}
-
-// reasonOf returns why an answer cannot be used.
-func reasonOf(err error) schemas.Reason {
-	if of, is := errors.AsType[*AnswerError](err); is {
-		return of.Reason
-	}
-	return schemas.Because(schemas.AnswerUnreadable, "path", "/")
-}
-
-// unreadable says where an answer is not the JSON that is needed.
-func unreadable(err error) error {
-	if syntax, is := errors.AsType[*jsontext.SyntacticError](err); is {
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return unusable(schemas.AnswerNameTwice, "path", truncate(string(syntax.JSONPointer), maxValue))
-		}
-		return unusable(schemas.AnswerNotJSON, "offset", syntax.ByteOffset)
-	}
-	if semantic, is := errors.AsType[*json.SemanticError](err); is {
-		path := cmp.Or(truncate(string(semantic.JSONPointer), maxValue), "/")
-		if wanted := jsonType(semantic.GoType); wanted != "" && semantic.JSONKind != 0 {
-			return unusable(schemas.AnswerWrongType, "path", path, "found", kindName(semantic.JSONKind), "wanted", wanted)
-		}
-		return unusable(schemas.AnswerUnreadable, "path", path)
-	}
-	return unusable(schemas.AnswerUnreadable, "path", "/")
-}
-
-// jsonType is the JSON type that is read into a Go type; empty for any other.
-func jsonType(t reflect.Type) string {
-	if t == nil {
-		return ""
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Int, reflect.Int64:
-		return "integer"
-	case reflect.Float64:
-		return "number"
-	case reflect.Slice:
-		return "array"
-	case reflect.Struct, reflect.Map:
-		return "object"
-	default:
-		return ""
-	}
-}
-
-func kindName(kind jsontext.Kind) string {
-	switch kind {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case '0':
-		return "number"
-	case 't', 'f':
-		return "boolean"
-	default:
-		return "null"
-	}
-}
 
 // ReadPlan takes a plan out of a planner's answer: from its data, else from the
 // JSON in its text, which may stand in a fence or between sentences (O-34). A
@@ -99,7 +21,7 @@ func kindName(kind jsontext.Kind) string {
 // with one sentence each (C-03), or that list alone; steps follow each other.
 // The error is an AnswerError: what is wrong with what comes closest.
 func ReadPlan(result schemas.Result) ([]schemas.PlannedTask, error) {
-	closest := unusable(schemas.PlanNotFound)
+	closest := newAnswerError(schemas.PlanNotFound)
 	for i, candidate := range valuesIn(result) {
 		tasks, err := readPlan(candidate)
 		if err == nil {
@@ -117,19 +39,19 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	if jsontext.Value(body).Kind() == '[' {
 		var steps []string
 		if err := schemas.Unmarshal(body, &steps); err != nil {
-			return nil, unreadable(err)
+			return nil, newFormError(err)
 		}
 		if len(steps) > 0 {
 			return sequence(steps), nil
 		}
-		return nil, unusable(schemas.PlanWithoutTasks)
+		return nil, newAnswerError(schemas.PlanWithoutTasks)
 	}
 	var plan struct {
 		Steps []string       `json:"steps"`
 		Tasks []schemas.Task `json:"tasks"`
 	}
 	if err := schemas.Unmarshal(body, &plan); err != nil {
-		return nil, unreadable(err)
+		return nil, newFormError(err)
 	}
 	switch {
 	case len(plan.Tasks) > 0:
@@ -137,7 +59,7 @@ func readPlan(body []byte) ([]schemas.PlannedTask, error) {
 	case len(plan.Steps) > 0:
 		return sequence(plan.Steps), nil
 	}
-	return nil, unusable(schemas.PlanWithoutTasks)
+	return nil, newAnswerError(schemas.PlanWithoutTasks)
 }
 
 // valuesIn are the data of a result, then the JSON values in its text.
@@ -254,7 +176,7 @@ type Verdict struct {
 // ReadVerdict takes out of a judge's answer exactly one of {"response": …}, with "answered": false where it is no answer, {"steps": […]} and {"tasks": […]}, from where ReadPlan takes a
 // plan (C-07). The error is an AnswerError: what is wrong with what comes closest.
 func ReadVerdict(result schemas.Result) (Verdict, error) {
-	closest := unusable(schemas.AnswerWithoutVerdict)
+	closest := newAnswerError(schemas.AnswerWithoutVerdict)
 	for i, candidate := range valuesIn(result) {
 		verdict, err := readVerdict(candidate)
 		if err == nil {
@@ -277,7 +199,7 @@ func readVerdict(body []byte) (Verdict, error) {
 	if jsontext.Value(body).Kind() == '[' {
 		said.Steps = body
 	} else if err := schemas.Unmarshal(body, &said); err != nil {
-		return Verdict{}, unreadable(err)
+		return Verdict{}, newFormError(err)
 	}
 	response := strings.TrimSpace(said.Response)
 	given := 0
@@ -288,11 +210,11 @@ func readVerdict(body []byte) (Verdict, error) {
 	}
 	switch {
 	case given > 1:
-		return Verdict{}, unusable(schemas.AnswerTwoVerdicts)
+		return Verdict{}, newAnswerError(schemas.AnswerTwoVerdicts)
 	case given == 0:
-		return Verdict{}, unusable(schemas.AnswerWithoutVerdict)
+		return Verdict{}, newAnswerError(schemas.AnswerWithoutVerdict)
 	case len(response) > maxResponse:
-		return Verdict{}, unusable(schemas.AnswerTooLong, "limit", maxResponse)
+		return Verdict{}, newAnswerError(schemas.AnswerTooLong, "limit", strconv.Itoa(maxResponse))
 	case response != "":
 		return Verdict{Response: response, NoAnswer: said.Answered != nil && !*said.Answered}, nil
 	}

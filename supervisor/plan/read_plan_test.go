@@ -214,8 +214,8 @@ func record(tb testing.TB, fact schemas.Fact) {
 	}
 }
 
-// TestUnreadablePlansAreRefusedByCode: what is wrong with an answer is told by its place and the types, and not in the words of the JSON library, which differ from
-// process to process.
+// TestUnreadablePlansAreRefusedByCode: what is wrong with an answer is told by its place and the types, and not in the
+// words of the JSON library, which differ from process to process.
 func TestUnreadablePlansAreRefusedByCode(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
@@ -223,7 +223,7 @@ func TestUnreadablePlansAreRefusedByCode(t *testing.T) {
 		`{"tasks": 1}`:                     "{answer_wrong_type map[found:number path:/tasks wanted:array]}",
 		`{"steps": {"a": 1}}`:              "{answer_wrong_type map[found:object path:/steps wanted:array]}",
 		`{"tasks": [{"optional": "yes"}]}`: "{answer_wrong_type map[found:string path:/tasks/0/optional wanted:boolean]}",
-		`{"steps":["a"],"steps":["b"]}`:    "{answer_name_twice map[path:/steps]}",
+		`{"steps":["a"],"steps":["b"]}`:    "{answer_duplicate_name map[path:/steps]}",
 		`{}`:                               "{plan_without_tasks map[]}",
 	} {
 		_, err := plan.ReadPlan(schemas.Result{Data: []byte(answer)})

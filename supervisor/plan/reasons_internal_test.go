@@ -12,12 +12,13 @@ import (
 	"podium/supervisor/say"
 )
 
-// TestFeedbackNamesAFault: a planner is told at least one fault, however long it is, and how many are left out, also where reasons are bounded once more.
+// TestFeedbackNamesAFault: a planner is told at least one fault, however long it is, and how many are left out, also
+// where reasons are bounded once more.
 func TestFeedbackNamesAFault(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 3000)
 	faults := planning(schemas.Planner{}).check([]schemas.PlannedTask{{Task: "a"}, {Task: long, Agent: strings.Repeat("y", 3000)}})
-	failed := schemas.TaskFailed{Reasons: boundReasons(feedback(faults), maxValue, maxReasons)}
+	failed := schemas.TaskFailed{Reasons: boundReasons(feedback(faults), maxReasonValue, maxFailureBytes)}
 	if told := say.Failure(say.English(), &failed); !strings.Contains(told, "xxxx") {
 		t.Errorf("the planner is told %q", told)
 	}
@@ -26,7 +27,7 @@ func TestFeedbackNamesAFault(t *testing.T) {
 		all = append(all, schemas.Because(schemas.ArgumentInvalid, "path", strings.Repeat("p", 60), "problem", "is missing"))
 	}
 	other := schemas.Because(schemas.PlanMissing)
-	twice := boundReasons(append([]schemas.Reason{other}, boundReasons(all, maxValue, maxReasons)...), maxValue, 1<<10)
+	twice := boundReasons(append([]schemas.Reason{other}, boundReasons(all, maxReasonValue, maxFailureBytes)...), maxReasonValue, 1<<10)
 	kept := len(twice) - 2
 	if last := twice[len(twice)-1]; last.Code != schemas.MoreReasons || last.Values["count"] != strconv.Itoa(len(all)-kept) {
 		t.Errorf("%d of %d are told, and then %v", kept, len(all), last)
@@ -42,7 +43,7 @@ func TestHashesHoldNoSentences(t *testing.T) {
 		v := &View{Run: &workflow.Run{Tasks: []*workflow.Task{mended, mends}}, Profile: planning(schemas.Planner{}), Read: func(schemas.Content) schemas.Result { return schemas.Result{} }}
 		return approvalHash(v, mends, nil)
 	}
-	coded := schemas.TaskFailed{Cause: schemas.FailureInvalidResult, Reasons: []schemas.Reason{invalid(schemas.ResultInvalid, &AnswerError{})}}
+	coded := schemas.TaskFailed{Cause: schemas.FailureInvalidResult, Reasons: []schemas.Reason{schemaFault(schemas.ResultInvalid, &AnswerError{})}}
 	if hashed(coded) == hashed(schemas.TaskFailed{Cause: coded.Cause, Detail: say.Failure(say.English(), &coded)}) {
 		t.Error("an approval is bound to a sentence")
 	}

@@ -35,7 +35,7 @@ func change(v *View, said *Verdict) (*planChange, []schemas.Reason) {
 		c.tasks(said.Tasks)
 	}
 	if len(c.faults) == 0 && !c.same && len(c.added)+len(c.kept) == 0 && !slices.ContainsFunc(v.Run.Tasks, begun) {
-		c.fault(schemas.PlanDone)
+		c.fault(schemas.PlanAlreadyDone)
 	}
 	if len(c.faults) == 0 && !c.same {
 		c.check()
@@ -121,7 +121,7 @@ type changing struct {
 	faults []schemas.Reason
 }
 
-func (c *changing) fault(code schemas.ReasonCode, values ...any) {
+func (c *changing) fault(code schemas.ReasonCode, values ...string) {
 	c.faults = append(c.faults, schemas.Because(code, values...))
 }
 
@@ -136,7 +136,7 @@ func (c *changing) steps(steps []schemas.PlannedTask) {
 	var left []schemas.PlannedTask
 	for i := range steps {
 		if repeats(v, &steps[i]) != nil {
-			c.repeated = append(c.repeated, truncate(steps[i].Description.Text, maxFault))
+			c.repeated = append(c.repeated, truncate(steps[i].Description.Text, maxRepeatedWords))
 			continue
 		}
 		left = append(left, steps[i])
@@ -218,7 +218,7 @@ func (c *changing) place(said *schemas.PlannedTask) {
 	case existing.State == workflow.TaskCompleted:
 		c.repeated = append(c.repeated, id)
 	case existing.State.Ended():
-		c.fault(schemas.TaskHasEnded, "task", id, "state", existing.State)
+		c.fault(schemas.TaskHasEnded, "task", id, "state", string(existing.State))
 	}
 }
 

@@ -43,7 +43,7 @@ func (d *Decision) HandleResponse(task *workflow.Task, answer Response) {
 		failed.EffectUnknown = unsure
 		switch {
 		case !unsure:
-			failed.Detail, failed.Reasons = "", []schemas.Reason{schemas.Because(schemas.Unapproved)}
+			failed.Detail, failed.Reasons = "", []schemas.Reason{schemas.Because(schemas.EffectUnapproved)}
 		case asksOnUnknown(&d.View, task.Agent):
 			failed.Cause = schemas.FailureUnknownEffect
 		}
@@ -136,7 +136,7 @@ func accept(d *Decision, task *workflow.Task, answer *Response) {
 	if check := d.Profile.outputs[task.Agent]; check != nil && !partial { // a part need not be the whole
 		if err := checkSchema(answer.WholeResult.Data, check); err != nil {
 			failed := answer.failed(schemas.FailureInvalidResult)
-			failed.Detail, failed.Reasons = "", []schemas.Reason{invalid(schemas.ResultInvalid, err)}
+			failed.Detail, failed.Reasons = "", []schemas.Reason{schemaFault(schemas.ResultInvalid, err)}
 			d.failWith(task, failed)
 			return
 		}

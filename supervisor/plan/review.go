@@ -149,7 +149,7 @@ func endReview(v *View) events {
 		case question.State == workflow.TaskCompleted:
 			more = true // it says what is to be done instead
 		default:
-			unassigned = append(unassigned, notMade(question))
+			unassigned = append(unassigned, issueOfCheck(question))
 		}
 	}
 	review.Assign(v.Run, files, issues)
@@ -187,13 +187,13 @@ func concludeReview(v *View) events {
 	return nil
 }
 
-// notMade says that a check could not be made, which one, and what its agent says.
-func notMade(question *workflow.Task) schemas.ReviewIssue {
+// issueOfCheck says that a check could not be made, which one, and what its agent says.
+func issueOfCheck(question *workflow.Task) schemas.ReviewIssue {
 	failure := question.Failure()
-	issue := schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: truncate(strings.TrimSpace(failure.Detail), maxFault)}
+	issue := schemas.ReviewIssue{Check: question.Agent, Severity: schemas.ValidationError, Message: truncate(strings.TrimSpace(failure.Detail), maxRepeatedWords)}
 	issue.Reasons = append(issue.Reasons, schemas.Because(schemas.CheckNotMade, "agent", question.Agent))
 	if issue.Message == "" && len(failure.Reasons) == 0 {
-		issue.Reasons = append(issue.Reasons, schemas.Because(schemas.FailedBy, "cause", failure.Cause))
+		issue.Reasons = append(issue.Reasons, schemas.Because(schemas.FailureCause, "cause", string(failure.Cause)))
 	}
 	issue.Reasons = append(issue.Reasons, failure.Reasons...)
 	return issue
@@ -280,7 +280,7 @@ func reviewErrors(v *View) (told string, errorsFound int) {
 			errorsFound++
 			told := *issue
 			told.Message = fitting(v, issue.Message)
-			told.Reasons, _ = tellable(v, issue.Reasons)
+			told.Reasons, _ = filterForPerson(v, issue.Reasons)
 			if len(told.Reasons) > 0 && told.Reasons[0].Code == schemas.CheckNotMade {
 				told.Reasons = told.Reasons[:1] // the others speak of schemas, and not to a person
 			}
@@ -307,7 +307,7 @@ func reviewErrors(v *View) (told string, errorsFound int) {
 // failReview ends a run whose review has failed for good, with what was found.
 func failReview(v *View) events {
 	found, errorsFound := reviewErrors(v)
-	why := schemas.Because(schemas.RunReviewFailed, "round", v.Run.Review.Round, "errors", errorsFound)
+	why := schemas.Because(schemas.RunReviewFailed, "round", strconv.Itoa(v.Run.Review.Round), "errors", strconv.Itoa(errorsFound))
 	sentence := reviewFault(v, found)
 	partial := v.Profile.Review.OnFailed == schemas.ReviewPartial
 	if partial {

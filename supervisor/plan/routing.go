@@ -188,7 +188,8 @@ func assessment(agent string, result schemas.Result, answered bool) schemas.Asse
 	return made
 }
 
-// choice is what an agent that was asked to route has said, or why it has said nothing. An answer that names nobody is of no use.
+// choice is what an agent that was asked to route has said, or why it has said nothing. An answer that names nobody is
+// of no use.
 func choice(question *workflow.Task, result schemas.Result, answered bool) route.Choice {
 	made := route.Choice{Agent: question.Agent, Answered: answered}
 	if !answered {

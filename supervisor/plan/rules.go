@@ -202,7 +202,7 @@ func applyRules(d *Decision, groups []ruleGroup) {
 	for n := 0; ; n++ {
 		if n == most {
 			d.rule = ""
-			d.apply(endForFault(&d.View, schemas.Because(schemas.RunRulesEndless, "rules", strings.Join(last[:], ", "))))
+			d.apply(endForFault(&d.View, schemas.Because(schemas.RunRuleLimit, "rules", strings.Join(last[:], ", "))))
 			applyFirst(d, []ruleGroup{answerRules, deliveryRules})
 			break
 		}

@@ -166,7 +166,7 @@ func startFilled(v *View, task *workflow.Task) events {
 	}
 	switch {
 	case unapprovedUnasked(v, task) && approvalRule(v, task) == nil:
-		return fail(v, task, schemas.FailureUnapproved, schemas.Because(schemas.Unapproved))
+		return fail(v, task, schemas.FailureUnapproved, schemas.Because(schemas.EffectUnapproved))
 	case exceedsBudget(v, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
 		return hold(v, task)
 	}
@@ -262,8 +262,8 @@ func mayTell(v *View, agent string) bool {
 	return false
 }
 
-// unavailable is the failure of a task whose agent is not asked: its circuit breaker is open. An agent that cannot do its work at present has said why
-// when it was asked the last time.
+// unavailable is the failure of a task whose agent is not asked: its circuit breaker is open. An agent that cannot do
+// its work at present has said why when it was asked the last time.
 func unavailable(v *View, task *workflow.Task) schemas.TaskFailed {
 	failed := schemas.TaskFailed{Cause: schemas.FailureUnavailable}
 	since, probe := v.Admission.OpenSince(task.Agent)
@@ -307,7 +307,7 @@ func argumentFault(v *View, task *workflow.Task) []schemas.Reason {
 		arguments = jsontext.Value("{}")
 	}
 	if err := checkSchema(arguments, check); err != nil && !fault.Is("arguments that lack something go out") {
-		return []schemas.Reason{invalid(schemas.ArgumentInvalid, err)}
+		return []schemas.Reason{schemaFault(schemas.ArgumentInvalid, err)}
 	}
 	return nil
 }

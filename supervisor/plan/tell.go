@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -258,9 +259,9 @@ func summaryIn(result schemas.Result) (string, error) {
 	}
 	switch {
 	case words == "":
-		return "", unusable(schemas.AnswerWithoutSummary)
+		return "", newAnswerError(schemas.AnswerWithoutSummary)
 	case len(words) > maxResponse:
-		return "", unusable(schemas.AnswerTooLong, "limit", maxResponse)
+		return "", newAnswerError(schemas.AnswerTooLong, "limit", strconv.Itoa(maxResponse))
 	}
 	return words, nil
 }

@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,14 +62,14 @@ func Cut(run *workflow.Run) []schemas.ReviewIssue {
 		if Counts(task) && len(task.Deliverables) >= findings.MaxDeliverables {
 			found = append(found, schemas.ReviewIssue{
 				Severity: schemas.ValidationError,
-				Reasons:  because(schemas.DeliverablesMany, "task", task.ID, "limit", findings.MaxDeliverables),
+				Reasons:  because(schemas.TooManyDeliverables, "task", task.ID, "limit", strconv.Itoa(findings.MaxDeliverables)),
 			})
 		}
 	}
 	return found
 }
 
-func because(code schemas.ReasonCode, values ...any) []schemas.Reason {
+func because(code schemas.ReasonCode, values ...string) []schemas.Reason {
 	return []schemas.Reason{schemas.Because(code, values...)}
 }
 

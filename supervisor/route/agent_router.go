@@ -37,7 +37,7 @@ func (r *router) choice(q *question) verdict {
 		fault = because(schemas.ChoiceWithoutResponse)
 	}
 	if len(fault) > 0 {
-		return verdict{why: append(because(schemas.ChoiceUseless, "agent", r.agent), fault...), degraded: true}
+		return verdict{why: append(because(schemas.ChoiceUnusable, "agent", r.agent), fault...), degraded: true}
 	}
 	v := verdict{agent: next, why: because(schemas.ChoiceMade, "agent", r.agent, "chosen", next)}
 	if next != choice.Said.NextAgent {
@@ -67,7 +67,7 @@ func (c *Choice) failure() schemas.Reason {
 		return schemas.Because(schemas.ChoiceInvalid, "agent", c.Agent)
 	case schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureBlocked, schemas.FailureArguments, schemas.FailureNoRoute,
 		schemas.FailureUnknownEffect, schemas.FailureRejected, schemas.FailureUnapproved, schemas.FailureVerdict, schemas.FailureConflict, schemas.FailureBudget:
-		return schemas.Because(schemas.ChoiceFailed, "agent", c.Agent, "cause", c.Failure, "category", c.Category)
+		return schemas.Because(schemas.ChoiceFailed, "agent", c.Agent, "cause", string(c.Failure), "category", string(c.Category))
 	case schemas.FailureTimeout:
 	}
 	return schemas.Because(schemas.ChoiceLate, "agent", c.Agent)
@@ -92,7 +92,7 @@ func (r *Router) closed(name string) (known string, fault []schemas.Reason) {
 	case 1:
 		return alike[0], nil
 	}
-	return "", because(schemas.ChoiceInDoubt, "agents", list(alike))
+	return "", because(schemas.ChoiceAmbiguous, "agents", list(alike))
 }
 
 // bareName folds a name and leaves out what keeps its words apart.

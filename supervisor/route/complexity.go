@@ -1,6 +1,10 @@
 package route
 
-import "podium/schemas"
+import (
+	"strconv"
+
+	"podium/schemas"
+)
 
 // A complexity is the complexity check of one profile, ready to be asked.
 type complexity struct {
@@ -54,7 +58,7 @@ func complexityReasons(verbs []string, pattern string) []schemas.Reason {
 	case 1:
 		reasons = because(schemas.ComplexityOneVerb, "verb", verbs[0])
 	default:
-		reasons = because(schemas.ComplexityVerbs, "count", len(verbs), "verbs", list(verbs))
+		reasons = because(schemas.ComplexityVerbs, "count", strconv.Itoa(len(verbs)), "verbs", list(verbs))
 	}
 	if pattern != "" {
 		reasons = append(reasons, schemas.Because(schemas.ComplexityPattern, "pattern", pattern))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"podium/schemas"
@@ -83,10 +84,10 @@ func (r *Router) decide(q question, silent bool) (schemas.RouteDecision, bool) {
 		d.Candidates = append(d.Candidates, v.candidates...)
 	}
 	if d.NextAgent == "" {
-		d.Reasons = append(because(schemas.RouteNobody), reasons(passed, nil)...)
+		d.Reasons = append(because(schemas.RouteNoAgent), reasons(passed, nil)...)
 	}
 	if len(q.text.source) > MaxRead {
-		d.Reasons = append(d.Reasons, schemas.Because(schemas.RouteReadInPart, "size", len(q.text.source), "first", MaxRead-readEnd, "last", readEnd))
+		d.Reasons = append(d.Reasons, schemas.Because(schemas.RouteReadInPart, "size", strconv.Itoa(len(q.text.source)), "first", strconv.Itoa(MaxRead-readEnd), "last", strconv.Itoa(readEnd)))
 	}
 	return d, d.NextAgent != ""
 }
@@ -292,17 +293,17 @@ func (r *router) lost(loser, winner *contender) schemas.Reason {
 	switch r.order {
 	case schemas.OrderPriority:
 		if r.compare(loser, winner) != 0 {
-			return schemas.Because(schemas.LostPriority, "priority", r.rankOf(loser), "before", r.rankOf(winner))
+			return schemas.Because(schemas.LostPriority, "priority", strconv.Itoa(r.rankOf(loser)), "before", strconv.Itoa(r.rankOf(winner)))
 		}
-		return schemas.Because(schemas.LostEqualPriority, "priority", r.rankOf(loser), "order", order, "before", before)
+		return schemas.Because(schemas.LostEqualPriority, "priority", strconv.Itoa(r.rankOf(loser)), "order", strconv.Itoa(order), "before", strconv.Itoa(before))
 	case schemas.OrderScore:
 		if r.compare(loser, winner) != 0 {
-			return schemas.Because(schemas.LostScore, "score", loser.score(), "most", winner.score())
+			return schemas.Because(schemas.LostScore, "score", strconv.Itoa(loser.score()), "most", strconv.Itoa(winner.score()))
 		}
-		return schemas.Because(schemas.LostEqualScore, "score", loser.score(), "order", order, "before", before)
+		return schemas.Because(schemas.LostEqualScore, "score", strconv.Itoa(loser.score()), "order", strconv.Itoa(order), "before", strconv.Itoa(before))
 	case schemas.OrderConfigured:
 	}
-	return schemas.Because(schemas.LostOrder, "order", order, "before", before)
+	return schemas.Because(schemas.LostOrder, "order", strconv.Itoa(order), "before", strconv.Itoa(before))
 }
 
 func (r *router) candidate(f *folded, c *contender) schemas.Candidate {

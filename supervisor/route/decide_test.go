@@ -194,7 +194,7 @@ func TestReasonsArePlain(t *testing.T) {
 		}
 	}
 	profile = profileWith(first)
-	if decision, decided := compiled(t, profile).Decide("z", ""); decided || told(decision.Reasons) != "Nobody takes it. None of the words is a keyword." {
+	if decision, decided := compiled(t, profile).Decide("z", ""); decided || told(decision.Reasons) != "No agent is responsible. None of the words is a keyword." {
 		t.Errorf("decided %t: %s", decided, told(decision.Reasons))
 	}
 }

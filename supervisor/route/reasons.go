@@ -10,7 +10,7 @@ import (
 )
 
 // because returns one reason. No value of a reason has words of the person, or of an answer, in it (G-37).
-func because(code schemas.ReasonCode, values ...any) []schemas.Reason {
+func because(code schemas.ReasonCode, values ...string) []schemas.Reason {
 	return []schemas.Reason{schemas.Because(code, values...)}
 }
 
@@ -32,7 +32,7 @@ func (r *router) why(contenders []contender) []schemas.Reason {
 	if len(also) > 0 {
 		why = append(why, r.rule(winner, list(also)))
 		if winner.bonus != 0 {
-			why = append(why, schemas.Because(schemas.RouteSourceBonus, "bonus", winner.bonus, "source", winner.source))
+			why = append(why, schemas.Because(schemas.RouteSourceBonus, "bonus", strconv.Itoa(winner.bonus), "source", winner.source))
 		}
 	}
 	return why
@@ -47,12 +47,12 @@ func (k *keyword) written() string {
 func (r *router) rule(winner *contender, others string) schemas.Reason {
 	switch r.order {
 	case schemas.OrderPriority:
-		return schemas.Because(schemas.RouteByPriority, "priority", r.rankOf(winner), "groups", others)
+		return schemas.Because(schemas.RouteByPriority, "priority", strconv.Itoa(r.rankOf(winner)), "groups", others)
 	case schemas.OrderScore:
-		return schemas.Because(schemas.RouteByScore, "score", winner.score(), "groups", others)
+		return schemas.Because(schemas.RouteByScore, "score", strconv.Itoa(winner.score()), "groups", others)
 	case schemas.OrderConfigured:
 	}
-	return schemas.Because(schemas.RouteByOrder, "order", winner.group+1, "groups", others)
+	return schemas.Because(schemas.RouteByOrder, "order", strconv.Itoa(winner.group+1), "groups", others)
 }
 
 // reasons is why the routers before one did not decide, and why that one did. What several say alike is said once.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"podium/schemas"
@@ -159,13 +160,13 @@ func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 func (r *rating) made() schemas.Reason {
 	switch {
 	case r.asked && r.spoken:
-		return schemas.Because(schemas.ScoreAssessed, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+		return schemas.Because(schemas.ScoreAssessed, "agent", r.agent, "score", decimal(r.total), "self", decimal(r.self), "words", decimal(r.words))
 	case r.asked:
-		return schemas.Because(schemas.ScoreUnassessed, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+		return schemas.Because(schemas.ScoreUnassessed, "agent", r.agent, "score", decimal(r.total), "self", decimal(r.self), "words", decimal(r.words))
 	case r.spoken:
-		return schemas.Because(schemas.ScoreDeclared, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+		return schemas.Because(schemas.ScoreDeclared, "agent", r.agent, "score", decimal(r.total), "self", decimal(r.self), "words", decimal(r.words))
 	}
-	return schemas.Because(schemas.ScoreUndeclared, "agent", r.agent, "score", r.total, "self", r.self, "words", r.words)
+	return schemas.Because(schemas.ScoreUndeclared, "agent", r.agent, "score", decimal(r.total), "self", decimal(r.self), "words", decimal(r.words))
 }
 
 // suggest lets the plan's suggestion win from the floor on, and says why not
@@ -181,12 +182,12 @@ func (s *scorer) suggest(v *verdict, agent string, ratings []rating) {
 	}
 	suggested := ratings[at]
 	if suggested.total < s.floor {
-		v.why = append([]schemas.Reason{schemas.Because(schemas.RouteSuggestedLow, "agent", agent, "floor", s.floor), suggested.made()}, v.why...)
+		v.why = append([]schemas.Reason{schemas.Because(schemas.RouteSuggestedLow, "agent", agent, "floor", decimal(s.floor)), suggested.made()}, v.why...)
 		return
 	}
-	v.agent, v.why = agent, append(because(schemas.RouteSuggested, "agent", agent, "floor", s.floor), suggested.made())
+	v.agent, v.why = agent, append(because(schemas.RouteSuggested, "agent", agent, "floor", decimal(s.floor)), suggested.made())
 	if at > 0 {
-		v.why = append(v.why, schemas.Because(schemas.RouteAnotherHigher, "agent", ratings[0].agent, "score", ratings[0].total))
+		v.why = append(v.why, schemas.Because(schemas.RouteAnotherHigher, "agent", ratings[0].agent, "score", decimal(ratings[0].total)))
 	}
 	copy(ratings[1:at+1], ratings[:at])
 	ratings[0] = suggested
@@ -216,3 +217,6 @@ func (s *scorer) report(v *verdict, ratings []rating) {
 		v.candidates = append(v.candidates, c)
 	}
 }
+
+// decimal writes a score without an exponent.
+func decimal(score float64) string { return strconv.FormatFloat(score, 'f', -1, 64) }

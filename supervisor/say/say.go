@@ -1,5 +1,5 @@
-// Package say has the sentences by which Podium itself tells people and programs what an event says by a code, in each language that it offers. A profile
-// may have sentences of its own instead (schemas.Language).
+// Package say has a sentence for each code in an event, in each language that Podium offers. A profile may have
+// sentences of its own instead (schemas.Language).
 package say
 
 import (
@@ -30,8 +30,9 @@ func read() sentences.Catalog {
 // English is the language that programs, and whoever runs Podium, are told things in.
 func English() *schemas.Language { return &schemas.Language{Tag: schemas.FallbackLanguage} }
 
-// Sentence returns the sentence of a key in a language, with the places filled in: place, value, place, value. A place is a name in braces. A language that
-// neither the profile nor Podium has a sentence in is told in schemas.FallbackLanguage. A key without a sentence is returned as it is.
+// Sentence returns the sentence of a key in a language, with the places filled in: place, value, place, value. A place
+// is a name in braces. For a language without sentences it returns the sentence in schemas.FallbackLanguage, and for an
+// unknown key the key.
 func Sentence(language *schemas.Language, key string, places ...string) string {
 	if own := language.Sentences[key]; own != "" {
 		return strings.NewReplacer(places...).Replace(own)
@@ -43,8 +44,8 @@ func Sentence(language *schemas.Language, key string, places ...string) string {
 	return catalog.Say(primary, key, places...)
 }
 
-// Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalog, and only places that the sentence
-// of that key has.
+// Check returns what is wrong with the profile's own sentences of a language: each has a key of the catalog, and only
+// places that the sentence of that key has.
 func Check(language *schemas.Language) []error {
 	var faults []error
 	for _, key := range slices.Sorted(maps.Keys(language.Sentences)) {
@@ -75,14 +76,14 @@ func Check(language *schemas.Language) []error {
 func Reason(language *schemas.Language, reason schemas.Reason) string {
 	places := make([]string, 0, 2*len(reason.Values))
 	for _, name := range slices.Sorted(maps.Keys(reason.Values)) {
-		places = append(places, "{"+name+"}", plain(reason.Values[name]))
+		places = append(places, "{"+name+"}", flattenValue(reason.Values[name]))
 	}
 	return Sentence(language, string(reason.Code), places...)
 }
 
-// plain returns a value on one line, without marks that change how it reads and without the quotation marks that sentences put around it: an agent may have
-// written it.
-func plain(value string) string {
+// flattenValue returns a value on one line, without marks that change how it reads and without the quotation marks that
+// sentences put around it: an agent may have written it.
+func flattenValue(value string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case unicode.IsControl(c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c):
@@ -96,7 +97,8 @@ func plain(value string) string {
 	}, value)
 }
 
-// Reasons returns the sentences of reasons, in their order. After the heading of a list of faults each of them has a line.
+// Reasons returns the sentences of reasons, in their order. After the heading of a list of faults each of them has a
+// line.
 func Reasons(language *schemas.Language, reasons []schemas.Reason) string {
 	var told strings.Builder
 	between := " "
@@ -116,23 +118,23 @@ func Reasons(language *schemas.Language, reasons []schemas.Reason) string {
 // A Teller tells reasons in one language.
 type Teller struct{ Language *schemas.Language }
 
-// Failure is the function of that name.
+// Failure calls the function Failure.
 func (t Teller) Failure(failed *schemas.TaskFailed) string { return Failure(t.Language, failed) }
 
-// Issue is the function of that name.
+// Issue calls the function Issue.
 func (t Teller) Issue(issue *schemas.ReviewIssue) string { return Issue(t.Language, issue) }
 
 // Failure returns why an attempt of a task has failed: what its agent has said, verbatim, and what Podium says.
 func Failure(language *schemas.Language, failed *schemas.TaskFailed) string {
-	return joined(failed.Detail, Reasons(language, failed.Reasons), "\n")
+	return join(failed.Detail, Reasons(language, failed.Reasons), "\n")
 }
 
 // Issue returns what a review has found: what Podium says, and what an agent has said, verbatim.
 func Issue(language *schemas.Language, issue *schemas.ReviewIssue) string {
-	return joined(Reasons(language, issue.Reasons), issue.Message, " ")
+	return join(Reasons(language, issue.Reasons), issue.Message, " ")
 }
 
-func joined(first, second, between string) string {
+func join(first, second, between string) string {
 	if first == "" || second == "" {
 		between = ""
 	}

@@ -38,7 +38,7 @@ func storyProfile() schemas.Profile {
 		Deadlines: schemas.Deadlines{Queue: schemas.Duration(20 * time.Second), Work: schemas.Duration(30 * time.Second)},
 		Languages: []schemas.Language{
 			{Tag: "en", Markers: []string{"the", "and", "please"}, Withdraw: []string{"never mind", "cancel"}, Approve: []string{"approve", "yes"}, Reject: []string{"reject", "no"}, Raise: []string{"raise"}, Sentences: map[string]string{
-				"out_of_budget": "The budget is used up.", "disapproved": "Somebody has said no.", "disapproved_because": "Somebody has said no. “{words}”", "nobody_asked": "Nobody could be asked.", "input_lacking": "This is lacking: {missing}.", "unanswered": "Nobody has answered.", "declined": "It was declined.", "unapproved": "Nobody has agreed to it.",
+				"out_of_budget": "The budget is used up.", "approval_rejected": "Somebody has said no.", "approval_rejected_because": "Somebody has said no. “{words}”", "approvers_unreachable": "Nobody could be asked.", "input_missing": "This is lacking: {missing}.", "unanswered": "Nobody has answered.", "work_declined": "It was declined.", "effect_unapproved": "Nobody has agreed to it.",
 			}, Texts: schemas.Texts{
 				Escalation: "{work} What now? {agent} has failed, {attempts} attempts, {detail}. Say {choices}.", ChoiceAnswer: "{word} and the result",
 				Budget: "{agent} needs {need} for {work}, and {taken} of {limit} are gone.\n\nSay {raise} for {offer} or {reject}.", Tokens: "{amount} tokens", Cost: "{amount} of money",
@@ -49,7 +49,7 @@ func storyProfile() schemas.Profile {
 				Missing: "I need: {missing}.", Unsure: "{missing}: {readings}?", Unfit: "Not {said}.", OneOf: "One of {choices}.", Number: "A number.", Date: "A day.", AtLeast: "Not below {bound}.", AtMost: "Not above {bound}.", Reminder: "Once more:", Handed: "Please answer this:", WrongLanguage: "In English, please.", ReviewFailed: "It did not pass the review: {detail}",
 			}},
 			{Tag: "de", Markers: []string{"und", "bitte", "der", "die"}, Withdraw: []string{"vergiss es", "hat sich erledigt"}, Approve: []string{"freigeben", "ja"}, Reject: []string{"ablehnen", "nein"}, Raise: []string{"erhöhen"}, Sentences: map[string]string{
-				"out_of_budget": "Das Budget ist aufgebraucht.", "disapproved": "Jemand hat nein gesagt.", "disapproved_because": "Jemand hat nein gesagt. „{words}“", "nobody_asked": "Niemand konnte gefragt werden.", "input_lacking": "Es fehlt: {missing}.", "unanswered": "Niemand hat geantwortet.", "declined": "Es wurde abgelehnt.", "unapproved": "Dem hat niemand zugestimmt.",
+				"out_of_budget": "Das Budget ist aufgebraucht.", "approval_rejected": "Jemand hat nein gesagt.", "approval_rejected_because": "Jemand hat nein gesagt. „{words}“", "approvers_unreachable": "Niemand konnte gefragt werden.", "input_missing": "Es fehlt: {missing}.", "unanswered": "Niemand hat geantwortet.", "work_declined": "Es wurde abgelehnt.", "effect_unapproved": "Dem hat niemand zugestimmt.",
 			}, Texts: schemas.Texts{
 				Budget: "{agent} braucht {need} für {work}, und {taken} von {limit} sind weg.\n\n{raise} für {offer} oder {reject}.", Tokens: "{amount} Tokens", Cost: "Kosten von {amount}",
 				Approval: "Darf {agent} das tun?\n\n{work}\n\n{approve} oder {reject}.", Together: "{need} von Ihnen.", Indecisive: "Das entscheidet nichts.",

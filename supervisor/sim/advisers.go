@@ -30,7 +30,8 @@ func newAdvisers(seed uint64) *advisers {
 // asks reports whether a notice is about a failure.
 func (a *advisers) asks(notice string) bool { return a != nil && strings.Contains(notice, asksAbout) }
 
-// declare says in profiles what is done about failures of which category, and who is asked. Member makes a person of an address.
+// declare says in profiles what is done about failures of which category, and who is asked. Member makes a person of an
+// address.
 func (a *advisers) declare(sources []schemas.Profile, member func(mail string) schemas.Person) {
 	if a == nil {
 		return
@@ -97,7 +98,8 @@ func (a *advisers) way(p *schemas.Profile) schemas.RecoveryWay {
 	return pick(a.rand, ways...)
 }
 
-// fails says of what category the failure of an agent is for good, now and then, and once in so many times else; empty is that it does not fail.
+// fails says of what category the failure of an agent is for good, now and then, and once in so many times else; empty
+// is that it does not fail.
 func (a *advisers) fails(times int) schemas.FailureCategory {
 	switch {
 	case a == nil:

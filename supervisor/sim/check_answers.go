@@ -176,8 +176,8 @@ func (t *task) repeats(earlier *attempt) bool {
 	return false
 }
 
-// before yields the earlier attempts of a run at what it does for whoever is upstream, the newest first, back to where a person has stopped one or another piece of work
-// was done.
+// before yields the earlier attempts of a run at what it does for whoever is upstream, the newest first, back to where
+// a person has stopped one or another piece of work was done.
 func (r *run) before(yield func(*run) bool) {
 	piece := func(r *run) string {
 		if r.message.Upstream == nil {

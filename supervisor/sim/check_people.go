@@ -9,7 +9,8 @@ import (
 	"podium/schemas"
 )
 
-// The invariants that speak of people. Whom they are of, what they are asked, and which of their words decides what, are policies.
+// The invariants that speak of people. Whom they are of, what they are asked, and which of their words decides what,
+// are policies.
 const (
 	InquiriesNumbered    = "an inquiry has the next number of its run"
 	InquiriesEndOnce     = "an inquiry ends once, by a word or for a reason"
@@ -90,8 +91,9 @@ func waitingIsSilent(o *oracle, m *moment) {
 // longWait is longer than anything that is no person keeps others waiting, once nothing goes wrong.
 const longWait = 11 * time.Minute
 
-// waitingHoldsNothing: nobody begins only now that a person has answered, because somebody else's task
-// waited for that. Who is held waits for the budget of its own run. In worlds of tiers a supervisor may keep others from itself and from a resource for longer; see roomIsGiven.
+// waitingHoldsNothing: nobody begins only now that a person has answered, because somebody else's task waited for that.
+// Who is held waits for the budget of its own run. In worlds of tiers a supervisor may keep others from itself and from
+// a resource for longer; see roomIsGiven.
 func (o *oracle) waitingHoldsNothing(m *moment, t *task) {
 	if t.state != taskReady || t.held || o.world.calmSince.IsZero() || o.world.tiers != nil && (t.agent == tower || len(t.resources()) > 0) {
 		return
@@ -110,7 +112,8 @@ func (o *oracle) waitingHoldsNothing(m *moment, t *task) {
 	}
 }
 
-// wordsHaveOneFate: each message that is an answer stands for one, and begins nothing. A further attempt of whoever is upstream goes by what was said before.
+// wordsHaveOneFate: each message that is an answer stands for one, and begins nothing. A further attempt of whoever is
+// upstream goes by what was said before.
 func wordsHaveOneFate(o *oracle, session *sessionHistory) {
 	answers := map[uint64]*inquiry{}
 	for _, r := range session.runs {
@@ -175,7 +178,8 @@ func (r *run) approvalRule(t *task, agent string) *schemas.ApprovalRule {
 	return nil
 }
 
-// approvedBeforeActing: a word is for what was known when it was asked for. An answer to the same task and another agent make something else of it.
+// approvedBeforeActing: a word is for what was known when it was asked for. An answer to the same task and another
+// agent make something else of it.
 func approvedBeforeActing(o *oracle, m *moment, f *schemas.TaskDispatched) {
 	if m.task == nil {
 		return
@@ -195,7 +199,8 @@ func approvedBeforeActing(o *oracle, m *moment, f *schemas.TaskDispatched) {
 	}
 }
 
-// answerRule is the rule by which people have to agree to the answer of a run; nil when nobody has to, since it goes upstream or by itself.
+// answerRule is the rule by which people have to agree to the answer of a run; nil when nobody has to, since it goes
+// upstream or by itself.
 func (r *run) answerRule() *schemas.ApprovalRule {
 	if r.message.Reply == nil || r.message.Reply.Agent == "" || r.message.Upstream != nil || r.message.Withheld != "" {
 		return nil

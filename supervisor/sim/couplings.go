@@ -9,7 +9,8 @@ import (
 	"podium/schemas"
 )
 
-// couplings are what profiles of a mixed world say that needs more than one feature; nil is a world that does not mix them.
+// couplings are what profiles of a mixed world say that needs more than one feature; nil is a world that does not mix
+// them.
 type couplings struct{ rand *rand.Rand }
 
 // newCouplings returns those of the world of a seed.

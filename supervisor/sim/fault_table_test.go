@@ -2,7 +2,8 @@ package sim_test
 
 import "podium/supervisor/sim"
 
-// faultCases are the bugs that can be planted and that violate an invariant, each with that and a seed that shows it. When a seed shows its bug no more, another one is found by
+// faultCases are the bugs that can be planted and that violate an invariant, each with that and a seed that shows it.
+// When a seed shows its bug no more, another one is found by
 //
 //	go test ./supervisor/sim -run 'TestFaults/the_name_of_the_bug' -v -timeout 0 -sim.hunt=5000
 func faultCases() []faultCase {

@@ -70,7 +70,8 @@ func (k Kind) features(seed uint64) features {
 	return features{}
 }
 
-// ofSeed are the features of a seed's own world. No world that is known to catch a bug without a feature has that (fault_table_test.go, testdata/seeds.txt).
+// ofSeed are the features of a seed's own world. No world that is known to catch a bug without a feature has that
+// (fault_table_test.go, testdata/seeds.txt).
 func ofSeed(seed uint64, people bool) features {
 	switch {
 	case seed%128 == 28 || seed%128 == 80:
@@ -94,10 +95,12 @@ func hasPeople(seed uint64) bool { return seed%32 == 8 || seed%32 == 12 || hasAp
 
 func hasJudges(seed uint64) bool { return seed%64 == 37 || seed%64 == 59 }
 
-// asksFurther reports whether whoever is upstream asks again in the same words in the world of a seed, by the rule of ofSeed.
+// asksFurther reports whether whoever is upstream asks again in the same words in the world of a seed, by the rule of
+// ofSeed.
 func asksFurther(seed uint64) bool { return seed%32 == 17 }
 
-// hasApprovals reports whether in the world of a seed somebody has to agree before some agents work, by the rule of ofSeed.
+// hasApprovals reports whether in the world of a seed somebody has to agree before some agents work, by the rule of
+// ofSeed.
 func hasApprovals(seed uint64) bool { return seed%64 == 52 }
 
 // mixed are the features of the world of a seed that mixes them.
@@ -118,8 +121,9 @@ func drawn(seed, stream uint64, n int) bool {
 	return source(seed, stream).IntN(n) == 0
 }
 
-// source is what a world draws something from, by its seed. What is drawn from one source stays when more is drawn from another one: worlds
-// without something are as they were, and the seeds that catch rare bugs (fault_table_test.go) still do.
+// source is what a world draws something from, by its seed. What is drawn from one source stays when more is drawn from
+// another one: worlds without something are as they were, and the seeds that catch rare bugs (fault_table_test.go)
+// still do.
 func source(seed, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // a simulation repeats
 }

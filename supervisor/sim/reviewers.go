@@ -138,7 +138,8 @@ func (v *reviewers) says(data []byte) []byte {
 // errNothing is why a question is not one that can be put.
 var errNothing = errors.New("there is nothing to look at, or to merge")
 
-// answer is what whoever looks, merges or tells answers to a question; nil is that it is another judge's. The error is that there is nothing to be asked.
+// answer is what whoever looks, merges or tells answers to a question; nil is that it is another judge's. The error is
+// that there is nothing to be asked.
 func (v *reviewers) answer(agent string, asked *schemas.Task) (*schemas.ResponsePayload, error) {
 	if v == nil {
 		return nil, nil

@@ -33,7 +33,8 @@ func newThreads(seed uint64) *threads {
 	return t
 }
 
-// chatUser is who somebody is in the chat who is in it. Of those who work for a profile, one writes to the world as well.
+// chatUser is who somebody is in the chat who is in it. Of those who work for a profile, one writes to the world as
+// well.
 func chatUser(name string) string {
 	if name == "eve" {
 		return "U2"
@@ -41,7 +42,8 @@ func chatUser(name string) string {
 	return "U-" + name
 }
 
-// declare says in profiles who is in the chat, and has some of those who are asked about other things raise budgets as well.
+// declare says in profiles who is in the chat, and has some of those who are asked about other things raise budgets as
+// well.
 func (t *threads) declare(sources []schemas.Profile) {
 	if t == nil {
 		return
@@ -118,7 +120,8 @@ func (t *threads) works() string {
 	return pick(t.rand, "It is done.", "no", "12, as you ask", "See P-1.")
 }
 
-// another is a user who is not asked: nobody whom the provider names, somebody unknown, one of the others, or one with the name of a person.
+// another is a user who is not asked: nobody whom the provider names, somebody unknown, one of the others, or one with
+// the name of a person.
 func (t *threads) another(asked string) string {
 	return pick(t.rand, "", "mallory", chatUser("dora"), chatUser("carl"), "U1", "U2", asked, chatUser("ben"))
 }

@@ -15,8 +15,8 @@ func newTiers(seed uint64) *tiers {
 	return &tiers{source(seed, tierStream)}
 }
 
-// declare says in profiles that an agent is a supervisor, which has most of the work of whoever asks it, and time for it. One that promises signs of life gives
-// fewer than it says while it waits. In some worlds it says so and is none.
+// declare says in profiles that an agent is a supervisor, which has most of the work of whoever asks it, and time for
+// it. One that promises signs of life gives fewer than it says while it waits. In some worlds it says so and is none.
 func (t *tiers) declare(sources []schemas.Profile, supervisor string) {
 	if t == nil {
 		return

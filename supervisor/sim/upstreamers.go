@@ -30,7 +30,8 @@ func upstreamWaits() []time.Duration {
 	return []time.Duration{5 * time.Second, 40 * time.Second, 10 * time.Minute}
 }
 
-// declare says in profiles which failures are decided upstream, and for how long that is waited for. Some do not wait, and some ask people as well.
+// declare says in profiles which failures are decided upstream, and for how long that is waited for. Some do not wait,
+// and some ask people as well.
 func (u *upstreamers) declare(sources []schemas.Profile) {
 	if u == nil {
 		return
@@ -64,7 +65,8 @@ func (u *upstreamers) channel() *schemas.EscalationChannel {
 	return channel
 }
 
-// speaks reports whether somebody says something to what they are told of a request now: soon mostly, and not without end.
+// speaks reports whether somebody says something to what they are told of a request now: soon mostly, and not without
+// end.
 func (u *upstreamers) speaks(request string) bool {
 	const most = 4
 	if u.spoken[request] >= most || !once(u.rand, 3) {

@@ -31,7 +31,8 @@ type Result struct {
 	// Different are decisions that another build has made and that this one would make
 	// otherwise. Which of the two is wrong, if any, the ledger does not say.
 	Different []Fault `json:"different"`
-	// Reworded is how many transitions of another build differ from what this one decides in the wording of sentences alone.
+	// Reworded is how many transitions of another build differ from what this one decides in the wording of sentences
+	// alone.
 	Reworded int `json:"reworded,omitzero"`
 	// WhatIf is what other profiles would decide, when that was asked.
 	WhatIf *WhatIf `json:"what_if,omitzero"`

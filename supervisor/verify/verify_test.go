@@ -318,7 +318,8 @@ func TestWhatNoRecordSays_X07(t *testing.T) {
 	}
 }
 
-// TestOtherWordingIsNoDifference: another build may have told people the same in other words. The same build has not, and what it has decided is the same.
+// TestOtherWordingIsNoDifference: another build may have told people the same in other words. The same build has not,
+// and what it has decided is the same.
 func TestOtherWordingIsNoDifference(t *testing.T) {
 	t.Parallel()
 	profile := bustest.DeskProfile(1)

@@ -6,8 +6,8 @@ import (
 	"podium/schemas"
 )
 
-// withoutWording returns facts without the message of an error, which another build may word differently. Whether people were told anything, and in which language,
-// stays, and so does a message that is an agent's.
+// withoutWording returns facts without the message of an error, which another build may word differently. Whether
+// people were told anything stays, in which language, and a message that an agent has written.
 func withoutWording(facts schemas.Facts) schemas.Facts {
 	bare := slices.Clone(facts)
 	for i := range bare {

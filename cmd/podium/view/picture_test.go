@@ -270,7 +270,7 @@ func TestChangedTasks(t *testing.T) {
 	}
 }
 
-// faults are reasons of which nobody has a sentence.
+// faults are reasons without a sentence.
 func faults(codes []string) []schemas.Reason {
 	reasons := make([]schemas.Reason, len(codes))
 	for i, code := range codes {
