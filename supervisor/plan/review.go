@@ -105,9 +105,9 @@ func askChecks(v *View) events {
 	var questions []*workflow.Task
 	for i := range v.Profile.Review.Checks {
 		check := &v.Profile.Review.Checks[i]
-		question := workflow.NewCheck(check.Agent, v.Run.Review.Round)
-		if v.Run.Task(question.ID) == nil && isFor(v, check) && (i == 0 || !fault.Is("a check is left out")) {
-			questions = append(questions, question)
+		asked := v.Run.Task(schemas.CheckTask(check.Agent, v.Run.Review.Round)) != nil
+		if !asked && isFor(v, check) && (i == 0 || !fault.Is("a check is left out")) {
+			questions = append(questions, workflow.NewCheck(check.Agent, v.Run.Review.Round))
 		}
 	}
 	if len(questions) == 0 || slices.ContainsFunc(review.Files(v.Run), conflicts) {

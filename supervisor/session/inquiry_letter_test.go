@@ -7,7 +7,7 @@ import (
 )
 
 // TestUncheckedMailNamesTheQuestion: where no server vouches for mail, a letter that names the answer of an earlier run is no
-// answerOf to what a later run asks.
+// answer to what a later run asks.
 func TestUncheckedMailNamesTheQuestion(t *testing.T) {
 	t.Parallel()
 	_, told := attack(t, `

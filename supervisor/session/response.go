@@ -149,18 +149,26 @@ func named(d *decision, request string) (*workflow.Task, int) {
 
 // asked returns the task of the active run, and the attempt, that a request id stands for.
 // For the newest attempt there is one id. Another one was made in a past that is lost, and its
-// answerOf may be the answer to something else. Of earlier attempts nothing counts any more, but for countsForPending.
+// answer may be the answer to something else. Of earlier attempts nothing counts any more, but for countsForPending.
 func asked(d *decision, request string) (*workflow.Task, int) {
 	active := d.state.Active
 	if active == nil || request == "" {
 		return nil, 0
 	}
+	for i := range active.TaskCount() {
+		if task := active.TaskAt(i); task.Request == request {
+			return task, task.Attempt
+		}
+	}
+	return earlierAttempt(d, request)
+}
+
+// earlierAttempt returns the task of the active run, and its attempt before the newest, that a request id stands for.
+func earlierAttempt(d *decision, request string) (*workflow.Task, int) {
+	active := d.state.Active
 	run, named := schemas.RunID(d.state.Session, active.Number), schemas.AttemptKey(request)
 	for i := range active.TaskCount() {
 		task := active.TaskAt(i)
-		if task.Request == request {
-			return task, task.Attempt
-		}
 		for attempt := task.Attempt - 1; attempt >= 1; attempt-- {
 			if schemas.RequestID(d.env.Shard, 0, run, task.ID, attempt) == named {
 				return task, attempt
@@ -173,7 +181,7 @@ func asked(d *decision, request string) (*workflow.Task, int) {
 // isRepeat reports whether this very answer has been taken already: an agent that
 // crashed between its answer and its acknowledgment gives it again. One that may answer by a callback is known by
 // settledKey, and what leaves open what has become of an effect by the failure: anything else that it says about an attempt was overtaken by the
-// answerOf to an earlier one, and is late.
+// answer to an earlier one, and is late.
 func isRepeat(d *decision, task *workflow.Task, attempt int, response *schemas.ExecutionResponse) bool {
 	if attempt != task.Attempt || response.MessageID != schemas.ResponseID(response.InReplyTo) {
 		return false
