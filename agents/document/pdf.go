@@ -38,6 +38,7 @@ const (
 // A sheet is a PDF while it is drawn.
 type sheet struct {
 	pdf         *fpdf.Fpdf
+	added       map[face]bool // the fonts that the PDF has
 	fonts       map[face]*outlines
 	page        *page
 	y           float64 // of the top of the next line
@@ -48,7 +49,7 @@ type sheet struct {
 // drawn is the page as a PDF. A *glyphError names the characters that it cannot show.
 func (p *page) drawn(fonts map[face]*outlines) ([]byte, error) {
 	s := &sheet{
-		pdf: fpdf.New("P", "mm", "A4", ""), fonts: fonts, page: p, left: leftMargin, right: pageWidth - rightMargin,
+		pdf: fpdf.New("P", "mm", "A4", ""), added: map[face]bool{}, fonts: fonts, page: p, left: leftMargin, right: pageWidth - rightMargin,
 	}
 	s.pdf.SetAutoPageBreak(false, 0)
 	s.pdf.SetMargins(0, 0, 0)
@@ -80,14 +81,17 @@ func (s *sheet) lacks(c rune) {
 	}
 }
 
-// use sets the font.
-func use(pdf *fpdf.Fpdf, f face, size float64) {
+// use sets the font. Each PDF gets a copy of it: fpdf writes into the bytes that it is given.
+func (s *sheet) use(f face, size float64) {
 	name, style := family, string(f)
 	if f == monospaced {
 		name, style = monospacedFamily, ""
 	}
-	pdf.AddUTF8FontFromBytes(name, style, f.file()) // does nothing the second time
-	pdf.SetFont(name, style, size)
+	if !s.added[f] {
+		s.pdf.AddUTF8FontFromBytes(name, style, bytes.Clone(f.file()))
+		s.added[f] = true
+	}
+	s.pdf.SetFont(name, style, size)
 }
 
 func (s *sheet) width(f face, text string, size float64) float64 {
@@ -114,7 +118,7 @@ func (s *sheet) room(height float64) {
 // draw puts one line at a place.
 func (s *sheet) draw(l *line, x, y, size float64) {
 	for _, p := range l.pieces {
-		use(s.pdf, p.face, size)
+		s.use(p.face, size)
 		s.pdf.Text(x, y+size*millimetersOfPoint*baseline, p.text)
 		if p.link != "" {
 			s.pdf.LinkString(x, y, p.width, heightOf(size), p.link)
@@ -226,7 +230,7 @@ func (s *sheet) footers() {
 	for number := 1; pages > 1 && number <= pages; number++ {
 		s.pdf.SetPage(number)
 		text := fmt.Sprintf("%d / %d", number, pages)
-		use(s.pdf, regular, footerSize)
+		s.use(regular, footerSize)
 		s.pdf.Text(pageWidth-rightMargin-s.pdf.GetStringWidth(text), footerAt, text)
 	}
 }

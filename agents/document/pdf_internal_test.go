@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -326,6 +327,23 @@ func TestNothingIsLost(t *testing.T) {
 		right := (r.x + read.fonts[r.font].width(t, r.text)*r.size) * point
 		if r.x*point < leftMargin-0.1 || r.y*point < 297-footerAt-0.1 || r.y*point > 297-topMargin || right > pageWidth-rightMargin+0.1 {
 			t.Errorf("%.30q at %.1f, %.1f to %.1f", r.text, r.x*point, r.y*point, right)
+		}
+	}
+}
+
+// fontsBefore are hashes of the fonts, taken before any PDF is drawn.
+var fontsBefore = map[face][sha256.Size]byte{
+	regular: sha256.Sum256(regular.file()), bold: sha256.Sum256(bold.file()), italic: sha256.Sum256(italic.file()),
+	boldItalic: sha256.Sum256(boldItalic.file()), monospaced: sha256.Sum256(monospaced.file()),
+}
+
+// TestFontsAreUnchanged: a PDF that is drawn leaves the fonts as they are, which all documents share.
+func TestFontsAreUnchanged(t *testing.T) {
+	t.Parallel()
+	drawn(t, "# A title\n\n**b** *i* ***bi*** `m`: Αθήνα, Москва, ẞ, →, ∑\n")
+	for f, before := range fontsBefore {
+		if sha256.Sum256(f.file()) != before {
+			t.Errorf("the font %q has changed", f)
 		}
 	}
 }
