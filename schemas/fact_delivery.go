@@ -115,6 +115,9 @@ const (
 	ResendUnagreed  = "not_agreed_to" // people have to agree to it, and have not
 )
 
+// CancelSettled is why a run is not cancelled, as MessageReceived has it: its answer is being delivered, or was.
+const CancelSettled = "already_settled"
+
 // Why an answer is not given up, as MessageReceived has it.
 const (
 	GiveUpNotSettled = "not_settled"   // its run works: it can be cancelled

@@ -22,7 +22,7 @@ func approvalRule(v *View, task *workflow.Task) *schemas.ApprovalRule {
 	if v.Profile.rules.None() || task.Plan == nil {
 		return nil
 	}
-	outside, named := unapprovedUnasked(v, task), namesItsCall(v, task)
+	outside, named := mustBeApprovedBeforeDispatch(v, task), namesItsCall(v, task)
 	if outside && onTainted(v, task) != schemas.OnTaintedAsk {
 		return nil
 	}
@@ -143,7 +143,7 @@ func agreedOutside(v *View, task *workflow.Task) bool {
 		return answerRule(v) != nil // without an approval nobody could have the answer sent again
 	}
 	agreed := v.Run.Inquiry(int(task.Approval))
-	byPeople := agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || unapprovedUnasked(v, task))
+	byPeople := agreed != nil && len(agreed.People) > 0 && (agreed.Operation != nil || task.ID == schemas.DeliveryTask || mustBeApprovedBeforeDispatch(v, task))
 	return byPeople || agreed != nil && agreedAsChanged(v, task)
 }
 
@@ -275,7 +275,7 @@ func (v *View) Edit(inquiry *workflow.Inquiry, change jsontext.Value) (jsontext.
 	} else {
 		made = v.Profile.rules.Arguments(task.Agent, made, nil)
 		trial.Filled = edited(v, task, made)
-		stranger := inquiry.OfRequester() && unapprovedUnasked(v, &trial) && approvalRule(v, &trial) == nil
+		stranger := inquiry.OfRequester() && mustBeApprovedBeforeDispatch(v, &trial) && approvalRule(v, &trial) == nil
 		if stranger || len(argumentFault(v, &trial)) > 0 {
 			return nil, false // what whoever has written would have done is for others to agree to
 		}

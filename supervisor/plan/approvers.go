@@ -13,13 +13,13 @@ import (
 func withRequester(v *View, rule *schemas.ApprovalRule, opened *schemas.InquiryOpened) []schemas.InquiryOpened {
 	asked := askedApart(v, opened)
 	if len(opened.People) > 0 && approval.ByRequester(rule) {
-		asked = append(asked, besides(opened, nil))
+		asked = append(asked, copyForPeople(opened, nil))
 	}
 	return asked
 }
 
-// besides is an inquiry for the same of others. What has led to it is told by the first.
-func besides(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
+// copyForPeople returns the same inquiry, to other people. What has led to it is told by the first.
+func copyForPeople(opened *schemas.InquiryOpened, people []string) schemas.InquiryOpened {
 	other := *opened
 	other.People, other.To, other.Account, other.InThread = people, nil, "", false
 	other.Attempt, other.Tokens, other.Findings, other.Adopts, other.Told = 0, 0, nil, nil, ""
@@ -72,7 +72,7 @@ func askedApart(v *View, opened *schemas.InquiryOpened) []schemas.InquiryOpened 
 	}
 	written := *opened
 	written.People = slices.DeleteFunc(slices.Clone(opened.People), func(name string) bool { return slices.Contains(inChat, name) })
-	return []schemas.InquiryOpened{written, besides(opened, inChat)}
+	return []schemas.InquiryOpened{written, copyForPeople(opened, inChat)}
 }
 
 // hasBegun reports whether whoever has an address has begun the run in a chat.

@@ -82,7 +82,7 @@ func retry(v *View, task *workflow.Task, failed *schemas.TaskFailed) events {
 		}
 		return nil
 	}
-	failed.Action = retryKind(failed.Cause)
+	failed.Action = retryKind(failed.Cause, waitFor(v, task) > 0)
 	failed.RetryAt = v.Now.Add(max(wait(policy, max(asked+refused, 1)), retryAfter(failed, longestRetryAfter(task, failed))))
 	return events{failed}
 }
@@ -128,11 +128,13 @@ func retryable(cause schemas.FailureKind) bool {
 	return true
 }
 
-// retryKind names the kind of retry (M-45).
-func retryKind(cause schemas.FailureKind) schemas.Recovery {
+// retryKind names the kind of retry (M-45). Where the time of an answer is fixed it has no longer one.
+func retryKind(cause schemas.FailureKind, fixed bool) schemas.Recovery {
 	switch cause {
 	case schemas.FailureTimeout:
-		return schemas.RecoveryRetryLonger
+		if !fixed {
+			return schemas.RecoveryRetryLonger
+		}
 	case schemas.FailureInvalidResult:
 		return schemas.RecoveryRetryClarified
 	case schemas.FailureNotStarted, schemas.FailureAgent, schemas.FailurePermanent, schemas.FailureNoRoute, schemas.FailureCrashed,
@@ -209,7 +211,7 @@ func endFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events 
 	return events{failed}
 }
 
-// way is what is done about a failure; empty is what ever is. What the run can do without it does without, what mends something is the review's, and
+// way returns how the profile recovers from a failure; empty where it names nothing, so that the task fails. What the run can do without it does without, what mends something is the review's, and
 // whoever has not answered, or has written and said no, is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
 func way(v *View, task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
 	source := &v.Profile.Profile
@@ -290,7 +292,7 @@ func useMended(v *View, task *workflow.Task, fixes []*workflow.Task) events {
 	at := slices.IndexFunc(fixes, func(fix *workflow.Task) bool { return fix.State == workflow.TaskCompleted })
 	switch {
 	case at < 0:
-		return forsake(v, task)
+		return failUnrecovered(v, task)
 	case fixes[at].Origin() == task.ID:
 		return events{&schemas.TaskCompleted{
 			Run: v.Run.Number, Task: task.ID, Result: fixes[at].Result, Sequence: fixes[at].Answered, Partial: fixes[at].Partial, Proven: fixes[at].Proven,
@@ -344,8 +346,8 @@ func whatNow(v *View, task *workflow.Task, opened *schemas.InquiryOpened) string
 	}), schemas.RecordInlineLimit)
 }
 
-// forsake ends a task that is blocked: nothing was done about its failure.
-func forsake(v *View, task *workflow.Task) events {
+// failUnrecovered fails a blocked task: its recovery has ended without a result.
+func failUnrecovered(v *View, task *workflow.Task) events {
 	failed := task.Failure()
 	failed.Unrecovered, failed.Recovering, failed.Action = failed.Recovering, "", giveUp(v, task, failed.Cause)
 	failed.Tokens, failed.Usage = 0, nil // they are counted

@@ -9,6 +9,20 @@ import (
 )
 
 // TestRemedies_M44_M45: every failure has its class, and something is done about
+// TestRetryInFixedTime: an attempt whose time is fixed is retried, and not with a longer timeout.
+func TestRetryInFixedTime(t *testing.T) {
+	t.Parallel()
+	for fixed, want := range map[time.Duration]schemas.Recovery{0: schemas.RecoveryRetryLonger, time.Minute: schemas.RecoveryRetry} {
+		view := &View{Run: &workflow.Run{}, Profile: &Profile{Profile: schemas.Profile{
+			Deadlines: schemas.Deadlines{Plan: schemas.Duration(fixed)}, Retry: schemas.Retry{Attempts: 2, Wait: schemas.Duration(time.Second)},
+		}}}
+		asked := &workflow.Task{Kind: schemas.TaskKindPlan, State: workflow.TaskRunning}
+		if failed := failureIn(fail(view, asked, schemas.FailureTimeout)); failed.Action != want {
+			t.Errorf("%v: %s", fixed, failed.Action)
+		}
+	}
+}
+
 // it: with attempts left, without, and when the run can do without the task.
 func TestRemedies_M44_M45(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,8 @@ func (a approvalTask) approve(reply *Word) events {
 	return append(a.end(answered), withdraw(a.v, a.task(), a.asked)...)
 }
 
-// approveEdited returns an approval that edits the arguments. If more approvals are needed, everybody is asked anew about the edited ones: earlier approvals count no more.
+// approveEdited returns an approval that edits the arguments. Approvals of the
+// old arguments no longer count, and the editor's counts for the new ones. If more are needed, all approvers are asked again.
 func (a approvalTask) approveEdited(reply *Word) events {
 	answered, _ := a.newReply(reply)
 	done := applyEdit(a.v, a.asked, answered)
@@ -78,10 +79,10 @@ func (a approvalTask) approveEdited(reply *Word) events {
 	if answered.Lacking == 0 {
 		return done
 	}
-	asked := []schemas.InquiryOpened{besides(&a.asked.InquiryOpened, a.asked.People)}
+	asked := []schemas.InquiryOpened{copyForPeople(&a.asked.InquiryOpened, a.asked.People)}
 	for _, other := range a.v.Run.Inquiries {
 		if other.Open() && other.Task == a.asked.Task && other != a.asked {
-			asked = append(asked, besides(&other.InquiryOpened, other.People))
+			asked = append(asked, copyForPeople(&other.InquiryOpened, other.People))
 		}
 	}
 	v := a.v.after(done)
@@ -140,7 +141,7 @@ func approvers(v *View, asked *workflow.Inquiry) []string {
 }
 
 func (a approvalTask) askAgain() events {
-	return askToApprove(a.v, a.task(), besides(&a.asked.InquiryOpened, a.asked.People))
+	return askToApprove(a.v, a.task(), copyForPeople(&a.asked.InquiryOpened, a.asked.People))
 }
 
 // An answerApproval asks people to approve the answer of a run before it is delivered.

@@ -56,7 +56,7 @@ func (f failureTask) applyReply(reply *Word) events {
 	case schemas.ChoiceReplan:
 		done = append(done, f.replan(reply)...)
 	case schemas.ChoiceEnd, schemas.ChoiceApprove, schemas.ChoiceReject, schemas.ChoiceRaise:
-		failed := forsake(f.v, task)
+		failed := failUnrecovered(f.v, task)
 		done = append(done, failed...)
 		if !fault.Is("whoever says end is not heard") {
 			done = append(done, abort(f.v.after(failed))...)
@@ -74,7 +74,7 @@ func (f failureTask) replan(reply *Word) events {
 		if other := f.v.Run.AsksAbout(id); other != nil {
 			done = append(done, closeInquiry(f.v, other, schemas.InquiryWithdrawn)...)
 		}
-		done = append(done, forsake(f.v, f.v.Run.Task(id))...)
+		done = append(done, failUnrecovered(f.v, f.v.Run.Task(id))...)
 	}
 	if !can {
 		return done
@@ -84,17 +84,17 @@ func (f failureTask) replan(reply *Word) events {
 }
 
 // applyEnd fails the task.
-func (f failureTask) applyEnd() events { return forsake(f.v, f.task()) }
+func (f failureTask) applyEnd() events { return failUnrecovered(f.v, f.task()) }
 
 // askAgain asks the people who can be reached, or fails the task.
 func (f failureTask) askAgain() events {
 	v, task := f.v, f.task()
-	opened := besides(&f.asked.InquiryOpened, f.asked.People)
+	opened := copyForPeople(&f.asked.InquiryOpened, f.asked.People)
 	if reached := reached(v, f.asked.People); len(reached.To) > 0 && len(v.Run.Inquiries) < schemas.MaxInquiries {
 		opened.To, opened.Account, opened.InThread = reached.To, reached.Account, reached.InThread
 		return open(v, task, &opened)
 	}
-	return forsake(v, task)
+	return failUnrecovered(v, task)
 }
 
 // A reviewTask asks people how the run goes on after its review has failed.

@@ -104,8 +104,8 @@ func asksOnUnknown(v *View, agent string) bool {
 }
 
 // carriesPermit reports whether the request for an attempt brings its permit along. The
-// first one to deliver an answer does: a run that is settled is cancelled by
-// nobody, so that the answer to the question is known. Where an unknown outcome
+// first one to deliver an answer does: once that is sent nobody can cancel
+// the answer, so that the answer to the question is known. Where an unknown outcome
 // is for a person to judge, it is asked all the same: a request that nobody was
 // handed has had no effect then.
 func carriesPermit(v *View, task *workflow.Task, attempt int) bool {
@@ -136,9 +136,9 @@ func deliveryNeedsApproval(v *View) bool {
 	return needsApproval(v, workflow.NewDelivery(""))
 }
 
-// unapprovedUnasked reports whether an agent is not even asked to do a task. Whoever names what it would do when it asks for its permit is:
+// mustBeApprovedBeforeDispatch reports whether an agent may not even be asked to do a task before somebody has approved it. Whoever names what it would do when it asks for its permit is:
 // until then it does nothing outside, and so does whoever delivers an answer. Of all others the permit is no more than their word.
-func unapprovedUnasked(v *View, task *workflow.Task) bool {
+func mustBeApprovedBeforeDispatch(v *View, task *workflow.Task) bool {
 	if task.NotifiesPeople() || !needsApproval(v, task) || task.PreviousAgent != "" && fault.Is("a fallback may act for strangers") {
 		return false
 	}

@@ -302,7 +302,7 @@ const timeoutPerEstimate = 3
 
 // workDeadline returns how long an attempt may take: what the agent or the
 // profile is given, at least three times the estimate, times the growth for each
-// attempt after the first (M-26).
+// attempt after the first (M-26), whatever the one before has failed by, if it counts. Where questionTimeout is set it holds, and does not grow.
 func (p *Profile) workDeadline(task *workflow.Task, agent string, attempt int) time.Duration {
 	deadline := time.Duration(p.Deadlines.Work)
 	if use := p.agentUse(agent); use != nil && use.Work > 0 {

@@ -43,7 +43,7 @@ func change(v *View, said *Verdict) (*planChange, []schemas.Reason) {
 	return &c.planChange, c.faults
 }
 
-// adoptChange carries out a change of the plan: what was not begun and is not kept is skipped.
+// adoptChange carries out a change of the plan: it skips the tasks that have not begun and are not kept. A task that waits for people has begun, and stays.
 func adoptChange(v *View, source schemas.Occasion, c *planChange) events {
 	if c.same {
 		return nil
@@ -52,7 +52,7 @@ func adoptChange(v *View, source schemas.Occasion, c *planChange) events {
 	for _, task := range v.Run.Tasks {
 		if unbegun(task) && (!slices.Contains(c.kept, task.ID) || fault.Is("a change takes what it keeps")) {
 			done = append(done, &schemas.TaskSkipped{Run: v.Run.Number, Task: task.ID, Reason: schemas.SkippedReplanned})
-			done = append(done, withdrawQuestions(v, task.ID)...)
+			done = append(done, cancelAgentQuestions(v, task.ID)...)
 		}
 	}
 	changed := schemas.PlanChanged{Run: v.Run.Number, Change: c.number, Source: source, Tasks: c.added, Kept: c.kept, Replaces: failuresTold(v)}
@@ -63,8 +63,8 @@ func adoptChange(v *View, source schemas.Occasion, c *planChange) events {
 	return append(done, &changed)
 }
 
-// withdrawQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
-func withdrawQuestions(v *View, about string) events {
+// cancelAgentQuestions takes back what agents are asked about a task that is not done any more: a run settles only when nothing is under way.
+func cancelAgentQuestions(v *View, about string) events {
 	var done events
 	for _, question := range v.Run.DecisionTasks {
 		if question.Kind != schemas.TaskKindPlan && question.Subject().Task == about && question.Kind != schemas.TaskKindNotify && !question.State.Ended() {

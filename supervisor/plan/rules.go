@@ -68,7 +68,8 @@ type ruleGroup struct {
 	rules      []rule
 }
 
-// A failureRule says what is done about an attempt that has failed. It returns the failure and what follows. No events: the rule does not
+// A failureRule says what is done about a task that has failed: an attempt of it, or the task before it had one, for want of an agent, of
+// arguments or of budget. It returns the failure and what follows. No events: the rule does not
 // apply. The failure is the caller's own copy: a rule that does not apply may still say more exactly what has failed.
 type failureRule struct {
 	name  string
@@ -80,9 +81,9 @@ type failureRule struct {
 var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that nothing changes
 	{"propose", "proposal", propose},                           // an operation that waits for approval is no failure, and says more than what is lacking
 	{"ask_for_input", "asked", askForInput},                    // what the requester can say is no failure: the attempt is not counted
-	{"retry", "attempts_used_up", retry},                       // the same agent, later, costs least. How often, and how long an attempt may take: profile.go
+	{"retry", "attempts_used_up", retry},                       // the same agent, later, costs least. How often: policy (retry.attempts). When: wait. How long an attempt may take: Profile.workDeadline (retry.timeout_growth)
 	{"use_fallback", "fallback", useFallback},                  // another agent costs less than repairs or people
-	{"repair", "recovery_request_fix", repair},                 // agents repair what has caused the failure before people are asked
+	{"repair", "recovery_request_fix", repair},                 // agents repair a result that is wrong before people are asked; nothing repairs a timeout
 	{"ask_about_failure", "escalation_retry", askAboutFailure}, // people, the requester or the caller upstream decide before the task is given up
 	{"skip_failed", "recovery_skip", skipFailed},               // the profile may have the run go on without the task
 	{"end_failed", "no_route", endFailed},                      // always applies
@@ -90,12 +91,15 @@ var failureRules = [...]failureRule{ //nolint:gochecknoglobals // a table that n
 
 // runRules are tried in this order after each input. When a rule has returned events, the first one is tried again. A rule that has to
 // wait returns no events, and the rules below it are still tried: so each rule, or the condition of its group, checks for itself that
-// nothing it depends on is outstanding. The comment of a rule says why it stands before the next ones. The input itself is handled before:
-// a reply by human_*.go, a response by response.go.
+// nothing it depends on is outstanding. The comment of a rule says why it stands before the next ones.
+//
+// Before the rules are tried the input is handled: a message or a control by package session (a cancel, by control.go there), a reply by
+// human_*.go, a response by response.go, a deadline by Decision.Expire, a grant by Decision.Grant, a permit request by permit.go. What fails
+// there goes through failureRules at once. A retry whose wait is over is started by Expire, and by no rule.
 var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
 	{rules: []rule{
 		{name: "close_undeliverable", when: closeUndeliverable, story: "asked_unreachable"}, // no reply can come to a human task whose notification has failed
-		{name: "start_due", when: startDue, story: "approve_at_the_command_line"},           // a task that an input has released starts before others
+		{name: "start_due", when: startDue, story: "approve_at_the_command_line"},           // a task that a reply has released, or that use_fallback has given to another agent, starts before others: its arguments, approvals and budget are checked again
 	}},
 	{phases: decomposing, phaseStory: "condition_ends", rules: []rule{
 		{name: "handle_missing_plan", when: handleMissingPlan, story: "planner_silent"},
@@ -110,7 +114,7 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 	}},
 	{phases: executing, phaseStory: "step_limit", applies: mayEvaluate, story: "condition_waits_for_the_evaluator", rules: []rule{
 		{name: "stop_by_condition", when: stopByCondition, story: "condition_ends"}, // a condition that ends the run overrides the evaluator
-		{name: "ask_evaluator", when: askEvaluator, story: "replan_on_failure"},     // the evaluator may replace what has failed
+		{name: "ask_evaluator", when: askEvaluator, story: "replan_on_failure"},     // the evaluator may replace what has failed. When it stays silent its task is retried, and then the plan goes on as it is
 	}},
 	{phases: atWork, phaseStory: "aborts", rules: []rule{
 		{name: "abort", when: abortOnFailure, story: "aborts"}, // no pending task starts in a run that ends
@@ -140,8 +144,8 @@ var runRules = [...]ruleGroup{ //nolint:gochecknoglobals // a table that nothing
 	}},
 	{phases: unsettled, rules: []rule{
 		{name: "restart_held", when: restartHeld, story: "budget_held"},                         // what fits the budget starts before anybody is asked for more
-		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // people are asked only when nothing fits, and nothing under way can release some of the budget
-		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: the rules above may have handled what people are asked for
+		{name: "handle_shortage", when: handleShortage, story: "budget_ends"},                   // only when nothing fits, and nothing under way can release some of the budget: optional tasks fail, people are asked, the next day is waited for, or the run ends
+		{name: "withdraw_budget_task", when: withdrawBudgetTask, story: "budget_question_gone"}, // last: the rules above may have handled what people are asked for; nothing is held back any more, or an evaluator decides first
 	}},
 	answerRules,
 	deliveryRules,
@@ -159,7 +163,8 @@ var answerRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing c
 	},
 }
 
-// deliveryRules send an answer that nothing is left to decide about.
+// deliveryRules send an answer that nothing is left to decide about. A cancel before its first attempt discards the answer (outcome.go); later
+// ones are refused.
 var deliveryRules = ruleGroup{ //nolint:gochecknoglobals // a table that nothing changes
 	phases: settled, phaseStory: "single_run", applies: answerIsDue, story: "single_run", rules: []rule{
 		{name: "deliver", when: deliverOrDelay, story: "single_run"},
@@ -278,10 +283,11 @@ func endForFault(v *View, why schemas.Reason) events {
 
 func mayEvaluate(v *View) bool { return v.Run.Judge() == nil }
 
-// mayProceed reports whether the plan goes on: no evaluator is asked, or has to be.
+// mayProceed reports whether the plan goes on: no evaluation is under way or due.
 func mayProceed(v *View) bool { return !awaitsEvaluator(v) }
 
-// canContinueReview reports whether a round of review goes on without waiting for anybody.
+// canContinueReview reports whether a round of review may go on: no check, merge or decision of people is outstanding. A check that the budget
+// holds back is outstanding.
 func canContinueReview(v *View) bool { return v.Run.Review.Outcome == "" && !awaitsReviewReply(v) }
 
 // reviewAwaitsDecision reports whether a round of review has ended, and nobody is asked what becomes of it.

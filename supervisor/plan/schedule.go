@@ -165,7 +165,7 @@ func startFilled(v *View, task *workflow.Task) events {
 		return askForApproval(v, task, rule)
 	}
 	switch {
-	case unapprovedUnasked(v, task) && approvalRule(v, task) == nil:
+	case mustBeApprovedBeforeDispatch(v, task) && approvalRule(v, task) == nil:
 		return fail(v, task, schemas.FailureUnapproved, schemas.Because(schemas.EffectUnapproved))
 	case exceedsBudget(v, task) && !(fault.Is("a retry skips the budget") && task.Attempt > 0):
 		return hold(v, task)

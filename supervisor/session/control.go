@@ -57,7 +57,7 @@ func handleControl(d *decision, control *schemas.Control) {
 		received.Final = control.Run != ""
 		d.emit(&received)
 	default:
-		received.Disposition, received.Reason = schemas.DispositionRefused, "already_settled"
+		received.Disposition, received.Reason = schemas.DispositionRefused, schemas.CancelSettled
 		d.emit(&received)
 	}
 }

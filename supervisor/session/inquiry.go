@@ -205,10 +205,13 @@ func beforeAsked(d *decision, inquiry *workflow.Inquiry) bool {
 	return inquiry.Asked.IsZero() || !fault.Is("a word in the thread from before the question is one on it") && d.input.Event.Time.Before(inquiry.Asked.Truncate(time.Second))
 }
 
-// inTime reports whether a word on an inquiry counts: it is open, somebody was asked, and its adapter has
-// taken the word before its time was over, whenever that is decided.
+// inTime reports whether a reply to an inquiry counts: the inquiry is open, people were notified, and the reply was received before it expired,
+// whenever that is decided.
 func inTime(d *decision, inquiry *workflow.Inquiry) bool {
-	return (inquiry.Open() || inquiry.Answered != nil && fault.Is("a second word on the same inquiry counts")) && (inquiry.Notices > 0 || inquiry.Upstream) && (inquiry.Asked.IsZero() || len(inquiry.People) > 0 && fault.Is("work that comes late is taken") || d.input.Event.Time.Before(inquiry.Expires()) || fault.Is("a late word counts"))
+	open := inquiry.Open() || inquiry.Answered != nil && fault.Is("a second word on the same inquiry counts")
+	notified := inquiry.Notices > 0 || inquiry.Upstream
+	beforeExpiry := inquiry.Asked.IsZero() || d.input.Event.Time.Before(inquiry.Expires()) || fault.Is("a late word counts")
+	return open && notified && (beforeExpiry || len(inquiry.People) > 0 && fault.Is("work that comes late is taken"))
 }
 
 func applyWord(d *decision, inquiry *workflow.Inquiry, said *plan.Word, received schemas.MessageReceived) {
