@@ -85,7 +85,7 @@ func changes(v *View) bool {
 	return replan != nil && (replan.Attempts == 0 || v.Run.Attempts() < replan.Attempts)
 }
 
-// begun reports whether a task is under way, in the sense that no judge touches it: an agent or a person was asked.
+// begun reports whether a changed plan keeps a task: an agent or a person was asked, or a reply has released it.
 func begun(task *workflow.Task) bool {
 	switch task.State {
 	case workflow.TaskPending, workflow.TaskCompleted, workflow.TaskFailed, workflow.TaskSkipped, workflow.TaskCancelled:
@@ -97,8 +97,8 @@ func begun(task *workflow.Task) bool {
 	return true
 }
 
-// unended reports whether a task has left the plan's waiting part and is not over.
-func unended(task *workflow.Task) bool {
+// leftPending reports whether a task is no longer pending and has not ended.
+func leftPending(task *workflow.Task) bool {
 	return !task.State.Ended() && task.State != workflow.TaskPending
 }
 
@@ -107,7 +107,7 @@ func mayBegin(v *View) bool {
 	if v.Profile.StepLimit() == 0 {
 		return true
 	}
-	if v.Profile.stepwise() && slices.ContainsFunc(v.Run.Tasks, unended) {
+	if v.Profile.stepwise() && slices.ContainsFunc(v.Run.Tasks, leftPending) {
 		return false
 	}
 	return v.Run.Judge() == nil && v.Run.Steps() < v.Profile.StepLimit()
@@ -116,7 +116,7 @@ func mayBegin(v *View) bool {
 // stopOutOfSteps ends a run that has nothing under way and no step left for what is still to be done.
 func stopOutOfSteps(v *View) events {
 	switch {
-	case v.Profile.StepLimit() == 0 || v.Run.Steps() < v.Profile.StepLimit() || slices.ContainsFunc(v.Run.Tasks, unended):
+	case v.Profile.StepLimit() == 0 || v.Run.Steps() < v.Profile.StepLimit() || slices.ContainsFunc(v.Run.Tasks, leftPending):
 		return nil
 	case reviewed(v):
 		return forceReview(v)
@@ -201,7 +201,7 @@ func judgeAnswered(d *Decision, question *workflow.Task, answer *Response) {
 			d.emit(concludeWith(&d.View, schemas.RunFailed, schemas.StopTaskFailed, why, nil))
 			return
 		}
-		d.apply(respond(&d.View, question.ID, said.Response))
+		d.apply(respond(&d.View, question, said.Response, answer.Status == schemas.StatusPartial))
 		return
 	}
 	change, faults := change(&d.View, &said)
@@ -246,10 +246,14 @@ func follow(v *View, judged *schemas.Judged) events {
 	return nil
 }
 
-// respond ends the run by the words of a judge. What is under way is not waited for any more.
-func respond(v *View, question, words string) events {
-	answer := []schemas.AnswerPart{{Task: question, Body: inlineBody(words)}}
-	return append(cancelTasks(v, schemas.InquiryWithdrawn), concludeWith(v, schemas.RunCompleted, schemas.StopCompleted, nil, answer))
+// respond ends the run by the words of an evaluator. What is under way is not waited for any more. A partial response says itself what it lacks.
+func respond(v *View, question *workflow.Task, words string, partly bool) events {
+	answer := []schemas.AnswerPart{{Task: question.ID, Body: inlineBody(words)}}
+	status, reason, lacks := schemas.RunCompleted, schemas.StopCompleted, (*schemas.Error)(nil)
+	if partly {
+		status, reason, lacks = schemas.RunPartial, schemas.StopPartial, partialResult(v, question)
+	}
+	return append(cancelTasks(v, schemas.InquiryWithdrawn), concludeWith(v, status, reason, lacks, answer))
 }
 
 func (p *Profile) replanFaults() []error {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,11 @@ func routeTask(v *View, task *workflow.Task) events {
 				Category: schemas.CategoryExecution, Action: giveUp(v, task, schemas.FailureInvalidResult),
 			}}
 		}
-		return events{routed, &schemas.TaskCompleted{Run: v.Run.Number, Task: task.ID, Result: inlineBody(decision.Response)}}
+		said := decision.Response
+		if decision.NextAgent == schemas.RouteFinish {
+			said = cmp.Or(strings.TrimSpace(said), v.texts().Farewell)
+		}
+		return events{routed, &schemas.TaskCompleted{Run: v.Run.Number, Task: task.ID, Result: inlineBody(said)}}
 	case "":
 		if mayRefuse(v) {
 			return events{routed, &schemas.TaskFailed{
