@@ -113,7 +113,7 @@ func TestAssistantAsksInTurn(t *testing.T) {
 	if listed := i.podium("agents").succeeds(t).stdout; strings.Contains(listed, "degraded") || !strings.Contains(listed, "qm_agent") {
 		t.Errorf("listed are\n%s", listed)
 	}
-	i.podium("send", "--thread", "two", "Compare the properties, please").succeeds(t)
+	i.podium("send", "--thread", "two", "Determine the formula, then compute the energy, please").succeeds(t)
 	open := func() []openInquiry { return lines[openInquiry](t, i.podium("inbox", "-o", "json").succeeds(t)) }
 	within(t, time.Minute, "both tasks lack a molecule", func() bool { return len(open()) == 2 })
 	for _, words := range []string{"CCO", "CCN"} {
@@ -129,10 +129,10 @@ func TestAssistantAsksInTurn(t *testing.T) {
 	id := i.runs()[0].ID
 	within(t, time.Minute, "the run has ended", func() bool { return i.run(id).Phase == workflow.PhaseComplete })
 	run := i.run(id)
-	if said := i.answerOf(&run); run.Status != schemas.RunCompleted || !strings.Contains(said, "CCO (") || !strings.Contains(said, "CCN (") {
+	if said := i.answerOf(&run); run.Status != schemas.RunCompleted || !strings.Contains(said, "The molecular formula of CCO is C2H6O.") || !strings.Contains(said, "CCN (") {
 		t.Errorf("%s: %s", run.Status, said)
 	}
-	if _, said := i.answered("--thread", "two", "And what is its polar surface?"); !strings.Contains(said, "CCN (C2H7N") {
+	if _, said := i.answered("--thread", "two", "And what is its polar surface?"); !strings.Contains(said, "The polar surface of CCN is") {
 		t.Errorf("the molecule that was answered last is not meant: %s", said)
 	}
 	i.stop()
@@ -229,7 +229,7 @@ func TestProfilePrograms(t *testing.T) {
 	needs(t, "flake8")
 	for _, command := range [][]string{
 		{"flake8", "--isolated", "--max-line-length", "200", "."},
-		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "assistant/testdata", "loop/testdata", "practice/testdata"},
+		{"/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "assistant/testdata", "chemistry/testdata", "loop/testdata", "practice/testdata"},
 	} {
 		made := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		made.Dir = filepath.Dir(assistantProfile)

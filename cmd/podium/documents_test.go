@@ -16,32 +16,42 @@ func example(t *testing.T, name string) *deployment {
 	return installTree(t, "../../deploy/examples/"+name)
 }
 
-// installTree installs the podium.yaml of a folder, in which some words are replaced, with all that lies beside it.
+// installTree installs the podium.yaml of a folder, in which some words are replaced, with all that lies beside it, and with the package
+// chemistry that profiles share.
 func installTree(t *testing.T, folder string, replaced ...string) *deployment {
 	t.Helper()
-	tree := os.DirFS(folder)
-	settings, err := fs.ReadFile(tree, "podium.yaml")
+	settings, err := os.ReadFile(filepath.Join(folder, "podium.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := install(t, strings.NewReplacer(replaced...).Replace(string(settings)))
-	err = fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
+	copyTree(t, folder, i.folder)
+	if shared := filepath.Join(folder, "..", "chemistry"); folder == assistantProfile || folder == loopProfile {
+		copyTree(t, shared, filepath.Join(i.folder, "..", "chemistry"))
+	}
+	return i
+}
+
+// copyTree copies all files of a folder but its podium.yaml.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	tree := os.DirFS(from)
+	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case err != nil || path == "." || path == "podium.yaml":
+		case err != nil || path == "podium.yaml" || entry.Name() == "__pycache__":
 			return err
 		case entry.IsDir():
-			return os.Mkdir(filepath.Join(i.folder, path), 0o700)
+			return os.MkdirAll(filepath.Join(to, path), 0o700)
 		}
 		body, err := fs.ReadFile(tree, path)
-		if err == nil {
-			i.write(path, string(body))
+		if err != nil {
+			return err
 		}
-		return err
+		return os.WriteFile(filepath.Join(to, path), body, 0o600)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return i
 }
 
 // TestDocumentsExample_G10: a document is asked for in words, what its template lacks is asked back, and both files are made.

@@ -8,7 +8,7 @@ import tempfile
 from rdkit import Chem
 
 from structures import come_apart, geometry, protons
-from task import Task, answer, keep, progress, refuse
+from task import Task, answer, beside, keep, progress, refuse
 from wishes import NOT_SIMULATED, Wishes
 from xtb import run
 
@@ -83,5 +83,7 @@ unsaid = [("time", "5 ps")] if task.arguments.get("picoseconds", 5) == 5 and not
 unsaid += [("temperature", "298.15 K")] if temperature == 298.15 and not said_by_somebody(TEMPERATURE) else []
 for what, taken in unsaid:
     text += f" No {what} was said: {taken} was taken."
-answer("\n".join([text, *wishes.not_done(NOT_SIMULATED)]), {
-    "smiles": smiles, "frames_broken": apart, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated})
+more, missing = beside(task.words, task.found)
+answer("\n".join([text, *more, *task.read]), {
+    "smiles": smiles, "frames_broken": apart, "temperature": temperature, "picoseconds": time, "frames": frames, "mean_temperature": mean, "equilibrated": equilibrated,
+}, [*wishes.not_done(NOT_SIMULATED), *missing])

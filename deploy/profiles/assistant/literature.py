@@ -13,7 +13,7 @@ literature me need of on or paper papers please publication publications report 
 which who why with you your""".split())
 
 task = json.load(sys.stdin)["payload"]["tasks"][0]
-asked = task.get("context", {}).get("request") or task["description"]
+asked = task.get("description") or task["context"]["request"]  # of a plan, one step
 words = [word for word in re.findall(r"\w+", asked.lower()) if word not in EVERYDAY]
 if not words:
     print("Please name what the literature shall be searched for.", file=sys.stderr)

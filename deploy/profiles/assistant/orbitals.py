@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from task import Task, answer, progress, refuse
+from task import Task, answer, beside, progress, refuse
 from wishes import Wishes
 from xtb import calculate, named, run
 
@@ -104,4 +104,5 @@ for result in results:
     lines.append(
         f"{named(result)} by {result['method']}{solvent}: gap {result['gap_ev']} eV.\n"
         f"{tell('HOMO', analysis['homo'])}.\n{tell('LUMO', analysis['lumo'])}.\nCharge by element: {charges}.")
-answer("\n\n".join([*lines, *left_out]), {"analyses": made})
+more, missing = beside(task.words, task.found)
+answer("\n\n".join([*lines, *filter(None, ["\n".join([*more, *task.read])])]), {"analyses": made}, [*left_out, *missing])

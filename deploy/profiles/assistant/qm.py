@@ -3,7 +3,7 @@
 
 import re
 
-from task import Task, answer, keep, progress
+from task import Task, answer, beside, keep, progress
 from wishes import Wishes
 from xtb import calculate, named
 
@@ -52,4 +52,5 @@ if single_point and wishes.vibrations:
     lines.append("Vibrations need a minimum, so that the structure was optimized first.")
 if re.search(r"(?i)\b(dft|b3lyp|pbe0?|density functional|orca)\b", task.words):
     lines.append("You asked for density functional theory. This is GFN2-xTB, a semi-empirical method: its numbers are others.")
-answer("\n".join([*lines, *wishes.not_done()]), {"molecules": done})
+more, missing = beside(task.words, task.found)
+answer("\n".join([*lines, *more, *task.read]), {"molecules": done}, [*wishes.not_done(), *missing])

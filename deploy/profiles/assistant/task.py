@@ -4,30 +4,22 @@ A program reads one request as JSON, tells progress on standard error, and print
 attempt can help; its last line on standard error is for the person.
 """
 
-import contextlib
-import io
 import json
 import os
 import pathlib
 import re
 import sys
 
-from rdkit import Chem, rdBase
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # the package chemistry
 
-rdBase.LogToPythonStderr()
+from chemistry.names import find_molecules, resolve  # noqa: E402
+from chemistry.notation import parse  # noqa: E402
+from chemistry.reading import excerpt, read  # noqa: E402
+from chemistry.replies import choices, reply_to  # noqa: E402
 
-# A token that is made of atoms, bonds, branches and ring digits alone. The dot of SMILES is left out at its end: there it ends a sentence.
-FORM = re.compile(r"(?:\[[^\[\]\s]*\]|Br|Cl|[BCNOPSFIbcnops*]|[-=#$:/\\.()%@\d])+")
-SIGNS = re.compile(r"[\[\]()=#@\d]")
-# Three atoms or more in capitals, one of them carbon, such as CCO. Names that sentences about chemistry have are none.
-LETTERS = re.compile(r"(?=.*C(?!l))(?:Br|Cl|[BCNOPSFI]){3,}|(?:Br|Cl|[BCNOPSFI])+(?:\.(?:Br|Cl|[BCNOPSFI])+)+")
-# What stands beside a molecule in a list, such as the CO of "CCO and CO", is one too, though it looks like a word by itself.
-BESIDE = re.compile(r"(?:,|/|&|\band|\bor|\bvs\.?|\bversus|\bwith|\bto)$")
-SHORT = re.compile(r"(?:Br|Cl|[BCNOPSFI]){1,2}")
-NAMED = re.compile(r"(?i)[a-z,\d-]*(?:ane|ene|yne|anol|enol|ethanal|one|acid|amine|amide|acetate|chloride|hydroxide|ium|benzene|ether|caffeine|aspirin|water|urea|glucose|pyridine|imidazole)")
-STATE = re.compile(r"\b[SDT]\d+(?= (?:excited )?states?\b)")
-VERBS = {"determine", "combine", "define", "one", "done", "membrane", "membranes", "plane", "alone", "none", "scene", "gene", "someone", "everyone", "phone"}
-NAMES = {"BCC", "BSC", "CBS", "CCS", "CFC", "CIF", "CIS", "CISCO", "CNC", "COIN", "COP", "CPC", "CSI", "FCC", "ICON", "ICP", "NCI", "PBC", "PCB", "SCF", "SIC", "SONIC"}
+# Where a name in words is that of a solvent, and no molecule to work on.
+SOLVENT_BEFORE = re.compile(r"\b(?:in|solvent(?: is)?:?|dissolved in|solvated (?:in|by|with))\s+(?:(?:implicit|pure|liquid|bulk|the|an?)\s+)*$", re.I)
+SOLVENT_BEHIND = re.compile(r"\s+(?:solution|solvent|solvation|as (?:a )?solvent)\b", re.I)
 
 
 def refuse(sentence, code=65):
@@ -39,8 +31,10 @@ def progress(percentage, words):
     print(f"{percentage}% {words}", file=sys.stderr, flush=True)
 
 
-def answer(text, data):
-    print(json.dumps({"text": text, "data": data}))
+def answer(text, data, left_out=()):
+    """Ends with a result. What is left out of it makes it partial."""
+    status = "partial" if left_out else "completed"
+    print(json.dumps({"status": status, "result": {"text": "\n".join([text, *left_out]), "data": data}}))
 
 
 def ask(name, question):
@@ -60,67 +54,52 @@ def keep(name, content):
         (pathlib.Path(folder) / "out" / name).write_text(content, encoding="utf-8")
 
 
-def parse(smiles):
-    """The molecule, or None with RDKit's own words on why it is none."""
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
-        molecule = Chem.MolFromSmiles(smiles)
-    if molecule is not None and molecule.GetNumAtoms() > 0:
-        return molecule, ""
-    words = [re.sub(r"^\[[0-9:]+\]\s*", "", line).strip() for line in said.getvalue().splitlines()]
-    return None, "; ".join(word for word in words if word) or "no atoms"
+def molecules_in(words):
+    """What stands for a molecule to work on: (start, end, molecule), without solvents beside another one."""
+    found = find_molecules(words)
+    others = [one for one in found if not (SOLVENT_BEFORE.search(words[:one[0]]) or SOLVENT_BEHIND.match(words[one[1]:]))]
+    if len(others) < len(found) and re.search(r"\bdissolved in\b|solvat|solvent|\bunpaired\b", words, re.I):
+        return others
+    return others or ([] if re.search(r"\b(?:its?|this|that|the (?:same )?(?:molecule|cation|compound))\b", words, re.I) else found)
 
 
-def tokens(words):
-    """What in the words is written as a SMILES is: behind "SMILES", or with signs that words do not have."""
-    found = []
-    named = {match[1] for match in re.finditer(r"(?i)\bsmiles\b\s*(?:(?:is|of)\b\s*)?[:=]\s*(\S+)", words)}
-    # Behind "SMILES" without a sign, or in backticks, it is one by its form.
-    marked = re.findall(r"\bSMILES\s+(?:(?:is|of)\s+)?(\S+)", words) + re.findall(r"`([^`\s]+)`", words)
-    marked = {mark.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’") for mark in marked}
-    for token in STATE.sub(" ", words).split():
-        token = token.strip("\"'`“”„‘’").rstrip(".,;:!?\"'`“”‘’")
-        if token.count("(") < token.count(")"):
-            token = token.rstrip(")")
-        if token.startswith("(") and token.endswith(")"):
-            token = token[1:-1]
-        is_named = any(name.startswith(token) for name in named) and token
-        # What begins with a digit is a quantity, such as 5ps.
-        written = FORM.fullmatch(token) and SIGNS.search(token) and re.search("[A-Za-z]", token) and not token[0].isdigit()
-        letters = (LETTERS.fullmatch(token) and token not in NAMES) or (token in marked and FORM.fullmatch(token) and re.search("[A-Za-z]", token))
-        if (is_named or written or letters) and token not in found:
-            found.append(token)
-    return found
+def without_molecules(words):
+    """The words without what stands for a molecule: a solvent stays."""
+    for start, end, _ in reversed(molecules_in(words)):
+        words = words[:start] + " " + words[end:]
+    return words
 
 
-def listed(words, found):
-    """The words that stand in a list with a molecule: short SMILES, and names, which nothing here reads."""
-    said = re.findall(r"[^\s,;&/]+|[,&/]", words)
-    short, names = [], []
-    for at, word in enumerate(said):
-        bare = word.strip("\"'`“”„‘’().;:!?")
-        behind = at > 1 and BESIDE.search(said[at - 1]) and said[at - 2].strip("\"'`().;:!?") in found
-        before = at + 2 < len(said) and BESIDE.search(said[at + 1]) and said[at + 2].strip("\"'`().;:!?") in found
-        if not (behind or before) or bare in found:
-            continue
-        if SHORT.fullmatch(bare) and bare not in short:
-            short.append(bare)
-        elif NAMED.fullmatch(bare) and bare.lower() not in VERBS:
-            names.append(bare)
-    return short, names
+# What an agent that calculates tells as well when it is asked for it in the same breath, and what nobody here can give.
+BESIDE = {
+    "weight", "exact", "formula", "logp", "tpsa", "donors", "acceptors", "rotors", "rings", "aromatic rings", "atoms", "heavy atoms", "stereo", "chiral", "groups", "group", "percent",
+    "composition", "element", "lipinski", "aromatic", "configuration", "unsaturation", "canonical",
+}
+NOBODY = re.compile(r"boil|melt|freez|flash|solub|toxic|poison|ld50|densit|pk[ab]|vapou?r|viscos|refract|price|cost|colou?r|smell|odou?r|taste|hazard|siede|schmelz|löslich|giftig|dichte|preis")
 
 
-def excerpt(words, most=4000):
-    """The beginning and the end of a long text: what the expressions here cost grows faster than its length."""
-    return words if len(words) <= most else words[:most - 1000] + "\n\n" + words[-1000:]
+def beside(words, molecules):
+    """The sentences about what RDKit knows of the molecules by itself, where the words ask for that too, and what is left out."""
+    reading = read(words)
+    for clause in reading.clauses:
+        clause.molecules = [molecule for molecule in molecules if molecule.smiles]
+        clause.asks = [one for one in clause.asks if one.kind in BESIDE]
+        clause.cannot = [word for word in clause.cannot if NOBODY.match(word)]
+        clause.amounts, clause.social, clause.unread = [], [], []
+        clause.operations = [kind for kind in clause.operations if kind in ("greatest", "least", "difference", "ratio", "compare")] if clause.asks else []
+    reading.clauses = [clause for clause in reading.clauses if clause.molecules and (clause.asks or clause.cannot)]
+    reply = reply_to(reading) if reading.clauses else None
+    return (reply.lines, reply.missing) if reply else ([], [])
 
 
 class Task:
     def __init__(self):
         self.task = json.load(sys.stdin)["payload"]["tasks"][0]
         self.context = self.task.get("context", {})
-        self.words = excerpt(self.context.get("request") or self.task["description"])
+        self.request = excerpt(self.context.get("request") or "")
+        self.words = excerpt(self.task.get("description") or self.request)  # of a plan, one step
         self.arguments = self.context.get("arguments", {})
+        self.found, self.read = [], []  # the molecules that are worked on, and what was read for each name
 
     def results(self, member):
         """That member of the data of each result that this task builds on."""
@@ -135,33 +114,40 @@ class Task:
             if said["by"] == "requester":
                 yield said["text"]
 
-    def molecules(self, most=4):
-        """The molecules that are meant: SMILES as written, with what RDKit makes of them.
-
-        The first that has any counts: the words, what the person has answered, what was said before. Without any they are asked for.
-        """
+    def named(self):
+        """The molecules that are meant: those of the words, else of what the person has answered, of the whole request, or of what was said before."""
         answered = [said["text"] for said in self.context.get("answers", [])]
-        found = tokens(self.words)
+        found = [molecule for _, _, molecule in molecules_in(self.words)]
+        if found and answered and any(not molecule.smiles for molecule in found):
+            said = resolve(answered[-1])
+            found = [said if not molecule.smiles else molecule for molecule in found]
         if not found and answered:
-            word = answered[-1].strip().strip("\"'`").rstrip(".")
-            found = tokens(answered[-1]) or ([word] if FORM.fullmatch(word) and parse(word)[0] else [])
-        if found:
-            short, names = listed(self.words, found)
-            if names:
-                refuse(f"{' and '.join(names)}: names are not read here. Please write each molecule as its SMILES, such as CCO.")
-            found = sorted([*found, *short], key=self.words.find) if short else found
-        for said in [] if found else self.earlier():
-            found = tokens(said)
+            found = [molecule for _, _, molecule in find_molecules(answered[-1])] or [resolve(answered[-1])]
+        for said in [] if found else (self.request, *self.earlier()):
+            found = [molecule for _, _, molecule in molecules_in(said)]
             if found:
                 break
+        return list({molecule.smiles or molecule.written: molecule for molecule in found}.values())
+
+    def molecules(self, most=4):
+        """The molecules that are meant, each with its SMILES and what RDKit makes of it. Without any they are asked for."""
+        found = self.named()
         if not found:
-            ask("smiles", "Which molecule? Please give its SMILES, such as C[N+](C)(C)C.")
+            ask("smiles", "Which molecule? Please give its name or its SMILES, such as C[N+](C)(C)C.")
         if len(found) > most:
             refuse(f"These are {len(found)} molecules, and at most {most} are worked on at a time.")
         made = []
-        for smiles in found:
-            molecule, why = parse(smiles)
-            if molecule is None:
-                refuse(f"{smiles} is no valid SMILES. RDKit says: {why}")
-            made.append((smiles, molecule))
+        for molecule in found:
+            if molecule.smiles is None and (molecule.choices or molecule.how == "formula"):
+                listed = f" Is it {choices(molecule.choices)}?" if molecule.choices else ""
+                ask("smiles", f"“{molecule.written}” is not one known molecule.{listed} Please answer with the name or the SMILES of the molecule.")
+            if molecule.smiles is None:
+                refuse(f"“{molecule.written}” is not in the table of names. Please write it as its SMILES, such as CCO.")
+            structure, why = parse(molecule.smiles)
+            if structure is None:
+                refuse(f"{molecule.written} is no valid SMILES. RDKit says: {why}")
+            if molecule.how != "smiles":
+                self.read.append(f"{molecule.written} = {molecule.smiles}")
+            self.found.append(molecule)
+            made.append((molecule.smiles, structure))
         return made

@@ -5,7 +5,7 @@ What is understood is done. What is understood and not done is told with the ans
 
 import re
 
-from task import refuse, signed, tokens
+from task import refuse, signed, without_molecules
 
 # The solvents of xtb's ALPB, by what people call them.
 SOLVENTS = {
@@ -52,8 +52,7 @@ NOT_SIMULATED = [
 
 class Wishes:
     def __init__(self, words):
-        words = " ".join(word for word in words.split() if not any(token in word for token in tokens(words)))
-        self.words = words.lower().replace("−", "-")
+        self.words = without_molecules(words).lower().replace("−", "-")
         self.solvent, self.solvent_told = self._solvent()
         self.charge, self.ionized = self._charge()
         self.multiplicity = self._multiplicity()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """planner: a plan for a question, step by step; the steps name the tools. It is asked by a request of kind plan."""
 
-from chemistry import answer, payload, smiles_in, words_of
+from step import answer, payload, reading_of, smiles_of
 
 task = payload()
 agents = task["context"]["arguments"]["agents"]
@@ -12,7 +12,7 @@ SEARCH = "Call 'search_knowledge' for passages about it"
 VALIDATE = "Call 'validate_smiles_rdkit' to validate the SMILES"
 RETURN = "Return the answer to the user"
 # A SMILES that the person has written is validated before anything is made of it.
-steps = [TAG, VALIDATE, QUERY, RETURN] if smiles_in(words_of(task)) else [TAG, QUERY, VALIDATE, RETURN]
+steps = [TAG, VALIDATE, QUERY, RETURN] if smiles_of(reading_of(task)) else [TAG, QUERY, VALIDATE, RETURN]
 if "answer_chemistry_query" in barred:
     steps.remove(QUERY)
 if any(agent["name"] == "search_knowledge" for agent in agents):

@@ -4,7 +4,7 @@
 import pathlib
 import re
 
-from chemistry import answer, payload, words_of
+from step import answer, payload, words_of
 
 EVERYDAY = set("a an and are by does for formula how in is it many molar molecular much name of on smiles structure that the to was weight what which".split())
 MOST = 2

@@ -3,7 +3,7 @@
 
 import re
 
-from chemistry import answer, payload
+from step import answer, payload
 
 KINDS = [
     (r"unclosed ring", "ring", "A ring is opened and not closed: each ring digit has to stand twice."),

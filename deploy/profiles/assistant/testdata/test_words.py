@@ -1,49 +1,46 @@
-"""Which words of a message are taken for molecules. Run by pytest."""
+"""Which words of a message are taken for molecules to work on, and how a request is divided. Run by pytest."""
 
+import json
 import pathlib
+import subprocess
 import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+HERE = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(HERE))
 import task  # noqa: E402
 
 
 @pytest.mark.parametrize("words, found", [
     ("Calculate HOMO/LUMO energy for this cation C[N+](C)(C)C and analyze the results", ["C[N+](C)(C)C"]),
-    ("I have C[N+](C)(C)C, and then Cn1cc[n+](C)c1.", ["C[N+](C)(C)C", "Cn1cc[n+](C)c1"]),
-    ("The weight of (CC(=O)O)?", ["CC(=O)O"]),
-    ("SMILES: CCO, please", ["CCO"]),
-    ("the smiles is: CCO", ["CCO"]),
-    ("its SMILES = 'C1CC'", ["C1CC"]),
-    ("“C1CCCCC1”", ["C1CCCCC1"]),
-    ("CCO CCO C1CC1 C1CC1", ["CCO", "C1CC1"]),
-    ("Design PBF_BB_1 at 400K with B3LYP, GFN2-xTB or 6-31G* on 2026-11-24 (HOMO/LUMO) for C4H12N+", []),
-    ("I SPF ISO of CO on a PC", []),
-    ("SMILES: rubbish", ["rubbish"]),
-    ("What is the molecular weight of this SMILES?", []),
-    ("Simulate CCO at 10K for 5ps", ["CCO"]),
-    ("The energy of O.O", ["O.O"]),
+    ("Optimize ethanol in water", ["ethanol"]), ("The energy of its cation in water", []), ("Frequencies of water", ["water"]), ("Energies of CCO and CO", ["CCO", "CO"]),
+    ("Dipole of acetone as a toluene solution", ["acetone"]), ("Design PBF_BB_1 at 400K with B3LYP, GFN2-xTB or 6-31G* by a PSO", []),
 ])
-def test_tokens(words, found):
-    assert task.tokens(words) == found
+def test_molecules_to_work_on(words, found):
+    assert [molecule.written for _, _, molecule in task.molecules_in(words)] == found
 
 
-@pytest.mark.parametrize("smiles, says", [
-    ("C1CC", "SMILES Parse Error: unclosed ring for input: 'C1CC'"),
-    ("C[N](C)(C)C", "Explicit valence for atom # 1 N, 4, is greater than permitted"),
-    ("CC(=O)Oc1cccccc1C(=O)O", "Can't kekulize mol.  Unkekulized atoms: 4 5 6 7 8 9 10"),
-    ("CC(=O)Oc1ccccc1C(=O", "SMILES Parse Error: extra open parentheses for input: 'CC(=O)Oc1ccccc1C(=O'"),
-    ("", "no atoms"),
+def planned(words):
+    done = subprocess.run(["/usr/bin/python3", "-B", HERE / "plan.py"], input=json.dumps({"payload": {"tasks": [{"description": words}]}}), capture_output=True, text=True)
+    return json.loads(done.stdout)["result"]["data"]["tasks"]
+
+
+@pytest.mark.parametrize("words, agents, dependent", [
+    ("Calculate HOMO/LUMO energy for this cation C[N+](C)(C)C and analyze the results", ["qm_agent", "multiwfn_agent"], {"s2": ["s1"]}),
+    ("First optimize c1ccncc1, then find papers on alkaline stability", ["qm_agent", "rag_agent"], {}),
+    ("Find papers on conductivity after you calculate the energy of CCN", ["qm_agent", "rag_agent"], {}),
+    ("Optimize c1ccccc1 and run MD for 1 ps, then analyze the orbitals", ["qm_agent", "md_agent", "multiwfn_agent"], {"s2": ["s1"], "s3": ["s1"]}),
+    ("Optimize CCO and simulate CCN for 1 ps", ["qm_agent", "md_agent"], {}),
+    ("Is CCO chiral, and what are its HOMO and LUMO energies?", ["chemistry_agent", "qm_agent"], {}),
+    ("Membranes\n\nDear assistant,\nplease determine the weight of CCO and then compute its energy.\n\nAda", ["chemistry_agent", "qm_agent"], {}),
+    ("Determine the weight of CCO and then make some coffee", ["chemistry_agent", "chemistry_agent"], {}),
 ])
-def test_no_molecule(smiles, says):
-    molecule, why = task.parse(smiles)
-    assert molecule is None and why.startswith(says) and "[" not in why
+def test_each_part_is_a_step(words, agents, dependent):
+    steps = planned(words)
+    assert [step["assigned_to"] for step in steps] == agents
+    assert {step["task_id"]: step["dependencies"] for step in steps if step["dependencies"]} == dependent
 
 
-@pytest.mark.parametrize("words, short, names", [
-    ("Energies of CCO and CO", ["CO"], []), ("C, CC and CCO, please", ["CC"], []), ("CCO vs. N", ["N"], []), ("Compare CCO and ethane", [], ["ethane"]), ("aspirin and CCO", [], ["aspirin"]),
-    ("Optimize CCO and determine its energy", [], []), ("Optimize CCO and simulate it", [], []),
-])
-def test_no_molecule_of_a_list_is_left_out(words, short, names):
-    assert task.listed(words, ["CCO"]) == (short, names)
+def test_a_step_says_which_molecule_it_is_about():
+    assert planned("First evaluate the logP of CCCCO, then optimize its geometry")[1]["description"] == "Run quantum chemistry calculation: optimize its geometry (CCCCO)"

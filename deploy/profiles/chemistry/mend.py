@@ -9,7 +9,7 @@ import re
 
 from rdkit import Chem, rdBase
 
-from chemistry import parse
+from .notation import parse
 
 TOKEN = re.compile(r"(?P<atom>\[[^\[\]]*\]|Br|Cl|[BCNOPSFIbcnops*])|%\d\d|.")
 CARBON_OR_HYDROGEN = {1, 6}
