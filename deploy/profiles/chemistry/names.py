@@ -221,11 +221,11 @@ def near(written):
     return list(dict.fromkeys(names[name][1] for name in alike if ratio[name] > max(ratio.values()) - 0.08))
 
 
-WORD = re.compile(r"[^\s,;:!?]+(?:,(?=[\dNO])[^\s,;:!?]+)*")
+WORD = re.compile(r"[^\s,;:!?/]+(?:,(?=[\dNO])[^\s,;:!?/]+)*")
 ELEMENT_BEHIND = re.compile(r"[- ]?(?:atoms?|atome?n?|bond\w*|bonds?|count|content|percent\w*|isotop\w*|and \w+ atoms|, \w+ and \w+ atoms)\b", re.I)
 ELEMENT_LIST = re.compile(rf"\b(?:{NAMES})(?:[- ]atoms?)?(?:,|\s+and|\s+or|\s+und|\s+oder)\s+(?:from )?$", re.I)
 MASS_OF = re.compile(r"\b(?:grams?|gramm|mass|weight|mg|g|masse) (?:of|von)\s+$", re.I)
-FRACTION = re.compile(r"\b(?:fraction|per ?cent\w*|share|proportion|anteil|elements?)\b[^.?!]*$", re.I)
+FRACTION = re.compile(r"\b(?:fraction|per ?cent\w*|share|proportion|anteil|prozent|elements?)\b[^.?!]*$", re.I)
 ELEMENT_BEFORE = re.compile(
     r"(?:how many|number of|wie ?viele?|per ?cent(?:age)?(?: by (?:mass|weight))?(?: of| is| von)?|% ?|how much|fraction of|"
     r"any|contain|contains|of each|only)\s+$", re.I)

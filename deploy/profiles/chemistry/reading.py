@@ -39,6 +39,12 @@ SAME_PROPERTY = re.compile(
     r"\bsame (?:number|molecular|chemical|molar|formula|weight|mass|charge|log|polar|amount|empirical|exact|degree|total|elements|summenformel)|gleiche\w* (?:summenformel|masse|molmasse)", re.I)
 
 
+# "The weight of aspirin, the formula of caffeine": each property has a molecule of its own.
+EACH_OF_ITS_OWN = re.compile(
+    r"(?<=[\uE000-\uE0FF])(?:\s*,\s*(?:and |und )?|\s+(?:and|und)\s+)(?=(?:the |die |das )?(?:molecular |molar |exact |empirical )?"
+    r"(?:weights?|mass|formula|log ?p|tpsa|smiles|mw|name|charge|structure|number of \w+|polar surface)\w*\s+(?:of|for|von)\b)", re.I)
+
+
 @dataclass
 class Ask:
     """One thing that is asked for: a property, with the element or the group that it is about."""
@@ -70,7 +76,7 @@ class Clause:
 
     @property
     def empty(self):
-        return not (self.molecules or self.asks or self.operations or self.cannot or self.amounts or self.social or self.unread)
+        return not (self.molecules or self.asks or self.operations or self.cannot or self.amounts or self.unit or self.social or self.unread)
 
 
 @dataclass
@@ -108,7 +114,7 @@ def read_once(text, before):
         at = end
     marked += text[at:]
     clauses = []
-    for part in SPLIT.split(marked):
+    for part in (one for whole in SPLIT.split(marked) for one in EACH_OF_ITS_OWN.split(whole or "")):
         if part and part.strip(" ,.:-"):
             clause = read_clause(part.strip(" ,"), molecules)
             if not clause.empty:
@@ -166,6 +172,8 @@ def read_clause(text, molecules):
     for kind, pattern in OPERATIONS:
         if list(words.take_all(pattern)):
             clause.operations.append(kind)
+    if re.search(r"how many (?:more|fewer)\b|um wie ?viel\b", clause.text, re.I):
+        clause.operations.append("difference")
     if SAME_PROPERTY.search(clause.text):
         clause.operations = [kind for kind in clause.operations if kind != "same"] + ["same property"]
     clause.inherits = bool(words.take(PRONOUN)) or not clause.molecules
@@ -188,7 +196,7 @@ def read_quantities(clause, words):
     target = words.take(rf"\b(?:in|into|to|as|nach|using|expressed in)\s+(?:units? of )?(?P<unit>{unit})")
     if target:
         clause.unit = units.unit_in(target["unit"])
-        clause.units = [units.unit_in(match["unit"]) for match in words.take_all(rf"(?:,|\band|\bund)\s+(?P<unit>{unit})")]
+        clause.units = [units.unit_in(match["unit"]) for match in words.take_all(rf"(?:,|\band|\bund)\s+(?:to |in |into )?(?P<unit>{unit})")]
     asked = words.take(rf"\b(?:how many|how much|wie ?viele?)\s+(?P<unit>{unit})") if clause.unit is None else None
     if asked:
         clause.unit = units.unit_in(asked["unit"])
@@ -228,6 +236,8 @@ def read_asks(clause, words):
                 placed += more_elements(kind, words, match.end())
     clause.asks += [ask for _, ask in sorted(placed, key=lambda one: one[0])]
     clause.asks = [ask for ask in clause.asks if not only_points(ask, clause)]
+    written = any(molecule.how in ("smiles", "unknown") for molecule in clause.molecules) or not clause.molecules
+    clause.asks = [ask for ask in clause.asks if ask.kind != "valid" or written or not re.fullmatch(r"right|correct\w*(?: written)?", ask.words, re.I)]
     if any(ask.kind == "canonical" for ask in clause.asks):
         clause.asks = [ask for ask in clause.asks if ask.kind != "smiles"]
 
@@ -319,8 +329,14 @@ def distinct(molecules):
 
 def inherit(clauses, before):
     """A part that names no molecule is about those of the part before; one that asks for nothing asks for the same."""
-    molecules, asks = before, []
+    molecules, asks, last = before, [], None
     for clause in clauses:
+        if last is not None and last.amounts and not clause.amounts and clause.unit and clause.unit[0] in ("mass", "amount") and not clause.molecules and not last.asks:
+            clause.amounts, clause.molecules, clause.inherits = last.amounts, list(last.molecules), False  # "I have 25 mg of caffeine. How many mmol is that?"
+            last.amounts, last.molecules, last.operations = [], [], []
+        if last is not None and clause.unit and clause.unit[0] == "molar mass" and not (clause.asks or clause.molecules or clause.amounts):
+            last.unit, clause.unit = clause.unit, None  # "What is its weight? In kg/mol, please."
+        last = clause
         substance = clause.unit and clause.unit[0] in ("mass", "amount") or any(kind in ("mass", "amount") for _, kind, _ in clause.amounts)
         wants = clause.asks or clause.operations or clause.cannot or substance
         if not clause.molecules and wants and clause.inherits:

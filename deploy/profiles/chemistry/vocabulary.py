@@ -60,8 +60,9 @@ MANY = (r"(?:how many(?: of the)?|(?:the )?(?:total )?(?:number|count|amount)s? 
         r"(?:die )?(?:an)?zahl (?:der|an|von))")
 # What is asked for of a molecule. A name in parentheses with a group "element" is completed by it.
 PROPERTIES = [
-    ("exact", r"(?:exact|accurate|monoisotopic|monoisotopische|exakte) (?:molecular )?(?:mass(?:es)?|weights?|masse)"),
-    ("percent", rf"(?:(?:mass |weight )?per ?cent(?:age)?|%|mass fraction|massenanteil|prozentsatz|anteil|fraction|proportion|share)(?: by (?:mass|weight))?(?: (?:of|"
+    ("exact", r"(?:exact|accurate|monoisotopic|monoisotopische|exakte) (?:molecular )?(?:massen?|mass(?:es)?|weights?)"),
+    ("percent", rf"(?P<element6>{NAMES})gehalt|(?:wie ?viel )?prozent (?:der masse )?(?:ist |sind |von )?(?P<element7>{NAMES})|(?:(?:mass |weight )?per ?cent(?:age)?|"
+     rf"%|mass fraction|massenanteil|prozentsatz|anteil|fraction|proportion|share)(?: by (?:mass|weight))?(?: (?:of|"
      rf"an|von|is|are))*(?: the)? {AN_ELEMENT}\b(?: by (?:mass|weight))?(?: content)?|how much {AN_ELEMENT.replace('<element>', '<element2>')} (?:by (?:mass|"
      rf"weight) )?(?:is|does)|(?P<element3>{NAMES}) (?:content|percentage|mass fraction)|(?:what |how much )?(?:mass )?(?:fraction|per ?cent(?:age)?|%|share|"
      rf"proportion|part|much)\b[^.?!]{{0,60}}?\b(?:is|are|comes from|from|due to|made (?:up )?of|ist)(?: the)? (?P<element5>{NAMES})\b"),
@@ -100,7 +101,8 @@ PROPERTIES = [
     ("bonds", rf"(?:{MANY} )(?:covalent |chemical )?bonds?\b|bindungen"),
     ("heavy atoms", rf"(?:{MANY} )?(?:heavy|non[- ]?hydrogen) atoms?|schweratome|schwere atome"),
     ("heteroatoms", rf"(?:{MANY} )?hetero[- ]?atoms?|heteroatome"),
-    ("element", rf"(?:{MANY} (?:the )?(?:total )?){AN_ELEMENT}(?:[- ]?atoms?|[- ]?atome?n?|s)?\b|(?P<element2>{NAMES})[- ]?(?:atoms?|atome?n?)\b|"
+    ("element", rf"(?:{MANY} )?atoms of (?P<element5>{NAMES})\b|(?:{MANY} (?:the )?(?:total )?){AN_ELEMENT}(?:[- ]?atoms?|[- ]?atome?n?|s)?\b|"
+     rf"(?P<element2>{NAMES})[- ]?(?:atoms?|atome?n?)\b|"
      rf"(?P<element4>{NAMES}) count"),
     ("has element", rf"(?:contains?|have|has|is there|are there|enthält|hat)(?: any| an?| some)? (?P<element>{NAMES})\b(?! ?(?:group|chloride|bromide))"),
     ("atoms", rf"(?:{MANY} )(?:the |all )?(?:total )?(?:atoms?|atome)\b|total (?:number of )?atoms|atom count|\batoms\b(?= (?:in total|altogether))"),
@@ -176,22 +178,23 @@ PLAN_ONLY = (
 
 # Words of a sentence that ask for nothing by themselves.
 AROUND = set("""
-don't doesn't isn't aren't didn't führe führen nichts nicht plane plan berechnung gewicht gewichts formel derive drugs plus percent elements
-hydrocarbon including assistant message finds lecture students grateful immensely advance helped explanation reject smallest ends contain contained
-insgesamt eigentlich könnten könntest bräuchte freundlicherweise zuerst nennen prüfe folgenden gibt groß hoch mehr sehr ist verify confirm ensure obey
-obeys satisfy satisfies fulfil fulfill violate violates pass passes meet meets comply complies keep keeps break breaks rule rules sub a about above
-according across actually after again all along also although am among amount an and another any anyone anything are as ask asked asking at away back
-be because been before begin being below beside besides between both briefly but by calculate calculated calculating can cannot carefully check
-chemical chemist chemistry class clear clearly come compound compounds compute computed consider could curious current curiosity database dear
-describe detail detailed details determine did different directly do does doing done down drug each easily either else end enough estimate etc
-evaluate even every exact exactly example examples explain explicitly few figure final finally find first follow following for form from full further
-g general get give given gives giving go going good got had has have having he help her here his how however i if i'd i'll i'm i've in include
-including individual inside instead into involved is isn't it item its itself just kind kindly know known last later latter least let let's like list
-listed lists long look looking made main make making many match me mean means member mention molecule molecules molecular more most much must my name
-named namely need needed needs next nicely no not note now number numbers of off ok okay on once one ones only onto or order other our out over own
-pair per perhaps please possible predict present print problem proceed produce provide provided purpose put question questions quick quickly quite
-rather read really refer regarding report represent respectively result results return right round rounded run said same say second see seem
-separately set several shall she short should show simple simply since single small so solve some somebody someone something sort species specify
+warum kein keine
+enthält enthalten elemente likely respective equals don't doesn't isn't aren't didn't führe führen nichts nicht plane plan berechnung gewicht gewichts
+formel derive drugs plus percent elements hydrocarbon including assistant message finds lecture students grateful immensely advance helped explanation
+reject smallest ends contain contained insgesamt eigentlich könnten könntest bräuchte freundlicherweise zuerst nennen prüfe folgenden gibt groß hoch
+mehr sehr ist verify confirm ensure obey obeys satisfy satisfies fulfil fulfill violate violates pass passes meet meets comply complies keep keeps
+break breaks rule rules sub a about above according across actually after again all along also although am among amount an and another any anyone
+anything are as ask asked asking at away back be because been before begin being below beside besides between both briefly but by calculate calculated
+calculating can cannot carefully check chemical chemist chemistry class clear clearly come compound compounds compute computed consider could curious
+current curiosity database dear describe detail detailed details determine did different directly do does doing done down drug each easily either else
+end enough estimate etc evaluate even every exact exactly example examples explain explicitly few figure final finally find first follow following for
+form from full further g general get give given gives giving go going good got had has have having he help her here his how however i if i'd i'll i'm
+i've in include including individual inside instead into involved is isn't it item its itself just kind kindly know known last later latter least let
+let's like list listed lists long look looking made main make making many match me mean means member mention molecule molecules molecular more most
+much must my name named namely need needed needs next nicely no not note now number numbers of off ok okay on once one ones only onto or order other
+our out over own pair per perhaps please possible predict present print problem proceed produce provide provided purpose put question questions quick
+quickly quite rather read really refer regarding report represent respectively result results return right round rounded run said same say second see
+seem separately set several shall she short should show simple simply since single small so solve some somebody someone something sort species specify
 start state step steps still string structure student substance such sure take taken takes task tell than that that's the their them then there
 there's therefore these they thing things think third this those three through thus time times to together too total toward true try turn two type
 under unit units until up upon us use used useful using value values various very via want wanted was way we well were what what's whats when where
