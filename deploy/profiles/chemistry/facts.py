@@ -10,6 +10,7 @@ from .names import counted, hill, name_of
 from .notation import parse
 from .vocabulary import ELEMENTS, GROUPS
 
+MOST_ISOMERS = 512  # that are looked at one by one
 ELEMENT_NAMES = {}
 for _name, _symbol in ELEMENTS.items():
     ELEMENT_NAMES.setdefault(_symbol, _name)
@@ -160,7 +161,9 @@ def chirality(smiles):
     molecule = parse(smiles)[0]
     if not Chem.FindMolChiralCenters(molecule, includeUnassigned=True, useLegacyImplementation=False):
         return False, 0
-    forms = [Chem.MolToSmiles(one) for one in EnumerateStereoisomers(molecule, options=StereoEnumerationOptions(unique=True, maxIsomers=256))]
+    forms = [Chem.MolToSmiles(one) for one in EnumerateStereoisomers(molecule, options=StereoEnumerationOptions(unique=True, maxIsomers=MOST_ISOMERS))]
+    if len(forms) >= MOST_ISOMERS:
+        return None, len(forms)  # too many to look at each of them
     chiral = [Chem.MolToSmiles(mirrored(Chem.MolFromSmiles(one))) != one for one in forms]
     return (True if all(chiral) else None if any(chiral) else False), len(forms)
 
@@ -169,7 +172,8 @@ def stereoisomers(smiles):
     """How many arrangements in space the atoms and bonds have, whatever is written of them."""
     from rdkit.Chem.EnumerateStereoisomers import EnumerateStereoisomers, StereoEnumerationOptions
     flat = Chem.MolFromSmiles(Chem.MolToSmiles(parse(smiles)[0], isomericSmiles=False))
-    return len({Chem.MolToSmiles(one) for one in EnumerateStereoisomers(flat, options=StereoEnumerationOptions(unique=True, maxIsomers=1024))})
+    many = len({Chem.MolToSmiles(one) for one in EnumerateStereoisomers(flat, options=StereoEnumerationOptions(unique=True, maxIsomers=MOST_ISOMERS))})
+    return str(many) if many < MOST_ISOMERS else f"{MOST_ISOMERS} or more"
 
 
 def configuration(smiles):

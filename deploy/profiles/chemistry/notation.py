@@ -16,6 +16,7 @@ WORDS = {
     "BCC", "BSC", "CBS", "CIP", "CIPS", "CCS", "CFC", "CIF", "CIS", "CISCO", "CNC", "COIN", "COP", "CPC", "CSI", "FCC", "ICON", "ICP", "IF", "IN", "IS", "NCI", "NO", "OF",
     "ON", "OR", "PBC", "PC", "PCB", "PIN", "SCF", "SI", "SIC", "SO", "SON", "SONIC", "SOP", "SPIN", "IC", "FIN", "BIN", "COO", "PS", "NPS", "PF", "PP", "PO",
 }
+LONGEST = 800  # characters of a SMILES: what RDKit computes grows faster than a molecule
 QUOTES = "\"'`“”„‘’«»"
 
 
@@ -55,6 +56,8 @@ def is_written_as_smiles(token):
 @functools.cache
 def parse(smiles):
     """The molecule, or None, with RDKit's own words on why it is none."""
+    if len(smiles) > LONGEST:
+        return None, f"it has {len(smiles)} characters, and at most {LONGEST} are read"
     from rdkit import Chem, rdBase  # not needed by a program that only plans
     rdBase.LogToPythonStderr()
     said = io.StringIO()

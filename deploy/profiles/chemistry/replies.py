@@ -244,6 +244,8 @@ def tell_name(molecule, clause=None):
 
 def tell_chirality(molecule):
     chiral, forms = facts.chirality(molecule.smiles)
+    if chiral is None and forms >= facts.MOST_ISOMERS:
+        return f"Whether {label(molecule)} is chiral is not told: it has {facts.MOST_ISOMERS} stereoisomers or more."
     if chiral is None:
         return f"Some of the {forms} stereoisomers of {label(molecule)} are chiral, and {molecule.written} does not say which one is meant."
     open_ones = facts.number("undefined stereo", molecule.smiles)
