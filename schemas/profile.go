@@ -290,7 +290,7 @@ type Texts struct {
 	ReviewFailed string `json:"review_failed,omitzero"`
 	// Untold stands for what was done, and is told in another language alone; Empty when empty.
 	Untold string `json:"untold,omitzero"`
-	// Farewell answers who ends the conversation, by the choice FINISH; Empty when empty.
+	// Farewell answers who ends the conversation, by the choice FINISH; there is no text when it is empty.
 	Farewell string `json:"farewell,omitzero"`
 }
 

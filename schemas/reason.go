@@ -108,8 +108,8 @@ const (
 	ArgumentInvalid         ReasonCode = "argument_invalid"
 	InputMissing            ReasonCode = "input_missing"
 	Unanswered              ReasonCode = "unanswered"
-	WorkDeclined            ReasonCode = "work_declined"     // by somebody who was to do it
-	ApprovalRejected        ReasonCode = "approval_rejected" // by somebody who was asked to approve it
+	WorkDeclined            ReasonCode = "work_declined"     // by the person who was to do it
+	ApprovalRejected        ReasonCode = "approval_rejected" // by a person who was asked to approve it
 	EffectUnapproved        ReasonCode = "effect_unapproved" // it acts outside because of what comes from outside
 	ApprovalRejectedBecause ReasonCode = "approval_rejected_because"
 	OutOfBudget             ReasonCode = "out_of_budget"

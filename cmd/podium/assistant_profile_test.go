@@ -71,16 +71,17 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 	t.Parallel()
 	i, mailbox, sink, _ := assistantByMail(t)
 	for n, c := range []struct {
-		words  string
-		agents []string
-		says   []string
+		words          string
+		agents, titles []string
+		says           []string
 	}{
 		{
 			"Calculate HOMO/LUMO energy for this cation C[N+](C)(C)C and analyze the results",
 			[]string{"qm_agent", "multiwfn_agent"},
+			[]string{"Run quantum chemistry calculation", "Analyze orbital energies (HOMO/LUMO) from calculation results"},
 			[]string{"HOMO -17.767 eV", "LUMO -6.289 eV", "gap 11.478 eV", "by GFN2-xTB"},
 		},
-		{"Run DFT optimization on C1CC", []string{"qm_agent"}, []string{"SMILES Parse Error: unclosed ring for input: 'C1CC'"}},
+		{"Run DFT optimization on C1CC", []string{"qm_agent"}, nil, []string{"SMILES Parse Error: unclosed ring for input: 'C1CC'"}},
 	} {
 		id := fmt.Sprintf("<%d@example.org>", n+1)
 		mailbox.Deliver(t, fmt.Appendf(nil, "Authentication-Results: mx.example.org; dmarc=pass header.from=example.org\r\nFrom: Ada <ada@example.org>\r\nTo: assistant@example.org\r\nSubject: A question\r\nMessage-ID: %s\r\n\r\n%s\r\n", id, c.words))
@@ -98,6 +99,12 @@ func TestAssistantByMail_O21_O26(t *testing.T) {
 		run := i.run(i.runs()[0].ID)
 		if len(run.Tasks) != len(c.agents) || run.Tasks[0].Agent != c.agents[0] || run.Tasks[len(c.agents)-1].Agent != c.agents[len(c.agents)-1] {
 			t.Errorf("%s: %+v", c.words, run.Tasks)
+		}
+		// The plan of the example has its titles (O-26), each before the words of its part.
+		for n, title := range c.titles {
+			if said := run.Tasks[n].Plan.Description.Text; !strings.HasPrefix(said, title+": ") {
+				t.Errorf("step %d is %q, want %q", n+1, said, title)
+			}
 		}
 	}
 	i.stop()

@@ -211,8 +211,10 @@ func endFailed(v *View, task *workflow.Task, failed *schemas.TaskFailed) events 
 	return events{failed}
 }
 
-// way returns how the profile recovers from a failure; empty where it names nothing, so that the task fails. What the run can do without it does without, what mends something is the review's, and
-// whoever has not answered, or has written and said no, is not asked what that means. What nobody has agreed to, and what does not fit a budget, has people of its own.
+// way returns how the profile recovers from a failure; empty where the task fails instead. It is empty where the
+// profile names no recovery; for a question to an agent, an optional task, a repair, an effect that is not approved and
+// a task that does not fit a budget; after the most escalations; and where the requester would be asked, who has not
+// answered or has refused.
 func way(v *View, task *workflow.Task, failed *schemas.TaskFailed) schemas.RecoveryWay {
 	source := &v.Profile.Profile
 	switch {

@@ -19,7 +19,6 @@ AGENTS = [
 ]
 TITLES = {"qm_agent": "Run quantum chemistry calculation", "multiwfn_agent": "Analyze orbital energies (HOMO/LUMO) from calculation results"}
 SECONDS = {"qm_agent": 20, "md_agent": 60, "multiwfn_agent": 20, "hem_agent": 60}
-REFERS = re.compile(r"\b(?:its?|they|them|their|that|this|these|results?|from (?:the|that)|optimi[sz]ed|calculation|orbitals?|same)\b", re.I)
 
 
 def agent_of(words):

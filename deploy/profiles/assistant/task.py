@@ -17,8 +17,10 @@ from chemistry.notation import parse  # noqa: E402
 from chemistry.reading import excerpt, read  # noqa: E402
 from chemistry.replies import choices, reply_to  # noqa: E402
 
-# Where a name in words is that of a solvent, and no molecule to work on.
-SOLVENT_BEFORE = re.compile(r"\b(?:in|solvent(?: is)?:?|dissolved in|solvated (?:in|by|with))\s+(?:(?:implicit|pure|liquid|bulk|the|an?)\s+)*$", re.I)
+# Where a name in words is that of a solvent, and no molecule to work on. "In" alone may say so beside another molecule.
+SOLVENT_BEFORE = re.compile(r"\b(?:solvent(?: is)?:?|dissolved in|solvated (?:in|by|with))\s+(?:(?:implicit|pure|liquid|bulk|the|an?)\s+)*$", re.I)
+IN_BEFORE = re.compile(r"\bin\s+(?:(?:implicit|pure|liquid|bulk|the|an?)\s+)*$", re.I)
+SPOKEN_OF = re.compile(r"\b(?:its?|this|that|the (?:same )?(?:molecule|cation|compound))\b", re.I)
 SOLVENT_BEHIND = re.compile(r"\s+(?:solution|solvent|solvation|as (?:a )?solvent)\b", re.I)
 
 
@@ -56,11 +58,9 @@ def keep(name, content):
 
 def molecules_in(words):
     """What stands for a molecule to work on: (start, end, molecule), without solvents beside another one."""
-    found = find_molecules(words)
-    others = [one for one in found if not (SOLVENT_BEFORE.search(words[:one[0]]) or SOLVENT_BEHIND.match(words[one[1]:]))]
-    if len(others) < len(found) and re.search(r"\bdissolved in\b|solvat|solvent|\bunpaired\b", words, re.I):
-        return others
-    return others or ([] if re.search(r"\b(?:its?|this|that|the (?:same )?(?:molecule|cation|compound))\b", words, re.I) else found)
+    found = [one for one in find_molecules(words) if not (SOLVENT_BEFORE.search(words[:one[0]]) or SOLVENT_BEHIND.match(words[one[1]:]))]
+    others = [one for one in found if not IN_BEFORE.search(words[:one[0]])]
+    return others if others or SPOKEN_OF.search(words) else found
 
 
 def without_molecules(words):

@@ -6,7 +6,7 @@ from rdkit import Chem, rdBase
 from rdkit.Chem import Crippen, Descriptors, GetPeriodicTable, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
 
-from .names import counted, hill, name_of
+from .names import counted, hill
 from .notation import parse
 from .vocabulary import ELEMENTS, GROUPS
 
@@ -135,22 +135,22 @@ def empirical(smiles):
     return hill({symbol: many // divisor for symbol, many in counts.items()})
 
 
+GENERAL = {"carbonyl", "methyl", "phenyl"}  # groups that are parts of others: they are counted when somebody asks for them
+WHOLE = {"carboxylic acid", "ester", "amide", "sulfonamide", "anhydride", "nitro"}  # no atom of these is a part of another group
+
+
 def groups_of(smiles):
-    """The functional groups, the particular ones instead of the general."""
+    """The functional groups, in the order of the vocabulary, in which the particular ones stand before those that they hold."""
     molecule = parse(smiles)[0]
-    general = {"carbonyl", "amine", "methyl", "phenyl", "halogen"}
     found, taken = [], set()
     for name, _, smarts in GROUPS:
-        if name in general and name not in ("amine", "halogen"):
+        if name in GENERAL:
             continue
-        matches = [match for match in molecule.GetSubstructMatches(Chem.MolFromSmarts(smarts))]
-        fresh = [match for match in matches if not set(match[:2]) <= taken]
-        if name in ("hydroxyl",):
-            fresh = [match for match in fresh if match[0] not in taken]
-        if fresh and name not in ("alkene",) or fresh:
+        fresh = [match for match in molecule.GetSubstructMatches(Chem.MolFromSmarts(smarts)) if not set(match[:2]) <= taken and not (name == "hydroxyl" and match[0] in taken)]
+        if fresh:
             found.append((name, len(fresh)))
-            for match in fresh:
-                taken.update(match[:2] if name not in ("carboxylic acid", "ester", "amide", "sulfonamide", "anhydride", "nitro") else match)
+        for match in fresh:
+            taken.update(match if name in WHOLE else match[:2])
     rings = rdMolDescriptors.CalcNumAromaticRings(molecule)
     return found + ([("aromatic ring", rings)] if rings else [])
 
@@ -242,17 +242,11 @@ def same(one, other):
 
 
 def properties(smiles):
-    """What a judge may need to put it into a sentence."""
+    """What an overview tells of a molecule."""
     return {
         "smiles": canonical(smiles), "formula": formula_of(smiles), "charge": number("charge", smiles), "weight": number("weight", smiles), "exact": number("exact", smiles),
         "logp": number("logp", smiles), "tpsa": round(number("tpsa", smiles), 1), "donors": number("donors", smiles), "acceptors": number("acceptors", smiles), "rotors": number("rotors", smiles),
     }
-
-
-def told(molecule):
-    """A molecule as an answer names it: with what was read where somebody has written a name."""
-    name = molecule.name or (name_of(molecule.smiles) if molecule.smiles else None)
-    return name or molecule.written
 
 
 def element_name(symbol):

@@ -80,14 +80,6 @@ class Molecule:
     choices: list = field(default_factory=list)
     why: str = ""
 
-    @property
-    def known(self):
-        return self.smiles is not None and parse(self.smiles)[0] is not None
-
-    @property
-    def label(self):
-        return self.name or self.written
-
 
 @functools.cache
 def table():

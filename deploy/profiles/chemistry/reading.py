@@ -5,12 +5,12 @@ import re
 from dataclasses import dataclass, field
 
 from . import units
-from .names import Molecule, find_molecules, near, opsin, resolve
-from .vocabulary import AROUND, BYE, CANNOT, ELEMENTS, GREETING, GROUPS, OPERATIONS, PLAN_ONLY, PRONOUN, PROPERTIES, THANKS, WHO
+from .names import find_molecules, near, opsin, resolve
+from .vocabulary import AROUND, BYE, CANNOT, ELEMENTS, GREETING, GROUPS, NAMES, OPERATIONS, PLAN_ONLY, PRONOUN, PROPERTIES, THANKS, WHO
 
 MARK = 0xE000  # the first sign of those that stand for a molecule while a sentence is read
 MOST = 4000  # characters that are read of a question
-MOST_MOLECULES = 16
+MOST_SIGNS = 32  # molecules that are read of a question
 ABBREVIATED = re.compile(
     r"\b(?:mol\.? ?(?:wt|weight)\.?|m\.w\.|wt\.|approx\.|e\.g\.|i\.e\.|etc\.|no\.|vs\.|resp\.|ca\.|bzw\.|z\.B\.|Dr\.|Prof\.|"
     r"a\.u\.)(?=[\s?,:])", re.I)
@@ -35,6 +35,7 @@ NUMERIC = {"greatest", "least", "ascending", "descending", "difference", "ratio"
 
 
 NEGATED = re.compile(r"\b(?:not|without|except|nicht|ohne|(?:don't|do not) (?:give|tell|need|want|show)(?: me)?)\s+(?:me )?(?:the |its |die |das |den |der )?$", re.I)
+YES_OR_NO = {"valid", "chiral", "aromatic", "charge", "lipinski", "has element"}
 SAME_PROPERTY = re.compile(
     r"\bsame (?:number|molecular|chemical|molar|formula|weight|mass|charge|log|polar|amount|empirical|exact|degree|total|elements|summenformel)|gleiche\w* (?:summenformel|masse|molmasse)", re.I)
 
@@ -104,39 +105,42 @@ def read(text, before=()):
     return reading if mended == text else read_once(mended, before)
 
 
-def read_once(text, before):
-    text = ABBREVIATED.sub(lambda match: match[0].replace(".", ""), excerpt(text))
-    found = find_molecules(text)
-    molecules = [molecule for _, _, molecule in found][:MOST_MOLECULES * 2]
-    marked, at = "", 0
-    for number, (start, end, _) in enumerate(found[:len(molecules)]):
-        marked += text[at:start] + chr(MARK + number)
+def mark_molecules(text):
+    """The text with one sign in place of each molecule, so that nothing is read inside of one; and what the signs stand for: (written, molecule)."""
+    marked, at, signs = "", 0, []
+    for start, end, molecule in find_molecules(text)[:MOST_SIGNS]:
+        marked += text[at:start] + chr(MARK + len(signs))
+        signs.append((text[start:end], molecule))
         at = end
-    marked += text[at:]
-    clauses = []
-    for part in (one for whole in SPLIT.split(marked) for one in EACH_OF_ITS_OWN.split(whole or "")):
-        if part and part.strip(" ,.:-"):
-            clause = read_clause(part.strip(" ,"), molecules)
-            if not clause.empty:
-                clauses.append(clause)
+    return marked + text[at:], signs
+
+
+def molecules_of(marked, signs):
+    return [signs[ord(sign) - MARK][1] for sign in marked if MARK <= ord(sign) < MARK + len(signs)]
+
+
+def is_something(part):
+    return bool(part and part.strip(" ,.:-"))
+
+
+def read_once(text, before):
+    marked, signs = mark_molecules(ABBREVIATED.sub(lambda match: match[0].replace(".", ""), excerpt(text)))
+    parts = [one for whole in SPLIT.split(marked) if whole for one in EACH_OF_ITS_OWN.split(whole)]
+    clauses = [read_clause(part.strip(" ,"), molecules_of(part, signs)) for part in parts if is_something(part)]
+    clauses = [clause for clause in clauses if not clause.empty]
     add_unknown_names(clauses)
     inherit(clauses, list(before))
     return Reading(clauses, [molecule for clause in clauses for molecule in clause.molecules])
 
 
 def parts_of(text):
-    """The parts of a text, each with the molecules in it: no part ends inside of a molecule."""
-    text = excerpt(text)
-    found = find_molecules(text)
-    marked, at, parts = "", 0, []
-    for number, (start, end, _) in enumerate(found):
-        marked += text[at:start] + chr(MARK + number)
-        at = end
-    for part in SPLIT.split(marked + text[at:]):
-        if part and part.strip(" ,.:-"):
-            molecules = [found[ord(sign) - MARK][2] for sign in part if MARK <= ord(sign) < MARK + len(found)]
-            said = "".join(text[found[ord(sign) - MARK][0]:found[ord(sign) - MARK][1]] if MARK <= ord(sign) < MARK + len(found) else sign for sign in part)
-            parts.append((said.strip(" ,"), molecules))
+    """The parts of a text in its own words, each with the molecules in it."""
+    marked, signs = mark_molecules(excerpt(text))
+    parts = []
+    for part in SPLIT.split(marked):
+        if is_something(part):
+            said = "".join(signs[ord(sign) - MARK][0] if MARK <= ord(sign) < MARK + len(signs) else sign for sign in part)
+            parts.append((said.strip(" ,"), molecules_of(part, signs)))
     return parts
 
 
@@ -158,9 +162,8 @@ class Words:
             yield match
 
 
-def read_clause(text, molecules):
+def read_clause(text, named):
     clause, words = Clause(text), Words(text)
-    named = [molecules[ord(sign) - MARK] for sign in text if MARK <= ord(sign) < MARK + len(molecules)]
     clause.molecules = named if re.search(r"\bsame\b|identical|dasselbe", text, re.I) else distinct(named)
     for kind, pattern in (("bye", BYE), ("thanks", THANKS), ("who", WHO), ("greeting", GREETING), ("plan", PLAN_ONLY)):
         clause.social += [kind for _ in words.take_all(pattern)]
@@ -183,8 +186,7 @@ def read_clause(text, molecules):
 
 def read_mass_of_element(clause, words):
     """ "How many grams of carbon are in 44 g of CO2?" """
-    names = "|".join(sorted(ELEMENTS, key=len, reverse=True))
-    match = words.take(rf"(?<!by )\b(?:how many |how much )?(?:grams?|gramm|mass|weight|masse) (?:of|von) (?P<element>{names})\b(?=[^.?!]*\b(?:in|from)\b[^.?!]*[\uE000-\uE0FF])")
+    match = words.take(rf"(?<!by )\b(?:how many |how much )?(?:grams?|gramm|mass|weight|masse) (?:of|von) (?P<element>{NAMES})\b(?=[^.?!]*\b(?:in|from)\b[^.?!]*[\uE000-\uE0FF])")
     if match:
         clause.asks.append(Ask("element", ELEMENTS[match["element"].lower()]))
         clause.unit = ("mass", "g")
@@ -217,18 +219,18 @@ def read_quantities(clause, words):
 
 
 def read_asks(clause, words):
-    placed, names = [], "|".join(sorted(ELEMENTS, key=len, reverse=True))
+    placed = []
     for match in words.take_all(r"(?:\b(?:how many|an?|any) )?\bbenzene rings?\b|\bbenzolringe?\b"):
         placed.append((match.start(), Ask("group", group=("benzene ring", "c1ccccc1"), words=match[0])))
-    for match in words.take_all(rf"\b(?P<one>{names})(?:[- ]to[- ]|:)(?P<other>{names})(?: atoms?)?(?: ratios?)?\b"):
+    for match in words.take_all(rf"\b(?P<one>{NAMES})(?:[- ]to[- ]|:)(?P<other>{NAMES})(?: atoms?)?(?: ratios?)?\b"):
         placed += [(match.start(), Ask("element", ELEMENTS[match["one"].lower()])), (match.end(), Ask("element", ELEMENTS[match["other"].lower()]))]
         clause.operations.append("ratio")
     for kind, pattern in PROPERTIES:
         if kind == "groups":
             placed += read_groups(words)
         for match in words.take_all(rf"(?<![\w-])(?:{pattern})"):
-            if NEGATED.search(clause.text[:match.start()]):
-                continue  # "but not the weight"
+            if kind not in YES_OR_NO and NEGATED.search(clause.text[:match.start()]):
+                continue  # "but not the weight"; "why is it not valid" asks all the same
             element = next((value for name, value in match.groupdict().items() if name.startswith("element") and value), None)
             symbol = ELEMENTS.get(element.lower(), element) if element else None
             placed.append((match.start(), Ask(kind, symbol, words=match[0].strip())))
@@ -256,9 +258,8 @@ def only_points(ask, clause):
 
 def more_elements(kind, words, at):
     """The other elements of a list such as "carbon and hydrogen atoms"."""
-    names = "|".join(sorted(ELEMENTS, key=len, reverse=True))
     found = []
-    while match := re.match(rf"(?:\s*,\s*|\s*,?\s*\b(?:and|und|or|oder)\s+)(?:from |of |von )?(?P<element>{names})(?:[- ]?(?:atoms?|atome?))?\b", words.left[at:], re.I):
+    while match := re.match(rf"(?:\s*,\s*|\s*,?\s*\b(?:and|und|or|oder)\s+)(?:from |of |von )?(?P<element>{NAMES})(?:[- ]?(?:atoms?|atome?))?\b", words.left[at:], re.I):
         found.append((at + match.start("element"), Ask(kind, ELEMENTS[match["element"].lower()])))
         words.left = words.left[:at] + " " * match.end() + words.left[at + match.end():]
         at += match.end()
@@ -355,6 +356,3 @@ def inherit(clauses, before):
         for clause in clauses:
             if not clause.molecules and (clause.asks or clause.operations):
                 clause.molecules = list(later.molecules)
-
-
-__all__ = ["Ask", "Clause", "Molecule", "Reading", "excerpt", "read"]

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 from . import facts, units
+from .names import name_of
 from .notation import parse
 
 CAN = ("What can be given is the formula, weight, exact mass, composition, logP (Crippen), polar surface, hydrogen bonds, charge, counts of atoms, rings, bonds, stereocentres and functional groups, "
@@ -74,7 +75,7 @@ def answer_clause(clause, reply):
         if molecule.smiles and parse(molecule.smiles)[0] is None and not wants(clause, "valid"):
             reply.missing.append(f"{molecule.written} is no valid SMILES. RDKit says: {parse(molecule.smiles)[1]}")
     if clause.cannot:
-        about = f" of {' and '.join(molecule.label for molecule in clause.molecules)}" if clause.molecules else ""
+        about = f" of {' and '.join(molecule.written for molecule in clause.molecules)}" if clause.molecules else ""
         reply.missing.append(f"This cannot be given{about} here: {', '.join(dict.fromkeys(clause.cannot))}.")
     if not clause.molecules and re.match(r"\W*(?:what|was) (?:is|are|ist|sind|does) (?:an? |ein\w* )?(?!the |its? |their )[\w -]+?(?: mean)?\W*$", clause.text, re.I) and not clause.amounts:
         reply.missing.append(f"Definitions are not given here. {CAN}")
@@ -129,8 +130,8 @@ def answer_about(clause, molecules, reply):
             reply.missing.append(f"What is asked of {' and '.join(molecule.written for molecule in molecules)} was not understood.")
     numeric = [ask for ask in asks if is_number(ask)]
     if several and numeric:
-        compared = compare(clause, molecules, numeric, reply)
-        asks = [ask for ask in asks if not (compared and is_number(ask))]
+        compare(clause, molecules, numeric, reply)
+        asks = [ask for ask in asks if not is_number(ask)]
     elements = [ask for ask in asks if ask.kind == "element"]
     for ask in asks:
         for molecule in molecules:
@@ -157,10 +158,6 @@ ASKED_BY = {r"heav|light|schwer|leicht": "weight", r"lipophil|hydrophob": "logp"
 
 def is_number(ask):
     return ask.kind in facts.NUMBERS or ask.kind in ("element", "percent", "group")
-
-
-def label(molecule):
-    return molecule.written
 
 
 def note_reading(molecule, reply):
@@ -198,26 +195,23 @@ def with_unit(ask, number, clause):
 def sentence(ask, molecule, clause, reply):
     """What is told of one thing that is asked of one molecule."""
     if ask.kind == "valid":
-        return valid(molecule, reply)
-    if molecule.smiles is not None and parse(molecule.smiles)[0] is None:
-        return None
-    if is_number(ask):
-        reply.lines.append(f"The {name_of_number(ask)[0]} of {label(molecule)} is {with_unit(ask, value(ask, molecule), clause)}.")
-        verdict(clause, ask, molecule, reply)
-        return None
-    if molecule.how == "formula" and ask.kind not in ("formula", "composition", "empirical"):
-        return doubt(molecule, reply)
-    made = tell_name(molecule, clause) if ask.kind == "name" else SENTENCES[ask.kind](molecule)
-    if made is None and ask.kind in ("inchi", "inchikey"):
-        reply.missing.append("InChI cannot be given here: this RDKit is built without it.")
-    elif made is None:
-        reply.missing.append(f"No name of {molecule.written} is in the table.")
+        tell_validity(molecule, reply)
+    elif molecule.smiles is not None and parse(molecule.smiles)[0] is None:
+        return
+    elif is_number(ask):
+        reply.lines.append(f"The {name_of_number(ask)[0]} of {molecule.written} is {with_unit(ask, value(ask, molecule), clause)}.")
+        compare_with_limit(clause, ask, molecule, reply)
+    elif molecule.how == "formula" and ask.kind not in ("formula", "composition", "empirical"):
+        doubt(molecule, reply)
     else:
-        reply.lines.append(made)
-    return None
+        made = SENTENCES[ask.kind](molecule, clause)
+        if made is None:
+            reply.missing.append("InChI cannot be given here: this RDKit is built without it." if ask.kind in ("inchi", "inchikey") else f"No name of {molecule.written} is in the table.")
+        else:
+            reply.lines.append(made)
 
 
-def valid(molecule, reply):
+def tell_validity(molecule, reply):
     if molecule.how in ("name", "opsin"):
         reply.lines.append(f"The SMILES of {molecule.written}, {molecule.smiles}, is valid.")
         return
@@ -234,43 +228,46 @@ def valid(molecule, reply):
         reply.lines.append(f"Perhaps {perhaps(molecule.smiles)} is meant.")
 
 
-def tell_name(molecule, clause=None):
-    known = facts.name_of(molecule.smiles)
+CAVEAT = "by the table of names; whether that is its name by the rules of IUPAC is not known here"
+
+
+def tell_name(molecule, clause):
+    known = name_of(molecule.smiles)
     if molecule.how in ("name", "opsin"):
-        return f"{molecule.written} is {known or molecule.name} by the table of names; whether that is its name by the rules of IUPAC is not known here."
-    caveat = ", by the table of names; whether that is its name by the rules of IUPAC is not known here" if clause is not None and re.search(r"iupac|systemat", clause.text, re.I) else ""
+        return f"{molecule.written} is {known or molecule.name} {CAVEAT}."
+    caveat = f", {CAVEAT}" if re.search(r"iupac|systemat", clause.text, re.I) else ""
     return f"{molecule.written} is {known}{caveat}." if known else None
 
 
-def tell_chirality(molecule):
+def tell_chirality(molecule, _):
     chiral, forms = facts.chirality(molecule.smiles)
     if chiral is None and forms >= facts.MOST_ISOMERS:
-        return f"Whether {label(molecule)} is chiral is not told: it has {facts.MOST_ISOMERS} stereoisomers or more."
+        return f"Whether {molecule.written} is chiral is not told: it has {facts.MOST_ISOMERS} stereoisomers or more."
     if chiral is None:
-        return f"Some of the {forms} stereoisomers of {label(molecule)} are chiral, and {molecule.written} does not say which one is meant."
+        return f"Some of the {forms} stereoisomers of {molecule.written} are chiral, and {molecule.written} does not say which one is meant."
     open_ones = facts.number("undefined stereo", molecule.smiles)
     note = f"; {facts.plural(open_ones, 'stereocentre')} of it {'is' if open_ones == 1 else 'are'} not defined" if chiral and open_ones else ""
-    return f"{label(molecule)} is {'chiral' if chiral else 'not chiral'}{note}."
+    return f"{molecule.written} is {'chiral' if chiral else 'not chiral'} by its stereocentres{note}."
 
 
-def tell_lipinski(molecule):
+def tell_lipinski(molecule, _):
     values, broken = facts.lipinski(molecule.smiles)
     said = f"weight {values['weight']} g/mol, logP {values['logp']}, {values['donors']} donors, {values['acceptors']} acceptors"
-    return f"{label(molecule)} {'keeps' if not broken else 'breaks'} Lipinski's rule of five ({said}{'; over the limit: ' + ', '.join(broken) if broken else ''})."
+    return f"{molecule.written} {'keeps' if not broken else 'breaks'} Lipinski's rule of five ({said}{'; over the limit: ' + ', '.join(broken) if broken else ''})."
 
 
-def tell_composition(molecule):
+def tell_composition(molecule, _):
     parts = facts.composition(molecule.smiles) if molecule.smiles else [
         (symbol, round(100 * many * facts.weight_of_element(symbol) / facts.formula_weight(molecule.written), 2)) for symbol, many in facts.counted(molecule.written)[0].items()]
-    return f"{label(molecule)} is by mass {', '.join(f'{symbol} {percent} %' for symbol, percent in parts)}."
+    return f"{molecule.written} is by mass {', '.join(f'{symbol} {percent} %' for symbol, percent in parts)}."
 
 
-def tell_groups(molecule):
+def tell_groups(molecule, _):
     found = facts.groups_of(molecule.smiles)
-    return f"{label(molecule)} has {', '.join(facts.plural(many, name) for name, many in found)}." if found else f"{label(molecule)} has no functional group that is known here."
+    return f"{molecule.written} has {', '.join(facts.plural(many, name) for name, many in found)}." if found else f"{molecule.written} has no functional group that is known here."
 
 
-def tell_properties(molecule):
+def tell_properties(molecule, _):
     found = facts.properties(molecule.smiles)
     named = f"{molecule.written} ({found['formula']}, charge {signed(found['charge'])})"
     return (
@@ -284,20 +281,20 @@ def signed(charge):
 
 def tell_element(molecule, ask):
     many = facts.element_counts(molecule.smiles).get(ask.element, 0) if molecule.smiles else value(ask, molecule)
-    return f"{'Yes' if many else 'No'}: {label(molecule)} has {many or 'no'} {facts.element_name(ask.element)} {'atom' if many == 1 else 'atoms'}."
+    return f"{'Yes' if many else 'No'}: {molecule.written} has {many or 'no'} {facts.element_name(ask.element)} {'atom' if many == 1 else 'atoms'}."
 
 
 SENTENCES = {
-    "formula": lambda m: f"The molecular formula of {label(m)} is {facts.formula_of(m.smiles) if m.smiles else m.formula}.",
-    "stereoisomers": lambda m: f"The number of stereoisomers of {label(m)} is {facts.stereoisomers(m.smiles)}.",
-    "configuration": lambda m: f"The configuration of {label(m)} is {facts.configuration(m.smiles)}.",
-    "empirical": lambda m: f"The empirical formula of {label(m)} is {facts.empirical(m.smiles)}.",
+    "formula": lambda m, _: f"The molecular formula of {m.written} is {facts.formula_of(m.smiles) if m.smiles else m.formula}.",
+    "stereoisomers": lambda m, _: f"The number of stereoisomers of {m.written} is {facts.stereoisomers(m.smiles)}.",
+    "configuration": lambda m, _: f"The configuration of {m.written} is {facts.configuration(m.smiles)}.",
+    "empirical": lambda m, _: f"The empirical formula of {m.written} is {facts.empirical(m.smiles)}.",
     "composition": tell_composition, "lipinski": tell_lipinski, "chiral": tell_chirality, "groups": tell_groups, "name": tell_name, "properties": tell_properties,
-    "aromatic": lambda m: f"{label(m)} is {'aromatic' if facts.number('aromatic atoms', m.smiles) else 'not aromatic'}.",
-    "inchi": lambda m: facts.inchi(m.smiles) and f"The InChI of {label(m)} is {facts.inchi(m.smiles)}.",
-    "inchikey": lambda m: facts.inchikey(m.smiles) and f"The InChIKey of {label(m)} is {facts.inchikey(m.smiles)}.",
-    "canonical": lambda m: f"The canonical SMILES of {label(m)} is {facts.canonical(m.smiles)}.", "scaffold": lambda m: f"The Murcko scaffold of {label(m)} is {facts.scaffold(m.smiles)}.",
-    "smiles": lambda m: f"The SMILES of {m.written} is {m.smiles}." if m.how != "smiles" else f"{m.written} is a SMILES already; RDKit writes it as {facts.canonical(m.smiles)}.",
+    "aromatic": lambda m, _: f"{m.written} is {'aromatic' if facts.number('aromatic atoms', m.smiles) else 'not aromatic'}.",
+    "inchi": lambda m, _: facts.inchi(m.smiles) and f"The InChI of {m.written} is {facts.inchi(m.smiles)}.",
+    "inchikey": lambda m, _: facts.inchikey(m.smiles) and f"The InChIKey of {m.written} is {facts.inchikey(m.smiles)}.",
+    "canonical": lambda m, _: f"The canonical SMILES of {m.written} is {facts.canonical(m.smiles)}.", "scaffold": lambda m, _: f"The Murcko scaffold of {m.written} is {facts.scaffold(m.smiles)}.",
+    "smiles": lambda m, _: f"The SMILES of {m.written} is {m.smiles}." if m.how != "smiles" else f"{m.written} is a SMILES already; RDKit writes it as {facts.canonical(m.smiles)}.",
 }
 
 
@@ -309,11 +306,10 @@ def compare(clause, molecules, asks, reply):
         said = {molecule.written: with_unit(ask, number, clause) for molecule, number in values}
         if clause.has("ascending") or clause.has("descending") or clause.has("greatest") and len(values) > 2 or clause.has("least") and len(values) > 2:
             order = sorted(values, key=lambda one: one[1], reverse=not (clause.has("ascending") or clause.has("least")))
-            reply.lines.append(f"By {name}, the {'lowest' if clause.has('ascending') or clause.has('least') else 'highest'} first: {', '.join(f'{label(m)} {said[m.written]}' for m, _ in order)}.")
+            reply.lines.append(f"By {name}, the {'lowest' if clause.has('ascending') or clause.has('least') else 'highest'} first: {', '.join(f'{m.written} {said[m.written]}' for m, _ in order)}.")
         else:
-            reply.lines += [f"The {name} of {label(molecule)} is {said[molecule.written]}." for molecule, _ in values]
+            reply.lines += [f"The {name} of {molecule.written} is {said[molecule.written]}." for molecule, _ in values]
         reply.lines += derived(clause, ask, values, said)
-    return True
 
 
 def derived(clause, ask, values, said):
@@ -341,8 +337,8 @@ def derived(clause, ask, values, said):
     if clause.has("same property"):
         lines.append(f"Yes: the {name} is the same." if len(set(numbers)) == 1 else f"No: the {name} is not the same.")
     if clause.has("ratio"):
-        (first, a), (second, b) = values[0], values[1]
-        lines.append(f"The ratio of {first.written} to {second.written} is {a / b:.4g}." if b else f"There is no ratio: {second.written} has 0.")
+        for (first, a), (second, b) in itertools.combinations(values, 2):
+            lines.append(f"The ratio of {first.written} to {second.written} is {a / b:.4g}." if b else f"There is no ratio: {second.written} has 0.")
     if clause.has("sum"):
         lines.append(f"The sum is {written(sum(numbers))}.")
     if clause.has("average"):
@@ -370,7 +366,7 @@ def sameness(clause, molecules, asks, reply):
         if not (one.smiles and other.smiles):
             continue
         found = facts.same(one.smiles, other.smiles)
-        names = f"{label(one)} and {label(other)}"
+        names = f"{one.written} and {other.written}"
         reply.lines.append({
             "same": f"Yes: {names} are the same molecule, {facts.canonical(one.smiles)}.",
             "stereoisomers": f"{'Yes' if clause.has('isomers') else 'No'}: {names} are stereoisomers: the same atoms and bonds, in another arrangement in space.",
@@ -395,7 +391,7 @@ def contained(clause, molecules, asks, reply):
                 continue
             many = facts.number("group", molecule.smiles, ask)
             group = f"{ask.group[0]} {'group' if many == 1 else 'groups'}"
-            reply.lines.append(f"{label(molecule)} has {many or 'no'} {group}." if many_asked else f"{'Yes' if many else 'No'}: {label(molecule)} has {many or 'no'} {group}.")
+            reply.lines.append(f"{molecule.written} has {many or 'no'} {group}." if many_asked else f"{'Yes' if many else 'No'}: {molecule.written} has {many or 'no'} {group}.")
     return True
 
 
@@ -410,7 +406,7 @@ def amounts(clause, molecules, asks, reply):
         for molecule in [molecules[at]] if paired else molecules:
             weight = facts.formula_weight(molecule.written) if molecule.how == "formula" else facts.number("weight", molecule.smiles)
             moles = number / units.AVOGADRO if kind == "count" else units.convert(kind, number, unit, "mol") if kind == "amount" else units.convert(kind, number, unit, "g") / weight
-            said = f"{units.written(number)} {unit} of {label(molecule)}"
+            said = f"{units.written(number)} {unit} of {molecule.written}"
             counted = any(ask.kind == "molecules" for ask in asks)
             if counted:
                 reply.lines.append(f"{said} are {moles * units.AVOGADRO:.4e} molecules.")
@@ -432,7 +428,7 @@ def amounts(clause, molecules, asks, reply):
     return True
 
 
-def verdict(clause, ask, molecule, reply):
+def compare_with_limit(clause, ask, molecule, reply):
     """Whether a weight is above, below or at a limit that the words give."""
     limit = next((units.convert(kind, number, unit, "g/mol") for number, kind, unit in clause.amounts if kind == "molar mass"), None)
     if limit is None or ask.kind not in ("weight", "exact"):

@@ -54,11 +54,11 @@ def settle(reading, said):
 
 
 def tagged(reading, lines):
-    """The first value of each line as the original writes it."""
+    """The value of an answer of one line as the original writes it; other answers as they are."""
     asks = [ask for clause in reading.clauses for ask in clause.asks]
     tag = TAGS.get(asks[0].kind, "NUMBER") if asks else "NUMBER"
-    values = [match[1] for line in lines for match in [re.search(r" is (?:no(?=t? ) ?)?(\S.*?)\.?$", line)] if match]
-    return f"<{tag}> {values[0]} </{tag}>" if values and len(lines) == 1 else "\n".join(lines)
+    _, found, said = lines[0].partition(" is ")
+    return f"<{tag}> {said.rstrip('.')} </{tag}>" if found and len(lines) == 1 else "\n".join(lines)
 
 
 def main():

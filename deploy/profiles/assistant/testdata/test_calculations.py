@@ -45,7 +45,7 @@ def run(program, request, **arguments):
     ("Single points of CCO and methanol", ["CCO (C2H6O", "CO (CH4O", "methanol = CO"]),
     ("The energy of xylene", ["“xylene” is not one known molecule. Is it o-xylene, m-xylene or p-xylene?"]),
     ("Single point, molecular weight, chirality and boiling point of CCO", [
-        "HOMO", "The molecular weight of CCO is 46.069 g/mol.", "CCO is not chiral.", "This cannot be given of CCO here: boiling point."]),
+        "HOMO", "The molecular weight of CCO is 46.069 g/mol.", "CCO is not chiral by its stereocentres.", "This cannot be given of CCO here: boiling point."]),
     ("The energies of CCO and CO", ["CCO (C2H6O", "CO (CH4O"]),
 ])
 def test_what_is_wished_is_done_or_told(words, says):

@@ -42,5 +42,12 @@ def test_each_part_is_a_step(words, agents, dependent):
     assert {step["task_id"]: step["dependencies"] for step in steps if step["dependencies"]} == dependent
 
 
+def test_the_example_plan_has_its_titles():
+    """Step 1 "Run quantum chemistry calculation", step 2 "Analyze orbital energies (HOMO/LUMO) from calculation results" (O-26)."""
+    steps = planned("Calculate HOMO/LUMO energy for this cation and analyze the results")
+    assert [(step["description"].partition(": ")[0], step["assigned_to"]) for step in steps] == [
+        ("Run quantum chemistry calculation", "qm_agent"), ("Analyze orbital energies (HOMO/LUMO) from calculation results", "multiwfn_agent")]
+
+
 def test_a_step_says_which_molecule_it_is_about():
     assert planned("First evaluate the logP of CCCCO, then optimize its geometry")[1]["description"] == "Run quantum chemistry calculation: optimize its geometry (CCCCO)"
